@@ -1,0 +1,82 @@
+"""``python -m model correct``: corrections on the command line."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+
+from model.corrector import DEFAULT_MODEL, Correction, Corrector
+from model.folder import ModelFolderError
+from model.trace import ATTENTION_KINDS, AttentionTrace
+
+
+@click.group()
+def main():
+    """Correct Korean spelling, and see what the network looked at."""
+
+
+@main.command()
+@click.argument("text", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with changes and attention.")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
+def correct(text, as_json, model):
+    """Correct TEXT, or standard input line by line: one line out for each line in, in order."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    try:
+        corrector = Corrector.load(model)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+    for number, line in enumerate([text] if text is not None else _input_lines(), start=1):
+        correction = corrector.correct(line)
+        for sentence in correction.sentences:
+            if sentence.too_long:
+                click.echo(
+                    f"line {number}: a sentence of {len(sentence.source)} characters was left as it is; "
+                    f"{corrector.config.max_length} are allowed",
+                    err=True,
+                )
+        print(_to_json(correction) if as_json else correction.text, flush=True)
+
+
+def _input_lines() -> Iterator[str]:
+    # Only "\n" ends a line: whatever else a line holds (form feeds, U+2028), it stays one line.
+    # Bytes that are no UTF-8 come out as they went in.
+    for stream in (sys.stdin, sys.stdout):
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
+    for line in sys.stdin:
+        yield line.removesuffix("\n")
+
+
+def _to_json(correction: Correction) -> str:
+    sentences = [
+        {
+            "start": sentence.start,
+            "source": sentence.source,
+            "text": sentence.text,
+            "too_long": sentence.too_long,
+            "changes": [asdict(change) for change in sentence.changes],
+            **({} if sentence.too_long else _attention(sentence.trace)),
+        }
+        for sentence in correction.sentences
+    ]
+    return json.dumps(
+        {"source": correction.source, "text": correction.text, "sentences": sentences}, ensure_ascii=False
+    )
+
+
+def _attention(trace: AttentionTrace) -> dict:
+    # Five decimals: the weights are float32 sums of float16 parameters, more digits would be noise.
+    return {
+        "source_tokens": trace.source_tokens,
+        "target_tokens": trace.target_tokens,
+        "decoder_input_tokens": trace.decoder_input_tokens,
+        "log_probabilities": trace.log_probabilities.round(5).tolist(),
+        **{kind: trace.attention(kind).astype(float).round(5).tolist() for kind in ATTENTION_KINDS},
+    }
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m model")

@@ -1,0 +1,72 @@
+"""The edge between tensors and NumPy: a loaded network as two compiled functions.
+
+B batch, S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow,
+right of it there are only NumPy arrays.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import tensorflow as tf
+
+from model.decoding import greedy
+from model.tokenizer import END_ID, PAD_ID, START_ID
+from model.transformer import Transformer
+
+EXTRA_TOKENS = 16  # a correction may be this much longer than its source
+
+_IDS = tf.TensorSpec((None, None), tf.int32)
+
+
+def padded(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    """(B, longest) int32, padded at the end."""
+    result = np.full((len(rows), max(map(len, rows))), PAD_ID, np.int32)
+    for i, row in enumerate(rows):
+        result[i, : len(row)] = row
+    return result
+
+
+class CompiledNetwork:
+    """``produce`` corrected ids, or look at everything with ``attend``. Safe to call from threads."""
+
+    def __init__(self, network: Transformer):
+        self.network = network
+        # One graph for all shapes: a sentence of another length costs no new compilation.
+        self._produce = tf.function(self._decode, input_signature=[_IDS], autograph=False)
+        self._attend = tf.function(self._full_pass, input_signature=[_IDS, _IDS], autograph=False)
+
+    def produce(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
+        """For each sentence's ids, the most probable token at each place, up to the end mark."""
+        tokens = self._produce(padded(sources)).numpy()
+        return [[int(token) for token in row if token not in (PAD_ID, END_ID)] for row in tokens]
+
+    def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
+        """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
+
+        ``target`` are T produced ids, the end mark last. Returns encoder_attention (L, H, S, S),
+        decoder_attention (L, H, T, T), cross_attention (L, H, T, S) and log_probabilities (T,).
+        """
+        decoder_input = [START_ID, *target[:-1]]
+        logits, encoder, decoder, cross = self._attend(padded([source]), padded([decoder_input]))
+        log_probabilities = tf.nn.log_softmax(logits[0]).numpy()  # (T, V)
+        return {
+            "encoder_attention": encoder[0].numpy(),
+            "decoder_attention": decoder[0].numpy(),
+            "cross_attention": cross[0].numpy(),
+            "log_probabilities": log_probabilities[np.arange(len(target)), np.asarray(target)],
+        }
+
+    def _full_pass(self, source, decoder_input):
+        return tuple(self.network.full_pass(source, decoder_input))
+
+    def _decode(self, source):
+        batch, length = tf.shape(source)[0], tf.shape(source)[1]
+        memory, _ = self.network.encode(source)
+        memory_keys_values = self.network.memory_keys_values(memory)
+
+        def step(tokens, index, cache):
+            taken = self.network.step(tokens, index, cache, memory_keys_values, memory.mask)
+            return taken.logits, taken.cache
+
+        positions = length + EXTRA_TOKENS
+        return greedy(step, self.network.empty_cache(batch, positions), batch, positions)

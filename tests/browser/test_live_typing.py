@@ -1,0 +1,65 @@
+"""The correction follows the typing, also inside a composed syllable, and never disturbs it."""
+
+from conftest import settle
+from playwright.sync_api import expect
+
+RECORD = """area => {
+  window.heard = [];
+  for (const name of ["compositionstart", "compositionend", "blur"])
+    area.addEventListener(name, () => window.heard.push(name));
+}"""
+CURSOR = "area => [area.selectionStart, area.selectionEnd]"
+
+
+def compose(session, text: str) -> None:
+    session.send(
+        "Input.imeSetComposition", {"text": text, "selectionStart": len(text), "selectionEnd": len(text)}
+    )
+
+
+def test_a_syllable_is_corrected_while_it_is_being_composed(open_page):
+    page = open_page("?sentence=%EC%99%94%EC%96%B4%EC%9A%94")
+    area = page.get_by_label("고칠 글")
+    area.evaluate(RECORD)
+    area.focus()
+    area.press("Home")
+    session = page.context.new_cdp_session(page)
+    for text in ("ㅂ", "바", "밥"):
+        compose(session, text)
+    expect(page.locator(".typed")).to_have_text("밥왔어요")
+    settle(page)
+    assert page.evaluate("window.heard") == ["compositionstart"]
+    assert area.evaluate(CURSOR) == [1, 1]
+    for text in ("바비", "바빈"):
+        compose(session, text)
+    session.send("Input.insertText", {"text": "바비"})
+    expect(page.locator(".typed")).to_have_text("바비왔어요")
+    settle(page)
+    assert page.evaluate("window.heard") == ["compositionstart", "compositionend"]
+    expect(area).to_have_value("바비왔어요")
+    assert area.evaluate(CURSOR) == [2, 2]
+
+
+def test_fast_typing_in_the_middle_loses_nothing_and_moves_no_cursor(open_page):
+    page = open_page("?sentence=%EC%B2%98%EC%9D%8C%EB%81%9D")
+    area = page.get_by_label("고칠 글")
+    area.evaluate("area => { area.focus(); area.setSelectionRange(2, 2); }")
+    typed = "고갱님이 오셧습니다 " * 2
+    # Pauses longer than the debounce: answers arrive while the next characters are typed.
+    for number, character in enumerate(typed):
+        page.keyboard.type(character)
+        page.wait_for_timeout(360 if number % 9 == 8 else 25)
+    expect(page.locator(".typed")).to_have_text(f"처음{typed}끝")
+    settle(page)
+    expect(area).to_have_value(f"처음{typed}끝")
+    assert area.evaluate(CURSOR) == [2 + len(typed)] * 2
+
+
+def test_an_example_replaces_the_text_and_typing_goes_on_from_there(open_page):
+    page = open_page()
+    page.get_by_role("radio", name="띄어쓰기", exact=True).click()
+    area = page.get_by_label("고칠 글")
+    expect(area).to_have_value("우리는할 수있는 만큼만 천천 히 해보기로 했다.")
+    area.press("End")
+    area.press_sequentially("!!")
+    expect(page.locator(".typed")).to_have_text("우리는할 수있는 만큼만 천천 히 해보기로 했다.!!")

@@ -1,0 +1,73 @@
+"""Languages, small screens, light and dark, assistive technology, and no word to the outside."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from conftest import settle
+from playwright.sync_api import expect
+
+PAGES = ("", "positions", "model")
+TITLES = {
+    "ko": ("교정과 어텐션", "위치 인코딩", "모델"),
+    "en": ("Correction and attention", "Positional encoding", "Model"),
+}
+
+
+@pytest.mark.parametrize("language", TITLES)
+def test_every_page_speaks_both_languages(open_page, language):
+    page = open_page("?lang=en" if language == "en" else "")
+    for title in TITLES[language]:
+        page.get_by_role("link", name=title, exact=True).click()
+        expect(page.locator("h1")).to_have_text(title)
+        expect(page.locator("html")).to_have_attribute("lang", language)
+
+
+def test_switching_the_language_keeps_the_view(open_page):
+    page = open_page("?kind=decoder_attention&layer=2&sentence=%EA%B3%A0%EA%B0%B1")
+    page.get_by_role("radio", name="English", exact=True).click()
+    expect(page.locator("h1")).to_have_text(TITLES["en"][0])
+    expect(page.get_by_role("radio", name="Decoder", exact=True)).to_be_checked()
+    expect(page.get_by_label("Text to correct")).to_have_value("고갱")
+    for part in ("lang=en", "kind=decoder_attention", "layer=2", "sentence="):
+        assert part in page.url
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_a_phone_scrolls_only_downwards(open_page, path):
+    page = open_page(path, width=390)
+    too_wide = page.evaluate(
+        """() => [document.documentElement, document.querySelector(".stMain")]
+          .map(element => element.scrollWidth - element.clientWidth)"""
+    )
+    assert too_wide == [0, 0]
+
+
+@pytest.mark.parametrize("colour", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_axe_finds_nothing_serious(open_page, path, colour):
+    page = open_page(path, colour=colour)
+    violations = Axe().run(page).response["violations"]
+    serious = [
+        (violation["id"], [node["html"][:200] for node in violation["nodes"]])
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+
+
+def test_figures_follow_the_dark_theme(open_page):
+    background = "() => getComputedStyle(document.querySelector('.stApp')).backgroundColor"
+    ink = "() => document.querySelector('.js-plotly-plot')._fullLayout.font.color"
+    light, dark = open_page(), open_page(colour="dark")
+    assert light.evaluate(background) != dark.evaluate(background)
+    assert light.evaluate(ink) != dark.evaluate(ink)
+
+
+def test_nothing_is_requested_from_elsewhere_and_the_font_is_ours(open_page):
+    page = open_page()
+    for title in TITLES["ko"][1:]:
+        page.get_by_role("link", name=title, exact=True).click()
+        expect(page.locator("h1")).to_have_text(title)
+        settle(page)
+    assert page.requested_elsewhere == []
+    loaded = "() => [...document.fonts].some(f => f.family.includes('Noto Sans KR') && f.status === 'loaded')"
+    assert page.evaluate(loaded)

@@ -1,0 +1,69 @@
+"""Every language says everything, with the same placeholders."""
+
+import ast
+import re
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+from ui import examples
+from ui.texts import LANGUAGES, table
+
+ROOT = Path(__file__).parents[2]
+OTHERS = [language for language in LANGUAGES if language != "ko"]
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_languages_have_the_same_keys(language):
+    assert table(language).keys() == table("ko").keys()
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_languages_have_the_same_placeholders(language):
+    for key, korean in table("ko").items():
+        assert placeholders(table(language)[key]) == placeholders(korean), key
+
+
+def test_no_text_is_empty():
+    for language in LANGUAGES:
+        assert not [key for key, text in table(language).items() if not text.strip()]
+
+
+def spoken(tree: ast.AST) -> tuple[set[str], list[str]]:
+    """(string constants, patterns of f-strings) of a module: what may be a key, or produce one."""
+    constants, patterns = set(), []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            constants.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            parts = (
+                re.escape(part.value) if isinstance(part, ast.Constant) else r"[\w.]+" for part in node.values
+            )
+            patterns.append("".join(parts))
+    return constants, patterns
+
+
+def test_every_key_is_used_and_every_key_asked_for_exists():
+    keys = set(table("ko"))
+    constants, patterns, asked = set(), [], set()
+    for path in [ROOT / "app.py", *(ROOT / "ui").rglob("*.py")]:
+        code = path.read_text("utf-8")
+        found, made = spoken(ast.parse(code))
+        constants, patterns = constants | found, patterns + made
+        asked |= set(re.findall(r'say\("([^"]+)"', code))
+    assert asked <= keys
+    assert [key for key in keys - constants if not any(re.fullmatch(each, key) for each in patterns)] == []
+
+
+def test_every_example_has_a_name_and_its_own_sentence():
+    offered = examples.load()
+    assert len(offered) >= 10
+    assert {f"example_{example.id}" for example in offered} == {
+        key for key in table("ko") if key.startswith("example_")
+    } - {"example_label"}
+    assert len({example.text for example in offered}) == len(offered)

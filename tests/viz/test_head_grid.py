@@ -1,0 +1,96 @@
+"""The mosaic of all heads: one light trace in which every head can be found again."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+from viz import head_grid
+from viz.head_grid import NO_CELL, STRONGEST, WEAKEST
+
+
+def random_weights(layers=2, heads=3, queries=4, keys=5) -> np.ndarray:
+    return np.random.default_rng(0).dirichlet(np.ones(keys), (layers, heads, queries))
+
+
+def tile(figure, layer: int, head: int, queries: int, keys: int) -> np.ndarray:
+    """One head's bytes, found by the centre of its marker."""
+    heatmap, markers = figure.data
+    place = [tuple(pair) for pair in markers.customdata].index((layer, head))
+    top, left = markers.y[place] - (queries - 1) / 2, markers.x[place] - (keys - 1) / 2
+    return np.asarray(heatmap.z)[int(top) : int(top) + queries, int(left) : int(left) + keys]
+
+
+def test_every_tile_holds_its_heads_weights():
+    weights = random_weights()
+    figure = head_grid(weights)
+    for layer in range(2):
+        for head in range(3):
+            shown = (tile(figure, layer, head, 4, 5).astype(float) - WEAKEST) / (STRONGEST - WEAKEST)
+            np.testing.assert_allclose(shown, weights[layer, head], atol=0.5 / (STRONGEST - WEAKEST) + 1e-6)
+
+
+def test_tiles_are_separated_and_only_gaps_are_no_cell():
+    mosaic = np.asarray(head_grid(random_weights()).data[0].z)
+    assert mosaic.shape == (2 * 5 - 1, 3 * 6 - 1)
+    assert (mosaic == NO_CELL).sum() == mosaic.size - 2 * 3 * 4 * 5
+    assert (mosaic[4] == NO_CELL).all()
+    assert (mosaic[:, [5, 11]] == NO_CELL).all()
+
+
+def test_a_zero_weight_is_a_cell_and_a_masked_one_is_not():
+    masked = np.triu(np.ones((3, 3), bool), 1)
+    figure = head_grid(np.zeros((1, 1, 3, 3)), masked=masked)
+    np.testing.assert_array_equal(np.asarray(figure.data[0].z), np.where(masked, NO_CELL, WEAKEST))
+
+
+def test_layers_run_down_and_heads_to_the_right_with_their_names():
+    figure = head_grid(random_weights(), layer_title="층", head_title="머리", head_names=["<가>", "나", "다"])
+    x, y, markers = figure.layout.xaxis, figure.layout.yaxis, figure.data[1]
+    assert (x.title.text, y.title.text) == ("머리", "층")
+    assert list(x.ticktext) == ["&lt;가&gt;", "나", "다"]
+    assert list(y.ticktext) == ["1", "2"]
+    assert y.range[0] > y.range[1]
+    assert list(x.tickvals) == [2, 8, 14]
+    assert markers.text[0] == "층 1<br>머리 &lt;가&gt;"
+    assert markers.text[5] == "층 2<br>머리 다"
+    assert figure.data[0].hoverinfo == "skip"
+
+
+def test_colour_max_is_the_strongest_byte():
+    figure = head_grid(np.full((1, 1, 1, 2), [0.25, 0.9]), colour_max=0.25)
+    assert np.asarray(figure.data[0].z).tolist() == [[STRONGEST, STRONGEST]]
+    assert list(figure.data[0].colorbar.ticktext) == ["0", "0.125", "0.25"]
+
+
+def test_no_layers_give_an_empty_figure_with_its_layout():
+    figure = head_grid(np.zeros((0, 0, 0, 0)))
+    assert not figure.data
+    assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("Head", "Layer")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"weights": np.zeros((3, 4, 5))}, r"\(L, H, Q, K\), received \(3, 4, 5\)"),
+        ({"weights": np.full((1, 1, 2, 2), np.nan)}, "finite.*received nan"),
+        ({"layer_names": ["가"]}, "layer_names should have 2 names, received 1"),
+        ({"masked": np.zeros((2, 2), bool)}, r"\(4, 5\), received \(2, 2\)"),
+        ({"colour_max": -1}, "positive, received -1"),
+        ({"theme": ""}, "received ''"),
+    ],
+)
+def test_mistakes_are_named_with_what_was_received(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        head_grid(**{"weights": random_weights(), **arguments})
+
+
+def test_six_by_eight_heads_of_forty_tokens_are_one_heatmap_of_bytes_and_light():
+    figure = head_grid(random_weights(6, 8, 40, 40))
+    text = figure.to_json()
+    assert [trace.type for trace in figure.data] == ["heatmap", "scatter"]
+    z = json.loads(text)["data"][0]["z"]
+    assert (z["dtype"], z["shape"]) == ("u1", "250, 334")
+    assert len(base64.b64decode(z["bdata"])) == 250 * 334
+    assert len(text.encode()) < 150_000

@@ -1,0 +1,60 @@
+"""Training history: every recorded number, each kind in its own panel."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from viz import history_curves
+
+
+def history() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "step": [100, 200, 300, 400],
+            "loss": [4.0, 2.0, 1.0, 0.5],
+            "learning_rate": [1e-4, 2e-4, 1.5e-4, 1e-4],
+            "dev_exact": [np.nan, 0.25, np.nan, 0.5],
+        }
+    )
+
+
+def test_the_curves_are_the_columns_without_their_empty_cells():
+    loss, exact, rate = history_curves(history()).data
+    assert (list(loss.x), list(loss.y)) == ([100, 200, 300, 400], [4.0, 2.0, 1.0, 0.5])
+    assert (list(exact.x), list(exact.y)) == ([200, 400], [0.25, 0.5])
+    assert list(rate.y) == [1e-4, 2e-4, 1.5e-4, 1e-4]
+
+
+def test_each_kind_has_its_panel_and_all_share_the_steps():
+    figure = history_curves(history(), step_title="단계", loss_title="손실", score_title="점수")
+    assert [trace.yaxis for trace in figure.data] == ["y", "y2", "y3"]
+    assert {trace.xaxis for trace in figure.data} == {"x"}
+    titles = [figure.layout[name].title.text for name in ("xaxis", "yaxis", "yaxis2", "yaxis3")]
+    assert titles == ["단계", "손실", "점수", "Learning rate"]
+    tops = [figure.layout[name].domain for name in ("yaxis", "yaxis2", "yaxis3")]
+    assert tops[0][0] > tops[1][1] > tops[1][0] > tops[2][1]
+
+
+def test_scores_can_be_chosen_and_named():
+    frame = history().assign(best=[0, 0, 1, 1])
+    figure = history_curves(frame, scores={"best": "<최고>"})
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["&lt;최고&gt;"]
+
+
+def test_without_scores_there_are_two_panels():
+    figure = history_curves(history().drop(columns="dev_exact"))
+    assert [trace.yaxis for trace in figure.data] == ["y", "y2"]
+    assert figure.layout.yaxis2.title.text == "Learning rate"
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(), history().iloc[:0]])
+def test_no_records_give_an_empty_figure_with_its_layout(frame):
+    figure = history_curves(frame, title="훈련")
+    assert not figure.data
+    assert (figure.layout.title.text, figure.layout.xaxis.title.text) == ("훈련", "Step")
+    assert figure.layout.yaxis.title.text == "Loss"
+
+
+def test_missing_columns_are_named_with_those_received():
+    with pytest.raises(ValueError, match=r"\['loss', 'nope'\] too, received \['step', 'learning_rate'\]"):
+        history_curves(history()[["step", "learning_rate"]], scores={"nope": "x"})

@@ -1,0 +1,55 @@
+"""Everything a run needs to continue as if it had never stopped, in one atomically replaced file."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from model.folder import write_atomically
+from training.stream import Position
+
+FILE_NAME = "checkpoint.npz"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come."""
+
+    step: int = 0  # optimiser steps taken
+    pairs: int = 0  # pairs seen
+    tokens: int = 0  # real target tokens seen
+    seconds: float = 0.0  # of training, stops left out
+    position: Position = field(default=Position(0, 0))  # of the stream: the next batch
+
+
+class CheckpointError(Exception):
+    """A checkpoint that cannot be continued from; the message says why."""
+
+
+def _variables(model) -> dict:
+    """Every number that training changes: weights, optimiser moments, dropout's random state."""
+    return {variable.path: variable for variable in [*model.variables, *model.optimizer.variables]}
+
+
+def save_checkpoint(folder: Path, model, progress: Progress) -> None:
+    """Write the compiled model's variables and the progress."""
+    arrays = {path: np.asarray(variable.value) for path, variable in _variables(model).items()}
+    arrays["progress"] = np.array(json.dumps(asdict(progress)))
+    write_atomically(folder / FILE_NAME, lambda file: np.savez(file, **arrays))
+
+
+def load_checkpoint(folder: Path, model) -> Progress | None:
+    """Put a saved run's variables into the compiled model; None where nothing was saved yet."""
+    path = folder / FILE_NAME
+    if not path.exists():
+        return None
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            values = json.loads(str(archive["progress"]))
+            values["position"] = Position(*values["position"])
+            for name, variable in _variables(model).items():
+                variable.assign(archive[name])
+    except Exception as error:  # whatever is wrong with the file, the run must not silently start anew
+        raise CheckpointError(f"{path} does not belong to this run or is damaged: {error}") from error
+    return Progress(**values)

@@ -1,0 +1,203 @@
+"""Reading what a model learns from or is measured on: sentences, or pairs of a wrong and a right one.
+
+Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
+``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,
+with or without a byte order mark. A bad row is skipped and reported; it never stops a long run.
+"""
+
+import csv
+import json
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+PAIR_COLUMNS = ("src", "tgt")
+
+
+class CorpusError(ValueError):
+    """A file that cannot be used at all; the message names it."""
+
+
+class _BadRow(ValueError):
+    """Why one row is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One correct sentence, NFC, without surrounding white space."""
+
+    text: str
+    source: str = ""  # the collection it comes from, where the file says so
+    machine_translated: bool = False  # "mt": 1 in the file
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sentence as somebody wrote it and as it should read; equal where nothing is wrong."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A row that was skipped. ``line`` counts from 1 and is where the row begins."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The usable rows of one file, in its order, all of one kind; and what was skipped."""
+
+    path: Path
+    rows: list[Sentence] | list[Pair]  # never empty
+    problems: tuple[Problem, ...]
+
+    @property
+    def holds_pairs(self) -> bool:
+        return isinstance(self.rows[0], Pair)
+
+    def problem_summary(self, shown: int = 3) -> str:
+        """A few lines for a person, or ``""`` where every row was usable."""
+        if not self.problems:
+            return ""
+        lines = [f"{self.path}: skipped {len(self.problems)}, kept {len(self.rows)} rows"]
+        lines += [f"  line {problem.line}: {problem.reason}" for problem in self.problems[:shown]]
+        if len(self.problems) > shown:
+            lines.append(f"  … and {len(self.problems) - shown} more")
+        return "\n".join(lines)
+
+
+def read_corpus(path: str | Path) -> Corpus:
+    """Read a file of either kind; the kind is seen from its name and its first row.
+
+    Raises CorpusError when the file cannot be opened, is a CSV without the header ``src,tgt``, or
+    has no usable row.
+    """
+    path = Path(path)
+    rows, problems = [], []
+    try:
+        # A byte that is not UTF-8 becomes a lone surrogate here, so that its row alone is lost.
+        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
+            for line, row in _numbered_rows(path, lines):
+                if isinstance(row, _BadRow):
+                    problems.append(Problem(line, str(row)))
+                elif rows and type(row) is not type(rows[0]):
+                    problems.append(Problem(line, "the file mixes sentences and pairs"))
+                else:
+                    rows.append(row)
+    except OSError as error:
+        raise CorpusError(f"cannot read {path}: {error.strerror}") from error
+    if not rows:
+        first = f" (line {problems[0].line}: {problems[0].reason})" if problems else ""
+        raise CorpusError(f"no usable row in {path}{first}")
+    return Corpus(path, rows, tuple(problems))
+
+
+def read_sentences(path: str | Path) -> list[Sentence]:
+    """The sentences of a file. Raises CorpusError, also when the file holds pairs."""
+    corpus = read_corpus(path)
+    if corpus.holds_pairs:
+        raise CorpusError(f"{path} holds pairs; sentences were expected")
+    return corpus.rows
+
+
+def read_pairs(path: str | Path) -> list[Pair]:
+    """The pairs of a file. Raises CorpusError, also when the file holds single sentences."""
+    corpus = read_corpus(path)
+    if not corpus.holds_pairs:
+        raise CorpusError(f"{path} holds sentences; pairs (src,tgt) were expected")
+    return corpus.rows
+
+
+_Row = Sentence | Pair | _BadRow
+
+
+def _numbered_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _Row]]:
+    """(line number, what stands there) for each row that is not blank."""
+    if path.suffix.lower() == ".csv":
+        yield from _csv_rows(path, lines)
+        return
+    parse = _json_row if path.suffix.lower() in JSON_SUFFIXES else _plain_row
+    for number, line in enumerate(lines, 1):
+        if number == 1 and parse is _plain_row and _is_pair_header(line):
+            yield from _csv_rows(path, chain([line], lines))
+            return
+        if not line.isspace():
+            yield number, _attempt(parse, line)
+
+
+def _attempt(parse: Callable[..., Sentence | Pair], *fields: str) -> _Row:
+    try:
+        return parse(*fields)
+    except _BadRow as error:
+        return error
+
+
+def _is_pair_header(line: str) -> bool:
+    return [name.strip().lower() for name in line.split(",")] == list(PAIR_COLUMNS)
+
+
+def _plain_row(line: str) -> Sentence:
+    return Sentence(_clean(line, "the line"))
+
+
+def _json_row(line: str) -> Sentence | Pair:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _BadRow(f"not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise _BadRow(f"not a JSON object: {type(row).__name__}")
+    if "text" in row:
+        return Sentence(_clean(row["text"], "text"), str(row.get("source") or ""), row.get("mt") == 1)
+    if all(name in row for name in PAIR_COLUMNS):
+        return _pair(row["src"], row["tgt"])
+    raise _BadRow(f"neither text nor src and tgt among its keys: {sorted(row)[:5]}")
+
+
+def _csv_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _Row]]:
+    reader = csv.reader(lines, strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+    except csv.Error as error:
+        raise CorpusError(f"{path}: the header is not CSV: {error}") from error
+    if not set(PAIR_COLUMNS) <= set(header):
+        raise CorpusError(f"{path}: the header should hold src,tgt; received {','.join(header)[:80]!r}")
+    source, target = (header.index(name) for name in PAIR_COLUMNS)
+    while True:
+        begins = reader.line_num + 1  # a quoted field may run over several lines
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield begins, _BadRow(f"not CSV: {error}")
+            continue
+        if len(fields) == len(header):
+            yield begins, _attempt(_pair, fields[source], fields[target])
+        elif fields:
+            yield begins, _BadRow(f"{len(fields)} fields where the header has {len(header)}")
+
+
+def _pair(source: object, target: object) -> Pair:
+    return Pair(_clean(source, "src"), _clean(target, "tgt"))
+
+
+def _clean(text: object, name: str) -> str:
+    """NFC without surrounding white space; NFC because it is what the vocabulary is written in."""
+    if not isinstance(text, str):
+        raise _BadRow(f"{name} is not a string: {type(text).__name__}")
+    text = unicodedata.normalize("NFC", text.strip())
+    if not text:
+        raise _BadRow(f"{name} is empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _BadRow(f"{name} is not UTF-8") from error
+    return text

@@ -1,0 +1,49 @@
+"""A sentence on its way from right to wrong: the one thing every error rule reads and writes."""
+
+from dataclasses import dataclass, field
+
+FAMILIES = ("pronunciation", "typing", "native", "spacing")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One thing one rule did. ``start:end`` is a span of characters of the CORRECT sentence."""
+
+    rule: str  # e.g. "liaison"
+    family: str  # one of FAMILIES
+    start: int
+    end: int
+
+
+@dataclass
+class Draft:
+    """The correct text, what stands at each of its characters now, and who changed what.
+
+    ``cells[i]`` is what has become of ``text[i]``: usually one character; ``""`` once it was
+    dropped; more than one once something was added beside it. Because cells never move, a rule
+    that runs later still knows which characters of the correct sentence it touches.
+    """
+
+    text: str
+    cells: list[str] = field(init=False)
+    edits: list[Edit] = field(default_factory=list)
+
+    def __post_init__(self):
+        self.cells = list(self.text)
+
+    @property
+    def wrong(self) -> str:
+        return "".join(self.cells)
+
+    def touched(self, start: int, end: int) -> bool:
+        """Whether an earlier rule already changed any character of ``start:end``."""
+        return any(edit.start < end and start < edit.end for edit in self.edits)
+
+    def put(self, rule: str, family: str, start: int, cells: list[str]) -> None:
+        """Overwrite the cells from ``start`` on and record it (nothing is recorded if equal)."""
+        end = start + len(cells)
+        if end > len(self.cells) or start < 0:
+            raise ValueError(f"cells {start}:{end} lie outside a sentence of {len(self.cells)}")
+        if self.cells[start:end] != cells:
+            self.cells[start:end] = cells
+            self.edits.append(Edit(rule, family, start, end))

@@ -1,0 +1,349 @@
+"""The frequent mistakes of native writers: a sourced table, and rules for what inflects too freely.
+
+A mistake is found in the CORRECT text of a ``Draft`` and written over it. The table
+(``native_mistakes.tsv``) holds the closed cases (며칠/몇일); a rule below covers an open class
+(돼/되 before any ending) by one regular expression. Sources: 한글 맞춤법, 표준어 규정 and 외래어 표기법
+(국립국어원), cited row by row in the table and in the docstring of each rule.
+"""
+
+import csv
+import functools
+import random
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.hangul import FINALS, FIRST_SYLLABLE, LAST_SYLLABLE, compose, decompose
+from training.noise.draft import Draft
+
+FAMILY = "native"
+TABLE_PATH = Path(__file__).with_name("native_mistakes.tsv")
+COLUMNS = ("name", "right", "wrong", "source", "boundary", "note")
+BOUNDARIES = ("", "left", "right", "both")
+MIN_ROWS = 150
+
+Cells = str | tuple[str, ...]  # what comes to stand at each matched character
+Spelling = Callable[[str], list[Cells]]  # matched text -> the ways it is misspelt
+Rule = Callable[[Draft, random.Random, float], None]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One row of the table: where ``right`` stands in a correct sentence, people write ``wrong``."""
+
+    name: str
+    right: str
+    wrong: str
+    source: str
+    boundary: str  # the sides of ``right`` where a word must begin or end
+
+    @functools.cached_property
+    def change(self) -> tuple[int, list[str]]:
+        """First changed character of ``right``, and the cells that replace the changed ones."""
+        return changed_cells(self.right, self.wrong)
+
+    def stands_at(self, text: str, start: int) -> bool:
+        """Whether ``right`` stands at ``text[start:]`` with its word boundaries."""
+        if not text.startswith(self.right, start):
+            return False
+        end = start + len(self.right)
+        if self.boundary in ("left", "both") and start > 0 and text[start - 1].isalnum():
+            return False
+        return self.boundary not in ("right", "both") or not text[end : end + 1].isalnum()
+
+
+def changed_cells(right: str, wrong: str) -> tuple[int, list[str]]:
+    """What differs between two spellings, as one cell for each changed character of ``right``.
+
+    ``("며칠", "몇일") -> (0, ["몇", "일"])``; ``("안 돼", "안돼") -> (1, [""])``. Where characters are
+    only added they join the cell before them, or after them at the very start.
+    """
+    prefix = 0
+    while prefix < min(len(right), len(wrong)) and right[prefix] == wrong[prefix]:
+        prefix += 1
+    suffix = 0
+    while suffix < min(len(right), len(wrong)) - prefix and right[-1 - suffix] == wrong[-1 - suffix]:
+        suffix += 1
+    if prefix + suffix == len(right):
+        prefix, suffix = (prefix - 1, suffix) if prefix else (0, suffix - 1)
+    old, new = right[prefix : len(right) - suffix], wrong[prefix : len(wrong) - suffix]
+    missing = [""] * (len(old) - len(new))
+    if missing:
+        return prefix, [*missing, *new] if old[0] == " " else [*new, *missing]
+    return prefix, [*new[: len(old) - 1], new[len(old) - 1 :]]
+
+
+def read_mistakes(path: Path) -> tuple[Mistake, ...]:
+    """Rows of a table of mistakes. Raises ValueError naming file and line of what is wrong."""
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    if not lines or tuple(lines[0]) != COLUMNS:
+        raise ValueError(f"{path.name}, line 1: expected the columns {COLUMNS}, got {lines[:1]}")
+    mistakes: dict[tuple[str, str], Mistake] = {}
+    for number, cells in enumerate(lines[1:], start=2):
+        problem = _row_problem(cells, mistakes)
+        if problem:
+            raise ValueError(f"{path.name}, line {number}: {problem}: {cells}")
+        mistakes[cells[1], cells[2]] = Mistake(*cells[:5])
+    if len(mistakes) < MIN_ROWS:
+        raise ValueError(f"{path.name}: expected at least {MIN_ROWS} rows, got {len(mistakes)}")
+    return tuple(mistakes.values())
+
+
+def _row_problem(cells: list[str], seen: dict) -> str:
+    if len(cells) != len(COLUMNS):
+        return f"expected {len(COLUMNS)} cells, got {len(cells)}"
+    name, right, wrong, source, boundary, _ = cells
+    if not re.fullmatch(r"[a-z][a-z_]*", name):
+        return f"not a name of lower-case ASCII letters and _: {name!r}"
+    if not right or not wrong or not source:
+        return "right, wrong and source must not be empty"
+    if right == wrong:
+        return "right equals wrong"
+    if boundary not in BOUNDARIES:
+        return f"boundary must be one of {BOUNDARIES}, got {boundary!r}"
+    return "the same right and wrong as in an earlier row" if (right, wrong) in seen else ""
+
+
+@functools.lru_cache(maxsize=1)
+def _mistakes_by_first() -> dict[str, list[Mistake]]:
+    index: dict[str, list[Mistake]] = {}
+    for mistake in read_mistakes(TABLE_PATH):
+        index.setdefault(mistake.right[0], []).append(mistake)
+    return index
+
+
+def _table_sites(text: str) -> Iterator[tuple[int, list[Mistake]]]:
+    index = _mistakes_by_first()
+    for start, character in enumerate(text):
+        found = [row for row in index.get(character, ()) if row.stands_at(text, start)]
+        if found:
+            yield start, found
+
+
+def write_table_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
+    """Mistakes of the table; where several rows stand at one place, one is drawn. Sources: its rows."""
+    for start, found in _table_sites(draft.text):
+        mistake = rng.choice(found)
+        if rng.random() < rate * WEIGHTS.get(mistake.name, 1.0):
+            offset, cells = mistake.change
+            _put(draft, mistake.name, start + offset, cells)
+
+
+def _put(draft: Draft, name: str, start: int, cells: list[str]) -> None:
+    if not draft.touched(start, start + len(cells)):
+        draft.put(name, FAMILY, start, cells)
+
+
+# Sites of these stand in every other sentence; at full rate they would crowd out all the others.
+WEIGHTS = {"ss_kk": 0.2, "past_ss": 0.25, "doe_to_dwae": 0.5, "seumnida": 0.4, "e_to_ui": 0.5, "loan": 0.5}
+
+NATIVE_RULES: dict[str, Rule] = {"native_table": write_table_mistakes}
+_PATTERNS: list[re.Pattern] = []
+
+
+def _rule(pattern: str) -> Callable[[Spelling], Rule]:
+    """Make a rule of a function from what matched to its wrong spellings, one cell a character."""
+    compiled = re.compile(pattern)
+    _PATTERNS.append(compiled)
+
+    def decorate(spell: Spelling) -> Rule:
+        name = spell.__name__
+
+        def rule(draft: Draft, rng: random.Random, rate: float) -> None:
+            for match in compiled.finditer(draft.text):
+                if rng.random() < rate:
+                    _put(draft, name, match.start(), list(rng.choice(spell(match[0]))))
+
+        rule.__name__, rule.__doc__ = name, spell.__doc__
+        NATIVE_RULES[name] = rule
+        return rule
+
+    return decorate
+
+
+def _coda(*finals: str) -> str:
+    """A character class of all syllables with one of these codas."""
+    wanted = {FINALS.index(final) for final in finals}
+    codes = range(FIRST_SYLLABLE, LAST_SYLLABLE + 1)
+    return "[" + "".join(chr(code) for code in codes if (code - FIRST_SYLLABLE) % 28 in wanted) + "]"
+
+
+def _with_coda(syllable: str, final: str) -> str:
+    initial, medial, _ = decompose(syllable)
+    return compose(initial, medial, final)
+
+
+def _other(character: str, rights: str, wrongs: str) -> str:
+    return wrongs[rights.index(character)]
+
+
+OPEN, CLOSED, VOWEL_OR_N = _coda(""), _coda(*FINALS[1:]), _coda("", "ㄴ")
+RIEUL, SS, SS_PS = _coda("ㄹ"), _coda("ㅆ"), _coda("ㅆ", "ㅄ")
+WORD_END = r"(?![0-9A-Za-z가-힣])"
+SENTENCE_END = r"(?=요?\s*(?:[.!?~…,]|$))"
+
+
+@_rule(
+    r"되(?=[고는면지다기며자던든네나느거겠도려므길게니죠잖더])"
+    rf"|[된됨](?={WORD_END}|[다지])|될(?={WORD_END}|까|지|수)|됩(?=니)"
+)
+def doe_to_dwae(old: str) -> list[str]:
+    """되고 → 돼고: '돼' is short for '되어', which no other ending contains (한글 맞춤법 제35항 붙임 2)."""
+    return [_other(old, "되된됨될됩", "돼됀됌됄됍")]
+
+
+@_rule(r"돼(?!지)|[됐봬뵀]")  # 돼지 is the pig
+def dwae_to_doe(old: str) -> list[str]:
+    """돼요 → 되요, 됐다 → 됬다, 봬요 → 뵈요 (한글 맞춤법 제35항 붙임 2)."""
+    return [_other(old, "돼됐봬뵀", "되됬뵈뵜")]
+
+
+@_rule(r"되어(?=[서야요])|되었")
+def doeeo(old: str) -> list[Cells]:
+    """되어서 → 되여서, 되서; 되었다 → 되였다, 됬다 (한글 맞춤법 제35항 붙임 2)."""
+    return ["되였", ("됬", "")] if old == "되었" else ["되여", ("되", "")]
+
+
+@_rule(r"(?:(?<=[지질진] )|(?<=지[는도가를만] ))않(?=[고는은을아았습으던겠게지기도네나거더다니자])")
+def anh_to_an(old: str) -> list[str]:
+    """하지 않고 → 하지 안고: after '-지' stands '않-', short for '아니하-' (한글 맞춤법 제39항)."""
+    return ["안"]
+
+
+@_rule(
+    r"(?<![가-힣])(?<![그이저집방차속] )안 "
+    r"(?=[하해했한할합돼되된될됩됐가간갈갑갔먹보봐봤본볼온올와왔써썼쓰쓸좋맞났잤사샀줘줬주줄준])"
+)
+def an_to_anh(old: str) -> list[Cells]:
+    """안 해요 → 않 해요, 않해요: before a verb stands the adverb '안' (표준국어대사전 '안', '않다')."""
+    return ["않 ", ("않", "")]
+
+
+@_rule(rf"(?<={RIEUL})[게걸]{SENTENCE_END}")
+def promise_ge(old: str) -> list[str]:
+    """할게요 → 할께요, 할걸 → 할껄: endings with 'ㄹ' are written plain (한글 맞춤법 제53항)."""
+    return [_other(old, "게걸", "께껄")]
+
+
+@_rule(rf"(?<={RIEUL}) (?:거(?=[예야다라니고지면]|요{WORD_END})|겁(?=니)|건(?=[데가지]))")
+def future_geo(old: str) -> list[Cells]:
+    """할 거야 → 할 꺼야, 할꺼야: the noun '거' keeps its plain initial (표준국어대사전 '거', '것')."""
+    tense = _other(old[1], "거겁건", "꺼껍껀")
+    return [(" ", tense), ("", tense)]
+
+
+@_rule(rf"(?<={RIEUL})까{SENTENCE_END}")
+def question_kka(old: str) -> list[str]:
+    """할까요 → 할가요: questions with 'ㄹ' are written tense (한글 맞춤법 제53항 다만)."""
+    return ["가"]
+
+
+@_rule(rf"(?<={CLOSED})(?<![양린랑숭둥팽])이에요{WORD_END}")  # 고양이, 어린이 … end in 이
+def copula_ieyo(old: str) -> list[Cells]:
+    """책이에요 → 책이예요, 책에요: after a coda stands '이에요' (표준어 규정 제26항)."""
+    return ["이예요", ("", "에", "요")]
+
+
+@_rule(rf"(?<={OPEN})(?<![이니])예(?=요{WORD_END})")
+def copula_yeyo(old: str) -> list[str]:
+    """저예요 → 저에요: after a vowel '이에요' shortens to '예요' (표준어 규정 제26항)."""
+    return ["에"]
+
+
+@_rule(rf"(?<={CLOSED})(?<![양린랑숭둥팽])이(?:었|어(?=[서야]))")
+def copula_past(old: str) -> list[str]:
+    """책이었다 → 책이였다, 책이어서 → 책이여서: only a shortened '-이어' is '여' (한글 맞춤법 제36항)."""
+    return ["이" + _other(old[1], "었어", "였여")]
+
+
+@_rule(rf"(?<={SS_PS})(?:습(?=니[다까])|음(?={WORD_END}|[을이은에과도]))")
+def seumnida(old: str) -> list[str]:
+    """있습니다 → 있읍니다, 있음 → 있슴 (표준어 규정 제17항)."""
+    return [_other(old, "습음", "읍슴")]
+
+
+@_rule(rf"(?<=[십하]시)오{WORD_END}")
+def sibsio(old: str) -> list[str]:
+    """하십시오 → 하십시요: the closing '-오' is written '오' however it sounds (한글 맞춤법 제15항 붙임 2)."""
+    return ["요"]
+
+
+@_rule(rf"(?![있났뺐]){SS}(?=[가-힣])")  # 잇다, 낫다 and 뺏다 are verbs of their own
+def past_ss(old: str) -> list[str]:
+    """했다 → 햇다, 하겠다 → 하겟다: '-았/었-' and '-겠-' end in ㅆ (한글 맞춤법 제16항, 제34항)."""
+    return [_with_coda(old, "ㅅ")]
+
+
+@_rule(rf"(?<={SS})던(?= [가-힣])")
+def past_deon(old: str) -> list[str]:
+    """했던 일 → 했든 일: what is past is '-던' (한글 맞춤법 제56항)."""
+    return ["든"]
+
+
+@_rule(rf"(?!(?<![가-힣])[고배우]려){OPEN}(?=려(?:고|면|는|던))")  # not the nouns 고려, 배려, 우려
+def intent_ryeogo(old: str) -> list[str]:
+    """하려고 → 할려고, 먹으려면 → 먹을려면: the ending is '-려고' (표준국어대사전 '-려고', '-려면')."""
+    return [_with_coda(old, "ㄹ")]
+
+
+@_rule(rf"(?<={RIEUL})는(?=지(?:{WORD_END}|[도는요]))")
+def maybe_neunji(old: str) -> list[str]:
+    """될는지 → 될런지: the ending is '-ㄹ는지' (표준국어대사전 '-ㄹ는지')."""
+    return ["런"]
+
+
+@_rule(rf"(?:(?<={OPEN}는)|(?<={SS}는))데(?=[요도]?{WORD_END})")
+def but_neunde(old: str) -> list[str]:
+    """하는데 → 하는대: '-대' is hearsay and does not follow this '-는' (표준국어대사전 '-는데', '-대')."""
+    return ["대"]
+
+
+@_rule(
+    r"(?:(?<=\b[나너])|(?<=우리|당신|그녀|누구|자신|서로|사람|친구|엄마|아빠|남자|여자|인간))의(?= [가-힣])"
+)
+def ui_to_e(old: str) -> list[str]:
+    """나의 집 → 나에 집, only after persons, who would take 에게 (표준 발음법 제5항 다만 4: said [에])."""
+    return ["에"]
+
+
+@_rule(r"(?<=[가-힣])에(?= (?:대해|대한|의해|의한|따라|따르|따른|관한|관해|비해|[있없][는습다어었]))")
+def e_to_ui(old: str) -> list[str]:
+    """집에 있다 → 집의 있다: before these words stands 에 (표준국어대사전 '에', '의')."""
+    return ["의"]
+
+
+@_rule(rf"(?<={VOWEL_OR_N})율|(?<={CLOSED})(?<!{VOWEL_OR_N})률")
+def yul_ryul(old: str) -> list[str]:
+    """비율 → 비률, 성공률 → 성공율: 율 after a vowel or ㄴ, else 률 (한글 맞춤법 제11항 붙임 1)."""
+    return [_other(old, "율률", "률율")]
+
+
+@_rule(rf"(?<={_coda('ㅁ')}으로)써")
+def means_rosseo(old: str) -> list[str]:
+    """함으로써 → 함으로서: means take '-(으)로써' (한글 맞춤법 제57항)."""
+    return ["서"]
+
+
+@_rule(rf"{OPEN}므(?=로{WORD_END})")
+def reason_meuro(old: str) -> list[str]:
+    """하므로 → 함으로: a reason takes '-(으)므로' (한글 맞춤법 제57항)."""
+    return [_with_coda(old[0], "ㅁ") + "으"]
+
+
+@_rule(rf"(?<=[가-힣][다까마로려러거가벼])[워웠](?={WORD_END}|[가-힣])")
+def irregular_wo(old: str) -> list[str]:
+    """고마워요 → 고마와요: only 돕- and 곱- take '와' (한글 맞춤법 제18항 6 다만)."""
+    return [_other(old, "워웠", "와왔")]
+
+
+def write_native_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
+    """Every rule of ``NATIVE_RULES`` in order; a site fires with probability ``rate`` times its WEIGHTS."""
+    for name, rule in NATIVE_RULES.items():
+        rule(draft, rng, rate * WEIGHTS.get(name, 1.0))
+
+
+def has_native_site(text: str) -> bool:
+    """Whether any native mistake could be made in this correct sentence."""
+    return any(pattern.search(text) for pattern in _PATTERNS) or any(_table_sites(text))

@@ -1,0 +1,105 @@
+"""(wrong, right) pairs: which families of errors meet in one sentence, and how strongly."""
+
+import random
+from dataclasses import dataclass
+
+from training.noise.draft import Draft, Edit
+from training.noise.native import has_native_site, write_native_mistakes
+from training.noise.pronunciation import write_as_heard
+from training.noise.spacing import drop_all_spaces, misspace
+from training.noise.typing_slips import slip
+
+# Shares of the pairs, by what is done to the sentence. "mixed" joins two or three families.
+MIX = {
+    "clean": 0.10,
+    "pronunciation": 0.24,
+    "typing": 0.20,
+    "native": 0.12,
+    "spacing": 0.14,
+    "mixed": 0.20,
+}
+
+
+ATTEMPTS = 4  # at a weak strength a writer may do nothing at all; then it is drawn again
+
+
+@dataclass(frozen=True)
+class NoisyPair:
+    """What a writer might have typed, what was meant, and the rules that lie between."""
+
+    wrong: str
+    right: str
+    family: str  # a key of MIX, naming what really happened
+    edits: tuple[Edit, ...]
+
+
+def _pronounce(draft: Draft, rng: random.Random, strength: float) -> None:
+    # From a writer who slips once to one who writes everything by ear.
+    write_as_heard(draft, rng, strength * rng.uniform(0.2, 1.0))
+
+
+def _mistype(draft: Draft, rng: random.Random, strength: float) -> None:
+    # At least one slip, on average one in about twelve syllables.
+    syllables = sum("가" <= character <= "힣" for character in draft.text)
+    slip(draft, rng, 1 + min(int(rng.expovariate(1) * strength * syllables / 16), syllables // 4))
+
+
+def _write_natively(draft: Draft, rng: random.Random, strength: float) -> None:
+    write_native_mistakes(draft, rng, strength * rng.uniform(0.5, 1.0))
+
+
+def _space_wrongly(draft: Draft, rng: random.Random, strength: float) -> None:
+    if rng.random() < 0.08 * strength:
+        drop_all_spaces(draft, rng, 1.0)
+    else:
+        misspace(draft, rng, strength * rng.uniform(0.1, 0.7))
+
+
+# The order in which families meet: the table of native mistakes matches correct text, sound
+# changes cross spaces that must still be there, and fingers slip last.
+_WRITERS = {
+    "native": _write_natively,
+    "pronunciation": _pronounce,
+    "spacing": _space_wrongly,
+    "typing": _mistype,
+}
+
+
+def make_pair(text: str, rng: random.Random, family: str | None = None) -> NoisyPair:
+    """One error pair of a correct sentence.
+
+    ``family`` is a key of MIX, or None to draw one by its share; a family that finds nothing to do
+    in this sentence gives way to another one when drawn, and to "clean" when asked for.
+    Raises ValueError for an unknown family.
+    """
+    if family is None:
+        family = rng.choices(list(MIX), weights=list(MIX.values()))[0]
+        if family == "native" and not has_native_site(text):
+            family = rng.choice(("pronunciation", "typing", "spacing", "mixed"))
+    elif family not in MIX:
+        raise ValueError(f"family should be one of {sorted(MIX)}, received {family!r}")
+    for _ in range(ATTEMPTS if family != "clean" else 1):
+        draft = Draft(text)
+        _write(draft, rng, family)
+        if draft.wrong != text:
+            break
+    return _finish(draft)
+
+
+def _write(draft: Draft, rng: random.Random, family: str) -> None:
+    if family == "mixed":
+        chosen = rng.sample(list(_WRITERS), rng.choice((2, 2, 3)))
+        for name, write in _WRITERS.items():
+            if name in chosen:
+                write(draft, rng, 0.6)
+    elif family != "clean":
+        _WRITERS[family](draft, rng, 1.0)
+
+
+def _finish(draft: Draft) -> NoisyPair:
+    wrong = draft.wrong
+    if wrong == draft.text:  # nothing was done, or it cancelled out
+        return NoisyPair(wrong, draft.text, "clean", ())
+    families = {edit.family for edit in draft.edits}
+    family = families.pop() if len(families) == 1 else "mixed"
+    return NoisyPair(wrong, draft.text, family, tuple(draft.edits))

@@ -1,0 +1,67 @@
+"""Korean written as it is heard (표준 발음법): all pronunciation rules, in order, and how often."""
+
+import random
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from training.noise import pronunciation_coda as coda
+from training.noise import pronunciation_liaison as liaison
+from training.noise import pronunciation_tense as tense
+from training.noise import pronunciation_vowel as vowel
+from training.noise.draft import Draft
+
+Rule = Callable[[Draft, random.Random, float], None]
+
+# (rule, weight), in an order in which chaining gives the standard pronunciation: first what turns
+# on the written letters (구개음화, ㅎ), then what moves a coda away, then what the remaining codas
+# do. Weight 1: 표준 발음법 prescribes it. Below 1: it only permits it, or it is casual speech.
+_ORDER: tuple[tuple[Rule, float], ...] = (
+    (tense.tensification_after_l, 1.0),
+    (liaison.palatalisation, 1.0),
+    (liaison.aspiration, 1.0),
+    (liaison.aspiration_across_space, 0.3),
+    (liaison.h_before_s, 1.0),
+    (liaison.h_loss, 1.0),
+    (liaison.h_weakening, 0.1),
+    (vowel.ui_not_first, 0.4),
+    (vowel.ui_particle, 0.3),
+    (liaison.n_insertion, 1.0),
+    (liaison.n_insertion_across_space, 0.2),
+    (liaison.liaison_before_content, 1.0),
+    (liaison.liaison, 1.0),
+    (liaison.liaison_across_space, 0.4),
+    (vowel.ui_after_consonant, 1.0),
+    (vowel.palatal_glide, 1.0),
+    (vowel.ye_as_e, 0.5),
+    (tense.tensification_sino, 1.0),
+    (tense.tensification_compound, 1.0),
+    (tense.tensification, 1.0),
+    (tense.tensification_across_space, 0.3),
+    (coda.cluster_simplification, 1.0),
+    (coda.coda_neutralisation, 1.0),
+    (coda.l_as_n, 1.0),
+    (coda.nasalisation, 1.0),
+    (coda.nasalisation_across_space, 0.4),
+    (coda.liquidisation, 1.0),
+    (coda.coda_as_siot, 0.3),
+    (coda.coda_absorbed, 0.3),
+    (coda.place_assimilation, 0.05),
+)
+
+PRONUNCIATION_RULES: Mapping[str, Rule] = MappingProxyType({rule.__name__: rule for rule, _ in _ORDER})
+WEIGHTS: Mapping[str, float] = MappingProxyType({rule.__name__: weight for rule, weight in _ORDER})
+
+
+def write_as_heard(
+    draft: Draft, rng: random.Random, rate: float, weights: Mapping[str, float] = WEIGHTS
+) -> None:
+    """Run every rule in order, each at ``rate`` times its weight; a rule not in ``weights`` is off.
+
+    Raises ValueError for a rate outside 0..1.
+    """
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate must lie in 0..1, got {rate!r}")
+    for name, rule in PRONUNCIATION_RULES.items():
+        share = rate * weights.get(name, 0.0)
+        if share > 0:
+            rule(draft, rng, share)

@@ -1,0 +1,161 @@
+"""An endless, resumable stream of batches, made by background processes.
+
+The corpus is shuffled anew each epoch and cut into pools of sentences. Pool ``i`` is a pure
+function of (corpus, settings, i): its sentences are made wrong, sorted by length into batches of
+about equally many tokens, and the batches are shuffled. A ``Position`` therefore says exactly
+where a run stands, and the same batches follow from it on any machine.
+"""
+
+import multiprocessing
+import os
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from model.tokenizer import PAD_ID, START_ID, Tokenizer
+from training.noise.pairs import make_pair
+
+LENGTH_STEP = 8  # batches are padded to a multiple of this many tokens
+# Characters no vocabulary holds, added to some sentences so that copying them is learnt.
+OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
+
+
+@dataclass(frozen=True)
+class StreamSettings:
+    seed: int = 0
+    batch_tokens: int = 4096  # source tokens of one batch, padding included
+    pool_sentences: int = 4096
+    max_length: int = 128  # characters; longer sentences are left out
+    join_share: float = 0.05  # of sentences get a second one appended, to practise length
+    outside_share: float = 0.03  # get a character from outside the vocabulary
+
+
+class Position(NamedTuple):
+    pool: int
+    batch: int
+
+
+class Batch(NamedTuple):
+    source: np.ndarray  # (B, S) int32
+    decoder_input: np.ndarray  # (B, T) int32, begins with the start mark
+    target: np.ndarray  # (B, T) int32, ends with the end mark
+
+
+def pad(rows: Sequence[Sequence[int]], length: int) -> np.ndarray:
+    """(B, length) int32, padded at the end."""
+    padded = np.full((len(rows), length), PAD_ID, np.int32)
+    for i, row in enumerate(rows):
+        padded[i, : len(row)] = row
+    return padded
+
+
+def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
+    """Encoded (source, target) rows to one padded batch; both sides share one length."""
+    longest = max(max(len(source), len(target)) for source, target in pairs)
+    length = -(-longest // LENGTH_STEP) * LENGTH_STEP
+    return Batch(
+        pad([source for source, _ in pairs], length),
+        pad([[START_ID, *target[:-1]] for _, target in pairs], length),
+        pad([target for _, target in pairs], length),
+    )
+
+
+class PoolMaker:
+    """Makes pool ``i`` of a corpus: items are correct sentences, or (wrong, right) pairs as they are."""
+
+    def __init__(
+        self, items: Sequence[str | tuple[str, str]], tokenizer: Tokenizer, settings: StreamSettings
+    ):
+        if not items:
+            raise ValueError("the corpus is empty")
+        self.items, self.tokenizer, self.settings = items, tokenizer, settings
+        self.pools_per_epoch = -(-len(items) // settings.pool_sentences)
+
+    def __call__(self, index: int) -> list[Batch]:
+        epoch, part = divmod(index, self.pools_per_epoch)
+        order = np.random.default_rng((self.settings.seed, epoch)).permutation(len(self.items))
+        chosen = order[part :: self.pools_per_epoch]
+        rng = random.Random(f"{self.settings.seed}:{index}")
+        pairs = [self._pair(self.items[i], rng) for i in chosen]
+        longest = self.settings.max_length
+        encoded = [
+            (self.tokenizer.encode_source(wrong), self.tokenizer.encode_target(right))
+            for wrong, right in pairs
+            if len(wrong) <= longest + longest // 4 and len(right) <= longest
+        ]
+        return self._batches(encoded, rng)
+
+    def _pair(self, item, rng: random.Random) -> tuple[str, str]:
+        if not isinstance(item, str):
+            return item
+        text = item
+        if rng.random() < self.settings.join_share:
+            other = rng.choice(self.items)
+            if isinstance(other, str) and len(text) + len(other) < self.settings.max_length:
+                text = f"{text} {other}"
+        if rng.random() < self.settings.outside_share:
+            place = rng.choice([i for i, c in enumerate(text) if c == " "] or [len(text)])
+            text = f"{text[:place]}{rng.choice((' ', ''))}{rng.choice(OUTSIDE_EXAMPLES)}{text[place:]}"
+        pair = make_pair(text, rng)
+        return pair.wrong, pair.right
+
+    def _batches(self, encoded, rng: random.Random) -> list[Batch]:
+        encoded.sort(key=lambda pair: max(map(len, pair)))
+        batches, rows = [], []
+        for pair in encoded:
+            width = -(-max(map(len, pair)) // LENGTH_STEP) * LENGTH_STEP
+            if rows and width * (len(rows) + 1) > self.settings.batch_tokens:
+                batches.append(make_batch(rows))
+                rows = []
+            rows.append(pair)
+        if rows:
+            batches.append(make_batch(rows))
+        rng.shuffle(batches)
+        return batches
+
+
+_make_pool = None  # the worker process's own PoolMaker
+
+
+def _start_worker(maker: PoolMaker, parent: int) -> None:
+    global _make_pool
+    _make_pool = maker
+
+    def follow_parent():  # a killed parent cannot tell its workers to end
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(0)
+
+    threading.Thread(target=follow_parent, daemon=True).start()
+
+
+def _work(index: int) -> list[Batch]:
+    return _make_pool(index)
+
+
+def stream(
+    maker: PoolMaker, start: Position, workers: int = 1, ahead: int = 3
+) -> Iterator[tuple[Batch, Position]]:
+    """Batches from ``start`` on, each with the position that follows it; pools are made ahead."""
+    # Spawned, not forked: a fork of a process that runs TensorFlow's threads can hang.
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _start_worker, (maker, os.getpid())) as executor:
+        waiting = deque(executor.submit(_work, start.pool + i) for i in range(ahead))
+        pool, skip = start
+        try:
+            while True:
+                batches = waiting.popleft().result()
+                waiting.append(executor.submit(_work, pool + ahead))
+                for i in range(skip, len(batches)):
+                    done = i + 1 == len(batches)
+                    yield batches[i], Position(pool + 1, 0) if done else Position(pool, i + 1)
+                pool, skip = pool + 1, 0
+        finally:
+            executor.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,87 @@
+"""What the address bar holds: the view of one session, so that its link opens the same view elsewhere.
+
+Streamlit's own binding writes the labels of options into the address, and labels change with the language.
+Here every setting is a short string that means the same in all languages. The address is read once, when a
+session starts; afterwards the session leads and the address follows, without filling the browser's history.
+"""
+
+import streamlit as st
+
+from ui import examples
+
+DEFAULTS = {
+    "lang": "ko",
+    "sentence": examples.load()[0].text,
+    "part": "",  # which sentence of several, counted from 1; empty: the first that changed
+    "kind": "cross_attention",
+    "layer": "1",
+    "head": "mean",
+    "positions": "64",
+    "dimensions": "128",
+    "curves": "10,11,30,31",
+}
+LONGEST = 2_000
+
+_BAR = st.components.v2.component(
+    "address_bar",
+    js="""
+    export default function ({ data }) {
+      const url = new URL(window.location.href);
+      for (const [name, value] of Object.entries(data.settings)) {
+        if (value === null) url.searchParams.delete(name);
+        else url.searchParams.set(name, value);
+      }
+      if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url);
+      document.documentElement.lang = data.settings.lang ?? data.language;
+    }
+    """,
+)
+
+
+def get(name: str) -> str:
+    """The setting ``name`` of this session. Raises KeyError for a name that is not in DEFAULTS."""
+    return _view()[name]
+
+
+def put(name: str, value: str) -> None:
+    """Change the setting ``name``. Raises KeyError for a name that is not in DEFAULTS."""
+    if name not in DEFAULTS:
+        raise KeyError(f"no setting {name!r}, there are {sorted(DEFAULTS)}")
+    _view()[name] = value
+
+
+def get_number(name: str, lowest: int, highest: int) -> int:
+    """The setting as a whole number; one that is none, or is out of range, falls back to the default."""
+    for text in (get(name), DEFAULTS[name]):
+        if is_number(text) and lowest <= int(text) <= highest:
+            return int(text)
+    return lowest
+
+
+def is_number(text: str) -> bool:
+    """Whether ``text`` is a short row of ASCII digits; in a link it may be anything."""
+    return text.isascii() and text.isdecimal() and len(text) <= 4
+
+
+def get_option(name: str, options: list[str], otherwise: str | None = None) -> str:
+    """The setting as one of ``options``; else the default, ``otherwise`` or the first, whichever is one."""
+    return next(text for text in (get(name), DEFAULTS[name], otherwise, options[0]) if text in options)
+
+
+def publish(page: str) -> None:
+    """Write what differs from the defaults into the address bar. ``page`` makes a change of page count.
+
+    A value of more than LONGEST characters stays out: no server would answer a reload of such an address.
+    """
+    settings = {
+        name: None if value == DEFAULTS[name] or len(value) > LONGEST else value
+        for name, value in _view().items()
+    }
+    _BAR(key="address_bar", data={"settings": settings, "language": DEFAULTS["lang"], "page": page})
+
+
+def _view() -> dict[str, str]:
+    if "view" not in st.session_state:
+        given = st.query_params.to_dict()
+        st.session_state["view"] = {name: given.get(name, default) for name, default in DEFAULTS.items()}
+    return st.session_state["view"]

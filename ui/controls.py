@@ -1,0 +1,85 @@
+"""Controls whose choice is a setting of the address bar."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from ui import address, markup
+from ui.texts import LANGUAGES, say
+
+
+def header() -> None:
+    """The top row of every page: the product's name and the language."""
+    markup.style()
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        markup.paragraph(say("product"), "product")
+        choose("lang", list(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
+
+
+def theme() -> str:
+    """ "light" or "dark", as the visitor's browser or the menu says."""
+    return st.context.theme.type or "light"
+
+
+def choose(
+    name: str, options: list[str], label_of: Callable[[str], str], *, label_visibility: str = "visible"
+) -> str:
+    """One of a few ``options``, side by side; returns the chosen one."""
+    key = _seed(name, address.get_option(name, options))
+    st.segmented_control(
+        say(f"{name}_label"),
+        options,
+        format_func=label_of,
+        key=key,
+        on_change=_keep,
+        args=(name,),
+        required=True,
+        label_visibility=label_visibility,
+    )
+    return address.get_option(name, options)
+
+
+def pick(name: str, options: list[str], label_of: Callable[[str], str], otherwise: str) -> str:
+    """One of many ``options`` from a list that opens; labels are shown as plain text."""
+    key = _seed(name, address.get_option(name, options, otherwise))
+    st.selectbox(say(f"{name}_label"), options, format_func=label_of, key=key, on_change=_keep, args=(name,))
+    return address.get_option(name, options, otherwise)
+
+
+def slide(name: str, lowest: int, highest: int, step: int = 1) -> int:
+    """A whole number from ``lowest`` to ``highest``."""
+    key = _seed(name, address.get_number(name, lowest, highest))
+    st.slider(say(f"{name}_label"), lowest, highest, step=step, key=key, on_change=_keep, args=(name,))
+    return address.get_number(name, lowest, highest)
+
+
+def pick_numbers(name: str, highest: int) -> list[int]:
+    """Several different whole numbers from 0 to ``highest``, in the order chosen."""
+    key = _seed(name, _numbers(address.get(name), highest))
+    st.multiselect(
+        say(f"{name}_label"),
+        list(range(highest + 1)),
+        key=key,
+        on_change=_keep,
+        args=(name,),
+        placeholder=say("numbers_placeholder"),
+        max_selections=8,
+    )
+    return _numbers(address.get(name), highest)
+
+
+def _numbers(text: str, highest: int) -> list[int]:
+    numbers = [int(part) for part in text.split(",") if address.is_number(part)]
+    return list(dict.fromkeys(number for number in numbers if number <= highest))[:8]
+
+
+def _seed(name: str, value: object) -> str:
+    """Give the widget its value before it is drawn: the setting leads, whatever the browser remembers."""
+    key = f"control_{name}"
+    st.session_state[key] = value
+    return key
+
+
+def _keep(name: str) -> None:
+    value = st.session_state[f"control_{name}"]
+    address.put(name, ",".join(map(str, value)) if isinstance(value, list) else str(value))

@@ -1,0 +1,22 @@
+"""The misspelled sentences that the page offers."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+PATH = Path(__file__).parents[1] / "assets" / "examples.json"
+
+
+@dataclass(frozen=True)
+class Example:
+    """``id`` names the kind of error; its label is the text ``example_<id>`` of each language."""
+
+    id: str
+    text: str
+
+
+@cache
+def load() -> tuple[Example, ...]:
+    """All examples in the order in which they are offered."""
+    return tuple(Example(**entry) for entry in json.loads(PATH.read_text("utf-8")))

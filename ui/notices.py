@@ -1,0 +1,34 @@
+"""Messages about an input or about the model, in the visitor's language."""
+
+import unicodedata
+
+import streamlit as st
+
+from model.hangul import is_syllable
+from ui import loaders, markup
+from ui.texts import say
+
+
+def load_corrector():
+    """The model, with a sign of life while it loads; None, and a message, where its folder cannot be used."""
+    from model import ModelFolderError
+
+    try:
+        with st.spinner(say("loading")):
+            return loaders.load_corrector()
+    except ModelFolderError as error:
+        st.error(say("model_folder_error"))
+        markup.paragraph(str(error), "typed")
+        return None
+
+
+def about(text: str, correction: loaders.CorrectionView, limit: int) -> None:
+    """What a person would wonder about this correction. ``limit`` is the longest sentence, in characters."""
+    for number, sentence in enumerate(correction.sentences, start=1):
+        if sentence.too_long:
+            st.warning(say("too_long", number=number, length=len(sentence.source), limit=limit))
+    if not unicodedata.is_normalized("NFC", text):
+        st.caption(say("composed"))
+    if correction.changes or all(sentence.too_long for sentence in correction.sentences):
+        return
+    st.success(say("nothing_to_correct" if any(map(is_syllable, correction.source)) else "no_hangul"))

@@ -1,0 +1,75 @@
+"""The sentence that tells how to read one attention map, computed from that map."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from model.changes import Change
+from model.trace import AttentionTrace
+
+Say = Callable[..., str]
+_MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
+
+
+def attention_of(trace: AttentionTrace, kind: str, layer: int, head: int | None) -> np.ndarray:
+    """(Q, K) float32: one head of one layer, or the mean over its heads where ``head`` is None."""
+    heads = trace.attention(kind)[layer]  # (H, Q, K)
+    return heads.mean(axis=0, dtype=np.float32) if head is None else heads[head]
+
+
+def look_ahead_mask(trace: AttentionTrace, kind: str) -> np.ndarray | None:
+    """(Q, K) bool, True where the decoder may not look; None for the kinds without such a mask."""
+    if kind != "decoder_attention":
+        return None
+    length = len(trace.target_tokens)
+    return np.triu(np.ones((length, length), dtype=bool), k=1)
+
+
+def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
+    """The rows that a change concerns; where nothing was written (or typed), the row that follows."""
+    found = set()
+    for change in changes:
+        start, end = _side(change, kind)
+        found.update(range(start, max(end, start + 1)))
+    return sorted(row for row in found if row < rows)
+
+
+def describe(
+    say: Say, trace: AttentionTrace, weights: np.ndarray, kind: str, changes: Sequence[Change], place: str
+) -> str:
+    """What the first changed row of ``weights`` (Q, K) looks at most; the first row where nothing changed.
+
+    ``place`` names the layer and the head.
+    """
+    queries, keys = trace.axes(kind)
+    start = _side(changes[0], kind)[0] if changes else 0
+    row = min(start, len(queries) - 1)
+    key = int(weights[row].argmax())
+    sentence = say(
+        f"reading_{kind}",
+        change=_change(say, changes[0]) if changes else "",
+        place=place,
+        query=_token(say, queries[row]),
+        key=_token(say, keys[key]),
+        weight=f"{weights[row, key]:.2f}",
+    ).strip()
+    return sentence[0].upper() + sentence[1:]
+
+
+def _side(change: Change, kind: str) -> tuple[int, int]:
+    if kind == "encoder_attention":
+        return change.source_start, change.source_end
+    return change.target_start, change.target_end
+
+
+def _change(say: Say, change: Change) -> str:
+    what = "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
+    return say(f"change_{what}", wrong=_visible(change.wrong), right=_visible(change.right))
+
+
+def _visible(text: str) -> str:
+    return text.replace(" ", "␣").replace("\n", "↵")
+
+
+def _token(say: Say, token: str) -> str:
+    return say(_MARKS[token]) if token in _MARKS else say("token", token=token)

@@ -1,0 +1,66 @@
+"""Text a person typed, made safe for figures: Plotly reads some HTML, entities and $TeX$ in every label."""
+
+import unicodedata
+
+TICK_LENGTH = 16
+TITLE_LENGTH = 160
+
+_BLANKS = {" ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥"}
+_ZERO_WIDTH_JOINER = "\u200d"
+# The dollar sign is there because a page that has MathJax would typeset "$…$"; an entity is decoded after
+# that check.
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
+
+
+def escape(text: str) -> str:
+    """``text`` so that Plotly draws it character by character: ``<b>`` is three signs, not bold."""
+    return "".join(_ENTITIES.get(character, character) for character in text)
+
+
+def token_label(token: str, limit: int = TICK_LENGTH) -> str:
+    """One token as a tick label: blanks and control characters visible, shortened to ``limit``, escaped."""
+    return escape(_shorten(_visible(token), limit))
+
+
+def plain_text(text: str, limit: int = TITLE_LENGTH) -> str:
+    """A title or legend text: spaces stay spaces, invisible characters become visible, shortened, escaped."""
+    return escape(_shorten(" ".join(_visible(word) for word in text.split()), limit))
+
+
+def template_text(text: str) -> str:
+    """``plain_text`` for use inside a hover template, where ``%{…}`` would be taken for a placeholder."""
+    return plain_text(text).replace("%", "&#37;")
+
+
+def width_in_em(label: str) -> float:
+    """Rough drawn width of a label not escaped yet: wide East Asian characters count 1, others 0.6."""
+    return sum(1.0 if unicodedata.east_asian_width(character) in "WF" else 0.6 for character in label)
+
+
+def visible_token(token: str, limit: int = TICK_LENGTH) -> str:
+    """``token_label`` before escaping: what the eye sees, for measuring."""
+    return _shorten(_visible(token), limit)
+
+
+def _visible(text: str) -> str:
+    inside_emoji = len(text) > 1
+    shown = "".join(
+        character if character == _ZERO_WIDTH_JOINER and inside_emoji else _visible_character(character)
+        for character in text
+    )
+    # A combining mark with nothing to stand on would climb onto the neighbouring label.
+    return "◌" + shown if shown and unicodedata.category(shown[0]) in ("Mn", "Me", "Mc") else shown
+
+
+def _visible_character(character: str) -> str:
+    if character in _BLANKS:
+        return _BLANKS[character]
+    # Other controls, direction overrides, lone surrogates (which JSON cannot carry) and exotic blanks: by
+    # number.
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zs", "Zl", "Zp"):
+        return f"U+{ord(character):04X}"
+    return character
+
+
+def _shorten(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[: limit - 1].rstrip(_ZERO_WIDTH_JOINER) + "…"

@@ -1,0 +1,164 @@
+"""How every figure looks, light and dark: fonts, colours, colour scales, and the toolbar."""
+
+from dataclasses import dataclass
+
+FONT_FAMILY = (
+    "Noto Sans KR Subset, Noto Sans KR, Noto Sans CJK KR, Apple SD Gothic Neo, Malgun Gothic, sans-serif"
+)
+
+IMAGE_FORMATS = ("png", "svg")
+
+# Pixels that stay free at the top of each figure for its title and the toolbar.
+TITLE_HEIGHT = 34
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme, as CSS colours; scales run from the value 0 (or -1) upwards."""
+
+    text: str
+    quiet_text: str
+    grid: str  # also the thin lines between heatmap cells
+    gap: str  # what shows where there is no cell
+    hatch: str
+    hover_background: str
+    accent: str
+    sequential: tuple[str, ...]
+    diverging: tuple[str, ...]
+    lines: tuple[str, ...]
+
+
+# The sequential scales keep one hue and change only in lightness, steadily, away from the background: zero
+# looks # like nothing, and the order survives every kind of colour blindness and a grey printer.
+# Lines: the palette of Okabe and Ito (2008), "Color Universal Design"; its black turns pale on a dark
+# ground, its # yellow goes last because it is faint on a light one.
+_THEMES = {
+    "light": Palette(
+        text="#1b2430",
+        quiet_text="#566273",
+        grid="#e3e8ef",
+        gap="#f3f5f8",
+        hatch="#8a94a3",
+        hover_background="#ffffff",
+        accent="#b3400a",
+        sequential=("#fbfcfe", "#d3e3f4", "#9cc4e6", "#569bd0", "#1f6bab", "#0a3f77", "#041f42"),
+        diverging=("#0b3c7d", "#3f7fc1", "#a5cbe8", "#f7f7f7", "#f4b79c", "#d0533f", "#7d0c1f"),
+        lines=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#C9BC1F"),
+    ),
+    "dark": Palette(
+        text="#e8edf4",
+        quiet_text="#a3aebd",
+        grid="#2b3442",
+        gap="#1c232e",
+        hatch="#7d899a",
+        hover_background="#1a212c",
+        accent="#ffb37a",
+        sequential=("#10161f", "#13304f", "#195083", "#2a76b5", "#5ba3da", "#a4d1f2", "#f3faff"),
+        diverging=("#7db8f0", "#3f7fc1", "#1f456f", "#171c24", "#7a2c25", "#d0533f", "#ffa58c"),
+        lines=("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#F0E442", "#e8edf4", "#4A9BE0"),
+    ),
+}
+
+THEMES = tuple(_THEMES)
+
+
+def palette(theme: str) -> Palette:
+    """The colours of ``"light"`` or ``"dark"``; another name raises ValueError."""
+    if theme not in _THEMES:
+        raise ValueError(f"theme should be one of {THEMES}, received {theme!r}")
+    return _THEMES[theme]
+
+
+def colour_scale(colours: tuple[str, ...]) -> list[list]:
+    """Plotly's form of evenly spaced colours: ``[[0, first], …, [1, last]]``."""
+    return [[index / (len(colours) - 1), colour] for index, colour in enumerate(colours)]
+
+
+def base_layout(theme: str) -> dict:
+    """The part of the layout that all figures share. No template: a figure brings its looks itself."""
+    colours = palette(theme)
+    return {
+        "template": {},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"family": FONT_FAMILY, "size": 13, "color": colours.text},
+        "hoverlabel": {
+            "bgcolor": colours.hover_background,
+            "bordercolor": colours.quiet_text,
+            "font": {"family": FONT_FAMILY, "size": 14, "color": colours.text},
+            "align": "left",
+        },
+        "modebar": {
+            "bgcolor": "rgba(0,0,0,0)",
+            "color": colours.quiet_text,
+            "activecolor": colours.accent,
+        },
+        # A finger that drags across the figure scrolls the page; zooming is done with the toolbar's buttons.
+        "dragmode": False,
+        "hovermode": "closest",
+    }
+
+
+def base_axis(theme: str, title: str) -> dict:
+    """The part of an axis that all figures share; ``title`` is already escaped."""
+    colours = palette(theme)
+    return {
+        # A standoff makes Plotly measure the tick labels, so that long ones do not run into the title.
+        "title": {"text": title, "standoff": 8, "font": {"size": 13, "color": colours.quiet_text}},
+        "gridcolor": colours.grid,
+        "linecolor": colours.grid,
+        "ticks": "",
+        "zeroline": False,
+    }
+
+
+def config(image_format: str = "png", file_name: str = "figure") -> dict:
+    """Plotly's ``config`` for the toolbar: no logo, no upload, fits its place, the wheel scrolls the page.
+
+    The toolbar has one download button; ``image_format`` ("png" at three times the size, or "svg") says what
+    it saves. Another format raises ValueError.
+    """
+    if image_format not in IMAGE_FORMATS:
+        raise ValueError(f"image_format should be one of {IMAGE_FORMATS}, received {image_format!r}")
+    scale = 3 if image_format == "png" else 1
+    return {
+        "displaylogo": False,
+        "responsive": True,
+        "scrollZoom": False,
+        # Plotly.js 4 offers by default to upload the chart, with what was typed, to its maker's service.
+        "showSendToCloud": False,
+        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
+        "toImageButtonOptions": {"format": image_format, "filename": file_name, "scale": scale},
+    }
+
+
+def figure_title(title: str, height: float) -> dict:
+    """A title in the first ``TITLE_HEIGHT`` of ``height`` pixels; ``title`` is already escaped."""
+    return {
+        "text": title,
+        "font": {"size": 16},
+        "x": 0,
+        "xanchor": "left",
+        "yref": "container",
+        "y": 1 - TITLE_HEIGHT / 2 / height,
+        "yanchor": "middle",
+    }
+
+
+def weight_scale(title: str, height: float) -> dict:
+    """A colour bar that lies across the top, below the title, where it takes no width from narrow screens."""
+    return {
+        "orientation": "h",
+        "lenmode": "pixels",
+        "len": 220,
+        "thickness": 10,
+        "x": 0,
+        "xanchor": "left",
+        "xpad": 0,
+        "yref": "container",
+        "y": 1 - TITLE_HEIGHT / height,
+        "yanchor": "top",
+        "ypad": 0,
+        "title": {"text": title, "side": "right", "font": {"size": 13}},
+        "outlinewidth": 0,
+    }

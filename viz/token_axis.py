@@ -1,0 +1,65 @@
+"""Tokens along an axis: places 0, 1, 2 … with labels, so that a repeated syllable keeps its own place."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
+from viz.labels import token_label, visible_token, width_in_em
+
+# What the cells share out when the figure is about as wide as a text column; the browser may give more or
+# less.
+DESIGN_WIDTH = 600
+LARGEST_CELL = 36
+SMALLEST_SQUARE_CELL = 12
+SMALLEST_FONT, LARGEST_FONT = 9, 13
+MOST_STEPS = 4
+
+
+@dataclass(frozen=True)
+class CellSize:
+    """Pixels of one heatmap cell at the design width. Beyond 50 columns only the columns get narrower."""
+
+    width: float
+    height: float
+    square: bool
+    font: int
+
+
+def cell_size(columns: int) -> CellSize:
+    """The cell for so many columns: square while a square one can hold a label."""
+    width = min(LARGEST_CELL, DESIGN_WIDTH / max(columns, 1))
+    square = width >= SMALLEST_SQUARE_CELL
+    height = width if square else SMALLEST_SQUARE_CELL
+    font = round(min(LARGEST_FONT, max(SMALLEST_FONT, 0.72 * height)))
+    return CellSize(width, height, square, font)
+
+
+@dataclass(frozen=True)
+class ColumnTicks:
+    """Labels above the columns and the pixels they need."""
+
+    positions: tuple[int, ...]
+    labels: tuple[str, ...]
+    angle: int
+    height: float
+
+
+def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
+    """Labels of all columns: upright where they fit, on several steps where crowded, turned where long.
+
+    Columns are left out only where four steps do not suffice, that is beyond about 200.
+    """
+    labels = tuple(token_label(token) for token in tokens)
+    positions = tuple(range(len(tokens)))
+    widths = sorted((width_in_em(visible_token(token)) for token in tokens), reverse=True)
+    # Start and end mark are long in every sentence, and stand where nothing is in their way.
+    if len(widths) > 2 and widths[2] > 2.2 and widths[2] * cell.font > cell.width:
+        return ColumnTicks(positions, labels, -90, widths[0] * cell.font)
+    steps = ceil(1.15 * cell.font / cell.width)
+    if steps > MOST_STEPS:
+        positions = positions[:: ceil(steps / MOST_STEPS)]
+        labels = labels[:: ceil(steps / MOST_STEPS)]
+    steps = min(steps, MOST_STEPS)
+    # Labels hang from the top of their box, so a line break after a label lifts it one step.
+    raised = tuple(label + "<br> " * (index % steps) for index, label in enumerate(labels))
+    return ColumnTicks(positions, raised, 0, 1.3 * cell.font * steps)

@@ -1,8 +1,8 @@
 """From a typed sentence to its correction and to the numbers of its attention, in a real browser."""
 
 import numpy as np
-from conftest import expect_heatmap, heatmap, settle
 from playwright.sync_api import Page, expect
+from visit import expect_heatmap, heatmap, settle
 
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요?"
 KINDS = {"인코더": "encoder_attention", "디코더": "decoder_attention", "디코더→인코더": "cross_attention"}

@@ -1,7 +1,7 @@
 """The correction follows the typing, also inside a composed syllable, and never disturbs it."""
 
-from conftest import settle
 from playwright.sync_api import expect
+from visit import settle
 
 RECORD = """area => {
   window.heard = [];

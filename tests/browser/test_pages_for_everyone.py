@@ -2,8 +2,8 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from conftest import settle
 from playwright.sync_api import expect
+from visit import settle
 
 PAGES = ("", "positions", "model")
 TITLES = {

@@ -6,7 +6,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from conftest import MAX_LENGTH, random_trace
+from fake_corrector import MAX_LENGTH, random_trace
 
 from model import ModelFolderError
 from model.trace import ATTENTION_KINDS

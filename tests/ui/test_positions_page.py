@@ -4,13 +4,15 @@ import base64
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 from model.positions import positional_encoding
 from ui.texts import table
+
+ROOT = Path(__file__).parents[2]
 
 
 def charts(app) -> list[dict]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import random_trace
+from fake_corrector import random_trace
 
 from model.changes import find_changes
 from model.trace import ATTENTION_KINDS

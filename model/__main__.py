@@ -25,6 +25,8 @@ def main():
 def correct(text, as_json, model):
     """Correct TEXT, or standard input line by line: one line out for each line in, in order."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
+        stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     try:
         corrector = Corrector.load(model)
     except ModelFolderError as error:
@@ -43,9 +45,6 @@ def correct(text, as_json, model):
 
 def _input_lines() -> Iterator[str]:
     # Only "\n" ends a line: whatever else a line holds (form feeds, U+2028), it stays one line.
-    # Bytes that are no UTF-8 come out as they went in.
-    for stream in (sys.stdin, sys.stdout):
-        stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     for line in sys.stdin:
         yield line.removesuffix("\n")
 

@@ -140,6 +140,8 @@ class Corrector:
             batch = readable[first : first + BATCH_SENTENCES]
             produced = self._network.produce([self.tokenizer.encode_source(sentences[i]) for i in batch])
             for i, ids in zip(batch, produced, strict=True):
+                if ids is None:  # the network found no end: better uncorrected than cut off
+                    continue
                 corrected[i] = keep_protected(sentences[i], self.tokenizer.decode(ids, sentences[i]))
         return corrected
 

@@ -13,7 +13,11 @@ from model.decoding import greedy
 from model.tokenizer import END_ID, PAD_ID, START_ID
 from model.transformer import Transformer
 
-EXTRA_TOKENS = 16  # a correction may be this much longer than its source
+
+def longest_target(source_length):
+    """How many tokens a correction may have: all spaces may be missing, every third token at most."""
+    return source_length + source_length // 3 + 16
+
 
 _IDS = tf.TensorSpec((None, None), tf.int32)
 
@@ -35,10 +39,13 @@ class CompiledNetwork:
         self._produce = tf.function(self._decode, input_signature=[_IDS], autograph=False)
         self._attend = tf.function(self._full_pass, input_signature=[_IDS, _IDS], autograph=False)
 
-    def produce(self, sources: Sequence[Sequence[int]]) -> list[list[int]]:
-        """For each sentence's ids, the most probable token at each place, up to the end mark."""
-        tokens = self._produce(padded(sources)).numpy()
-        return [[int(token) for token in row if token not in (PAD_ID, END_ID)] for row in tokens]
+    def produce(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
+        """For each sentence's ids, the most probable token at each place, the end mark last; None
+        where no end mark came within ``longest_target``, so that nobody takes a torso for an answer."""
+        rows = self._produce(padded(sources)).numpy().tolist()
+        # A longer neighbour in the batch must not give a sentence more room than it has alone.
+        rows = [row[: longest_target(len(source))] for row, source in zip(rows, sources, strict=True)]
+        return [row[: row.index(END_ID) + 1] if END_ID in row else None for row in rows]
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
@@ -68,5 +75,5 @@ class CompiledNetwork:
             taken = self.network.step(tokens, index, cache, memory_keys_values, memory.mask)
             return taken.logits, taken.cache
 
-        positions = length + EXTRA_TOKENS
+        positions = longest_target(length)
         return greedy(step, self.network.empty_cache(batch, positions), batch, positions)

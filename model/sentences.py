@@ -4,8 +4,9 @@ import re
 from typing import NamedTuple
 
 # A sentence ends after . ! ? … (and closing quotes or brackets) where white space follows, and at
-# line breaks. "3.14" and "e.g" have no white space inside, so they stay whole.
-_BOUNDARY = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\s+|\s*[\n\r\u2028\u2029]\s*")
+# line breaks. "3.14" and "e.g" have no white space inside, so they stay whole. Each run of white space
+# is tried from its beginning only (the lookbehind): else a long one would take quadratic time.
+_BOUNDARY = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\s+|(?<!\s)\s*[\n\r\u2028\u2029]\s*")
 
 
 class Span(NamedTuple):

@@ -1,5 +1,6 @@
 """Text to ids and back, one token per Unicode character, with the jamo features of each id."""
 
+import re
 import unicodedata
 from collections.abc import Iterable
 
@@ -71,13 +72,13 @@ class Tokenizer:
 
     def _fill_holes(self, text: str, source: str) -> str:
         holes = "".join(c if c in self._ids else _HOLE for c in source)
-        filled = list(text)
+        filled = ["" if c == _HOLE else c for c in text]
         for block in Levenshtein.opcodes(holes, text):
             outside = [i for i in range(block.src_start, block.src_end) if holes[i] == _HOLE]
             wanted = [i for i in range(block.dest_start, block.dest_end) if text[i] == _HOLE]
             for position, origin in zip(wanted, outside, strict=False):
                 filled[position] = source[origin]
-        return "".join(filled).replace(_HOLE, "")
+        return "".join(filled)
 
     def features(self) -> np.ndarray:
         """(vocab_size + 11172, 4) int32 of each id: its own embedding row, initial, medial, final.
@@ -96,9 +97,18 @@ class Tokenizer:
         return rows
 
 
+# Hanja with two Korean readings have a second code point here, which Korean keyboards produce.
+_COMPATIBILITY_IDEOGRAPHS = re.compile("([\uf900-\ufad9\U0002f800-\U0002fa1d]+)")
+
+
 def normalise(text: str) -> str:
-    """NFC (Unicode Standard Annex 15): decomposed Hangul, as some systems type it, is composed."""
-    return unicodedata.normalize("NFC", text)
+    """NFC (Unicode Standard Annex 15): decomposed Hangul, as some systems type it, is composed.
+
+    CJK compatibility ideographs alone stay as they were typed; NFC would exchange them for others.
+    """
+    pieces = _COMPATIBILITY_IDEOGRAPHS.split(text)
+    pieces[::2] = (unicodedata.normalize("NFC", piece) for piece in pieces[::2])
+    return "".join(pieces)
 
 
 def visible(text: str) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ class Progress:
     pairs: int = 0  # pairs seen
     tokens: int = 0  # real target tokens seen
     seconds: float = 0.0  # of training, stops left out
+    mean_loss: float | None = None  # running mean of the batches' losses, in nats
     position: Position = field(default=Position(0, 0))  # of the stream: the next batch
 
 

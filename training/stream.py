@@ -75,6 +75,9 @@ class PoolMaker:
     ):
         if not items:
             raise ValueError("the corpus is empty")
+        longest = settings.max_length
+        if not any(len(item if isinstance(item, str) else item[1]) <= longest for item in items):
+            raise ValueError(f"no sentence of the corpus has at most {longest} characters")
         self.items, self.tokenizer, self.settings = items, tokenizer, settings
         self.pools_per_epoch = -(-len(items) // settings.pool_sentences)
 

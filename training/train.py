@@ -83,6 +83,8 @@ class DevelopmentSet:
             wrong, right = item if not isinstance(item, str) else _wrong_right(item, rng)
             if max(len(wrong), len(right)) <= max_length:
                 rows.append((tokenizer.encode_source(wrong), tokenizer.encode_target(right)))
+        if not rows:
+            raise ValueError(f"no development sentence has at most {max_length} characters")
         rows.sort(key=lambda pair: max(map(len, pair)))
         self.batches = [make_batch(rows[i : i + 64]) for i in range(0, len(rows), 64)]
 
@@ -135,21 +137,22 @@ class Run:
         with open(self.folder / "history.csv", "a", newline="", encoding="utf-8") as file:
             csv.DictWriter(file, HISTORY_COLUMNS).writerow(row)
 
-    def step(self, batch: Batch, position: Position) -> float:
-        """One optimiser step; the loss of its batch."""
+    def step(self, batch: Batch, position: Position) -> None:
+        """One optimiser step."""
         number = self.progress.step + 1
         started = time.perf_counter()
         self.network.optimizer.learning_rate = self.config.schedule(number)
         loss = float(self.network.train_on_batch((batch.source, batch.decoder_input), batch.target))
+        mean = self.progress.mean_loss
         self.progress = replace(
             self.progress,
             step=number,
             pairs=self.progress.pairs + len(batch.source),
             tokens=self.progress.tokens + int((batch.target > 0).sum()),
             seconds=self.progress.seconds + time.perf_counter() - started,
+            mean_loss=loss if mean is None else 0.98 * mean + 0.02 * loss,
             position=position,
         )
-        return loss
 
     def save(self) -> None:
         save_checkpoint(self.folder, self.network, self.progress)
@@ -157,21 +160,20 @@ class Run:
 
     def train(self, show, history_every: int, checkpoint_every: int, dev_every: int, workers: int) -> None:
         """Run to the schedule's last step, calling ``show(progress, mean loss)`` after each step."""
-        total, mean = self.config.schedule.steps, None
+        total = self.config.schedule.steps
         if self.progress.step >= total:
             return self.save()
         for batch, position in stream(self.maker, self.progress.position, workers):
-            loss = self.step(batch, position)
-            mean = loss if mean is None else 0.98 * mean + 0.02 * loss
+            self.step(batch, position)
             step = self.progress.step
-            show(self.progress, mean)
+            show(self.progress, self.progress.mean_loss)
             last = step == total
             measured = self.dev and (step % dev_every == 0 or last)
             if measured or step % history_every == 0:
                 dev = self.dev.measure(self.network) if measured else ("", "")
                 row = (
                     step,
-                    mean,
+                    self.progress.mean_loss,
                     self.config.schedule(step),
                     *dev,
                     self.progress.pairs,

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
+import pandas as pd
 import streamlit as st
 
 from model.changes import Change
@@ -31,6 +32,21 @@ def correction(
     st.html(
         f'<div class="correction"><h2>{escape(target_label)}</h2><p class="corrected" lang="ko">{right}</p>'
         f'<h3>{escape(source_label)}</h3><p class="typed" lang="ko">{wrong}</p></div>'
+    )
+
+
+def table(cells: pd.DataFrame, label: str) -> None:
+    """A table of texts with a header for each row and column; a reader without a mouse can scroll it, too."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in cells.columns)
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f"<td>{escape(cell)}</td>" for cell in row)
+        + "</tr>"
+        for name, row in zip(cells.index, cells.to_numpy(), strict=True)
+    )
+    st.html(
+        f'<div class="numbers" role="region" tabindex="0" aria-label="{escape(label)}"><table>'
+        f"<thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
-from visit import PATIENCE, note_elsewhere, settle
+
+from tests.browser.visit import PATIENCE, note_elsewhere, settle
 
 ROOT = Path(__file__).parents[2]
 

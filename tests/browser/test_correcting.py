@@ -2,7 +2,8 @@
 
 import numpy as np
 from playwright.sync_api import Page, expect
-from visit import expect_heatmap, heatmap, settle
+
+from tests.browser.visit import expect_heatmap, heatmap, settle
 
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요?"
 KINDS = {"인코더": "encoder_attention", "디코더": "decoder_attention", "디코더→인코더": "cross_attention"}

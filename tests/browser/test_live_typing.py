@@ -1,7 +1,8 @@
 """The correction follows the typing, also inside a composed syllable, and never disturbs it."""
 
 from playwright.sync_api import expect
-from visit import settle
+
+from tests.browser.visit import settle
 
 RECORD = """area => {
   window.heard = [];

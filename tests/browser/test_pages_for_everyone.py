@@ -3,7 +3,8 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
-from visit import settle
+
+from tests.browser.visit import settle
 
 PAGES = ("", "positions", "model")
 TITLES = {
@@ -41,10 +42,10 @@ def test_a_phone_scrolls_only_downwards(open_page, path):
     assert too_wide == [0, 0]
 
 
-@pytest.mark.parametrize("colour", ["light", "dark"])
+@pytest.mark.parametrize(("colour", "width"), [("light", 1280), ("dark", 390)])
 @pytest.mark.parametrize("path", PAGES)
-def test_axe_finds_nothing_serious(open_page, path, colour):
-    page = open_page(path, colour=colour)
+def test_axe_finds_nothing_serious(open_page, path, colour, width):
+    page = open_page(path, colour=colour, width=width)
     violations = Axe().run(page).response["violations"]
     serious = [
         (violation["id"], [node["html"][:200] for node in violation["nodes"]])

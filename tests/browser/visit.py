@@ -5,7 +5,7 @@ import time
 import numpy as np
 from playwright.sync_api import Page, expect
 
-PATIENCE = 60_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
+PATIENCE = 120_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
 
 expect.set_options(timeout=PATIENCE)
 

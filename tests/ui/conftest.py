@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from fake_corrector import FakeCorrector
 from streamlit.testing.v1 import AppTest
 
+from tests.ui.fake_corrector import FakeCorrector
 from ui import loaders
 
 ROOT = Path(__file__).parents[2]

@@ -6,10 +6,10 @@ import unicodedata
 
 import numpy as np
 import pytest
-from fake_corrector import MAX_LENGTH, random_trace
 
 from model import ModelFolderError
 from model.trace import ATTENTION_KINDS
+from tests.ui.fake_corrector import MAX_LENGTH, random_trace
 from ui import address, loaders, reading
 from ui.texts import table
 

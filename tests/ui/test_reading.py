@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from fake_corrector import random_trace
 
 from model.changes import find_changes
 from model.trace import ATTENTION_KINDS
+from tests.ui.fake_corrector import random_trace
 from ui import reading
 from ui.texts import table
 

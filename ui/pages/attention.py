@@ -88,7 +88,7 @@ def choose_sentence(sentences: tuple[loaders.SentenceView, ...]) -> loaders.Sent
 
 def show_attention(sentence: loaders.SentenceView, corrector) -> None:
     """One head of one layer as a heatmap, and a sentence that says what to look for in it."""
-    st.subheader(say("attention_heading"))
+    st.header(say("attention_heading"))
     layers = [str(layer + 1) for layer in range(corrector.config.num_layers)]
     heads = [MEAN, *(str(head + 1) for head in range(corrector.config.num_heads))]
     with st.container(horizontal=True, gap="medium"):

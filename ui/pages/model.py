@@ -17,19 +17,19 @@ def main() -> None:
     if card is None:
         st.info(say("model_missing"))
         return
-    st.subheader(say("config_heading"))
+    st.header(say("config_heading"))
     show_sizes(card)
     if card.evaluation:
-        st.subheader(say("evaluation_heading"))
+        st.header(say("evaluation_heading"))
         show_evaluation(card.evaluation)
     if card.history is not None:
-        st.subheader(say("history_heading"))
+        st.header(say("history_heading"))
         show_history(card.history)
 
 
 def show_sizes(card: model_card.ModelCard) -> None:
     """A few large numbers side by side."""
-    with st.container(horizontal=True):
+    with st.container(horizontal=True, gap="large"):
         st.metric(say("size_parameters"), f"{card.parameters:,}", width="content")
         for name in SIZES:
             st.metric(say(f"size_{name}"), f"{card.config[name]:,}", width="content")
@@ -41,7 +41,7 @@ def show_evaluation(evaluation: dict) -> None:
     share = table.drop(columns="count").map(lambda value: "–" if pd.isna(value) else f"{value:.1%}")
     shown = pd.concat([table["count"].map("{:,.0f}".format), share], axis=1)
     shown.index = [say(f"family_{name}") for name in table.index]
-    st.table(shown.rename(columns=lambda name: say(f"score_{name}")))
+    markup.table(shown.rename(columns=lambda name: say(f"score_{name}")), say("evaluation_heading"))
     st.caption(say("evaluation_caption", file=evaluation["file"], seed=evaluation["seed"]))
 
 

@@ -33,7 +33,7 @@ def main() -> None:
 
 def show_matrix(matrix) -> None:
     """(P, D) as a red-blue picture, and how fast its slowest pair of dimensions turns."""
-    st.subheader(say("matrix_heading"))
+    st.header(say("matrix_heading"))
     last = matrix.shape[1] - 2  # the sine of the slowest pair
     period = 2 * math.pi * 10000 ** (last / matrix.shape[1])
     markup.paragraph(say("matrix_reading", last=last, period=f"{period:,.1f}"), "reading")
@@ -44,7 +44,7 @@ def show_matrix(matrix) -> None:
 
 def show_curves(matrix) -> None:
     """Chosen columns of (P, D) over the positions."""
-    st.subheader(say("curves_heading"))
+    st.header(say("curves_heading"))
     chosen = controls.pick_numbers("curves", matrix.shape[1] - 1)
     markup.paragraph(say("curves_reading"), "reading")
     names = (say("position_axis"), say("value_axis"))

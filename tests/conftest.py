@@ -1,0 +1,76 @@
+"""What the tests of several rooms share: one tiny network with seeded weights, never a trained one."""
+
+import os
+
+import numpy as np
+import pytest
+
+from model.tokenizer import END_ID
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+# 씂, 깄 and 겍 are left out on purpose: they are read through their jamo.
+WRITABLE = " .,!?ㅋㅠ전오래쓸수있는게필요해요손님이왔방없으면어떡가나다라마바"
+TINY_CHARACTERS = sorted({*"0123456789abcok", *WRITABLE})
+SEED, END_BIAS = 2, 4.0
+
+
+@pytest.fixture(scope="session")
+def tiny_tokenizer():
+    from model.tokenizer import Tokenizer
+
+    return Tokenizer(TINY_CHARACTERS)
+
+
+@pytest.fixture(scope="session")
+def tiny_network(tiny_tokenizer):
+    """A built Transformer with 2 layers, 2 heads, d_model 16, dff 32, and float32 weights of one seed."""
+    from model.config import TransformerConfig
+    from model.transformer import Transformer
+
+    config = TransformerConfig(
+        vocab_size=tiny_tokenizer.vocab_size,
+        d_model=16,
+        num_layers=2,
+        num_heads=2,
+        dff=32,
+        dropout_rate=0.0,
+        norm_first=True,
+        max_length=40,
+    )
+    network = Transformer(config, tiny_tokenizer.features())
+    network.build()
+    fill_with_noise(network, tiny_tokenizer, SEED, END_BIAS)
+    return network
+
+
+def fill_with_noise(network, tokenizer, seed: int, end_bias: float) -> None:
+    """Weights with which an untrained network writes a few Hangul characters and then ends."""
+    rng = np.random.default_rng(seed)
+    for variable in network.weights:
+        start = 1.0 if variable.name == "gamma" else 0.0
+        variable.assign(rng.normal(start, 0.3, variable.shape).astype(np.float32))
+    # The tied output resembles the input: of an even norm the start mark would follow the start mark.
+    network.decoder_norm.gamma.assign(rng.normal(0, 1, network.config.d_model).astype(np.float32))
+    bias = np.full(tokenizer.vocab_size, -100, np.float32)
+    bias[tokenizer.encode_target(WRITABLE)] = 0
+    bias[END_ID] = end_bias
+    network.embedding.output_bias.assign(bias)
+
+
+@pytest.fixture(scope="session")
+def tiny_folder(tiny_network, tiny_tokenizer, tmp_path_factory):
+    """The model folder of ``tiny_network``; tests copy it before they damage it."""
+    from model.folder import save_model_folder
+
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    save_model_folder(folder, tiny_network, tiny_tokenizer)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_corrector(tiny_folder):
+    """``Corrector.load`` of the tiny folder: its corrections are nonsense, its shapes and sums are not."""
+    from model import Corrector
+
+    return Corrector.load(tiny_folder)

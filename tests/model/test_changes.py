@@ -1,0 +1,58 @@
+import itertools
+import random
+
+import pytest
+
+from model.changes import Change, apply_changes, find_changes
+from model.corrector import keep_protected
+
+
+def test_replaced_inserted_and_dropped_characters():
+    assert find_changes("손니미", "손님이") == (Change(1, 3, 1, 3, "니미", "님이"),)
+    assert find_changes("할수", "할 수") == (Change(1, 1, 1, 2, "", " "),)
+    assert find_changes("가 는", "가는") == (Change(1, 2, 1, 1, " ", ""),)
+
+
+def test_equal_texts_have_no_changes():
+    assert find_changes("", "") == find_changes("가나", "가나") == ()
+
+
+def random_pairs(count: int):
+    rng = random.Random(2)
+    for _ in range(count):
+        yield ("".join(rng.choices("가나다 .1🙂", k=rng.randrange(0, 12))) for _ in range(2))
+
+
+def test_spans_hold_what_they_say_never_touch_and_rebuild_the_target():
+    for source, target in random_pairs(500):
+        changes = find_changes(source, target)
+        for change in changes:
+            assert source[change.source_start : change.source_end] == change.wrong
+            assert target[change.target_start : change.target_end] == change.right
+            assert change.wrong != change.right
+        for before, after in itertools.pairwise(changes):
+            assert before.source_end < after.source_start  # merged where they would meet
+        assert apply_changes(source, changes) == target
+        assert apply_changes(source, ()) == source
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "kept"),
+    [
+        ("3시에 만낫다", "4시에 만났다", "3시에 만났다"),  # a digit is not spelling
+        ("漢字 조아요", "漢 좋아요", "漢字 좋아요"),
+        ("조아요", "조아요🙂", "조아요"),  # invented
+        ("Kim은 조아", "Lim은 좋아", "Kim은 좋아"),
+        ("조아요,", "좋아요.", "좋아요."),  # punctuation may change
+        ("가 🙂 나", "가🙂나", "가🙂나"),  # so may the spaces around
+        ("ㅋㅋ 조아", "ㅋ 좋아", "ㅋ 좋아"),  # so may single jamo
+    ],
+)
+def test_characters_that_no_correction_may_touch(source, target, kept):
+    assert keep_protected(source, target) == kept
+
+
+def test_nothing_protected_is_ever_lost_or_invented():
+    for source, target in random_pairs(500):
+        kept = keep_protected(source, target)
+        assert [c for c in kept if c in "1🙂"] == [c for c in source if c in "1🙂"]

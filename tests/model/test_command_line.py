@@ -1,0 +1,115 @@
+"""``python -m model correct``: one real process, and click's runner for the rest."""
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from model import Corrector
+from model.__main__ import main
+from model.trace import ATTENTION_KINDS
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = "전 오래 씂 수 깄는 겍 필요해요."
+PATIENCE = 300  # seconds until a silent process counts as hanging, on a busy machine
+
+
+@pytest.fixture
+def correct(tiny_corrector, monkeypatch):
+    """Runs the command in this process with the tiny model: ``correct("--json", input="…")``."""
+    monkeypatch.setattr(Corrector, "load", lambda model: tiny_corrector)
+    return lambda *arguments, **rest: CliRunner().invoke(main, ["correct", *arguments], **rest)
+
+
+def test_a_pipe_gets_a_line_for_each_line_before_the_input_ends(tiny_folder, tiny_corrector):
+    command = [sys.executable, "-m", "model", "correct", "--model", str(tiny_folder)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    guard = threading.Timer(PATIENCE, process.kill)
+    guard.start()
+    try:
+        for line in (SENTENCE, "", "🙂 ok"):  # each answer is read before the next line is written
+            process.stdin.write(f"{line}\n".encode())
+            process.stdin.flush()
+            assert process.stdout.readline().decode() == f"{tiny_corrector.correct(line).text}\n"
+        odd = [
+            b"\xff\xfe broken \x80",
+            b"form\x0cfeed\x0b\x1c\x85",
+            "line\u2028separator\u2029\x85".encode(),
+            b"ends in a carriage return\r",
+            b"\x00",
+            ("가 " * 3000).encode(),
+            ("가나. " * 300).encode(),
+            b"the last line has no end",
+        ]
+        output, _ = process.communicate(b"\n".join(odd), timeout=PATIENCE)
+    finally:
+        guard.cancel()
+        process.kill()
+    lines = output.split(b"\n")
+    assert lines.pop() == b""
+    assert len(lines) == len(odd)
+    assert lines[:6] == odd[:6]
+    assert lines[-1] == odd[-1]
+    assert process.returncode == 0
+
+
+def test_an_argument_gives_one_line(correct, tiny_corrector):
+    result = correct(SENTENCE)
+    assert result.exit_code == 0
+    assert result.stdout == f"{tiny_corrector.correct(SENTENCE).text}\n"
+
+
+def test_an_argument_that_is_no_utf_8_comes_out_as_it_went_in(correct):
+    assert correct("ok \udcff").stdout_bytes == b"ok \xff\n"
+
+
+def test_no_input_gives_no_line_and_an_empty_argument_one(correct):
+    assert correct(input="").stdout == ""
+    assert correct(input="\n").stdout == "\n"
+    assert correct("").stdout == "\n"
+
+
+def test_json_holds_the_changes_and_the_attention(correct, tiny_corrector):
+    text = f"{SENTENCE} 방이 없어요."
+    result = correct("--json", input=f"{text}\n\nok\n")
+    first, empty, latin = map(json.loads, result.stdout.splitlines())
+    assert empty == {"source": "", "text": "", "sentences": []}
+    assert (latin["source"], latin["text"]) == ("ok", "ok")
+    expected = tiny_corrector.correct(text)
+    assert (first["source"], first["text"]) == (expected.source, expected.text)
+    assert len(first["sentences"]) == 2
+    for got, sentence in zip(first["sentences"], expected.sentences, strict=True):
+        trace = sentence.trace
+        assert text[got["start"] :].startswith(got["source"])
+        assert got["text"] == sentence.text
+        assert [c["right"] for c in got["changes"]] == [c.right for c in sentence.changes]
+        assert tuple(got["target_tokens"]) == trace.target_tokens
+        np.testing.assert_allclose(got["log_probabilities"], trace.log_probabilities, atol=1e-5)
+        for kind in ATTENTION_KINDS:
+            np.testing.assert_allclose(got[kind], trace.attention(kind), atol=1e-5)
+            np.testing.assert_allclose(np.sum(got[kind], axis=-1), 1, atol=1e-3)  # five decimals
+
+
+def test_a_sentence_too_long_is_reported_beside_the_output(correct):
+    long = "가" * 41
+    result = correct("--json", input=f"ok\n{long}\n")
+    assert "line 2: a sentence of 41 characters was left as it is; 40 are allowed" in result.stderr
+    sentence = json.loads(result.stdout.splitlines()[1])["sentences"][0]
+    assert sentence["too_long"] is True
+    assert sentence["text"] == long
+    assert "cross_attention" not in sentence
+
+
+def test_a_folder_that_is_no_model_is_named(tmp_path):
+    result = CliRunner().invoke(main, ["correct", "가", "--model", str(tmp_path / "nowhere")])
+    assert result.exit_code == 1
+    assert "nowhere" in result.stderr
+    assert "cannot be read" in result.stderr
+    assert result.stdout == ""

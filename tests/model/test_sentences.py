@@ -1,0 +1,54 @@
+import random
+import time
+
+import pytest
+
+from model.sentences import split_sentences
+
+
+def sentences(text: str) -> list[str]:
+    return [text[a:b] for a, b in split_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("안녕. 잘 가!", ["안녕.", "잘 가!"]),
+        ("뭐? 정말… 그래요.", ["뭐?", "정말…", "그래요."]),
+        ("원주율은 3.14 정도다. 끝", ["원주율은 3.14 정도다.", "끝"]),
+        ("example.com 을 보라", ["example.com 을 보라"]),
+        ('그는 "가자." 하고 말했다.', ['그는 "가자."', "하고 말했다."]),
+        ("(그렇다.) 그리고 ‘아니.’ 또", ["(그렇다.)", "그리고 ‘아니.’", "또"]),
+        ("한 줄\n두 줄\r\n\r\n석 줄", ["한 줄", "두 줄", "석 줄"]),
+        ("앞  \n  뒤", ["앞", "뒤"]),
+        ("가\u2028나\u2029다", ["가", "나", "다"]),
+        ("정말?! 네", ["정말?!", "네"]),
+        ("탭\t사이", ["탭\t사이"]),
+        ("  앞뒤 빈칸.  ", ["앞뒤 빈칸."]),
+        ("", []),
+        (" \n\t\u3000", []),
+        (".", ["."]),
+    ],
+)
+def test_where_sentences_end(text, expected):
+    assert sentences(text) == expected
+
+
+def test_nothing_is_lost():
+    rng = random.Random(3)
+    for _ in range(1000):
+        text = "".join(rng.choices('가나.!?… \n\r\t\u2028"”)1', k=rng.randrange(0, 25)))
+        done = 0
+        for start, end in split_sentences(text):
+            assert start >= done
+            assert not text[done:start].strip()  # only white space lies between
+            assert text[start:end] == text[start:end].strip() != ""
+            done = end
+        assert not text[done:].strip()
+
+
+def test_long_white_space_takes_no_quadratic_time():
+    started = time.process_time()
+    assert len(split_sentences("가" + " " * 100_000 + "나")) == 1
+    assert len(split_sentences("가" + " \n" * 50_000 + "나")) == 2
+    assert time.process_time() - started < 2

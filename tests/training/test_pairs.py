@@ -1,0 +1,103 @@
+import random
+from collections import Counter
+
+import pytest
+
+from training.noise.draft import FAMILIES
+from training.noise.pairs import MIX, make_pair
+
+SENTENCES = (
+    "손님이 왔는데 방이 없으면 어떡해요?",
+    "며칠 뒤에 다시 올게요.",
+    "안녕하세요, 예약하려고 전화를 드렸어요.",
+    "그 사람은 밥을 먹지 않고 꽃밭에 앉아 있을 수 있다.",
+    "솔직히 이 음식은 정말 맛있네요.",
+)
+DRAWS = 400
+
+
+@pytest.fixture(scope="module")
+def pairs():
+    rng = random.Random(11)
+    return [make_pair(rng.choice(SENTENCES), rng) for _ in range(DRAWS * len(SENTENCES))]
+
+
+def test_the_shares_of_the_families_sum_to_1():
+    assert sum(MIX.values()) == pytest.approx(1)
+    assert set(MIX) == {"clean", "mixed", *FAMILIES}
+
+
+def test_families_are_drawn_about_as_often_as_the_mix_says(pairs):
+    counts = Counter(pair.family for pair in pairs)
+    assert set(counts) == set(MIX)
+    for family, share in MIX.items():
+        assert counts[family] / len(pairs) == pytest.approx(share, abs=0.07), family
+
+
+def test_right_is_the_sentence_itself(pairs):
+    assert {pair.right for pair in pairs} == set(SENTENCES)
+
+
+def test_clean_means_that_nothing_differs_and_nothing_is_recorded(pairs):
+    for pair in pairs:
+        assert (pair.family == "clean") == (pair.wrong == pair.right) == (pair.edits == ())
+
+
+def test_the_family_of_a_pair_is_that_of_its_edits(pairs):
+    for pair in pairs:
+        families = {edit.family for edit in pair.edits}
+        assert families <= set(FAMILIES)
+        if pair.family == "mixed":
+            assert len(families) > 1
+        elif pair.family != "clean":
+            assert families == {pair.family}
+
+
+def test_edits_name_their_rule_and_a_span_of_the_correct_sentence(pairs):
+    for edit, right in [(edit, pair.right) for pair in pairs for edit in pair.edits]:
+        assert edit.rule
+        assert 0 <= edit.start < edit.end <= len(right)
+
+
+def test_characters_outside_all_spans_are_as_they_were(pairs):
+    for pair in pairs:
+        if not pair.edits:
+            continue
+        first, last = min(e.start for e in pair.edits), max(e.end for e in pair.edits)
+        assert pair.wrong.startswith(pair.right[:first])
+        assert pair.wrong.endswith(pair.right[last:])
+
+
+def test_the_same_seed_makes_the_same_mistakes():
+    def draw(seed):
+        rng = random.Random(seed)
+        return [make_pair(text, rng) for text in SENTENCES * 10]
+
+    assert draw(5) == draw(5)
+    assert draw(5) != draw(6)
+
+
+@pytest.mark.parametrize("family", list(MIX))
+def test_a_family_that_is_asked_for(family):
+    rng = random.Random(0)
+    made = Counter(make_pair(text, rng, family).family for text in SENTENCES * 20)
+    possible = {family, "clean"} if family != "mixed" else set(MIX)
+    assert set(made) <= possible
+    assert made[family] > 50
+
+
+def test_a_family_without_a_site_leaves_the_sentence_as_it_is():
+    assert make_pair("hello 123", random.Random(0), "native").family == "clean"
+    assert make_pair("", random.Random(0), "pronunciation").edits == ()
+
+
+def test_any_text_can_be_drawn_for():
+    rng = random.Random(3)
+    for text in ("", " ", "a", "가", "🙂🙂", "ㅋㅋ ㅠㅠ", "漢字 3.14", "…"):
+        for _ in range(30):
+            assert make_pair(text, rng).right == text
+
+
+def test_an_unknown_family_is_refused():
+    with pytest.raises(ValueError, match="'grammar'"):
+        make_pair("가", random.Random(0), "grammar")

@@ -14,11 +14,13 @@ ROWS = (  # (the row's jamo from left to right, how many keys the row is shifted
 SHIFTED = dict(zip("ㅂㅈㄷㄱㅅㅐㅔ", "ㅃㅉㄸㄲㅆㅒㅖ", strict=True))
 UNSHIFTED = {upper: lower for lower, upper in SHIFTED.items()}
 
+# fmt: off
 STROKES = {  # jamo typed with two keys, one after the other
     "ㅘ": "ㅗㅏ", "ㅙ": "ㅗㅐ", "ㅚ": "ㅗㅣ", "ㅝ": "ㅜㅓ", "ㅞ": "ㅜㅔ", "ㅟ": "ㅜㅣ", "ㅢ": "ㅡㅣ",
     "ㄳ": "ㄱㅅ", "ㄵ": "ㄴㅈ", "ㄶ": "ㄴㅎ", "ㄺ": "ㄹㄱ", "ㄻ": "ㄹㅁ", "ㄼ": "ㄹㅂ", "ㄽ": "ㄹㅅ",
     "ㄾ": "ㄹㅌ", "ㄿ": "ㄹㅍ", "ㅀ": "ㄹㅎ", "ㅄ": "ㅂㅅ",
 }
+# fmt: on
 JOINED = {strokes: jamo for jamo, strokes in STROKES.items()}
 
 _PLACES = {jamo: (x + shift, y) for y, (row, shift) in enumerate(ROWS) for x, jamo in enumerate(row)}

@@ -100,9 +100,9 @@ def space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:
     """A space between two Hangul syllables of one word: 사람이 -> 사 람이 (제2항)."""
     text = draft.text
     for position in range(1, len(text)):
-        if rng.random() < rate and is_syllable(text[position - 1]) and is_syllable(text[position]):
-            if not _either_way(text[:position], text[position:]):
-                _insert(draft, "space_inserted", position)
+        inside = is_syllable(text[position - 1]) and is_syllable(text[position])
+        if inside and rng.random() < rate and not _either_way(text[:position], text[position:]):
+            _insert(draft, "space_inserted", position)
 
 
 # After a noun with which common words begin too (수, 거, 지 …) the word must end; _OTHER_WORDS are what

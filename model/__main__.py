@@ -22,13 +22,18 @@ def main():
 @click.argument("text", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with changes and attention.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
-def correct(text, as_json, model):
+@click.option(
+    "--minimum-confidence",
+    type=click.FloatRange(0, 1),
+    help="Leave changes undone that are less probable. [default: the model's own]",
+)
+def correct(text, as_json, model, minimum_confidence):
     """Correct TEXT, or standard input line by line: one line out for each line in, in order."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
         stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     try:
-        corrector = Corrector.load(model)
+        corrector = Corrector.load(model, minimum_confidence)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
     for number, line in enumerate([text] if text is not None else _input_lines(), start=1):

@@ -8,7 +8,8 @@ class TransformerConfig:
     """Hyperparameters in the names of Vaswani et al. (2017), table 3.
 
     The defaults are the paper's base model; ``max_length`` is the number of characters of one
-    sentence that the network was trained to read. Raises ValueError for values that cannot work.
+    sentence that the network was trained to read; ``minimum_confidence`` is chosen on development
+    data once the weights are known. Raises ValueError for values that cannot work.
     """
 
     vocab_size: int
@@ -19,6 +20,7 @@ class TransformerConfig:
     dropout_rate: float = 0.1
     norm_first: bool = False  # True: normalise before each sublayer (Xiong et al., 2020)
     max_length: int = 128
+    minimum_confidence: float = 0.0  # a change that is less probable than this is left undone
 
     def __post_init__(self):
         for name in ("vocab_size", "d_model", "num_layers", "num_heads", "dff", "max_length"):
@@ -31,6 +33,8 @@ class TransformerConfig:
             )
         if not 0.0 <= self.dropout_rate < 1.0:
             raise ValueError(f"dropout_rate should be in [0, 1), received {self.dropout_rate!r}")
+        if not 0.0 <= self.minimum_confidence <= 1.0:
+            raise ValueError(f"minimum_confidence should be in [0, 1], received {self.minimum_confidence!r}")
         if self.norm_first not in (True, False):
             raise ValueError(f"norm_first should be true or false, received {self.norm_first!r}")
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from model import hangul
 from model.changes import Change, apply_changes, find_changes
 from model.config import TransformerConfig
@@ -81,24 +83,38 @@ class Correction:
 class Corrector:
     """A loaded model. ``Corrector.load()`` opens the shipped one."""
 
-    def __init__(self, name: str, network, tokenizer: Tokenizer, fingerprint: str):
+    def __init__(
+        self,
+        name: str,
+        network,
+        tokenizer: Tokenizer,
+        fingerprint: str,
+        minimum_confidence: float | None = None,
+    ):
         from model.network import CompiledNetwork  # loads TensorFlow
 
         self.name, self.fingerprint = name, fingerprint
         self.config: TransformerConfig = network.config
         self.tokenizer = tokenizer
+        chosen = self.config.minimum_confidence if minimum_confidence is None else minimum_confidence
+        if not 0.0 <= chosen <= 1.0:
+            raise ValueError(f"minimum_confidence should be in [0, 1], received {chosen!r}")
+        self.minimum_confidence = chosen
         self.num_parameters: int = network.count_params()
         self._network = CompiledNetwork(network)
 
     @classmethod
-    def load(cls, model: str | Path = DEFAULT_MODEL) -> "Corrector":
+    def load(cls, model: str | Path = DEFAULT_MODEL, minimum_confidence: float | None = None) -> "Corrector":
         """Open a model by the name of its folder in ``assets/``, or by a path to any such folder.
+
+        ``minimum_confidence``: changes whose probability is below it are left undone; None takes
+        the value chosen for this model. Higher is more cautious: fewer, surer changes.
 
         Raises ModelFolderError if the folder is missing, damaged or holds something else.
         """
         named = ASSETS / str(model)
         folder = named if named.is_dir() else Path(model)
-        return cls(folder.name, *load_model_folder(folder))
+        return cls(folder.name, *load_model_folder(folder), minimum_confidence)
 
     def correct(self, text: str) -> Correction:
         """Correct one text of any length, sentence by sentence."""
@@ -139,11 +155,17 @@ class Corrector:
         for first in range(0, len(readable), BATCH_SENTENCES):
             batch = readable[first : first + BATCH_SENTENCES]
             produced = self._network.produce([self.tokenizer.encode_source(sentences[i]) for i in batch])
-            for i, ids in zip(batch, produced, strict=True):
-                if ids is None:  # the network found no end: better uncorrected than cut off
-                    continue
-                corrected[i] = keep_protected(sentences[i], self.tokenizer.decode(ids, sentences[i]))
+            for i, one in zip(batch, produced, strict=True):
+                if one is not None:  # else the network found no end: better uncorrected than cut off
+                    corrected[i] = self._accept(sentences[i], one.ids, one.log_probabilities)
         return corrected
+
+    def _accept(self, source: str, ids: list[int], log_probabilities: np.ndarray) -> str:
+        target = self.tokenizer.decode(ids, source)
+        if len(target) + 1 != len(ids):  # a mark in the middle of a sentence: not an answer
+            return source
+        confident = keep_confident(source, target, log_probabilities, self.minimum_confidence)
+        return keep_protected(source, confident)
 
     def _worth_reading(self, sentence: str) -> bool:
         # Errors of this product are errors of Hangul; a sentence without any is right as it is.
@@ -176,6 +198,20 @@ def _protected(text: str) -> str:
         if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace())
         and not unicodedata.category(c).startswith("P")
     )
+
+
+def confidence(change: Change, log_probabilities: np.ndarray) -> float:
+    """The network's probability of what it wrote for this change, given all before it: the product
+    over its tokens, of T ``log_probabilities``; for a deletion, of the token that follows."""
+    end = max(change.target_end, change.target_start + 1)
+    return float(np.exp(log_probabilities[change.target_start : end].sum()))
+
+
+def keep_confident(source: str, target: str, log_probabilities: np.ndarray, minimum: float) -> str:
+    """``target`` without those of its changes whose ``confidence`` is below ``minimum``."""
+    changes = find_changes(source, target)
+    kept = tuple(change for change in changes if confidence(change, log_probabilities) >= minimum)
+    return target if len(kept) == len(changes) else apply_changes(source, kept)
 
 
 def keep_protected(source: str, target: str) -> str:

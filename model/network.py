@@ -5,6 +5,7 @@ right of it there are only NumPy arrays.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -17,6 +18,13 @@ from model.transformer import Transformer
 def longest_target(source_length):
     """How many tokens a correction may have: all spaces may be missing, every third token at most."""
     return source_length + source_length // 3 + 16
+
+
+class Produced(NamedTuple):
+    """One decoded sentence of T tokens."""
+
+    ids: list[int]  # T, the end mark last
+    log_probabilities: np.ndarray  # (T,) float32, natural logarithm
 
 
 _IDS = tf.TensorSpec((None, None), tf.int32)
@@ -39,13 +47,17 @@ class CompiledNetwork:
         self._produce = tf.function(self._decode, input_signature=[_IDS], autograph=False)
         self._attend = tf.function(self._full_pass, input_signature=[_IDS, _IDS], autograph=False)
 
-    def produce(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
+    def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last; None
         where no end mark came within ``longest_target``, so that nobody takes a torso for an answer."""
-        rows = self._produce(padded(sources)).numpy().tolist()
-        # A longer neighbour in the batch must not give a sentence more room than it has alone.
-        rows = [row[: longest_target(len(source))] for row, source in zip(rows, sources, strict=True)]
-        return [row[: row.index(END_ID) + 1] if END_ID in row else None for row in rows]
+        tokens, log_probabilities = (array.numpy() for array in self._produce(padded(sources)))
+        produced = []
+        for source, row, logs in zip(sources, tokens.tolist(), log_probabilities, strict=True):
+            # A longer neighbour in the batch must not give a sentence more room than it has alone.
+            row = row[: longest_target(len(source))]
+            length = row.index(END_ID) + 1 if END_ID in row else 0
+            produced.append(Produced(row[:length], logs[:length]) if length else None)
+        return produced
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.

@@ -31,6 +31,7 @@ class BatchCorrector(Protocol):
 
     name: str
     fingerprint: str
+    minimum_confidence: float
 
     def correct_batch(self, texts: list[str]) -> Sequence: ...
 
@@ -155,12 +156,12 @@ def _generate(sentence: Sentence, seed: int) -> NoisyPair:
     return make_pair(sentence.text, random.Random(f"{seed} {sentence.text}"))
 
 
-def load_corrector(name: str) -> BatchCorrector:
+def load_corrector(name: str, minimum_confidence: float | None) -> BatchCorrector:
     """Load a model folder by name or path. Raises click.ClickException when that is not possible."""
     from model import Corrector, ModelFolderError  # imports the network library: seconds
 
     try:
-        return Corrector.load(name)
+        return Corrector.load(name, minimum_confidence)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
 
@@ -168,13 +169,18 @@ def load_corrector(name: str) -> BatchCorrector:
 @click.command("evaluate")
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
+@click.option(
+    "--minimum-confidence",
+    type=click.FloatRange(0, 1),
+    help="Leave changes undone that are less probable. [default: the model's own]",
+)
 @click.option("--limit", type=click.IntRange(min=1), help="Measure on this many rows, drawn by the seed.")
 @click.option("--seed", default=0, show_default=True, help="Decides the rows and the generated errors.")
 @click.option("--batch", type=click.IntRange(min=1), default=64, show_default=True)
 @click.option("--json", "json_path", help="Write everything as JSON to this file; - for standard output.")
 @click.option("--show", type=click.IntRange(min=0), default=0, help="Print this many failures.")
 @click.option("--rules", is_flag=True, help="Print how many errors of each rule were repaired.")
-def command(file, model, limit, seed, batch, json_path, show, rules):
+def command(file, model, minimum_confidence, limit, seed, batch, json_path, show, rules):
     """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
     into which errors are generated."""
     try:
@@ -183,7 +189,7 @@ def command(file, model, limit, seed, batch, json_path, show, rules):
         raise click.ClickException(str(error)) from error
     if corpus.problems:
         click.echo(corpus.problem_summary(), err=True)
-    corrector = load_corrector(model)
+    corrector = load_corrector(model, minimum_confidence)
     pairs = sample_pairs(corpus, seed, limit)
     terminal = Console(stderr=True)
     with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
@@ -193,6 +199,7 @@ def command(file, model, limit, seed, batch, json_path, show, rules):
         "file": file.name,
         "model": corrector.name,
         "fingerprint": corrector.fingerprint,
+        "minimum_confidence": corrector.minimum_confidence,
         "seed": seed,
         "mix": None if corpus.holds_pairs else dict(MIX),
         "skipped_rows": len(corpus.problems),
@@ -231,7 +238,8 @@ def print_report(console: Console, report: Report, run: dict, rules: bool = Fals
     console.print(table)
     console.print(f"errors: {_origin(run)}")
     speed = f"{report.total.count} sentences in {report.seconds:.1f} s"
-    console.print(f"model: {run['model']} {run['fingerprint']}; {speed}")
+    least = run["minimum_confidence"]
+    console.print(f"model: {run['model']} {run['fingerprint']}, minimum confidence {least}; {speed}")
     if rules:
         console.print(_rule_table(report.rules))
 

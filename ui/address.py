@@ -14,7 +14,7 @@ DEFAULTS = {
     "sentence": examples.load()[0].text,
     "part": "",  # which sentence of several, counted from 1; empty: the first that changed
     "kind": "cross_attention",
-    "layer": "1",
+    "layer": "3",  # of four: where the shipped model aligns what it writes with what it reads
     "head": "mean",
     "positions": "64",
     "dimensions": "128",

@@ -28,7 +28,7 @@ def write(page: Page, text: str) -> None:
 
 
 def test_typing_a_sentence_shows_its_correction_and_its_attention(open_page, corrector):
-    page = open_page("?sentence=%EB%84%A4")
+    page = open_page("?layer=1&sentence=%EB%84%A4")
     write(page, SENTENCE)
     correction = corrector.correct(SENTENCE)
     assert correction.text != SENTENCE

@@ -22,7 +22,7 @@ PATIENCE = 300  # seconds until a silent process counts as hanging, on a busy ma
 @pytest.fixture
 def correct(tiny_corrector, monkeypatch):
     """Runs the command in this process with the tiny model: ``correct("--json", input="…")``."""
-    monkeypatch.setattr(Corrector, "load", lambda model: tiny_corrector)
+    monkeypatch.setattr(Corrector, "load", lambda model, minimum_confidence: tiny_corrector)
     return lambda *arguments, **rest: CliRunner().invoke(main, ["correct", *arguments], **rest)
 
 

@@ -26,7 +26,7 @@ class Made:
 class FakeCorrector:
     """Replaces what is in its table; remembers the size of each batch."""
 
-    name, fingerprint = "fake", "0f0f"
+    name, fingerprint, minimum_confidence = "fake", "0f0f", 0.5
 
     def __init__(self, table=None):
         self.table = table or {}
@@ -50,7 +50,7 @@ TABLE = {"손니미 왔다": "손님이 왔다", "바블 머거": "밥을 머거
 @pytest.fixture
 def run(monkeypatch):
     def _run(*arguments, table=None):
-        monkeypatch.setattr(training.evaluate, "load_corrector", lambda name: FakeCorrector(table))
+        monkeypatch.setattr(training.evaluate, "load_corrector", lambda name, least: FakeCorrector(table))
         return CliRunner().invoke(main, ["evaluate", *map(str, arguments)])
 
     return _run
@@ -143,7 +143,7 @@ def test_command_prints_a_table_and_reports_skipped_rows(run, pairs_file):
     assert rows["given"][2].strip() == "2"
     assert rows["given"][3].strip().startswith("50.0%")
     assert rows["all"][2].strip() == "3"
-    assert "fake 0f0f; 3 sentences in" in result.stdout
+    assert "fake 0f0f, minimum confidence 0.5; 3 sentences in" in result.stdout
 
 
 def test_json_on_standard_output_stands_alone(run, pairs_file):
@@ -197,13 +197,13 @@ def test_an_unusable_model_folder_is_a_message(monkeypatch):
     class ModelFolderError(Exception):
         pass
 
-    def load(name):
+    def load(name, minimum_confidence):
         raise ModelFolderError(f"no model in {name}")
 
     fake = SimpleNamespace(Corrector=SimpleNamespace(load=load), ModelFolderError=ModelFolderError)
     monkeypatch.setitem(sys.modules, "model", fake)
     with pytest.raises(click.ClickException, match="no model in nowhere"):
-        load_corrector("nowhere")
+        load_corrector("nowhere", None)
 
 
 def test_the_group_offers_both_commands_without_loading_them():

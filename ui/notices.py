@@ -28,7 +28,7 @@ def about(text: str, correction: loaders.CorrectionView, limit: int) -> None:
         if sentence.too_long:
             st.warning(say("too_long", number=number, length=len(sentence.source), limit=limit))
     if not unicodedata.is_normalized("NFC", text):
-        st.caption(say("composed"))
+        markup.paragraph(say("composed"), "note")
     if correction.changes or all(sentence.too_long for sentence in correction.sentences):
         return
     st.success(say("nothing_to_correct" if any(map(is_syllable, correction.source)) else "no_hangul"))

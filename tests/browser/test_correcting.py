@@ -4,7 +4,9 @@ import numpy as np
 from playwright.sync_api import Page, expect
 
 from tests.browser.visit import expect_heatmap, heatmap, settle
+from ui import examples
 
+FIRST_EXAMPLE = examples.load()[0].text
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요?"
 KINDS = {"인코더": "encoder_attention", "디코더": "decoder_attention", "디코더→인코더": "cross_attention"}
 NOTHING_TO_CORRECT = {
@@ -53,7 +55,7 @@ def test_typing_a_sentence_shows_its_correction_and_its_attention(open_page, cor
 
 def test_axes_carry_the_tokens_and_the_hover_the_weight(open_page, corrector):
     page = open_page("?kind=cross_attention&layer=1&head=1")
-    trace = corrector.correct(SENTENCE).trace
+    trace = corrector.correct(FIRST_EXAMPLE).trace
     expect_heatmap(page, trace.cross_attention[0, 0])
     rows = page.locator(".js-plotly-plot .ytick").all_text_contents()
     columns = page.locator(".js-plotly-plot .xtick").all_text_contents()
@@ -71,6 +73,14 @@ def test_axes_carry_the_tokens_and_the_hover_the_weight(open_page, corrector):
     )
     page.mouse.move(*cell)
     expect(page.locator(".hoverlayer")).to_contain_text(f"{trace.cross_attention[0, 0, row, column]:.3f}")
+
+
+def test_it_opens_on_an_example_that_is_corrected(open_page, corrector):
+    correction = corrector.correct(FIRST_EXAMPLE)
+    assert correction.changes
+    page = open_page()
+    expect(page.locator(".typed")).to_have_text(FIRST_EXAMPLE)
+    expect(page.locator(".corrected")).to_have_text(correction.text)
 
 
 def test_a_link_opens_the_same_view(open_page, corrector):

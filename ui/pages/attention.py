@@ -117,7 +117,7 @@ def show_attention(sentence: loaders.SentenceView, corrector) -> None:
         theme=controls.theme(),
     )
     st.plotly_chart(figure, key="attention", theme=None, config=viz.config(file_name="attention"))
-    st.caption(say(f"caption_{kind}"))
+    markup.paragraph(say(f"caption_{kind}"), "note")
 
 
 main()

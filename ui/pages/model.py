@@ -29,7 +29,7 @@ def main() -> None:
 
 def show_sizes(card: model_card.ModelCard) -> None:
     """A few large numbers side by side."""
-    with st.container(horizontal=True, gap="large"):
+    with st.container(horizontal=True, gap="medium"):
         st.metric(say("size_parameters"), f"{card.parameters:,}", width="content")
         for name in SIZES:
             st.metric(say(f"size_{name}"), f"{card.config[name]:,}", width="content")
@@ -42,7 +42,7 @@ def show_evaluation(evaluation: dict) -> None:
     shown = pd.concat([table["count"].map("{:,.0f}".format), share], axis=1)
     shown.index = [say(f"family_{name}") for name in table.index]
     markup.table(shown.rename(columns=lambda name: say(f"score_{name}")), say("evaluation_heading"))
-    st.caption(say("evaluation_caption", file=evaluation["file"], seed=evaluation["seed"]))
+    markup.paragraph(say("evaluation_caption", file=evaluation["file"], seed=evaluation["seed"]), "note")
 
 
 def show_history(history: pd.DataFrame) -> None:

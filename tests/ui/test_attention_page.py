@@ -10,7 +10,7 @@ import pytest
 from model import ModelFolderError
 from model.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import MAX_LENGTH, random_trace
-from ui import address, loaders, reading
+from ui import address, examples, loaders, reading
 from ui.texts import table
 
 KO, EN = table("ko"), table("en")
@@ -41,7 +41,7 @@ def test_opens_in_korean_on_a_corrected_example(open_app):
     app = open_app()
     assert not app.exception
     assert app.title[0].value == KO["attention_title"]
-    assert app.pills[0].value == "mixture"
+    assert app.pills[0].value == examples.load()[0].id
     assert app.get("plotly_chart")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from model.decoding import greedy
-from model.tokenizer import END_ID, PAD_ID, START_ID
+from model.tokenizer import END_ID, START_ID, pad
 from model.transformer import Transformer
 
 
@@ -30,14 +30,6 @@ class Produced(NamedTuple):
 _IDS = tf.TensorSpec((None, None), tf.int32)
 
 
-def padded(rows: Sequence[Sequence[int]]) -> np.ndarray:
-    """(B, longest) int32, padded at the end."""
-    result = np.full((len(rows), max(map(len, rows))), PAD_ID, np.int32)
-    for i, row in enumerate(rows):
-        result[i, : len(row)] = row
-    return result
-
-
 class CompiledNetwork:
     """``produce`` corrected ids, or look at everything with ``attend``. Safe to call from threads."""
 
@@ -50,7 +42,7 @@ class CompiledNetwork:
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last; None
         where no end mark came within ``longest_target``, so that nobody takes a torso for an answer."""
-        tokens, log_probabilities = (array.numpy() for array in self._produce(padded(sources)))
+        tokens, log_probabilities = (array.numpy() for array in self._produce(pad(sources)))
         produced = []
         for source, row, logs in zip(sources, tokens.tolist(), log_probabilities, strict=True):
             # A longer neighbour in the batch must not give a sentence more room than it has alone.
@@ -66,7 +58,7 @@ class CompiledNetwork:
         decoder_attention (L, H, T, T), cross_attention (L, H, T, S) and log_probabilities (T,).
         """
         decoder_input = [START_ID, *target[:-1]]
-        logits, encoder, decoder, cross = self._attend(padded([source]), padded([decoder_input]))
+        logits, encoder, decoder, cross = self._attend(pad([source]), pad([decoder_input]))
         log_probabilities = tf.nn.log_softmax(logits[0]).numpy()  # (T, V)
         return {
             "encoder_attention": encoder[0].numpy(),

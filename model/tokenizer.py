@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -95,6 +95,14 @@ class Tokenizer:
         offsets = np.arange(hangul.SYLLABLE_COUNT)
         rows[self.vocab_size :, 1:] = np.stack([offsets // 588, offsets % 588 // 28, offsets % 28], 1) + 1
         return rows
+
+
+def pad(rows: Sequence[Sequence[int]], length: int | None = None) -> np.ndarray:
+    """(B, length) int32, padded at the end; without ``length``, as long as the longest row."""
+    padded = np.full((len(rows), max(map(len, rows)) if length is None else length), PAD_ID, np.int32)
+    for i, row in enumerate(rows):
+        padded[i, : len(row)] = row
+    return padded
 
 
 # Hanja with two Korean readings have a second code point here, which Korean keyboards produce.

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.tokenizer import PAD_ID, START_ID, Tokenizer
+from model.tokenizer import START_ID, Tokenizer, pad
 from training.noise.pairs import make_pair
 
 LENGTH_STEP = 8  # batches are padded to a multiple of this many tokens
@@ -46,14 +46,6 @@ class Batch(NamedTuple):
     source: np.ndarray  # (B, S) int32
     decoder_input: np.ndarray  # (B, T) int32, begins with the start mark
     target: np.ndarray  # (B, T) int32, ends with the end mark
-
-
-def pad(rows: Sequence[Sequence[int]], length: int) -> np.ndarray:
-    """(B, length) int32, padded at the end."""
-    padded = np.full((len(rows), length), PAD_ID, np.int32)
-    for i, row in enumerate(rows):
-        padded[i, : len(row)] = row
-    return padded
 
 
 def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:

@@ -95,13 +95,16 @@ class Corrector:
 
         self.name, self.fingerprint = name, fingerprint
         self.config: TransformerConfig = network.config
+        if minimum_confidence is not None:
+            self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer = tokenizer
-        chosen = self.config.minimum_confidence if minimum_confidence is None else minimum_confidence
-        if not 0.0 <= chosen <= 1.0:
-            raise ValueError(f"minimum_confidence should be in [0, 1], received {chosen!r}")
-        self.minimum_confidence = chosen
         self.num_parameters: int = network.count_params()
         self._network = CompiledNetwork(network)
+
+    @property
+    def minimum_confidence(self) -> float:
+        """Changes whose probability is below it are left undone."""
+        return self.config.minimum_confidence
 
     @classmethod
     def load(cls, model: str | Path = DEFAULT_MODEL, minimum_confidence: float | None = None) -> "Corrector":
@@ -141,7 +144,7 @@ class Corrector:
                     right,
                     find_changes(wrong, right),
                     len(wrong) > self.config.max_length,
-                    lambda wrong=wrong, right=right: self._trace(wrong, right),
+                    lambda wrong=wrong, right=right: self.trace(wrong, right),
                 )
             )
             parts += [source[done:start], right]
@@ -172,7 +175,11 @@ class Corrector:
         has_hangul = any(hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" for c in sentence)
         return has_hangul and len(sentence) <= self.config.max_length
 
-    def _trace(self, source: str, target: str) -> AttentionTrace:
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """What the network looks at while it turns one sentence into ``target``, in one pass.
+
+        Raises ValueError for a source that is longer than the network can read.
+        """
         if len(source) > self.config.max_length:
             raise ValueError(
                 f"a sentence may have {self.config.max_length} characters, received {len(source)}"
@@ -209,13 +216,13 @@ def confidence(change: Change, log_probabilities: np.ndarray) -> float:
 
 def keep_confident(source: str, target: str, log_probabilities: np.ndarray, minimum: float) -> str:
     """``target`` without those of its changes whose ``confidence`` is below ``minimum``."""
-    changes = find_changes(source, target)
-    kept = tuple(change for change in changes if confidence(change, log_probabilities) >= minimum)
-    return target if len(kept) == len(changes) else apply_changes(source, kept)
+    return _keep(source, target, lambda change: confidence(change, log_probabilities) >= minimum)
 
 
 def keep_protected(source: str, target: str) -> str:
     """``target`` without those of its changes that lose, alter or invent a protected character."""
-    changes = find_changes(source, target)
-    kept = tuple(change for change in changes if _protected(change.wrong) == _protected(change.right))
-    return target if len(kept) == len(changes) else apply_changes(source, kept)
+    return _keep(source, target, lambda change: _protected(change.wrong) == _protected(change.right))
+
+
+def _keep(source: str, target: str, accepts: Callable[[Change], bool]) -> str:
+    return apply_changes(source, tuple(filter(accepts, find_changes(source, target))))

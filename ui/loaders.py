@@ -58,9 +58,9 @@ def correct(text: str, fingerprint: str) -> CorrectionView:
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def trace(sentence: str, fingerprint: str) -> AttentionTrace:
-    """The attention while one sentence, taken from ``correct``, was corrected."""
-    return load_corrector().correct(sentence).trace
+def trace(sentence: str, text: str, fingerprint: str) -> AttentionTrace:
+    """The attention while one sentence was corrected to ``text``; both are taken from ``correct``."""
+    return load_corrector().trace(sentence, text)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

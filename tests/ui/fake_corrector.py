@@ -58,10 +58,12 @@ class FakeCorrector:
         target = text
         for sentence in sentences:
             target = target.replace(sentence.source, sentence.text)
-        trace = sentences and random_trace(sentences[0].source, sentences[0].text)
         return SimpleNamespace(
-            source=text, text=target, changes=find_changes(text, target), sentences=sentences, trace=trace
+            source=text, text=target, changes=find_changes(text, target), sentences=sentences
         )
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        return random_trace(source, target)
 
     def _sentence(self, source: str) -> FakeSentence:
         too_long = len(source) > MAX_LENGTH

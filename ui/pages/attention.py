@@ -99,7 +99,7 @@ def show_attention(sentence: loaders.SentenceView, corrector) -> None:
         st.info(say("too_long_to_show", limit=corrector.config.max_length))
         return
     with st.spinner(say("working")):
-        trace = loaders.trace(sentence.source, corrector.fingerprint)
+        trace = loaders.trace(sentence.source, sentence.text, corrector.fingerprint)
     weights = reading.attention_of(trace, kind, int(layer) - 1, None if head == MEAN else int(head) - 1)
     head_name = say("place_mean", layer=layer) if head == MEAN else say("place_head", layer=layer, head=head)
     markup.paragraph(reading.describe(say, trace, weights, kind, sentence.changes, head_name), "reading")

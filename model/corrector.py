@@ -11,13 +11,12 @@ import numpy as np
 from model import hangul
 from model.changes import Change, apply_changes, find_changes
 from model.config import TransformerConfig
-from model.folder import load_model_folder
+from model.folder import find_model_folder, load_model_folder
 from model.positions import positional_encoding
 from model.sentences import split_sentences
 from model.tokenizer import END, START, Tokenizer, normalise, visible
 from model.trace import AttentionTrace
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
 DEFAULT_MODEL = "transformer"
 BATCH_SENTENCES = 64
 
@@ -115,8 +114,7 @@ class Corrector:
 
         Raises ModelFolderError if the folder is missing, damaged or holds something else.
         """
-        named = ASSETS / str(model)
-        folder = named if named.is_dir() else Path(model)
+        folder = find_model_folder(model)
         return cls(folder.name, *load_model_folder(folder), minimum_confidence)
 
     def correct(self, text: str) -> Correction:

@@ -15,6 +15,7 @@ import numpy as np
 from model.config import TransformerConfig
 from model.tokenizer import Tokenizer
 
+ASSETS = Path(__file__).resolve().parent.parent / "assets"
 ARCHITECTURE = "transformer"
 CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE = "config.json", "vocabulary.txt", "weights.npz"
 
@@ -31,6 +32,12 @@ def write_atomically(path: Path, write) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(temporary, path)
+
+
+def find_model_folder(model: str | Path) -> Path:
+    """The folder of a model given by its name in ``assets/`` or by a path."""
+    named = ASSETS / str(model)
+    return named if named.is_dir() else Path(model)
 
 
 def save_model_folder(folder: Path, network, tokenizer: Tokenizer) -> None:

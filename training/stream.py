@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.tokenizer import START_ID, Tokenizer, pad
+from training.noise.native import has_rare_native_site, random_phrase
 from training.noise.pairs import make_pair
 
 LENGTH_STEP = 8  # batches are padded to a multiple of this many tokens
@@ -35,6 +36,9 @@ class StreamSettings:
     max_length: int = 128  # characters; longer sentences are left out
     join_share: float = 0.05  # of sentences get a second one appended, to practise length
     outside_share: float = 0.03  # get a character from outside the vocabulary
+    strength: float = 1.0  # of the errors; the development set has 1
+    rare_copies: int = 0  # extra pairs of a sentence with room for a rare native mistake
+    drill_share: float = 0.0  # of sentences are replaced or led by a phrase of the table of mistakes
 
 
 class Position(NamedTuple):
@@ -78,7 +82,7 @@ class PoolMaker:
         order = np.random.default_rng((self.settings.seed, epoch)).permutation(len(self.items))
         chosen = order[part :: self.pools_per_epoch]
         rng = random.Random(f"{self.settings.seed}:{index}")
-        pairs = [self._pair(self.items[i], rng) for i in chosen]
+        pairs = [pair for i in chosen for pair in self._pairs(self.items[i], rng)]
         longest = self.settings.max_length
         encoded = [
             (self.tokenizer.encode_source(wrong), self.tokenizer.encode_target(right))
@@ -87,19 +91,32 @@ class PoolMaker:
         ]
         return self._batches(encoded, rng)
 
-    def _pair(self, item, rng: random.Random) -> tuple[str, str]:
+    def _pairs(self, item: str | tuple[str, str], rng: random.Random) -> Iterator[tuple[str, str]]:
         if not isinstance(item, str):
-            return item
-        text = item
+            yield item
+            return
+        yield self._make(self._varied(item, rng), rng)
+        if self.settings.rare_copies and has_rare_native_site(item):
+            for _ in range(self.settings.rare_copies):
+                yield self._make(item, rng, "native")
+
+    def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
+        pair = make_pair(text, rng, family, self.settings.strength)
+        return pair.wrong, pair.right
+
+    def _varied(self, text: str, rng: random.Random) -> str:
+        """The sentence, now and then with something that the corpus has too little of."""
         if rng.random() < self.settings.join_share:
             other = rng.choice(self.items)
             if isinstance(other, str) and len(text) + len(other) < self.settings.max_length:
                 text = f"{text} {other}"
+        if rng.random() < self.settings.drill_share:
+            phrase = random_phrase(rng)
+            text = phrase if rng.random() < 0.5 else f"{phrase} {text}"
         if rng.random() < self.settings.outside_share:
             place = rng.choice([i for i, c in enumerate(text) if c == " "] or [len(text)])
             text = f"{text[:place]}{rng.choice((' ', ''))}{rng.choice(OUTSIDE_EXAMPLES)}{text[place:]}"
-        pair = make_pair(text, rng)
-        return pair.wrong, pair.right
+        return text
 
     def _batches(self, encoded, rng: random.Random) -> list[Batch]:
         encoded.sort(key=lambda pair: max(map(len, pair)))

@@ -1,30 +1,37 @@
 """``python -m training train``: clean sentences in, a model folder out."""
 
-import csv
 import ctypes
-import json
 import os
 import platform
 import random
+import shlex
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 import numpy as np
+from click.core import ParameterSource
 
 from model.config import TransformerConfig
-from model.folder import VOCABULARY_FILE, load_vocabulary, save_model_folder
+from model.folder import (
+    VOCABULARY_FILE,
+    ModelFolderError,
+    find_model_folder,
+    load_model_folder,
+    load_vocabulary,
+    save_model_folder,
+)
 from model.tokenizer import Tokenizer
 from training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from training.corpus import Pair, read_corpus
 from training.noise.pairs import make_pair
 from training.progress import ProgressLine
+from training.record import COLUMNS, Past, Record, hardware
 from training.schedule import SCHEDULES, Schedule
 from training.stream import Batch, PoolMaker, Position, StreamSettings, make_batch, stream
 from training.vocabulary import choose_characters
-
-HISTORY_COLUMNS = ("step", "loss", "learning_rate", "dev_loss", "dev_token_accuracy", "pairs", "seconds")
 
 
 @dataclass(frozen=True)
@@ -36,10 +43,9 @@ class TrainingConfig:
     schedule: Schedule
     network: TransformerConfig
     label_smoothing: float = 0.0
+    optimizer: str = "adam"
+    init: str | None = None  # name and fingerprint of the model it starts from; None: from nothing
     stream: StreamSettings = field(default_factory=StreamSettings)
-
-    def to_json(self) -> str:
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
 
 
 def keep_freed_memory() -> None:
@@ -55,8 +61,18 @@ def keep_freed_memory() -> None:
         libc.mallopt(-1, 2**31 - 1)
 
 
+# Adam with the paper's betas (section 5.3); or Muon (Jordan 2024, scaled as by Liu et al. 2025), which
+# gives matrices an orthogonal update and everything else, embeddings included, Adam's.
+OPTIMIZERS = {
+    "adam": lambda library: library.Adam(1.0, beta_1=0.9, beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0),
+    "muon": lambda library: library.Muon(
+        1.0, adam_beta_1=0.9, adam_beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0
+    ),
+}
+
+
 def compile_network(config: TrainingConfig, tokenizer: Tokenizer):
-    """A built network with its optimiser: Adam with the paper's betas (section 5.3) and clipping."""
+    """A built network with its loss and its optimiser."""
     import keras
 
     from model.transformer import Transformer
@@ -65,7 +81,7 @@ def compile_network(config: TrainingConfig, tokenizer: Tokenizer):
     keras.utils.set_random_seed(config.stream.seed)
     network = Transformer(config.network, tokenizer.features())
     network.build()
-    optimizer = keras.optimizers.Adam(1.0, beta_1=0.9, beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0)
+    optimizer = OPTIMIZERS[config.optimizer](keras.optimizers)
     # XLA gained nothing here on CPU cores and compiles for seconds per shape; on a GPU it does gain.
     jit = keras.backend.backend() == "jax"
     network.compile(optimizer=optimizer, loss=MaskedCrossEntropy(config.label_smoothing), jit_compile=jit)
@@ -107,35 +123,49 @@ def _wrong_right(text: str, rng: random.Random) -> tuple[str, str]:
     return pair.wrong, pair.right
 
 
+class Origin(NamedTuple):
+    """The model a run starts from."""
+
+    name: str
+    config: TransformerConfig
+    tokenizer: Tokenizer
+    weights: list[np.ndarray]
+    past: Past
+
+    @classmethod
+    def load(cls, model: str) -> "Origin":
+        """From a model's name in ``assets/`` or its folder. Raises ModelFolderError."""
+        folder = find_model_folder(model)
+        network, tokenizer, fingerprint = load_model_folder(folder)
+        config = replace(network.config, minimum_confidence=0.0)  # chosen anew once the weights are known
+        name = f"{folder.name} {fingerprint}"
+        return cls(name, config, tokenizer, network.get_weights(), Past.read(folder))
+
+
 class Run:
-    """One training run in one folder: ``run.json``, ``checkpoint.npz``, ``history.csv``, ``model/``."""
+    """One training run in one folder: ``checkpoint.npz``, and ``model/`` with its record beside the weights."""
 
     def __init__(
-        self, folder: Path, config: TrainingConfig, tokenizer: Tokenizer, items: list, dev_items: list
+        self,
+        folder: Path,
+        config: TrainingConfig,
+        tokenizer: Tokenizer,
+        items: list,
+        dev_items: list,
+        origin: Origin | None = None,
+        command: str = "",
     ):
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.config, self.tokenizer = folder, config, tokenizer
         self.maker = PoolMaker(items, tokenizer, config.stream)
         self.dev = DevelopmentSet(dev_items, tokenizer, config.network.max_length) if dev_items else None
         self.network = compile_network(config, tokenizer)
+        if origin:
+            self.network.set_weights(origin.weights)
         self.progress = load_checkpoint(folder, self.network) or Progress()
-        (folder / "run.json").write_text(config.to_json(), encoding="utf-8")
-        self._open_history()
-
-    def _open_history(self) -> None:
-        """Keep the rows up to the checkpoint: later ones belong to steps that are about to be repeated."""
-        path, kept = self.folder / "history.csv", []
-        if path.exists():
-            with open(path, newline="", encoding="utf-8") as file:
-                kept = [row for row in csv.DictReader(file) if int(row["step"]) <= self.progress.step]
-        with open(path, "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, HISTORY_COLUMNS)
-            writer.writeheader()
-            writer.writerows(kept)
-
-    def _log(self, **row) -> None:
-        with open(self.folder / "history.csv", "a", newline="", encoding="utf-8") as file:
-            csv.DictWriter(file, HISTORY_COLUMNS).writerow(row)
+        self.record = Record(folder / "model", origin.past if origin else Past())
+        self.record.write_run({"command": command, "hardware": hardware(), **asdict(config)})
+        self.record.open_history(self.progress.step)
 
     def step(self, batch: Batch, position: Position) -> None:
         """One optimiser step."""
@@ -179,7 +209,7 @@ class Run:
                     self.progress.pairs,
                     self.progress.seconds,
                 )
-                self._log(**dict(zip(HISTORY_COLUMNS, row, strict=True)))
+                self.record.add(**dict(zip(COLUMNS, row, strict=True)))
             if last or step % checkpoint_every == 0:
                 self.save()
             if last:
@@ -206,7 +236,10 @@ def _tokenizer(folder: Path, items: list) -> Tokenizer:
     return Tokenizer(choose_characters(item if isinstance(item, str) else item[1] for item in items))
 
 
-def _config(options: dict, corpus: tuple[str, ...], dev: str | None, vocab_size: int) -> TrainingConfig:
+def _config(
+    options: dict, corpus: tuple[str, ...], dev: str | None, vocab_size: int, origin: Origin | None
+) -> TrainingConfig:
+    network = origin.config if origin else None
     return TrainingConfig(
         corpus=tuple(Path(path).name for path in corpus),
         dev=Path(dev).name if dev else None,
@@ -216,9 +249,10 @@ def _config(options: dict, corpus: tuple[str, ...], dev: str | None, vocab_size:
             options["warmup"],
             options["steps"],
             options["decay"],
-            options["d_model"],
+            network.d_model if network else options["d_model"],
         ),
-        network=TransformerConfig(
+        network=network
+        or TransformerConfig(
             vocab_size=vocab_size,
             d_model=options["d_model"],
             num_layers=options["num_layers"],
@@ -228,8 +262,45 @@ def _config(options: dict, corpus: tuple[str, ...], dev: str | None, vocab_size:
             norm_first=options["norm_first"],
         ),
         label_smoothing=options["label_smoothing"],
-        stream=StreamSettings(seed=options["seed"], batch_tokens=options["batch_tokens"]),
+        optimizer=options["optimizer"],
+        init=origin.name if origin else None,
+        stream=StreamSettings(
+            **{
+                name: options[name]
+                for name in ("seed", "batch_tokens", "strength", "rare_copies", "drill_share")
+            }
+        ),
     )
+
+
+SHAPE_OPTIONS = ("d_model", "num_layers", "num_heads", "dff", "dropout", "norm_first")
+
+
+def _origin(context: click.Context, init: str | None) -> Origin | None:
+    if init is None:
+        return None
+    given = [o for o in SHAPE_OPTIONS if context.get_parameter_source(o) is ParameterSource.COMMANDLINE]
+    if given:
+        raise click.UsageError(f"with --init the shape comes from that model; leave out {given}")
+    try:
+        return Origin.load(init)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _command_line(context: click.Context) -> str:
+    """The command as it could be typed again elsewhere: options that were given, files without their folders."""
+    words = ["python -m training train"]
+    for option in context.command.params:
+        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            value = context.params[option.name]
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, bool):
+                    words.append(option.opts[0] if one else option.secondary_opts[0])
+                else:
+                    is_path = isinstance(option.type, click.Path) or option.name == "init"
+                    words += [option.opts[0], shlex.quote(Path(one).name if is_path else str(one))]
+    return " ".join(words)
 
 
 @click.command()
@@ -243,6 +314,7 @@ def _config(options: dict, corpus: tuple[str, ...], dev: str | None, vocab_size:
 @click.option(
     "--out", required=True, type=click.Path(file_okay=False), help="The run's folder; resumed if begun."
 )
+@click.option("--init", help="Start from this model (name in assets/, or folder) instead of from nothing.")
 @click.option("--steps", default=20_000, show_default=True, help="Optimiser steps in all.")
 @click.option("--schedule", default="trapezoid", type=click.Choice(SCHEDULES), show_default=True)
 @click.option("--peak", default=1e-3, show_default=True, help="Highest learning rate (a factor for 'paper').")
@@ -256,12 +328,21 @@ def _config(options: dict, corpus: tuple[str, ...], dev: str | None, vocab_size:
 @click.option("--norm-first/--norm-last", default=True, show_default=True)
 @click.option("--label-smoothing", default=0.0, show_default=True)
 @click.option("--batch-tokens", default=4096, show_default=True)
+@click.option("--optimizer", default="adam", type=click.Choice(sorted(OPTIMIZERS)), show_default=True)
+@click.option(
+    "--strength", default=1.0, show_default=True, help="How often errors are made, times the usual."
+)
+@click.option("--rare-copies", default=0, show_default=True, help="More pairs of rare native mistakes.")
+@click.option("--drill-share", default=0.0, show_default=True, help="Share of pairs with a native phrase.")
 @click.option("--seed", default=0, show_default=True)
 @click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
 @click.option("--history-every", default=50, show_default=True)
 @click.option("--checkpoint-every", default=250, show_default=True)
 @click.option("--dev-every", default=1000, show_default=True)
-def train(corpus, pairs, dev, out, workers, history_every, checkpoint_every, dev_every, **options):
+@click.pass_context
+def train(
+    context, corpus, pairs, dev, out, init, workers, history_every, checkpoint_every, dev_every, **options
+):
     """Train a corrector; run the same command again to continue after a stop."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # TensorFlow leaves oneDNN off on processors without AVX-512; its products took a quarter less there.
@@ -270,9 +351,10 @@ def train(corpus, pairs, dev, out, workers, history_every, checkpoint_every, dev
     if not corpus and not pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
     items, dev_items = _read((*corpus, *pairs)), _read((dev,)) if dev else []
-    tokenizer = _tokenizer(Path(out), items)
-    config = _config(options, (*corpus, *pairs), dev, tokenizer.vocab_size)
-    run = Run(Path(out), config, tokenizer, items, dev_items)
+    origin = _origin(context, init)
+    tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
+    config = _config(options, (*corpus, *pairs), dev, tokenizer.vocab_size, origin)
+    run = Run(Path(out), config, tokenizer, items, dev_items, origin, _command_line(context))
     click.echo(
         f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
         f"step {run.progress.step:,} of {config.schedule.steps:,}",

@@ -77,7 +77,7 @@ def train(out: Path, files: dict, **options):
 
 
 def history(out: Path) -> list[dict[str, str]]:
-    with open(out / "history.csv", newline="", encoding="utf-8") as file:
+    with open(out / "model" / "history.csv", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
@@ -159,7 +159,7 @@ def test_a_run_leaves_a_model_that_loads(uninterrupted, files):
     network, tokenizer, _ = load_model_folder(uninterrupted / "model")
     assert (network.config.d_model, network.config.num_layers, network.config.dff) == (16, 1, 32)
     assert tokenizer.characters == choose_characters([])
-    run = json.loads((uninterrupted / "run.json").read_text(encoding="utf-8"))
+    (run,) = json.loads((uninterrupted / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
     assert run["corpus"] == ["corpus.txt", "own.csv"]  # names only: a path would be this machine's
     assert run["schedule"]["steps"] == STEPS
     assert run["stream"]["seed"] == 5

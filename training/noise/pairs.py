@@ -35,7 +35,7 @@ class NoisyPair:
 
 def _pronounce(draft: Draft, rng: random.Random, strength: float) -> None:
     # From a writer who slips once to one who writes everything by ear.
-    write_as_heard(draft, rng, strength * rng.uniform(0.2, 1.0))
+    write_as_heard(draft, rng, min(1.0, strength * rng.uniform(0.2, 1.0)))
 
 
 def _mistype(draft: Draft, rng: random.Random, strength: float) -> None:
@@ -45,14 +45,14 @@ def _mistype(draft: Draft, rng: random.Random, strength: float) -> None:
 
 
 def _write_natively(draft: Draft, rng: random.Random, strength: float) -> None:
-    write_native_mistakes(draft, rng, strength * rng.uniform(0.5, 1.0))
+    write_native_mistakes(draft, rng, min(1.0, strength * rng.uniform(0.5, 1.0)))
 
 
 def _space_wrongly(draft: Draft, rng: random.Random, strength: float) -> None:
     if rng.random() < 0.08 * strength:
         drop_all_spaces(draft, rng, 1.0)
     else:
-        misspace(draft, rng, strength * rng.uniform(0.1, 0.7))
+        misspace(draft, rng, min(0.8, strength * rng.uniform(0.1, 0.7)))
 
 
 # The order in which families meet: the table of native mistakes matches correct text, sound
@@ -65,8 +65,8 @@ _WRITERS = {
 }
 
 
-def make_pair(text: str, rng: random.Random, family: str | None = None) -> NoisyPair:
-    """One error pair of a correct sentence.
+def make_pair(text: str, rng: random.Random, family: str | None = None, strength: float = 1.0) -> NoisyPair:
+    """One error pair of a correct sentence; ``strength`` multiplies how often each family errs.
 
     ``family`` is a key of MIX, or None to draw one by its share; a family that finds nothing to do
     in this sentence gives way to another one when drawn, and to "clean" when asked for.
@@ -80,20 +80,20 @@ def make_pair(text: str, rng: random.Random, family: str | None = None) -> Noisy
         raise ValueError(f"family should be one of {sorted(MIX)}, received {family!r}")
     for _ in range(ATTEMPTS if family != "clean" else 1):
         draft = Draft(text)
-        _write(draft, rng, family)
+        _write(draft, rng, family, strength)
         if draft.wrong != text:
             break
     return _finish(draft)
 
 
-def _write(draft: Draft, rng: random.Random, family: str) -> None:
+def _write(draft: Draft, rng: random.Random, family: str, strength: float) -> None:
     if family == "mixed":
         chosen = rng.sample(list(_WRITERS), rng.choice((2, 2, 3)))
         for name, write in _WRITERS.items():
             if name in chosen:
-                write(draft, rng, 0.6)
+                write(draft, rng, 0.6 * strength)
     elif family != "clean":
-        _WRITERS[family](draft, rng, 1.0)
+        _WRITERS[family](draft, rng, strength)
 
 
 def _finish(draft: Draft) -> NoisyPair:

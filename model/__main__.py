@@ -10,7 +10,7 @@ import click
 
 from model.corrector import DEFAULT_MODEL, Correction, Corrector
 from model.folder import ModelFolderError
-from model.trace import ATTENTION_KINDS, AttentionTrace
+from model.trace import AttentionTrace
 
 
 @click.group()
@@ -78,7 +78,7 @@ def _attention(trace: AttentionTrace) -> dict:
         "target_tokens": trace.target_tokens,
         "decoder_input_tokens": trace.decoder_input_tokens,
         "log_probabilities": trace.log_probabilities.round(5).tolist(),
-        **{kind: trace.attention(kind).astype(float).round(5).tolist() for kind in ATTENTION_KINDS},
+        **{kind: trace.attention(kind).astype(float).round(5).tolist() for kind in trace.kinds},
     }
 
 

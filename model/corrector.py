@@ -1,7 +1,7 @@
 """From a text to its correction and to everything the network looked at: the library's face."""
 
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from model import hangul
-from model.changes import Change, apply_changes, find_changes
-from model.config import TransformerConfig
-from model.folder import find_model_folder, load_model_folder
+from model.changes import Change, apply_changes, find_changes, select_changes
+from model.config import NetworkConfig
+from model.folder import find_model_folder, load_model_folder, model_name
 from model.positions import positional_encoding
 from model.sentences import split_sentences
 from model.tokenizer import END, START, Tokenizer, normalise, visible
@@ -27,10 +27,20 @@ class SentenceCorrection:
 
     start: int
     source: str
-    text: str
-    changes: tuple[Change, ...]  # offsets inside this sentence
+    proposed: tuple[Change, ...]  # all the network would change; the target is the text with all of them
+    minimum_confidence: float
     too_long: bool  # longer than the network can read, and therefore left as it is
-    _look: Callable[[], AttentionTrace] = field(repr=False, compare=False)
+    _look: Callable[[str, str], AttentionTrace] = field(repr=False, compare=False)
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """The proposed changes that are confident enough; offsets inside ``source`` and ``text``."""
+        return select_changes(self.proposed, lambda change: change.confidence >= self.minimum_confidence)
+
+    @cached_property
+    def text(self) -> str:
+        """The corrected sentence."""
+        return apply_changes(self.source, self.changes)
 
     @cached_property
     def trace(self) -> AttentionTrace:
@@ -38,7 +48,7 @@ class SentenceCorrection:
 
         Raises ValueError for a sentence that was too long.
         """
-        return self._look()
+        return self._look(self.source, self.text)
 
 
 @dataclass(frozen=True)
@@ -46,27 +56,29 @@ class Correction:
     """What became of one text: ``source`` is what was typed, in NFC; ``text`` is corrected."""
 
     source: str
-    text: str
     sentences: tuple[SentenceCorrection, ...]
 
-    @property
+    @cached_property
+    def text(self) -> str:
+        return apply_changes(self.source, self.changes)
+
+    @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """All changes, with offsets in the whole ``source`` and ``text``."""
-        shifted, drift = [], 0  # drift: how much longer the text is than the source so far
-        for sentence in self.sentences:
-            source, target = sentence.start, sentence.start + drift
-            for change in sentence.changes:
-                shifted.append(
-                    replace(
-                        change,
-                        source_start=change.source_start + source,
-                        source_end=change.source_end + source,
-                        target_start=change.target_start + target,
-                        target_end=change.target_end + target,
-                    )
-                )
-            drift += len(sentence.text) - len(sentence.source)
-        return tuple(shifted)
+        """All changes made, with offsets in the whole ``source`` and ``text``."""
+        return _in_whole_text(self.sentences, "changes")
+
+    @cached_property
+    def proposed(self) -> tuple[Change, ...]:
+        """All changes the network would make, confident or not; the target is the text with all of them."""
+        return _in_whole_text(self.sentences, "proposed")
+
+    def with_minimum_confidence(self, minimum: float) -> "Correction":
+        """The same answer of the network with another threshold; the network is not run again."""
+        if not 0.0 <= minimum <= 1.0:
+            raise ValueError(f"a minimum confidence should be in [0, 1], received {minimum!r}")
+        return replace(
+            self, sentences=tuple(replace(each, minimum_confidence=minimum) for each in self.sentences)
+        )
 
     @property
     def trace(self) -> AttentionTrace:
@@ -77,6 +89,15 @@ class Correction:
         if not self.sentences:
             raise ValueError(f"there is no sentence in {self.source!r}, so there is no attention")
         return next((s for s in self.sentences if s.changes), self.sentences[0]).trace
+
+
+def _in_whole_text(sentences: Iterable[SentenceCorrection], name: str) -> tuple[Change, ...]:
+    shifted, drift = [], 0  # drift: how much longer the text is than the source so far
+    for sentence in sentences:
+        changes = getattr(sentence, name)
+        shifted += [change.moved(sentence.start, sentence.start + drift) for change in changes]
+        drift += sum(len(change.right) - len(change.wrong) for change in changes)
+    return tuple(shifted)
 
 
 class Corrector:
@@ -93,7 +114,7 @@ class Corrector:
         from model.network import CompiledNetwork  # loads TensorFlow
 
         self.name, self.fingerprint = name, fingerprint
-        self.config: TransformerConfig = network.config
+        self.config: NetworkConfig = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer = tokenizer
@@ -102,20 +123,27 @@ class Corrector:
 
     @property
     def minimum_confidence(self) -> float:
-        """Changes whose probability is below it are left undone."""
+        """Changes whose confidence is below it are left undone."""
         return self.config.minimum_confidence
 
     @classmethod
-    def load(cls, model: str | Path = DEFAULT_MODEL, minimum_confidence: float | None = None) -> "Corrector":
-        """Open a model by the name of its folder in ``assets/``, or by a path to any such folder.
+    def load(
+        cls,
+        model: str | Path = DEFAULT_MODEL,
+        minimum_confidence: float | None = None,
+        snapshot: int | None = None,
+    ) -> "Corrector":
+        """Open a model by the name of its folder in ``assets/``, or by the path of any such folder or of
+        the training run that holds it.
 
-        ``minimum_confidence``: changes whose probability is below it are left undone; None takes
-        the value chosen for this model. Higher is more cautious: fewer, surer changes.
+        ``minimum_confidence``: changes whose confidence is below it are left undone; None takes the
+        value chosen for this model. Higher is more cautious: fewer, surer changes. ``snapshot``: the
+        weights after that many training steps, where the folder keeps them (``snapshot_steps``).
 
         Raises ModelFolderError if the folder is missing, damaged or holds something else.
         """
         folder = find_model_folder(model)
-        return cls(folder.name, *load_model_folder(folder), minimum_confidence)
+        return cls(model_name(folder), *load_model_folder(folder, snapshot), minimum_confidence)
 
     def correct(self, text: str) -> Correction:
         """Correct one text of any length, sentence by sentence."""
@@ -126,47 +154,67 @@ class Corrector:
         sources = [normalise(text) for text in texts]
         spans = [split_sentences(source) for source in sources]
         pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
-        corrected = iter(self._correct_sentences(pieces))
+        proposed = iter(self._propose(pieces))
         return [
-            self._join(source, [(a, source[a:b], next(corrected)) for a, b in cuts])
+            self._join(source, [(a, source[a:b], next(proposed)) for a, b in cuts])
             for source, cuts in zip(sources, spans, strict=True)
         ]
 
-    def _join(self, source: str, pieces: list[tuple[int, str, str]]) -> Correction:
-        sentences, parts, done = [], [], 0
-        for start, wrong, right in pieces:
-            sentences.append(
-                SentenceCorrection(
-                    start,
-                    wrong,
-                    right,
-                    find_changes(wrong, right),
-                    len(wrong) > self.config.max_length,
-                    lambda wrong=wrong, right=right: self.trace(wrong, right),
-                )
+    def _join(self, source: str, pieces: list[tuple[int, str, tuple[Change, ...]]]) -> Correction:
+        sentences = (
+            SentenceCorrection(
+                start,
+                sentence,
+                proposed,
+                self.minimum_confidence,
+                len(sentence) > self.config.max_length,
+                self.trace,
             )
-            parts += [source[done:start], right]
-            done = start + len(wrong)
-        return Correction(source, "".join([*parts, source[done:]]), tuple(sentences))
+            for start, sentence, proposed in pieces
+        )
+        return Correction(source, tuple(sentences))
 
-    def _correct_sentences(self, sentences: list[str]) -> list[str]:
-        corrected = list(sentences)
+    def _propose(self, sentences: list[str]) -> list[tuple[Change, ...]]:
+        """For each sentence, what the network would change and how sure it is."""
+        proposed: list[tuple[Change, ...]] = [()] * len(sentences)
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
         readable.sort(key=lambda i: len(sentences[i]))  # alike lengths waste little padding
         for first in range(0, len(readable), BATCH_SENTENCES):
             batch = readable[first : first + BATCH_SENTENCES]
             produced = self._network.produce([self.tokenizer.encode_source(sentences[i]) for i in batch])
-            for i, one in zip(batch, produced, strict=True):
-                if one is not None:  # else the network found no end: better uncorrected than cut off
-                    corrected[i] = self._accept(sentences[i], one.ids, one.log_probabilities)
-        return corrected
+            answers = {
+                i: one.ids
+                for i, one in zip(batch, produced, strict=True)
+                if one is not None and self._is_new(sentences[i], one.ids)
+            }
+            for i, changes in zip(answers, self._weigh(sentences, answers), strict=True):
+                proposed[i] = changes
+        return proposed
 
-    def _accept(self, source: str, ids: list[int], log_probabilities: np.ndarray) -> str:
+    def _is_new(self, source: str, ids: list[int]) -> bool:
         target = self.tokenizer.decode(ids, source)
-        if len(target) + 1 != len(ids):  # a mark in the middle of a sentence: not an answer
-            return source
-        confident = keep_confident(source, target, log_probabilities, self.minimum_confidence)
-        return keep_protected(source, confident)
+        # A mark in the middle of a sentence: not an answer.
+        return target != source and len(target) + 1 == len(ids)
+
+    def _weigh(self, sentences: list[str], answers: dict[int, list[int]]) -> list[tuple[Change, ...]]:
+        """The changes of each answer with their probabilities; those that would touch a protected
+        character are no proposals."""
+        found, kept = [], []
+        for i, ids in answers.items():
+            found.append(find_changes(sentences[i], self.tokenizer.decode(ids, sentences[i])))
+            original, alternative = self.tokenizer.encode_target(sentences[i]), list(ids)
+            for change in found[-1]:
+                alternative[change.target_start] = original[change.source_start]
+            kept.append(alternative)
+        sources = [self.tokenizer.encode_source(sentences[i]) for i in answers]
+        weighed = self._network.probabilities(sources, list(answers.values()), kept) if answers else []
+        return [
+            select_changes(
+                (with_probabilities(change, *logarithms) for change in changes),
+                spares_protected,
+            )
+            for changes, logarithms in zip(found, weighed, strict=True)
+        ]
 
     def _worth_reading(self, sentence: str) -> bool:
         # Errors of this product are errors of Hangul; a sentence without any is right as it is.
@@ -184,14 +232,16 @@ class Corrector:
             )
         source_ids = self.tokenizer.encode_source(source)
         target_ids = self.tokenizer.encode_target(target)
-        matrix = positional_encoding(max(len(source_ids), len(target_ids)), self.config.d_model)
+        seen = self._network.attend(source_ids, target_ids)
+        if self.config.has_positions:
+            matrix = positional_encoding(max(len(source_ids), len(target_ids)), self.config.d_model)
+            seen["source_positional_encoding"] = matrix[: len(source_ids)]
+            seen["target_positional_encoding"] = matrix[: len(target_ids)]
         return AttentionTrace(
             source_tokens=(*visible(source), END),
             target_tokens=(*visible(target), END),
             decoder_input_tokens=(START, *visible(target)),
-            source_positional_encoding=matrix[: len(source_ids)],
-            target_positional_encoding=matrix[: len(target_ids)],
-            **self._network.attend(source_ids, target_ids),
+            **seen,
         )
 
 
@@ -205,22 +255,18 @@ def _protected(text: str) -> str:
     )
 
 
-def confidence(change: Change, log_probabilities: np.ndarray) -> float:
-    """The network's probability of what it wrote for this change, given all before it: the product
-    over its tokens, of T ``log_probabilities``; for a deletion, of the token that follows."""
+def spares_protected(change: Change) -> bool:
+    """Whether a change neither loses, alters nor invents a protected character."""
+    return _protected(change.wrong) == _protected(change.right)
+
+
+def with_probabilities(change: Change, written: np.ndarray, kept: np.ndarray) -> Change:
+    """``change`` with both probabilities, read from (T,) natural logarithms: of each ``written`` token,
+    and of the token that would have ``kept`` the source where a change begins."""
     end = max(change.target_end, change.target_start + 1)
-    return float(np.exp(log_probabilities[change.target_start : end].sum()))
-
-
-def keep_confident(source: str, target: str, log_probabilities: np.ndarray, minimum: float) -> str:
-    """``target`` without those of its changes whose ``confidence`` is below ``minimum``."""
-    return _keep(source, target, lambda change: confidence(change, log_probabilities) >= minimum)
-
-
-def keep_protected(source: str, target: str) -> str:
-    """``target`` without those of its changes that lose, alter or invent a protected character."""
-    return _keep(source, target, lambda change: _protected(change.wrong) == _protected(change.right))
-
-
-def _keep(source: str, target: str, accepts: Callable[[Change], bool]) -> str:
-    return apply_changes(source, tuple(filter(accepts, find_changes(source, target))))
+    return replace(
+        change,
+        # Logarithms of float32 may sum to a little more than 0.
+        fix_probability=min(1.0, float(np.exp(written[change.target_start : end].sum()))),
+        keep_probability=min(1.0, float(np.exp(kept[change.target_start]))),
+    )

@@ -3,25 +3,40 @@
 ``weights.npz`` holds one float16 array for each variable, under the variable's path; NumPy reads it
 with ``allow_pickle=False``, so a hostile file can at worst be refused. On reading, float16 differs
 from the trained float32 by less than 0.1 %, which leaves the produced text as it is.
+
+A folder may also show how its network grew up: ``snapshots/<step>.npz``, the weights after that many
+optimiser steps, in the same form.
 """
 
 import hashlib
 import json
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from model.config import TransformerConfig
+from model.config import CONFIGS, NetworkConfig
 from model.tokenizer import Tokenizer
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
-ARCHITECTURE = "transformer"
+ARCHITECTURES = tuple(CONFIGS)
 CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE = "config.json", "vocabulary.txt", "weights.npz"
+SNAPSHOTS = "snapshots"
+RUN_MODEL = "model"  # where a training run's folder keeps its model
 
 
 class ModelFolderError(Exception):
     """A model folder is missing, damaged, truncated, or not one of ours; the message says which."""
+
+
+class ModelEntry(NamedTuple):
+    """One model found on disk."""
+
+    name: str
+    path: Path  # the folder that ``load_model_folder`` reads
+    architecture: str | None  # one of ARCHITECTURES, or None where the config cannot be read
+    problem: str | None  # why the model cannot be loaded; None where nothing is known against it
 
 
 def write_atomically(path: Path, write) -> None:
@@ -35,65 +50,139 @@ def write_atomically(path: Path, write) -> None:
 
 
 def find_model_folder(model: str | Path) -> Path:
-    """The folder of a model given by its name in ``assets/`` or by a path."""
+    """The folder of a model given by its name in ``assets/`` or by a path: to the folder itself, or to
+    the folder of the training run that holds it."""
     named = ASSETS / str(model)
-    return named if named.is_dir() else Path(model)
+    folder = named if named.is_dir() else Path(model)
+    return _held_by(folder) or folder
+
+
+def model_name(folder: Path) -> str:
+    """What a model folder is called: as it is, or as the training run that left it there."""
+    folder = folder.absolute()
+    return folder.parent.name if folder.name == RUN_MODEL else folder.name
+
+
+def _held_by(folder: Path) -> Path | None:
+    places = (folder, folder / RUN_MODEL)
+    return next((place for place in places if (place / CONFIG_FILE).is_file()), None)
+
+
+def list_models(*roots: Path) -> tuple[ModelEntry, ...]:
+    """The models and training runs directly inside each root, by name; a missing root has none.
+
+    Loads no TensorFlow and reads no weights.
+    """
+    folders = (sorted(root.iterdir()) if root.is_dir() else () for root in roots)
+    found = (_held_by(folder) for each in folders for folder in each)
+    return tuple(_entry(folder) for folder in found if folder is not None)
+
+
+def _entry(folder: Path) -> ModelEntry:
+    architecture = problem = None
+    try:
+        architecture = _parse_config(folder / CONFIG_FILE).architecture
+        _description(folder)
+        if not (folder / WEIGHTS_FILE).is_file():
+            raise ModelFolderError(f"{folder / WEIGHTS_FILE} is missing")
+    except ModelFolderError as error:
+        problem = str(error).replace(str(folder), "").lstrip(f"{os.sep}: ")  # the entry says which folder
+    return ModelEntry(model_name(folder), folder, architecture, problem)
+
+
+def save_weights(path: Path, network) -> None:
+    """Write a built network's weights as float16; the folder is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    weights = {w.path: np.asarray(w.value, np.float16) for w in network.weights}
+    write_atomically(path, lambda file: np.savez(file, **weights))
 
 
 def save_model_folder(folder: Path, network, tokenizer: Tokenizer) -> None:
     """Write a built network and its tokenizer; existing files of that model are replaced."""
-    folder.mkdir(parents=True, exist_ok=True)
-    weights = {w.path: np.asarray(w.value, np.float16) for w in network.weights}
-    config = {"architecture": ARCHITECTURE, **network.config.to_dict()}
+    config = {"architecture": network.config.architecture, **network.config.to_dict()}
     config_text = json.dumps(config, indent=2) + "\n"
     vocabulary_text = "".join(f"{ord(c):04X} {c}\n" for c in tokenizer.characters)
-    write_atomically(folder / WEIGHTS_FILE, lambda file: np.savez(file, **weights))
+    save_weights(folder / WEIGHTS_FILE, network)
     write_atomically(folder / VOCABULARY_FILE, lambda file: file.write(vocabulary_text.encode()))
     write_atomically(folder / CONFIG_FILE, lambda file: file.write(config_text.encode()))
 
 
-def load_model_folder(folder: Path):
+def save_snapshot(folder: Path, network, step: int) -> None:
+    """Keep in a model folder the weights after ``step`` optimiser steps."""
+    save_weights(folder / SNAPSHOTS / f"{step:07d}.npz", network)
+
+
+def snapshot_steps(folder: Path) -> tuple[int, ...]:
+    """The steps whose weights a model folder keeps, in order; none where it keeps only its own."""
+    return tuple(sorted(_snapshots(folder)))
+
+
+def _snapshots(folder: Path) -> dict[int, Path]:
+    files = (folder / SNAPSHOTS).glob("*.npz")
+    return {int(file.stem): file for file in files if file.stem.isdecimal()}
+
+
+def build_network(config: NetworkConfig, tokenizer: Tokenizer):
+    """An untrained, built network of the config's kind."""
+    from model.seq2seq import Seq2Seq  # they load TensorFlow, which takes seconds
+    from model.transformer import Transformer
+
+    kinds = {"transformer": Transformer, "seq2seq": Seq2Seq}
+    network = kinds[config.architecture](config, tokenizer.features())
+    network.build()
+    return network
+
+
+def load_model_folder(folder: Path, snapshot: int | None = None):
     """(network, tokenizer, fingerprint) from a folder. Raises ModelFolderError with the reason.
 
-    The fingerprint is 12 hexadecimal digits of a SHA-256 over the three files.
+    ``snapshot`` is one of ``snapshot_steps``; None takes the weights the folder is about. The
+    fingerprint is 12 hexadecimal digits of a SHA-256 over the three files that were read.
     """
-    from model.transformer import Transformer  # loads TensorFlow, which takes seconds
+    path = folder / WEIGHTS_FILE
+    if snapshot is not None:
+        kept = _snapshots(folder)
+        if snapshot not in kept:
+            raise ModelFolderError(f"{folder} keeps snapshots of the steps {sorted(kept)}, not of {snapshot}")
+        path = kept[snapshot]
+    raw = [_read(file) for file in (folder / CONFIG_FILE, folder / VOCABULARY_FILE, path)]
+    config, tokenizer = _description(folder)
+    network = build_network(config, tokenizer)
+    _assign(network, path)
+    return network, tokenizer, hashlib.sha256(b"".join(raw)).hexdigest()[:12]
 
-    files = {name: _read(folder, name) for name in (CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE)}
-    config = _parse_config(files[CONFIG_FILE], folder / CONFIG_FILE)
+
+def _description(folder: Path) -> tuple[NetworkConfig, Tokenizer]:
+    config = _parse_config(folder / CONFIG_FILE)
     tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
     if tokenizer.vocab_size != config.vocab_size:
         raise ModelFolderError(
             f"{folder}: the vocabulary has {tokenizer.vocab_size} entries, the config says {config.vocab_size}"
         )
-    network = Transformer(config, tokenizer.features())
-    network.build()
-    _assign(network, folder / WEIGHTS_FILE)
-    digest = hashlib.sha256(b"".join(files.values())).hexdigest()
-    return network, tokenizer, digest[:12]
+    return config, tokenizer
 
 
-def _read(folder: Path, name: str) -> bytes:
+def _read(path: Path) -> bytes:
     try:
-        return (folder / name).read_bytes()
+        return path.read_bytes()
     except OSError as error:
-        raise ModelFolderError(f"{folder / name} cannot be read: {error.strerror}") from error
+        raise ModelFolderError(f"{path} cannot be read: {error.strerror}") from error
 
 
-def _parse_config(raw: bytes, path: Path) -> TransformerConfig:
+def _parse_config(path: Path) -> NetworkConfig:
     try:
-        values = json.loads(raw)
+        values = json.loads(_read(path))
         architecture = values.pop("architecture")
-        if architecture != ARCHITECTURE:
-            raise ValueError(f"architecture {architecture!r} is not {ARCHITECTURE!r}")
-        return TransformerConfig.from_dict(values)
+        if architecture not in ARCHITECTURES:
+            raise ValueError(f"architecture {architecture!r} is none of {ARCHITECTURES}")
+        return CONFIGS[architecture].from_dict(values)
     except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise ModelFolderError(f"{path} is not a model's config: {error!r}") from error
 
 
 def load_vocabulary(path: Path) -> Tokenizer:
     """The tokenizer of one ``vocabulary.txt``: a code point in hexadecimal and the character a line."""
-    raw = _read(path.parent, path.name)
+    raw = _read(path)
     try:
         return Tokenizer(chr(int(line.split(" ", 1)[0], 16)) for line in raw.decode().split("\n") if line)
     except (ValueError, OverflowError) as error:

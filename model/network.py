@@ -1,4 +1,4 @@
-"""The edge between tensors and NumPy: a loaded network as two compiled functions.
+"""The edge between tensors and NumPy: a loaded network as three compiled functions.
 
 B batch, S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow,
 right of it there are only NumPy arrays.
@@ -7,12 +7,12 @@ right of it there are only NumPy arrays.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import keras
 import numpy as np
 import tensorflow as tf
 
 from model.decoding import greedy
 from model.tokenizer import END_ID, START_ID, pad
-from model.transformer import Transformer
 
 
 def longest_target(source_length):
@@ -31,13 +31,21 @@ _IDS = tf.TensorSpec((None, None), tf.int32)
 
 
 class CompiledNetwork:
-    """``produce`` corrected ids, or look at everything with ``attend``. Safe to call from threads."""
+    """``produce`` corrected ids, look at everything with ``attend``, or weigh alternatives with
+    ``probabilities``. Safe to call from threads.
 
-    def __init__(self, network: Transformer):
+    Any network will do that has ``call((source_ids, decoder_input_ids))`` -> logits,
+    ``full_pass(source_ids, decoder_input_ids)`` -> a NamedTuple of logits (B, T, V) and whatever
+    attention it has, each (B, L, H, Q, K) under its name in ATTENTION_KINDS, and
+    ``start(source_ids, positions)`` -> the step and cache of ``decoding.greedy``.
+    """
+
+    def __init__(self, network: keras.Model):
         self.network = network
         # One graph for all shapes: a sentence of another length costs no new compilation.
         self._produce = tf.function(self._decode, input_signature=[_IDS], autograph=False)
-        self._attend = tf.function(self._full_pass, input_signature=[_IDS, _IDS], autograph=False)
+        self._attend = tf.function(self._full_pass, input_signature=[_IDS] * 2, autograph=False)
+        self._probabilities = tf.function(self._weigh, input_signature=[_IDS] * 4, autograph=False)
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last; None
@@ -54,30 +62,62 @@ class CompiledNetwork:
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
 
-        ``target`` are T produced ids, the end mark last. Returns encoder_attention (L, H, S, S),
-        decoder_attention (L, H, T, T), cross_attention (L, H, T, S) and log_probabilities (T,).
+        ``target`` are T produced ids, the end mark last. Returns log_probabilities (T,) and, of
+        encoder_attention (L, H, S, S), decoder_attention (L, H, T, T) and cross_attention
+        (L, H, T, S), those which the network has.
         """
-        decoder_input = [START_ID, *target[:-1]]
-        logits, encoder, decoder, cross = self._attend(pad([source]), pad([decoder_input]))
-        log_probabilities = tf.nn.log_softmax(logits[0]).numpy()  # (T, V)
-        return {
-            "encoder_attention": encoder[0].numpy(),
-            "decoder_attention": decoder[0].numpy(),
-            "cross_attention": cross[0].numpy(),
-            "log_probabilities": log_probabilities[np.arange(len(target)), np.asarray(target)],
-        }
+        seen = self._attend(pad([source]), pad([_decoder_input(target)]))
+        seen = {name: array[0].numpy() for name, array in seen.items()}
+        log_probabilities = seen.pop("log_probabilities")  # (T, V)
+        return {**seen, "log_probabilities": log_probabilities[np.arange(len(target)), np.asarray(target)]}
+
+    def probabilities(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        alternatives: Sequence[Sequence[int]],
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """For each sentence, two (T,) of log-probabilities, in one teacher-forced pass over all of them:
+        of the T ``targets`` ids, and of the T ``alternatives`` in their places.
+
+        An alternative may be any id of the tokenizer's; one that the network cannot produce has -inf.
+        """
+        for target, alternative in zip(targets, alternatives, strict=True):
+            if len(target) != len(alternative):
+                raise ValueError(
+                    f"an alternative for each target token: {len(target)} expected, "
+                    f"received {len(alternative)}"
+                )
+        if not sources:
+            return []
+        decoder_inputs = pad([_decoder_input(target) for target in targets])
+        weighed = self._probabilities(pad(sources), decoder_inputs, pad(targets), pad(alternatives))
+        of_targets, of_alternatives = (array.numpy() for array in weighed)  # (B, T)
+        return [
+            (of_targets[i, : len(target)], of_alternatives[i, : len(target)])
+            for i, target in enumerate(targets)
+        ]
 
     def _full_pass(self, source, decoder_input):
-        return tuple(self.network.full_pass(source, decoder_input))
+        seen = self.network.full_pass(source, decoder_input)._asdict()
+        log_probabilities = tf.nn.log_softmax(seen.pop("logits"))
+        return {**seen, "log_probabilities": log_probabilities}
+
+    def _weigh(self, source, decoder_input, *chosen):
+        logits = self.network((source, decoder_input), training=False)
+        log_probabilities, vocab_size = tf.nn.log_softmax(logits), tf.shape(logits)[-1]
+
+        def of(ids):
+            known = tf.gather(log_probabilities, tf.minimum(ids, vocab_size - 1), batch_dims=2)
+            return tf.where(ids < vocab_size, known, -np.inf)  # (B, T, V), (B, T) -> (B, T)
+
+        return tuple(map(of, chosen))
 
     def _decode(self, source):
-        batch, length = tf.shape(source)[0], tf.shape(source)[1]
-        memory, _ = self.network.encode(source)
-        memory_keys_values = self.network.memory_keys_values(memory)
+        positions = longest_target(tf.shape(source)[1])
+        step, cache = self.network.start(source, positions)
+        return greedy(step, cache, tf.shape(source)[0], positions)
 
-        def step(tokens, index, cache):
-            taken = self.network.step(tokens, index, cache, memory_keys_values, memory.mask)
-            return taken.logits, taken.cache
 
-        positions = longest_target(length)
-        return greedy(step, self.network.empty_cache(batch, positions), batch, positions)
+def _decoder_input(target: Sequence[int]) -> list[int]:
+    return [START_ID, *target[:-1]]

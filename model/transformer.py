@@ -135,3 +135,14 @@ class Transformer(keras.Model):
             ops.stack(cross_attention, axis=1),
             new_cache,
         )
+
+    def start(self, source_ids, positions):
+        """``step`` and its first cache, with room for ``positions``, for ``decoding.greedy``."""
+        memory, _ = self.encode(source_ids)
+        memory_keys_values = self.memory_keys_values(memory)
+
+        def step(tokens, index, cache):
+            taken = self.step(tokens, index, cache, memory_keys_values, memory.mask)
+            return taken.logits, taken.cache
+
+        return step, self.empty_cache(ops.shape(source_ids)[0], positions)

@@ -1,4 +1,4 @@
-"""``python -m training train`` and ``python -m training evaluate``."""
+"""``python -m training train``, ``evaluate``, ``intact`` and ``snapshots``."""
 
 from importlib import import_module
 
@@ -6,7 +6,12 @@ import click
 
 # Where each command lives. It is imported when it is asked for, because training needs a few seconds to
 # load its network library and evaluating a file of pairs should not depend on it.
-COMMANDS = {"train": ("training.train", "train"), "evaluate": ("training.evaluate", "command")}
+COMMANDS = {
+    "train": ("training.train", "train"),
+    "evaluate": ("training.evaluate", "command"),
+    "intact": ("training.intact.command", "command"),
+    "snapshots": ("training.snapshots", "command"),
+}
 
 
 class LazyGroup(click.Group):

@@ -21,6 +21,7 @@ class Progress:
     tokens: int = 0  # real target tokens seen
     seconds: float = 0.0  # of training, stops left out
     mean_loss: float | None = None  # running mean of the batches' losses, in nats
+    snapshot_loss: float | None = None  # mean_loss when the weights were last kept as a snapshot
     position: Position = field(default=Position(0, 0))  # of the stream: the next batch
 
 

@@ -56,11 +56,37 @@ class Corpus:
 
     path: Path
     rows: list[Sentence] | list[Pair]  # never empty
+    lines: list[int]  # where each row begins, counted from 1
     problems: tuple[Problem, ...]
 
     @property
     def holds_pairs(self) -> bool:
         return isinstance(self.rows[0], Pair)
+
+    def up_to(self, length: int) -> "Corpus":
+        """Without the rows of which a side has more than ``length`` characters: they become problems.
+
+        Raises CorpusError if no row is left.
+        """
+        longest = [
+            max(len(row.source), len(row.target)) if isinstance(row, Pair) else len(row.text)
+            for row in self.rows
+        ]
+        fits = [i for i, characters in enumerate(longest) if characters <= length]
+        if not fits:
+            raise CorpusError(f"no row of {self.path} has at most {length} characters")
+        reason = "{} characters, at most {} can be read"
+        problems = [
+            Problem(line, reason.format(characters, length))
+            for line, characters in zip(self.lines, longest, strict=True)
+            if characters > length
+        ]
+        return Corpus(
+            self.path,
+            [self.rows[i] for i in fits],
+            [self.lines[i] for i in fits],
+            tuple(sorted((*self.problems, *problems), key=lambda problem: problem.line)),
+        )
 
     def problem_summary(self, shown: int = 3) -> str:
         """A few lines for a person, or ``""`` where every row was usable."""
@@ -80,7 +106,7 @@ def read_corpus(path: str | Path) -> Corpus:
     has no usable row.
     """
     path = Path(path)
-    rows, problems = [], []
+    rows, numbers, problems = [], [], []
     try:
         # A byte that is not UTF-8 becomes a lone surrogate here, so that its row alone is lost.
         with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
@@ -91,12 +117,13 @@ def read_corpus(path: str | Path) -> Corpus:
                     problems.append(Problem(line, "the file mixes sentences and pairs"))
                 else:
                     rows.append(row)
+                    numbers.append(line)
     except OSError as error:
         raise CorpusError(f"cannot read {path}: {error.strerror}") from error
     if not rows:
         first = f" (line {problems[0].line}: {problems[0].reason})" if problems else ""
         raise CorpusError(f"no usable row in {path}{first}")
-    return Corpus(path, rows, tuple(problems))
+    return Corpus(path, rows, numbers, tuple(problems))
 
 
 def read_sentences(path: str | Path) -> list[Sentence]:

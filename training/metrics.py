@@ -63,6 +63,11 @@ class Scores:
         return wilson_interval(self.exact, self.count)
 
     @property
+    def cer_reduction(self) -> float:
+        """The share of the character errors that is gone; negative where more were made than repaired."""
+        return share(self.cer_before - self.cer_after, self.cer_before)
+
+    @property
     def clean_untouched(self) -> float:
         return share(self.untouched, self.clean)
 
@@ -75,6 +80,7 @@ class Scores:
             "exact_match_95": [none_if_nan(low), none_if_nan(high)],
             "cer_before": none_if_nan(self.cer_before),
             "cer_after": none_if_nan(self.cer_after),
+            "cer_reduction": none_if_nan(self.cer_reduction),
             "true_positives": self.edits.tp,
             "false_positives": self.edits.fp,
             "false_negatives": self.edits.fn,
@@ -113,12 +119,13 @@ def edit_counts(source: str, hypothesis: str, reference: str) -> Counts:
     hypothesis 손님미 has one wrong edit and misses one. Where an insertion could stand at several
     places (ㅋ in ㅋㅋ), the alignment of ``find_changes`` decides, for both sides in the same way.
     """
-    made, wanted = _edits(source, hypothesis), _edits(source, reference)
+    made, wanted = edits(source, hypothesis), edits(source, reference)
     right = len(made & wanted)
     return Counts(right, len(made) - right, len(wanted) - right)
 
 
-def _edits(source: str, target: str) -> set[tuple[int, int, str]]:
+def edits(source: str, target: str) -> set[tuple[int, int, str]]:
+    """What turns ``source`` into ``target``: (start, end, replacement) with offsets in ``source``."""
     changes = find_changes(source, target)
     return {(change.source_start, change.source_end, change.right) for change in changes}
 

@@ -5,6 +5,8 @@ Here every setting is a short string that means the same in all languages. The a
 session starts; afterwards the session leads and the address follows, without filling the browser's history.
 """
 
+import re
+
 import streamlit as st
 
 from ui import examples
@@ -12,6 +14,8 @@ from ui import examples
 DEFAULTS = {
     "lang": "ko",
     "sentence": examples.load()[0].text,
+    "model": "transformer",
+    "confidence": "",  # the lowest of the changes that are made; empty: the model's own
     "part": "",  # which sentence of several, counted from 1; empty: the first that changed
     "kind": "cross_attention",
     "layer": "3",  # of four: where the shipped model aligns what it writes with what it reads
@@ -61,6 +65,12 @@ def get_number(name: str, lowest: int, highest: int) -> int:
 def is_number(text: str) -> bool:
     """Whether ``text`` is a short row of ASCII digits; in a link it may be anything."""
     return text.isascii() and text.isdecimal() and len(text) <= 4
+
+
+def get_share(name: str) -> float | None:
+    """The setting as a number from 0 to 1; None for anything else."""
+    text = get(name)
+    return float(text) if re.fullmatch(r"0|1|[01]?\.[0-9]{1,4}", text) and float(text) <= 1 else None
 
 
 def get_option(name: str, options: list[str], otherwise: str | None = None) -> str:

@@ -53,6 +53,25 @@ def slide(name: str, lowest: int, highest: int, step: int = 1) -> int:
     return address.get_number(name, lowest, highest)
 
 
+def slide_share(name: str, unchosen: float) -> float | None:
+    """A share from 0 to 1 in steps of 0.05; None while it stands at ``unchosen``, which is marked."""
+    unchosen = round(unchosen, 2)
+    labels = {share: f"{share:.2f}" for share in sorted({unchosen, *(step / 20 for step in range(21))})}
+    labels[unchosen] = say(f"{name}_unchosen", share=labels[unchosen])
+    asked = address.get_share(name)
+    chosen = asked if asked in labels else unchosen
+    key = _seed(name, chosen)
+    st.select_slider(
+        say(f"{name}_label"),
+        list(labels),
+        format_func=labels.get,
+        key=key,
+        on_change=_keep_choice,
+        args=(name, unchosen),
+    )
+    return None if chosen == unchosen else chosen
+
+
 def pick_numbers(name: str, highest: int) -> list[int]:
     """Several different whole numbers from 0 to ``highest``, in the order chosen."""
     key = _seed(name, _numbers(address.get(name), highest))
@@ -83,3 +102,8 @@ def _seed(name: str, value: object) -> str:
 def _keep(name: str) -> None:
     value = st.session_state[f"control_{name}"]
     address.put(name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+def _keep_choice(name: str, unchosen: float) -> None:
+    value = st.session_state[f"control_{name}"]
+    address.put(name, "" if value == unchosen else f"{value:g}")

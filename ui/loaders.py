@@ -1,66 +1,102 @@
-"""The model and its answers, kept between runs of a page; pages reach the model only through here."""
+"""The models and their answers, kept between runs of a page; pages reach the model only through here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from model.changes import Change
+from model import Correction, Corrector, SentenceCorrection
+from model.folder import ASSETS, ModelEntry, list_models
 from model.trace import AttentionTrace
 
-if TYPE_CHECKING:
-    from model import Corrector
+# The types are here for the pages, which import no model.
+__all__ = [
+    "ASSETS",
+    "OWN_MODELS",
+    "Correction",
+    "Corrector",
+    "ModelEntry",
+    "SentenceCorrection",
+    "correct",
+    "forget",
+    "is_shipped",
+    "list_entries",
+    "load_corrector",
+    "model_id",
+    "positional_encoding",
+    "trace",
+    "version_on_disk",
+]
+
+OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
-@dataclass(frozen=True)
-class SentenceView:
-    """One sentence of the input; the offsets of ``changes`` count inside ``source`` and ``text``."""
-
-    source: str
-    text: str
-    changes: tuple[Change, ...]
-    too_long: bool
+def list_entries() -> tuple[ModelEntry, ...]:
+    """The shipped models and the visitor's own ones, as they lie on disk now."""
+    return list_models(ASSETS, OWN_MODELS)
 
 
-@dataclass(frozen=True)
-class CorrectionView:
-    """What a page shows of a correction: plain data that can be kept for other visitors."""
-
-    source: str
-    text: str
-    changes: tuple[Change, ...]
-    sentences: tuple[SentenceView, ...]
+def is_shipped(entry: ModelEntry) -> bool:
+    return entry.path.is_relative_to(ASSETS)
 
 
-@st.cache_resource(max_entries=1, show_spinner=False)
-def load_corrector() -> Corrector:
-    """The shipped model. Raises model.ModelFolderError where its folder is missing or damaged.
+def model_id(entry: ModelEntry) -> str:
+    """What a link calls the model: an own one may be named like a shipped one."""
+    return entry.name if is_shipped(entry) else f"{OWN_MODELS}/{entry.name}"
 
-    TensorFlow comes in here and not at the top, because importing it takes seconds: the page is drawn first.
+
+def load_corrector(path: Path) -> Corrector:
+    """The model in this folder, read again when its files have changed.
+
+    Raises model.ModelFolderError where the folder is missing or damaged.
     """
-    from model import Corrector
-
-    return Corrector.load()
+    return _load(str(path), version_on_disk(path))
 
 
-@st.cache_data(max_entries=256, show_spinner=False)
-def correct(text: str, fingerprint: str) -> CorrectionView:
-    """The correction of ``text`` by the model whose weights have this ``fingerprint``."""
-    correction = load_corrector().correct(text)
-    sentences = tuple(
-        SentenceView(sentence.source, sentence.text, tuple(sentence.changes), sentence.too_long)
-        for sentence in correction.sentences
-    )
-    return CorrectionView(correction.source, correction.text, tuple(correction.changes), sentences)
+def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """(name, time of change in ns, size in bytes) of a model's files; none where there is no folder.
+
+    Tables are left out: a training that is going on adds to its history every few seconds.
+    """
+    try:
+        files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.suffix != ".csv")
+    except OSError:
+        return ()
+
+
+def correct(text: str, corrector: Corrector) -> Correction:
+    """The correction of ``text``, from memory where this model has met the text before."""
+    return _correct(text, corrector.fingerprint, corrector)
+
+
+def trace(sentence: str, text: str, corrector: Corrector) -> AttentionTrace:
+    """The attention while one sentence was corrected to ``text``; both are taken from ``correct``."""
+    return _trace(sentence, text, corrector.fingerprint, corrector)
+
+
+def forget() -> None:
+    """Drop all answers; the models stay."""
+    _correct.clear()
+    _trace.clear()
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def _correct(text: str, fingerprint: str, _corrector: Corrector) -> Correction:
+    return _corrector.correct(text)
 
 
 @st.cache_data(max_entries=32, show_spinner=False)
-def trace(sentence: str, text: str, fingerprint: str) -> AttentionTrace:
-    """The attention while one sentence was corrected to ``text``; both are taken from ``correct``."""
-    return load_corrector().trace(sentence, text)
+def _trace(sentence: str, text: str, fingerprint: str, _corrector: Corrector) -> AttentionTrace:
+    return _corrector.trace(sentence, text)
+
+
+# A correction holds on to its model: without its release, a model could not leave the memory.
+@st.cache_resource(max_entries=2, show_spinner=False, on_release=lambda _: forget())
+def _load(path: str, version: tuple) -> Corrector:
+    return Corrector.load(path)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

@@ -1,6 +1,7 @@
 """The only place where the pages write HTML; everything that a person typed passes ``escape`` here."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
@@ -23,38 +24,71 @@ def paragraph(text: str, kind: str) -> None:
 
 
 def correction(
-    source: str, target: str, changes: Iterable[Change], source_label: str, target_label: str
+    source: str,
+    target: str,
+    changes: Iterable[Change],
+    labels: tuple[str, str],
+    note_of: Callable[[Change], str],
 ) -> None:
-    """The corrected text with what is new marked; below it what was typed, what was wrong struck out."""
+    """The corrected text with what is new marked; below it what was typed, what was wrong struck out.
+
+    ``labels`` name what was typed and what is corrected. ``note_of`` a change appears where a mouse rests on
+    its mark, and beside the mark where it is touched or reached by keyboard.
+    """
     changes = tuple(changes)
-    right = _marked(target, [(c.target_start, c.target_end) for c in changes], "ins")
-    wrong = _marked(source, [(c.source_start, c.source_end) for c in changes], "del")
+    source_label, target_label = map(escape, labels)
+    right = _marked(target, [Mark("ins", c.target_start, c.target_end, note_of(c), True) for c in changes])
+    # What is only taken away has no mark in the corrected text, so its mark here can be reached instead.
+    wrong = _marked(
+        source, [Mark("del", c.source_start, c.source_end, note_of(c), not c.right) for c in changes]
+    )
     st.html(
-        f'<div class="correction"><h2>{escape(target_label)}</h2><p class="corrected" lang="ko">{right}</p>'
-        f'<h3>{escape(source_label)}</h3><p class="typed" lang="ko">{wrong}</p></div>'
+        f'<div class="correction"><h2>{target_label}</h2><p class="corrected" lang="ko">{right}</p>'
+        f'<h3>{source_label}</h3><p class="typed" lang="ko">{wrong}</p></div>'
     )
 
 
-def table(cells: pd.DataFrame, label: str) -> None:
-    """A table of texts with a header for each row and column; a reader without a mouse can scroll it, too."""
+def table(cells: pd.DataFrame, label: str, strong: str | None = None) -> None:
+    """A table of texts with a header for each row and column; a reader without a mouse can scroll it, too.
+
+    ``strong`` is the name of the row that stands out. What the rows are named by, the index may tell.
+    """
+    corner = f'<th scope="col">{escape(cells.index.name)}</th>' if cells.index.name else "<td></td>"
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in cells.columns)
     rows = "".join(
-        f'<tr><th scope="row">{escape(name)}</th>'
+        f'<tr{_class("strong" if name == strong else "")}><th scope="row">{escape(name)}</th>'
         + "".join(f"<td>{escape(cell)}</td>" for cell in row)
         + "</tr>"
         for name, row in zip(cells.index, cells.to_numpy(), strict=True)
     )
     st.html(
         f'<div class="numbers" role="region" tabindex="0" aria-label="{escape(label)}"><table>'
-        f"<thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+        f"<thead><tr>{corner}{head}</tr></thead><tbody>{rows}</tbody></table></div>"
     )
 
 
-def _marked(text: str, spans: Iterable[tuple[int, int]], tag: str) -> str:
+def _class(name: str) -> str:
+    return f' class="{name}"' if name else ""
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A span of a text inside the element ``tag``, with a note; ``reachable`` by keyboard and by touch."""
+
+    tag: str
+    start: int
+    end: int
+    note: str
+    reachable: bool = False
+
+
+def _marked(text: str, marks: Iterable[Mark]) -> str:
     parts, done = [], 0
-    for start, end in spans:
-        parts.append(escape(text[done:start]))
-        if start < end:
-            parts.append(f"<{tag}>{escape(text[start:end])}</{tag}>")
-        done = end
+    for mark in marks:
+        parts.append(escape(text[done : mark.start]))
+        if mark.start < mark.end:
+            place = ' tabindex="0"' if mark.reachable else ""
+            inside = escape(text[mark.start : mark.end])
+            parts.append(f'<{mark.tag} title="{escape(mark.note)}"{place}>{inside}</{mark.tag}>')
+        done = mark.end
     return "".join([*parts, escape(text[done:])])

@@ -1,57 +1,102 @@
-"""What the shipped model's folder tells about it, read without loading the network."""
+"""What a model's folder tells about the model, read without loading the network."""
 
 import json
 import zipfile
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pandas as pd
 
-FOLDER = Path(__file__).parents[1] / "assets" / "transformer"
+SCORES = (
+    "count",
+    "exact_match",
+    "cer_before",
+    "cer_after",
+    "cer_reduction",
+    "precision",
+    "recall",
+    "f0.5",
+    "clean_untouched",
+)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class ModelCard:
-    """``evaluation`` and ``history`` are None where the folder does not hold them."""
+    """``runs`` are the trainings the model went through, the first one first. ``evaluation`` and ``history``
+    are None where the folder does not hold them."""
 
     config: dict
     parameters: int
     evaluation: dict | None
     history: pd.DataFrame | None
+    runs: tuple[dict, ...]
 
 
 def read_card(folder: Path) -> ModelCard | None:
     """The card of a model folder; None where its config or its weights are missing or unreadable."""
-    try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
-        with np.load(folder / "weights.npz", allow_pickle=False) as weights:
-            parameters = sum(weights[name].size for name in weights.files)
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+    config = _read(folder / "config.json", _read_json)
+    parameters = _read(folder / "weights.npz", _count_parameters)
+    if config is None or parameters is None:
         return None
-    evaluation, history = folder / "evaluation.json", folder / "history.csv"
     return ModelCard(
         config,
         parameters,
-        json.loads(evaluation.read_text("utf-8")) if evaluation.exists() else None,
-        pd.read_csv(history) if history.exists() else None,
+        _read(folder / "evaluation.json", _read_json),
+        _read(folder / "history.csv", pd.read_csv),
+        tuple((_read(folder / "run.json", _read_json) or {"runs": []})["runs"]),
     )
 
 
-def evaluation_table(evaluation: dict) -> pd.DataFrame:
-    """One row for each family of errors, and "all" for all of them; NaN is the share of nothing."""
-    rows = {**evaluation["families"], "all": evaluation["total"]}
-    columns = [
-        "count",
-        "exact_match",
-        "cer_before",
-        "cer_after",
-        "precision",
-        "recall",
-        "f0.5",
-        "clean_untouched",
-    ]
-    table = pd.DataFrame.from_dict(rows, orient="index")[columns].astype(float)
+def _read(path: Path, reader: Callable[[Path], T]) -> T | None:
+    """None where the file is missing or damaged; of a training that is going on, it may still be empty."""
+    try:
+        return reader(path)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def _read_json(path: Path) -> dict:
+    return json.loads(path.read_text("utf-8"))
+
+
+def _count_parameters(path: Path) -> int:
+    with np.load(path, allow_pickle=False) as weights:
+        return sum(weights[name].size for name in weights.files)
+
+
+def score_table(rows: Mapping[str, dict]) -> pd.DataFrame:
+    """One row for each set of scores, the columns of SCORES; NaN is the share of nothing."""
+    table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=SCORES).astype(float)
     if "clean" in table.index:  # where nothing is wrong no edit can be right: the share says nothing
         table.loc["clean", ["precision", "f0.5"]] = float("nan")
     return table
+
+
+def family_table(evaluation: dict) -> pd.DataFrame:
+    """One row for each family of errors, and "all" for all of them."""
+    return score_table({**evaluation["families"], "all": evaluation["total"]})
+
+
+def threshold_table(evaluation: dict) -> pd.DataFrame:
+    """One row for each minimum confidence, by its number; a sentence has the same errors before in all."""
+    rows = {row["minimum_confidence"]: row for row in evaluation["thresholds"]}
+    return score_table(rows).drop(columns=["count", "cer_before"])
+
+
+def reliability_bins(evaluation: dict) -> pd.DataFrame:
+    """One row for each bin of confidence, with the columns of ``viz.reliability_curve``."""
+    names = {"from": "low", "to": "high", "changes": "count", "right": "share_right"}
+    return pd.DataFrame(evaluation["reliability"]["bins"]).rename(columns=names)
+
+
+def were_asked_the_same(evaluations: list[dict | None]) -> bool:
+    """Whether there are several evaluations, all of the same sentences with the same errors."""
+    asked = {
+        None if each is None else tuple(each.get(name) for name in ("file", "seed", "sentences"))
+        for each in evaluations
+    }
+    return len(evaluations) > 1 and len(asked) == 1 and None not in asked

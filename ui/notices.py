@@ -9,26 +9,29 @@ from ui import loaders, markup
 from ui.texts import say
 
 
-def load_corrector():
-    """The model, with a sign of life while it loads; None, and a message, where its folder cannot be used."""
+def load_corrector(entry: loaders.ModelEntry | None) -> loaders.Corrector | None:
+    """The model, with a sign of life while it loads; None, and a message, where there is none to be used."""
     from model import ModelFolderError
 
+    if entry is None:
+        st.error(say("model_folder_error"))
+        return None
     try:
         with st.spinner(say("loading")):
-            return loaders.load_corrector()
+            return loaders.load_corrector(entry.path)
     except ModelFolderError as error:
-        st.error(say("model_folder_error"))
+        st.error(say("model_folder_error" if loaders.is_shipped(entry) else "own_model_error"))
         markup.paragraph(str(error), "typed")
         return None
 
 
-def about(text: str, correction: loaders.CorrectionView, limit: int) -> None:
+def about(text: str, correction: loaders.Correction, limit: int) -> None:
     """What a person would wonder about this correction. ``limit`` is the longest sentence, in characters."""
     for number, sentence in enumerate(correction.sentences, start=1):
         if sentence.too_long:
             st.warning(say("too_long", number=number, length=len(sentence.source), limit=limit))
     if not unicodedata.is_normalized("NFC", text):
         markup.paragraph(say("composed"), "note")
-    if correction.changes or all(sentence.too_long for sentence in correction.sentences):
+    if correction.proposed or all(sentence.too_long for sentence in correction.sentences):
         return
     st.success(say("nothing_to_correct" if any(map(is_syllable, correction.source)) else "no_hangul"))

@@ -17,6 +17,15 @@ def attention_of(trace: AttentionTrace, kind: str, layer: int, head: int | None)
     return heads.mean(axis=0, dtype=np.float32) if head is None else heads[head]
 
 
+def place(say: Say, trace: AttentionTrace, layer: int, head: int | None) -> str:
+    """The words for one head of one layer, both counted from 0, or for the mean where ``head`` is None."""
+    if trace.num_layers == trace.num_heads == 1:
+        return say("place_only")
+    if head is None:
+        return say("place_mean", layer=layer + 1)
+    return say("place_head", layer=layer + 1, head=head + 1)
+
+
 def look_ahead_mask(trace: AttentionTrace, kind: str) -> np.ndarray | None:
     """(Q, K) bool, True where the decoder may not look; None for the kinds without such a mask."""
     if kind != "decoder_attention":
@@ -64,10 +73,11 @@ def _side(change: Change, kind: str) -> tuple[int, int]:
 
 def _change(say: Say, change: Change) -> str:
     what = "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
-    return say(f"change_{what}", wrong=_visible(change.wrong), right=_visible(change.right))
+    return say(f"change_{what}", wrong=visible(change.wrong), right=visible(change.right))
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
+    """Blanks and line ends as signs."""
     return text.replace(" ", "␣").replace("\n", "↵")
 
 

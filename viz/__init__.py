@@ -4,6 +4,7 @@ from viz.attention import attention_heatmap
 from viz.head_grid import head_grid
 from viz.history import history_curves
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap
+from viz.reliability import reliability_curve
 from viz.theme import THEMES, config
 
 __all__ = [
@@ -14,4 +15,5 @@ __all__ = [
     "history_curves",
     "positional_encoding_curves",
     "positional_encoding_heatmap",
+    "reliability_curve",
 ]

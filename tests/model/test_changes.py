@@ -3,8 +3,8 @@ import random
 
 import pytest
 
-from model.changes import Change, apply_changes, find_changes
-from model.corrector import keep_protected
+from model.changes import Change, apply_changes, find_changes, select_changes
+from model.corrector import spares_protected
 
 
 def test_replaced_inserted_and_dropped_characters():
@@ -36,6 +36,10 @@ def test_spans_hold_what_they_say_never_touch_and_rebuild_the_target():
         assert apply_changes(source, ()) == source
 
 
+def keep_protected(source: str, target: str) -> str:
+    return apply_changes(source, filter(spares_protected, find_changes(source, target)))
+
+
 @pytest.mark.parametrize(
     ("source", "target", "kept"),
     [
@@ -56,3 +60,15 @@ def test_nothing_protected_is_ever_lost_or_invented():
     for source, target in random_pairs(500):
         kept = keep_protected(source, target)
         assert [c for c in kept if c in "1🙂"] == [c for c in source if c in "1🙂"]
+
+
+def test_selected_changes_point_into_the_text_they_make():
+    rng = random.Random(3)
+    for source, target in random_pairs(500):
+        accepted = {change: rng.random() < 0.5 for change in find_changes(source, target)}
+        selected = select_changes(accepted, accepted.get)
+        made = apply_changes(source, selected)
+        assert [change.right for change in selected] == [c.right for c, kept in accepted.items() if kept]
+        for change in selected:
+            assert source[change.source_start : change.source_end] == change.wrong
+            assert made[change.target_start : change.target_end] == change.right

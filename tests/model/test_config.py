@@ -1,11 +1,27 @@
 import pytest
 
-from model.config import TransformerConfig
+from model.config import CONFIGS, Seq2SeqConfig, TransformerConfig
+from model.trace import ATTENTION_KINDS
 
 
-def test_a_config_survives_its_dictionary():
-    config = TransformerConfig(vocab_size=50, d_model=16, num_heads=2, norm_first=True)
-    assert TransformerConfig.from_dict(config.to_dict()) == config
+@pytest.mark.parametrize(
+    "config",
+    [
+        TransformerConfig(vocab_size=50, d_model=16, num_heads=2, norm_first=True),
+        Seq2SeqConfig(vocab_size=50, d_model=16, num_layers=2, minimum_confidence=0.5),
+    ],
+)
+def test_a_config_survives_its_dictionary(config):
+    assert CONFIGS[config.architecture].from_dict(config.to_dict()) == config
+
+
+def test_what_both_kinds_tell_of_their_attention():
+    transformer, recurrent = TransformerConfig(vocab_size=50), Seq2SeqConfig(vocab_size=50, num_layers=3)
+    assert (transformer.attention_layers, transformer.num_heads) == (6, 8)
+    assert (recurrent.attention_layers, recurrent.num_heads) == (1, 1)
+    assert transformer.attention_kinds == ATTENTION_KINDS
+    assert recurrent.attention_kinds == ("cross_attention",)
+    assert (transformer.has_positions, recurrent.has_positions) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -26,8 +42,26 @@ def test_values_that_cannot_work_are_refused_with_what_was_received(settings, me
         TransformerConfig(**{"vocab_size": 50, **settings})
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"d_model": 7}, "d_model should be even, received 7"),
+        ({"d_model": 0}, "d_model .* received 0"),
+        ({"num_layers": True}, "num_layers .* received True"),
+        ({"vocab_size": None}, "vocab_size .* received None"),
+        ({"dropout_rate": -0.1}, r"dropout_rate .* received -0\.1"),
+        ({"minimum_confidence": 1.5}, r"minimum_confidence .* received 1\.5"),
+    ],
+)
+def test_a_recurrent_network_is_checked_in_the_same_words(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Seq2SeqConfig(**{"vocab_size": 50, **settings})
+
+
 def test_unknown_and_missing_settings_are_named():
     with pytest.raises(ValueError, match="num_experts"):
         TransformerConfig.from_dict({"vocab_size": 50, "num_experts": 8})
     with pytest.raises(ValueError, match="vocab_size"):
         TransformerConfig.from_dict({"d_model": 16, "num_heads": 2})
+    with pytest.raises(ValueError, match="num_heads"):
+        Seq2SeqConfig.from_dict({"vocab_size": 50, "num_heads": 2})

@@ -1,17 +1,28 @@
+import json
 import random
 import shutil
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from model.folder import (
+    ASSETS,
     CONFIG_FILE,
     VOCABULARY_FILE,
     WEIGHTS_FILE,
+    ModelEntry,
     ModelFolderError,
+    find_model_folder,
+    list_models,
     load_model_folder,
+    model_name,
     save_model_folder,
+    save_snapshot,
+    snapshot_steps,
 )
 
 NAME = "transformer/embedding/token_embedding"
@@ -105,7 +116,9 @@ def test_a_missing_folder_and_a_missing_file(folder, tmp_path):
         ("[1, 2]", "is not a model's config"),
         ("null", "is not a model's config"),
         ('{"d_model": 16}', "architecture"),
-        ('{"architecture": "seq2seq"}', "'seq2seq' is not 'transformer'"),
+        ('{"architecture": "oracle"}', r"'oracle' is none of \('transformer', 'seq2seq'\)"),
+        ('{"architecture": ["transformer"]}', "is not a model's config"),
+        ('{"architecture": "seq2seq", "vocab_size": 70, "d_model": 15}', "even, received 15"),
         ('{"architecture": "transformer", "vocab_size": 70, "d_model": 15, "num_heads": 2}', "15 and 2"),
         ('{"architecture": "transformer", "vocab_size": 70, "experts": 2}', "experts"),
         ("\x00\xff", "is not a model's config"),
@@ -213,3 +226,106 @@ def test_text_in_place_of_an_array(folder):
         for name, content in {**members, NAME: b"text"}.items():
             archive.writestr(name, content)
     refuses(folder, f"{NAME} should be finite floats")
+
+
+@pytest.mark.usefixtures("fake_network")
+def test_snapshots_lie_beside_the_weights_and_are_loaded_by_step(folder):
+    assert snapshot_steps(folder) == ()
+    own = load_model_folder(folder)
+    for step in (0, 1200, 50):
+        save_snapshot(folder, FilledNetwork(folder, step / 100), step)
+    assert snapshot_steps(folder) == (0, 50, 1200)
+    fingerprints = {own[2]}
+    for step in snapshot_steps(folder):
+        network, _, fingerprint = load_model_folder(folder, step)
+        assert {float(v.value.max()) for v in network.weights} == {step / 100}
+        fingerprints.add(fingerprint)
+    assert len(fingerprints) == 4
+    assert load_model_folder(folder)[2] == own[2]
+
+
+class FilledNetwork:
+    """The weights of a folder's network, all of them one number."""
+
+    def __init__(self, folder, number: float):
+        self.weights = [FakeVariable(name, array.shape) for name, array in read_weights(folder).items()]
+        for variable in self.weights:
+            variable.assign(np.full(variable.shape, number, np.float32))
+
+
+@pytest.mark.usefixtures("fake_network")
+def test_a_missing_snapshot_names_those_there_are(folder):
+    with pytest.raises(ModelFolderError, match=r"of the steps \[\], not of 7"):
+        load_model_folder(folder, 7)
+    for step in (0, 300):
+        save_snapshot(folder, FilledNetwork(folder, 1.0), step)
+    with pytest.raises(ModelFolderError, match=r"of the steps \[0, 300\], not of 7"):
+        load_model_folder(folder, snapshot=7)
+    next(folder.glob("snapshots/*300.npz")).write_bytes(b"hello")
+    with pytest.raises(ModelFolderError, match="is damaged or not a weights file"):
+        load_model_folder(folder, 300)
+
+
+def test_a_model_is_found_by_name_by_path_and_in_the_run_that_trained_it(folder, tmp_path):
+    assert find_model_folder("transformer") == ASSETS / "transformer"
+    assert find_model_folder(folder) == find_model_folder(str(folder)) == folder
+    run = tmp_path / "mine"
+    shutil.copytree(folder, run / "model")
+    assert find_model_folder(run) == run / "model"
+    assert find_model_folder(tmp_path / "nowhere") == tmp_path / "nowhere"  # loading it says what is wrong
+    assert model_name(folder) == "copy"
+    assert model_name(run / "model") == "mine"
+    assert model_name(ASSETS / "transformer") == "transformer"
+
+
+@pytest.fixture
+def root(folder, tmp_path):
+    """One good model, one run, and one of each thing that can be wrong."""
+    root = tmp_path / "root"
+    for name in ("good", "run/model", "no weights", "no vocabulary", "odd", "foreign", "short"):
+        shutil.copytree(folder, root / name)
+    (root / "no weights" / WEIGHTS_FILE).unlink()
+    (root / "no vocabulary" / VOCABULARY_FILE).unlink()
+    (root / "odd" / CONFIG_FILE).write_text("{")
+    config = json.loads((folder / CONFIG_FILE).read_text())
+    (root / "foreign" / CONFIG_FILE).write_text(json.dumps({**config, "architecture": "oracle"}))
+    (root / "short" / CONFIG_FILE).write_text(json.dumps({**config, "vocab_size": 9}))
+    (root / "notes").mkdir()
+    (root / "read me.txt").write_text("models")
+    return root
+
+
+def test_models_are_listed_with_what_is_wrong_with_them(root, folder, tmp_path):
+    entries = list_models(root, tmp_path / "nowhere")
+    names = [entry.name for entry in entries]
+    assert names == ["foreign", "good", "no vocabulary", "no weights", "odd", "run", "short"]
+    by_name = {entry.name: entry for entry in entries}
+    assert by_name["good"] == ModelEntry("good", root / "good", "transformer", None)
+    assert by_name["run"] == ModelEntry("run", root / "run" / "model", "transformer", None)
+    assert by_name["no weights"].problem == f"{WEIGHTS_FILE} is missing"
+    assert by_name["no vocabulary"].problem.startswith(f"{VOCABULARY_FILE} cannot be read")
+    assert by_name["odd"].problem.startswith(f"{CONFIG_FILE} is not a model's config")
+    assert "'oracle' is none of" in by_name["foreign"].problem
+    assert by_name["short"].problem.startswith("the vocabulary has")
+    assert by_name["odd"].architecture is by_name["foreign"].architecture is None
+    assert by_name["short"].architecture == "transformer"
+    assert not any(str(tmp_path) in (entry.problem or "") for entry in entries)
+    # Roots keep their order, whatever they are called.
+    assert [entry.name for entry in list_models(tmp_path, root)] == ["copy", *names]
+    assert list_models() == ()
+
+
+def test_listing_models_loads_no_tensorflow(tiny_folder):
+    code = (
+        "import sys; from pathlib import Path; from model.folder import list_models; "
+        f"(entry,) = list_models(Path({str(tiny_folder.parent)!r})); "
+        "print(entry.problem, {'tensorflow', 'keras'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout.strip(), done.returncode) == ("None set()", 0), done.stderr

@@ -23,6 +23,7 @@ def arrays() -> dict:
 def test_sizes_and_axes():
     trace = AttentionTrace(**arrays())
     assert (trace.num_layers, trace.num_heads) == (LAYERS, HEADS)
+    assert trace.kinds == ATTENTION_KINDS
     assert trace.positional_encoding.shape == (TARGET, D_MODEL)  # the longer side's
     for kind in ATTENTION_KINDS:
         rows, columns = trace.axes(kind)
@@ -30,6 +31,38 @@ def test_sizes_and_axes():
         assert trace.attention(kind).shape == (LAYERS, HEADS, len(rows), len(columns))
     assert trace.axes("cross_attention") == (trace.target_tokens, trace.source_tokens)
     assert trace.axes("decoder_attention") == (trace.target_tokens, trace.decoder_input_tokens)
+
+
+OF_A_TRANSFORMER = (
+    "encoder_attention",
+    "decoder_attention",
+    "source_positional_encoding",
+    "target_positional_encoding",
+)
+
+
+def test_a_recurrent_network_has_one_map_and_no_positions():
+    trace = AttentionTrace(**{**arrays(), **dict.fromkeys(OF_A_TRANSFORMER)})
+    assert trace.kinds == ("cross_attention",)
+    assert (trace.num_layers, trace.num_heads) == (LAYERS, HEADS)
+    assert trace.attention("cross_attention") is trace.cross_attention
+    assert trace.axes("cross_attention") == (trace.target_tokens, trace.source_tokens)
+    assert trace.positional_encoding is None
+    for method in (trace.attention, trace.axes):
+        with pytest.raises(ValueError, match=r"one of \('cross_attention',\), received 'encoder_attention'"):
+            method("encoder_attention")
+
+
+@pytest.mark.parametrize("name", OF_A_TRANSFORMER)
+def test_half_a_pair_is_refused(name):
+    with pytest.raises(ValueError, match=f"{name}.* come together"):
+        AttentionTrace(**{**arrays(), name: None})
+
+
+@pytest.mark.parametrize("name", ["cross_attention", "log_probabilities"])
+def test_what_every_network_has_may_not_be_missing(name):
+    with pytest.raises(ValueError, match=rf"{name} should have the shape .* received \(\)"):
+        AttentionTrace(**{**arrays(), **dict.fromkeys(OF_A_TRANSFORMER), name: None})
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,13 @@ def test_cached_steps_equal_the_full_pass(network, source, decoder_input, full_p
         assert (np.asarray(step.decoder_attention)[..., index + 1 :] == 0).all()
 
 
+def test_the_step_that_the_search_gets_is_the_cached_one(network, source, decoder_input, full_pass):
+    step, cache = network.start(source, TARGET)
+    for index in range(TARGET):
+        logits, cache = step(decoder_input[:, index], index, cache)
+        np.testing.assert_allclose(logits, full_pass.logits[:, index], atol=1e-5)
+
+
 def test_the_same_token_at_another_position_is_another_vector(network):
     ids = np.array([[5, 5, 5]], np.int32)
     states = np.asarray(network.encode(ids)[0].states)[0]

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import click
@@ -13,14 +13,34 @@ from rich.console import Console
 import training.evaluate
 from training.__main__ import main
 from training.corpus import read_corpus
-from training.evaluate import RuleScore, evaluate, load_corrector, print_failures, sample_pairs
+from training.evaluate import evaluate, load_corrector, sample_pairs
 from training.noise.draft import Edit
 from training.noise.pairs import MIX, NoisyPair
+from training.reliability import EDGES, THRESHOLDS
+from training.report import RuleScore, print_failures
 
 
-@dataclass
+@dataclass(frozen=True)
 class Made:
-    text: str
+    """A correction that is one change of the whole text, proposed with a confidence of 0.8."""
+
+    source: str
+    answer: str
+    minimum: float = 0.5
+
+    @property
+    def proposed(self):
+        change = SimpleNamespace(
+            source_start=0, source_end=len(self.source), right=self.answer, confidence=0.8
+        )
+        return () if self.answer == self.source else (change,)
+
+    @property
+    def text(self):
+        return self.answer if self.minimum <= 0.8 else self.source
+
+    def with_minimum_confidence(self, minimum):
+        return replace(self, minimum=minimum)
 
 
 class FakeCorrector:
@@ -34,7 +54,7 @@ class FakeCorrector:
 
     def correct_batch(self, texts):
         self.batches.append(len(texts))
-        return [Made(self.table.get(text, text)) for text in texts]
+        return [Made(text, self.table.get(text, text)) for text in texts]
 
 
 PAIRS = [
@@ -82,6 +102,7 @@ def test_report_by_family_and_in_total():
     assert (report.total.count, report.total.exact) == (4, 2)
     assert report.total.clean_untouched == 1
     assert [outcome.correct for outcome in report.outcomes] == [True, False, False, True]
+    assert [outcome.correction.source for outcome in report.outcomes] == [pair.wrong for pair in PAIRS]
 
 
 def test_recall_by_rule():
@@ -103,7 +124,9 @@ def test_no_pairs_give_an_empty_report():
     report = evaluate(FakeCorrector(), [])
     assert report.families == {}
     assert report.rules == report.outcomes == ()
-    assert report.as_json()["total"]["exact_match"] is None
+    document = report.as_json()
+    assert document["total"]["exact_match"] is None
+    assert document["reliability"]["changes"] == 0
 
 
 def test_a_corrector_that_loses_a_sentence_is_an_error():
@@ -146,6 +169,40 @@ def test_command_prints_a_table_and_reports_skipped_rows(run, pairs_file):
     assert "fake 0f0f, minimum confidence 0.5; 3 sentences in" in result.stdout
 
 
+def test_json_always_holds_reliability_and_thresholds(run, pairs_file):
+    document = json.loads(
+        run(pairs_file, "--json", "-", table={"감배": "밤배", "바블 머거": "밥을 먹어"}).stdout
+    )
+    assert document["reliability"]["changes"] == 2
+    bins = document["reliability"]["bins"]
+    assert [each["from"] for each in bins] + [1] == list(EDGES)
+    assert [each["changes"] for each in bins if each["from"] == 0.8] == [2]
+    thresholds = document["thresholds"]
+    assert [each["minimum_confidence"] for each in thresholds] == list(THRESHOLDS)
+    assert [each["exact"] for each in thresholds] == [2] * 9 + [1] * 2  # at 0.9 nothing is sure enough
+    assert document["best_minimum_confidence"] == 0
+    assert document["total"]["cer_reduction"] == thresholds[0]["cer_reduction"] > 0
+
+
+def test_reliability_is_printed_when_asked_for(run, pairs_file):
+    assert "calibration" not in run(pairs_file).stdout
+    printed = run(pairs_file, "--reliability", table={"감배": "담배"}).stdout
+    assert "expected calibration error" in printed
+    rows = {line.split("│")[1].strip(): line.split("│") for line in printed.splitlines() if "│" in line}
+    assert [cell.strip() for cell in rows["0.8 – 0.9"][2:4]] == ["1", "80.0%"]
+    assert rows["0 *"][2].strip() == "66.7%"
+    assert rows["0.95"][2].strip() == "33.3%"
+
+
+def test_failures_of_one_family(run, pairs_file):
+    shown = run(pairs_file, "--show", 9, "--family", "given", table={"비가 온다": "비가 논다"}).stdout
+    assert shown.count("\n[given]") == 2
+    assert "비가 논다" not in shown
+    unknown = run(pairs_file, "--family", "typing")
+    assert unknown.exit_code == 1
+    assert "'typing'; there are clean, given" in unknown.stderr
+
+
 def test_json_on_standard_output_stands_alone(run, pairs_file):
     result = run(pairs_file, "--json", "-", table={"감배": "담배"})
     document = json.loads(result.stdout)
@@ -166,6 +223,7 @@ def test_json_file_of_generated_errors(run, sentences_file, tmp_path):
     assert document["mix"] == dict(MIX)
     assert document["sentences"] == 30 == sum(each["count"] for each in document["families"].values())
     assert sum(rule["count"] for rule in document["rules"]) > 0
+    assert "│ pronunciation │" in result.stdout  # the table fits, nothing is cut off
     assert "generated with seed 7" in result.stdout
     assert "errors repaired, by rule" in result.stdout
     assert result.stdout.count("\n  got ") == 2
@@ -206,6 +264,6 @@ def test_an_unusable_model_folder_is_a_message(monkeypatch):
         load_corrector("nowhere", None)
 
 
-def test_the_group_offers_both_commands_without_loading_them():
-    assert main.list_commands(None) == ["train", "evaluate"]
+def test_the_group_offers_its_commands_without_loading_them():
+    assert main.list_commands(None) == ["train", "evaluate", "intact"]
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2

@@ -9,6 +9,7 @@ from training.metrics import (
     Scores,
     character_error_rate,
     edit_counts,
+    edits,
     none_if_nan,
     repaired,
     score,
@@ -33,6 +34,11 @@ from training.metrics import (
 )
 def test_edit_counts(source, hypothesis, reference, expected):
     assert edit_counts(source, hypothesis, reference) == expected
+
+
+def test_edits_are_spans_of_the_source_and_what_replaces_them():
+    assert edits("감배 를 피웟다", "담배를 피웠다") == {(0, 1, "담"), (2, 3, ""), (6, 7, "웠")}
+    assert edits("가", "가") == set()
 
 
 def test_precision_recall_and_f():
@@ -106,6 +112,13 @@ def test_score_by_hand():
     assert scores.as_json()["exact_match_95"] == list(wilson_interval(2, 4))
 
 
+def test_the_share_of_character_errors_that_is_gone():
+    scores = score([("감배", "담배", "담배"), ("안갔다", "안갔다", "안 갔다")])
+    assert scores.cer_reduction == pytest.approx(0.5) == scores.as_json()["cer_reduction"]
+    assert score([("감배", "김베", "담배")]).cer_reduction == -1  # two errors where one was
+    assert math.isnan(score([("담배", "감배", "담배")]).cer_reduction)  # there was nothing to reduce
+
+
 def test_a_hypothesis_that_differs_in_the_full_stop_is_not_exact():
     assert score([("감배.", "담배", "담배.")]).exact == 0
 
@@ -114,5 +127,14 @@ def test_score_of_nothing_is_legal_json():
     document = score([]).as_json()
     assert document["count"] == document["clean"] == 0
     assert document["exact_match_95"] == [None, None]
-    for name in ("exact_match", "cer_before", "cer_after", "precision", "recall", "f0.5", "clean_untouched"):
+    for name in (
+        "exact_match",
+        "cer_before",
+        "cer_after",
+        "cer_reduction",
+        "precision",
+        "recall",
+        "f0.5",
+        "clean_untouched",
+    ):
         assert document[name] is None

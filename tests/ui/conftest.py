@@ -1,28 +1,40 @@
-"""The app with the corrector of ``fake_corrector``, opened without a browser."""
+"""The app with the correctors of ``fake_corrector``, opened without a browser."""
 
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.ui.fake_corrector import FakeCorrector
+from model.folder import ASSETS, ModelEntry
+from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from ui import loaders
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture
-def fake_corrector(monkeypatch) -> FakeCorrector:
-    """The pages' model for one test."""
-    corrector = FakeCorrector()
-    monkeypatch.setattr(loaders, "load_corrector", lambda: corrector)
-    loaders.correct.clear()
-    loaders.trace.clear()
-    return corrector
+def entry(path: Path, architecture: str = "transformer", problem: str | None = None) -> ModelEntry:
+    return ModelEntry(path.name, path, architecture, problem)
 
 
 @pytest.fixture
-def open_app(fake_corrector):
+def entries(monkeypatch) -> list[ModelEntry]:
+    """The models the app finds on disk; a test adds its own."""
+    found = [entry(ASSETS / "transformer"), entry(ASSETS / "seq2seq", "seq2seq")]
+    monkeypatch.setattr(loaders, "list_entries", lambda: tuple(found))
+    return found
+
+
+@pytest.fixture
+def correctors(monkeypatch, entries) -> dict[str, FakeCorrector]:
+    """The model behind each name, for one test."""
+    named = {"transformer": FakeCorrector(), "seq2seq": FakeCorrector("recurrent", one_map_trace)}
+    monkeypatch.setattr(loaders, "load_corrector", lambda path: named[path.name])
+    loaders.forget()
+    return named
+
+
+@pytest.fixture
+def open_app(correctors):
     """Opens a page of the app at an address: ``open_app(page="positions", lang="en")``."""
 
     def open_page(page: str = "attention", **settings: str) -> AppTest:

@@ -1,71 +1,93 @@
-"""A corrector of a few lines with the library's face, so that the pages are tested without TensorFlow."""
+"""Correctors of a few lines with the library's face, so that the pages are tested without TensorFlow."""
 
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 
+from model import Correction, SentenceCorrection
 from model.changes import Change, find_changes
 from model.trace import AttentionTrace
 
 LAYERS, HEADS, MAX_LENGTH = 2, 3, 40
+OWN_CONFIDENCE = 0.75
+# What is corrected, to what, with which probability of the fix and of leaving the text alone.
+SURE, DOUBTFUL = ("갱", "객", 0.97, 0.01), ("왓", "왔", 0.6, 0.3)
 
 
-def attention(rng, queries: int, keys: int, causal: bool = False) -> np.ndarray:
+def attention(rng, layers: int, heads: int, queries: int, keys: int, causal: bool = False) -> np.ndarray:
     """(L, H, Q, K) float32 whose rows sum to 1; exactly 0 right of the diagonal where ``causal``."""
-    weights = rng.random((LAYERS, HEADS, queries, keys)) ** 4
+    weights = rng.random((layers, heads, queries, keys)) ** 4
     weights = np.tril(weights) if causal else weights
     return (weights / weights.sum(-1, keepdims=True)).astype(np.float32)
 
 
 def random_trace(source: str, target: str, seed: int = 0) -> AttentionTrace:
+    """The trace of a Transformer, the same one for the same texts."""
     rng = np.random.default_rng(seed)
-    source_tokens = (*source.replace(" ", "␣"), "</s>")
-    target_tokens = (*target.replace(" ", "␣"), "</s>")
+    source_tokens, target_tokens = tokens(source), tokens(target)
     s, t = len(source_tokens), len(target_tokens)
     return AttentionTrace(
         source_tokens=source_tokens,
         target_tokens=target_tokens,
         decoder_input_tokens=("<s>", *target_tokens[:-1]),
-        encoder_attention=attention(rng, s, s),
-        decoder_attention=attention(rng, t, t, causal=True),
-        cross_attention=attention(rng, t, s),
+        encoder_attention=attention(rng, LAYERS, HEADS, s, s),
+        decoder_attention=attention(rng, LAYERS, HEADS, t, t, causal=True),
+        cross_attention=attention(rng, LAYERS, HEADS, t, s),
         source_positional_encoding=np.zeros((s, 4), np.float32),
         target_positional_encoding=np.zeros((t, 4), np.float32),
         log_probabilities=np.zeros(t, np.float32),
     )
 
 
-@dataclass(frozen=True)
-class FakeSentence:
-    source: str
-    text: str
-    changes: tuple[Change, ...]
-    too_long: bool
+def tokens(text: str) -> tuple[str, ...]:
+    return (*text.replace(" ", "␣"), "</s>")
+
+
+def one_map_trace(source: str, target: str) -> AttentionTrace:
+    """The trace of a recurrent network: one map, of one layer and one head."""
+    source_tokens, target_tokens = tokens(source), tokens(target)
+    s, t = len(source_tokens), len(target_tokens)
+    return AttentionTrace(
+        source_tokens=source_tokens,
+        target_tokens=target_tokens,
+        decoder_input_tokens=("<s>", *target_tokens[:-1]),
+        encoder_attention=None,
+        decoder_attention=None,
+        cross_attention=attention(np.random.default_rng(1), 1, 1, t, s),
+        source_positional_encoding=None,
+        target_positional_encoding=None,
+        log_probabilities=np.zeros(t, np.float32),
+    )
 
 
 class FakeCorrector:
-    """Corrects 갱 to 객 and nothing else; sentences end at ". "."""
+    """Proposes SURE and DOUBTFUL and nothing else; sentences end at ". "."""
 
     config = SimpleNamespace(num_layers=LAYERS, num_heads=HEADS, max_length=MAX_LENGTH)
-    fingerprint = "fake"
+    minimum_confidence = OWN_CONFIDENCE
 
-    def correct(self, text: str) -> SimpleNamespace:
+    def __init__(self, fingerprint: str = "fake", trace=random_trace):
+        self.fingerprint, self.trace = fingerprint, trace
+        self.runs = 0  # how often the network had to be run
+
+    def correct(self, text: str) -> Correction:
+        self.runs += 1
         text = unicodedata.normalize("NFC", text)
         pieces = [piece for piece in text.strip().replace(". ", ".\n").split("\n") if piece.strip()]
-        sentences = tuple(self._sentence(piece) for piece in pieces)
-        target = text
-        for sentence in sentences:
-            target = target.replace(sentence.source, sentence.text)
-        return SimpleNamespace(
-            source=text, text=target, changes=find_changes(text, target), sentences=sentences
-        )
+        return Correction(text, tuple(self._sentence(text.index(piece), piece) for piece in pieces))
 
-    def trace(self, source: str, target: str) -> AttentionTrace:
-        return random_trace(source, target)
-
-    def _sentence(self, source: str) -> FakeSentence:
+    def _sentence(self, start: int, source: str) -> SentenceCorrection:
         too_long = len(source) > MAX_LENGTH
-        text = source if too_long else source.replace("갱", "객")
-        return FakeSentence(source, text, find_changes(source, text), too_long)
+        proposed = () if too_long else propose(source)
+        return SentenceCorrection(start, source, proposed, self.minimum_confidence, too_long, self.trace)
+
+
+def propose(source: str) -> tuple[Change, ...]:
+    """The changes of SURE and DOUBTFUL with their probabilities."""
+    target, probabilities = source, {}
+    for wrong, right, fix, keep in (SURE, DOUBTFUL):
+        target = target.replace(wrong, right)
+        probabilities[wrong] = {"fix_probability": fix, "keep_probability": keep}
+    return tuple(replace(change, **probabilities[change.wrong]) for change in find_changes(source, target))

@@ -2,13 +2,16 @@
 
 import base64
 import json
+import re
 import unicodedata
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from model import ModelFolderError
 from model.trace import ATTENTION_KINDS
+from tests.ui.conftest import entry
 from tests.ui.fake_corrector import MAX_LENGTH, random_trace
 from ui import address, examples, loaders, reading
 from ui.texts import table
@@ -31,6 +34,11 @@ def html(app) -> str:
     return "\n".join(element.proto.body for element in app.html)
 
 
+def marked(app) -> list[tuple[str, str]]:
+    """(tag, text) of each mark, first those of the corrected text."""
+    return re.findall(r"<(ins|del) [^>]*>(.*?)</", html(app))
+
+
 def messages(app) -> list[str]:
     return [
         element.value for name in ("info", "warning", "error", "success") for element in getattr(app, name)
@@ -47,8 +55,8 @@ def test_opens_in_korean_on_a_corrected_example(open_app):
 
 def test_correction_is_marked_and_escaped(open_app):
     app = open_app(sentence="고갱 <img src=x onerror=alert(1)> **굵게**")
-    assert "고<ins>객</ins> &lt;img src=x" in html(app)
-    assert "고<del>갱</del>" in html(app)
+    assert marked(app) == [("ins", "객"), ("del", "갱")]
+    assert "</ins> &lt;img src=x" in html(app)
     assert "<img" not in html(app)
     assert not [element for element in app.markdown if "굵게" in element.value]
 
@@ -109,15 +117,15 @@ def test_picking_an_example_replaces_the_sentence(open_app):
 
 def test_several_sentences_let_one_be_chosen_and_open_on_the_first_that_changed(open_app):
     app = open_app(sentence="비가 왔다. 고갱이 왔다. 또 고갱이 간다.")
-    assert app.selectbox[0].value == "2"
+    assert app.selectbox(key="control_part").value == "2"
     assert numbers(app).shape == (len("고객이 왔다.") + 1,) * 2
-    app.selectbox[0].set_value("3").run()
+    app.selectbox(key="control_part").set_value("3").run()
     assert numbers(app).shape == (len("또 고객이 간다.") + 1,) * 2
     assert app.session_state["view"]["part"] == "3"
 
 
 def test_one_sentence_asks_nothing(open_app):
-    assert not open_app(sentence="고갱이 왔다.").selectbox
+    assert [box.key for box in open_app(sentence="고갱이 왔다.").selectbox] == ["control_model"]
 
 
 @pytest.mark.parametrize("text", ["", "   \n\t "])
@@ -160,12 +168,12 @@ def test_nothing_to_correct_is_said(open_app, text, message):
 
 def test_decomposed_hangul_is_read_as_syllables(open_app):
     app = open_app(sentence=unicodedata.normalize("NFD", "고갱이 왔다"))
-    assert "고<ins>객</ins>이 왔다" in html(app)
+    assert ("ins", "객") in marked(app)
     assert KO["composed"] in html(app)
 
 
 def test_a_damaged_model_folder_is_a_message(open_app, monkeypatch):
-    def damaged():
+    def damaged(path):
         raise ModelFolderError("weights.npz is cut short")
 
     monkeypatch.setattr(loaders, "load_corrector", damaged)
@@ -173,6 +181,22 @@ def test_a_damaged_model_folder_is_a_message(open_app, monkeypatch):
     assert not app.exception
     assert messages(app) == [KO["model_folder_error"]]
     assert "weights.npz is cut short" in html(app)
+
+
+def test_an_own_model_that_is_damaged_has_a_message_of_its_own(open_app, entries, monkeypatch):
+    def damaged(path):
+        raise ModelFolderError("config.json is missing")
+
+    entries.append(entry(Path("runs/mine")))
+    monkeypatch.setattr(loaders, "load_corrector", damaged)
+    assert messages(open_app(model="runs/mine", lang="en")) == [EN["own_model_error"]]
+
+
+def test_without_any_model_the_page_says_so(open_app, entries):
+    entries.clear()
+    app = open_app()
+    assert not app.exception
+    assert messages(app) == [KO["model_folder_error"]]
 
 
 def test_the_default_sentence_and_settings_leave_the_address_empty(open_app):

@@ -60,7 +60,8 @@ def test_the_sentence_gives_the_slowest_period(open_app):
 
 
 def test_importing_the_page_parts_loads_no_network_library():
-    code = "import sys, viz, model.positions; from ui import controls, loaders, model_card, notices, reading;"
+    code = "import sys, viz, model.positions;"
+    code += "from ui import confidence, controls, loaders, model_card, models, notices, reading;"
     code += "print([name for name in ('tensorflow', 'keras') if name in sys.modules])"
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

@@ -1,0 +1,104 @@
+"""Choosing the network: what is offered, what is kept, and when a model is read again."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.ui.conftest import entry
+from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
+from tests.ui.test_attention_page import html, numbers
+from ui import loaders, models
+from ui.texts import table
+
+KO = table("ko")
+SENTENCE = "고갱이 왔다"
+CORRECTED = "고객이 왔다"
+
+
+def controls(app) -> set[str]:
+    return {each.key for each in (*app.segmented_control, *app.selectbox)}
+
+
+def test_a_network_with_one_map_offers_no_choice_and_says_why(open_app):
+    app = open_app(sentence=SENTENCE, model="seq2seq", kind="encoder_attention", layer="2", head="3")
+    assert not app.exception
+    np.testing.assert_array_equal(numbers(app), one_map_trace(SENTENCE, CORRECTED).cross_attention[0, 0])
+    assert controls(app) == {"control_lang", "control_model"}
+    assert KO["one_kind"] in html(app)
+    assert KO["place_only"] in html(app)
+
+
+def test_switching_the_network_keeps_the_sentence_and_the_settings_that_apply_again_later(open_app):
+    app = open_app(sentence=SENTENCE, kind="decoder_attention", layer="2", head="3")
+    app.selectbox(key="control_model").set_value("seq2seq").run()
+    np.testing.assert_array_equal(numbers(app), one_map_trace(SENTENCE, CORRECTED).cross_attention[0, 0])
+    assert app.session_state["view"]["sentence"] == SENTENCE
+    app.selectbox(key="control_model").set_value("transformer").run()
+    np.testing.assert_array_equal(numbers(app), random_trace(SENTENCE, CORRECTED).decoder_attention[1, 2])
+
+
+def test_an_own_model_has_its_own_address_even_under_a_shipped_name(open_app, entries, monkeypatch):
+    entries.append(entry(Path("runs/transformer")))
+    opened = []
+    monkeypatch.setattr(loaders, "load_corrector", lambda path: opened.append(path) or FakeCorrector("own"))
+    app = open_app(model="runs/transformer")
+    assert opened == [Path("runs/transformer")]
+    assert app.selectbox(key="control_model").options == [
+        KO["model_name_transformer"],
+        KO["model_name_seq2seq"],
+        "transformer",
+    ]
+
+
+def test_a_model_that_cannot_be_used_is_named_with_its_reason_but_not_offered(open_app, entries):
+    entries.append(entry(Path("runs/half"), problem="weights.npz <b>is</b> missing"))
+    app = open_app(model="runs/half")
+    assert len(app.selectbox(key="control_model").options) == 2
+    told = KO["model_unusable"].format(name="half", reason="weights.npz &lt;b&gt;is&lt;/b&gt; missing")
+    assert told in html(app)
+
+
+def test_a_single_model_asks_nothing(open_app, entries):
+    del entries[1]
+    assert not open_app().selectbox
+
+
+@pytest.mark.parametrize("name", models.NAMED)
+def test_shipped_models_have_a_name_in_words(open_app, entries, name, monkeypatch):
+    entries[:] = [entry(loaders.ASSETS / name), entry(Path("runs/mine"))]
+    monkeypatch.setattr(loaders, "load_corrector", lambda path: FakeCorrector())
+    offered = open_app(lang="en").selectbox(key="control_model").options
+    assert offered == [table("en")[f"model_name_{name.replace('-', '_')}"], "mine"]
+
+
+def test_a_model_is_read_again_when_its_weights_change_and_not_when_its_history_grows(tmp_path, monkeypatch):
+    weights, history = tmp_path / "weights.npz", tmp_path / "history.csv"
+    weights.write_bytes(b"one")
+    read = []
+    monkeypatch.setattr(loaders.Corrector, "load", lambda path: read.append(path) or FakeCorrector())
+    first = loaders.load_corrector(tmp_path)
+    history.write_text("step\n1\n")
+    assert loaders.load_corrector(tmp_path) is first
+    weights.write_bytes(b"two")
+    os.utime(weights, ns=(1, 1))
+    assert loaders.load_corrector(tmp_path) is not first
+    assert read == [str(tmp_path)] * 2
+
+
+def test_at_most_two_models_are_kept_and_answers_of_a_dropped_one_go_with_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(loaders.Corrector, "load", lambda path: FakeCorrector(path))
+    folders = [tmp_path / name for name in "abc"]
+    for folder in folders:
+        folder.mkdir()
+    loaded = [loaders.load_corrector(folder) for folder in folders[:2]]
+    loaders.correct(SENTENCE, loaded[0])
+    loaders.load_corrector(folders[2])
+    loaders.correct(SENTENCE, loaded[0])
+    assert loaded[0].runs == 2
+    assert loaders.load_corrector(folders[0]) is not loaded[0]
+
+
+def test_a_folder_that_is_gone_has_no_version(tmp_path):
+    assert loaders.version_on_disk(tmp_path / "gone") == ()

@@ -1,0 +1,39 @@
+"""Which form of a Korean particle follows a word, by the last sound of the word as it is read aloud.
+
+한글 맞춤법 and 표준국어대사전: 은, 이, 을, 과 follow a consonant and 는, 가, 를, 와 a vowel; 으로 follows a
+consonant except ㄹ, and 로 a vowel or ㄹ. Figures and Latin letters are read in Korean, by the name of the last
+one: 3 is 삼 and L is 엘. (A round number ends in 십, 백, 천, 만 or 억, which, like 영, all end in a consonant
+that is not ㄹ, so its last 0 decides as well as the whole number would.)
+"""
+
+from model import hangul
+
+DIGIT_NAMES = dict(zip("0123456789", "영일이삼사오육칠팔구", strict=True))
+LETTER_NAMES = dict(
+    zip(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZ",
+        "에이 비 시 디 이 에프 지 에이치 아이 제이 케이 엘 엠 엔 오 피 큐 아르 에스 티 유 브이 더블유 엑스 와이 제트".split(),
+        strict=True,
+    )
+)
+
+
+def last_coda(word: str) -> str:
+    """The final consonant of the last syllable that is heard, ``""`` after a vowel; marks are silent.
+
+    Raises ValueError for a word that ends in something without a Korean name here, such as hanja.
+    """
+    heard = [character for character in word if character.isalnum()]
+    if not heard:
+        raise ValueError(f"nothing of {word!r} is read aloud")
+    name = DIGIT_NAMES.get(heard[-1]) or LETTER_NAMES.get(heard[-1].upper()) or heard[-1]
+    return hangul.decompose(name[-1])[2]
+
+
+def particle(forms: str, word: str) -> str:
+    """Of ``forms``, "after a consonant/after a vowel" such as 은/는 or 으로/로, the one that follows ``word``."""
+    after_consonant, after_vowel = forms.split("/")
+    coda = last_coda(word)
+    if coda == "ㄹ" and after_vowel.startswith("로"):
+        return after_vowel
+    return after_consonant if coda else after_vowel

@@ -1,0 +1,255 @@
+"""What must come out as it went in, drawn at random: figures, Latin words, addresses, emoji, hanja, names, marks."""
+
+import random
+import string
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from model import hangul
+
+
+@dataclass(frozen=True)
+class Slot:
+    """``text`` as it stands in the sentence; ``reading``, where given, is how it sounds at its end."""
+
+    text: str
+    reading: str = ""
+
+    @property
+    def sound(self) -> str:
+        return self.reading or self.text
+
+
+# Words as they are said, so that the particle after them is right; their letters would mislead.
+WORDS = {
+    "meeting": "미팅", "update": "업데이트", "server": "서버", "design": "디자인", "coffee": "커피",
+    "dashboard": "대시보드", "Login": "로그인", "schedule": "스케줄", "deadline": "데드라인", "template": "템플릿",
+    "ALBUM": "앨범", "workshop": "워크숍", "release": "릴리스", "feedback": "피드백", "Marathon": "마라톤",
+    "open mic": "마이크", "check-in": "인", "Q&A": "에이", "wi-fi": "파이", "don't panic": "패닉",
+}  # fmt: skip
+NAME_PARTS = {
+    "user": "유저", "count": "카운트", "list": "리스트", "file": "파일", "index": "인덱스",
+    "name": "네임", "value": "밸류", "token": "토큰", "buffer": "버퍼", "max": "맥스",
+}  # fmt: skip
+EXTENSIONS = ("pdf", "py", "csv", "xlsx", "txt", "html", "jpg", "md", "mp4", "tar.gz")
+SUFFIXES = ("Pro", "Max", "Mini", "Plus", "Lite", "SE")
+UNITS = {
+    "kg": "킬로그램", "g": "그램", "ml": "밀리리터", "L": "리터", "cm": "센티미터", "km": "킬로미터",
+    "㎏": "킬로그램", "GB": "기가바이트",
+}  # fmt: skip
+HANJA = (
+    "學校 經濟 歷史 文化 自由 平和 希望 未來 傳統 藝術 漢字 家族 友情 健康 幸福 時間 空間 科學 電氣 "
+    "農業 商店 大吉 立春 福 壽 龍 愛 孝"
+).split()
+READINGS = dict(zip("學校 經濟 歷史 文化 自由 平和 希望 未來 傳統 藝術".split(),
+                    "학교 경제 역사 문화 자유 평화 희망 미래 전통 예술".split(), strict=True))  # fmt: skip
+STATES = ("韓美", "美中", "韓·日", "北美", "中·日", "英佛")
+EMOJI = (
+    *"😀😂🥹😭🔥🎉👍🙏🍗🌧🌈🐶✨🚀🎂🫠",
+    *"❤️ ☀️ ☎️ ✔️ 1️⃣ #️⃣".split(),  # with the variation selector and the keycap
+    *"👍🏻 👋🏽 🙆🏿‍♀️ 🧑🏾‍💻 💪🏼".split(),  # with a skin tone
+    *"👨‍👩‍👧‍👦 👩‍🚀 🏳️‍🌈 ❤️‍🔥 🐈‍⬛ 🧑‍🤝‍🧑".split(),  # joined by ZWJ
+    *"🇰🇷 🇺🇳 🇧🇷 🏴󠁧󠁢󠁳󠁣󠁴󠁿".split(),
+)
+# By use: speech and what is spoken within it, titles of books and of parts, brackets and those within.
+MARKS = {
+    "“”": ("“”", '""', "「」", "『』"),
+    "‘’": ("‘’", "''"),
+    "《》": ("《》", "『』", "“”"),
+    "〈〉": ("〈〉", "「」", "‘’"),
+    "()": ("()", "（）", "〔〕", "{}"),
+    "[]": ("[]", "［］", "【】", "<>"),
+}
+SURNAMES = "김이박최정강조윤장임한오서신권황안송류홍"
+PLACE_ENDINGS = ("동", "리", "시", "섬", "골", "역", "봉", "")
+CONSONANTS, VOWELS = "bcdfghjklmnpqrstvwxz", "aeiou"
+
+
+def draw_marks(rng: random.Random) -> dict[str, str]:
+    """For one sentence: the mark that stands for each mark of a frame."""
+    return {
+        general: chosen
+        for pair, kinds in MARKS.items()
+        for general, chosen in zip(pair, rng.choice(kinds), strict=True)
+    }
+
+
+def draw(name: str, rng: random.Random) -> Slot:
+    """A random filling for the hole ``name`` of a frame. Raises KeyError for a hole nobody fills."""
+    made = _MAKERS[name](rng)
+    return made if isinstance(made, Slot) else Slot(made)
+
+
+def _digits(rng: random.Random, count: int) -> str:
+    return "".join(rng.choices(string.digits, k=count))
+
+
+def _pseudo_word(rng: random.Random, syllables: int) -> str:
+    """Sounds like a word and, by ending in a vowel, n, l or m, agrees with the name of its last letter."""
+    word = "".join(rng.choice(CONSONANTS) + rng.choice(VOWELS) for _ in range(syllables))
+    return word + rng.choice(("", "", "n", "l", "m"))
+
+
+def _time(rng: random.Random) -> str:
+    shape = rng.choice(("{}:{:02}", "{:02}:{:02}", "{:02}:{:02}:00"))
+    return shape.format(rng.randrange(24), rng.randrange(60))
+
+
+def _date(rng: random.Random) -> str:
+    shape = rng.choice(("{}-{:02}-{:02}", "{}.{:02}.{:02}", "{}. {}. {}.", "{}/{}/{}"))
+    return shape.format(rng.randrange(1950, 2050), rng.randrange(1, 13), rng.randrange(1, 29))
+
+
+def _phone(rng: random.Random) -> str:
+    shape = rng.choice(("010-{}-{}", "02-{}-{}", "+82-10-{}-{}", "010{}{}", "070 {} {}"))
+    return shape.format(_digits(rng, 4), _digits(rng, 4))
+
+
+def _measure(rng: random.Random) -> Slot:
+    unit = rng.choice(list(UNITS))
+    amount = rng.choice((f"{rng.randrange(1, 900)}", f"{rng.randrange(1, 99)}.{rng.randrange(1, 10)}"))
+    return Slot(amount + unit, UNITS[unit])
+
+
+def _percent(rng: random.Random) -> Slot:
+    return Slot(f"{rng.choice(('', '', '-', '±'))}{rng.randrange(100)}.{rng.randrange(1, 100)}%", "퍼센트")
+
+
+def _word(rng: random.Random) -> Slot:
+    return Slot(*rng.choice(list(WORDS.items())))
+
+
+def _acronym(rng: random.Random) -> str:
+    letters = string.ascii_uppercase.replace("R", "")  # read 아르 and 알, so that both particles are written
+    return "".join(rng.choices(letters, k=rng.randrange(2, 6)))
+
+
+def _identifier(rng: random.Random) -> Slot:
+    parts = rng.sample(list(NAME_PARTS), 2)
+    shapes = (
+        "_".join(parts),
+        "_".join(parts).upper(),
+        parts[0] + parts[1].title(),
+        "".join(map(str.title, parts)),
+        ".".join(parts) + "()",
+        f"{parts[0]}[{rng.randrange(10)}].{parts[1]}",
+        f"--{'-'.join(parts)}",
+        f"__{'_'.join(parts)}__",
+    )
+    return Slot(rng.choice(shapes), NAME_PARTS[parts[1]])
+
+
+def _file(rng: random.Random) -> str:
+    stem = rng.choice(("_", "-", "")).join(rng.sample(list(NAME_PARTS), 2))
+    return f"{stem}{rng.choice(('', '_v2', '(1)', _digits(rng, 4)))}.{rng.choice(EXTENSIONS)}"
+
+
+def _product(rng: random.Random) -> str:
+    def letters(count: int) -> str:
+        return "".join(rng.choices(string.ascii_uppercase.replace("R", ""), k=count))
+
+    word = _pseudo_word(rng, rng.choice((1, 2, 3))).title()
+    shapes = (
+        f"{letters(2)}-{_digits(rng, 4)}{letters(1)}",
+        f"{letters(1)}{_digits(rng, 3)}",
+        f"{letters(2)}-{letters(1).lower()}{_digits(rng, 4)}",
+        f"{rng.randrange(2, 10)}{letters(1)}-{letters(1)}{rng.randrange(2, 10)}",
+        f"{letters(1)}{_digits(rng, 3)}{letters(1)}-{letters(1)}",
+        f"{word} {rng.randrange(2, 40)}",
+        f"{word}{rng.randrange(2, 40)} {rng.choice(SUFFIXES)}",
+        f"{word} {letters(2)}{rng.randrange(2, 90)}",
+    )
+    return rng.choice(shapes)
+
+
+def _host(rng: random.Random) -> str:
+    return _pseudo_word(rng, rng.choice((2, 3))) + rng.choice(
+        ("", "-" + _pseudo_word(rng, 1), _digits(rng, 2))
+    )
+
+
+def _url(rng: random.Random) -> str:
+    host = _host(rng) + rng.choice((".com", ".kr", ".co.kr", ".org", ".io"))
+    start = rng.choice(("https://", "https://www.", "http://", "www."))
+    ends = (
+        "",
+        f"/{_pseudo_word(rng, 2)}/{_digits(rng, 5)}",
+        f"/view?id={_digits(rng, 6)}&lang=ko",
+        f"/{_pseudo_word(rng, 2)}.html#top-{_digits(rng, 1)}",
+        f":8080/~{_pseudo_word(rng, 1)}/",
+        "/%ED%95%9C%EA%B8%80",
+        "/문서/한글",
+    )
+    return start + host + rng.choice(ends)
+
+
+def _email(rng: random.Random) -> str:
+    user = rng.choice(("{}", "{}.{}", "{}_{}", "{}+{}"))
+    user = user.format(_pseudo_word(rng, 2), _pseudo_word(rng, 1)) + rng.choice(("", _digits(rng, 2)))
+    return f"{user}@{_host(rng)}{rng.choice(('.com', '.org', '.io'))}"
+
+
+def _hanja(rng: random.Random) -> str:
+    rare = chr(rng.randrange(0x4E00, 0xA000))
+    compatible = chr(rng.randrange(0xF900, 0xFA0C))  # what Korean keyboards give for a second reading
+    return rng.choice((rng.choice(HANJA), rng.choice(HANJA), rare, rare + rng.choice(HANJA), compatible))
+
+
+def _glossed(rng: random.Random) -> str:
+    hanja = rng.choice(list(READINGS))
+    return f"{READINGS[hanja]}({hanja})"
+
+
+def _syllables(rng: random.Random, count: int) -> str:
+    """Random syllables of single consonants, vowels of transliteration and the codas ㄱㄴㄹㅁㅂㅇ or none."""
+    codas = ("", "", "", *"ㄱㄴㄹㅁㅂㅇ")
+    return "".join(
+        hangul.compose(
+            rng.choice("ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"), rng.choice("ㅏㅓㅗㅜㅡㅣㅐㅔ"), rng.choice(codas)
+        )
+        for _ in range(count)
+    )
+
+
+def _person(rng: random.Random) -> str:
+    anything = "".join(
+        chr(hangul.FIRST_SYLLABLE + rng.randrange(hangul.SYLLABLE_COUNT)) for _ in range(rng.choice((2, 3)))
+    )
+    foreign = _syllables(rng, rng.choice((3, 4, 5)))
+    return rng.choice((rng.choice(SURNAMES) + _syllables(rng, 2), foreign, foreign, anything))
+
+
+def _place(rng: random.Random) -> str:
+    return _syllables(rng, rng.choice((2, 3, 4))) + rng.choice(PLACE_ENDINGS)
+
+
+_MAKERS: dict[str, Callable[[random.Random], str | Slot]] = {
+    "time": _time,
+    "date": _date,
+    "phone": _phone,
+    "measure": _measure,
+    "percent": _percent,
+    "price": lambda rng: f"{rng.randrange(1, 10 ** rng.randrange(4, 10)):,}",
+    "count": lambda rng: str(rng.randrange(2, 100)),
+    "year": lambda rng: str(rng.randrange(1900, 2060)),
+    "month": lambda rng: str(rng.randrange(1, 13)),
+    "day": lambda rng: str(rng.randrange(1, 32)),
+    "decimal": lambda rng: f"{rng.randrange(10)}.{rng.randrange(1, 1000)}",
+    "temperature": lambda rng: f"{rng.randrange(10, 40)}.{rng.randrange(10)}℃",
+    "version": lambda rng: (
+        f"{rng.choice(('', 'v'))}{rng.randrange(10)}.{rng.randrange(30)}.{rng.randrange(10)}"
+    ),
+    "word": _word,
+    "acronym": _acronym,
+    "identifier": _identifier,
+    "file": _file,
+    "product": _product,
+    "url": _url,
+    "email": _email,
+    "emoji": lambda rng: rng.choice(EMOJI),
+    "hanja": _hanja,
+    "glossed": _glossed,
+    "states": lambda rng: rng.choice(STATES),
+    "person": _person,
+    "place": _place,
+}

@@ -1,0 +1,75 @@
+"""Everything that decides a run's result, besides the corpus itself."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from model.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
+from model.folder import find_model_folder, load_model_folder, model_name
+from model.tokenizer import Tokenizer
+from training.record import Past
+from training.schedule import Schedule
+from training.stream import StreamSettings
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """The settings of one run; ``run.json`` holds them."""
+
+    corpus: tuple[str, ...]  # file names, without folders
+    dev: str | None
+    schedule: Schedule
+    network: NetworkConfig
+    label_smoothing: float = 0.0
+    optimizer: str = "adam"
+    init: str | None = None  # name and fingerprint of the model it starts from; None: from nothing
+    stream: StreamSettings = field(default_factory=StreamSettings)
+
+
+class Origin(NamedTuple):
+    """The model a run starts from."""
+
+    name: str
+    config: NetworkConfig
+    tokenizer: Tokenizer
+    weights: list[np.ndarray]
+    past: Past
+
+    @classmethod
+    def load(cls, model: str) -> "Origin":
+        """From a model's name in ``assets/`` or its folder. Raises ModelFolderError."""
+        folder: Path = find_model_folder(model)
+        network, tokenizer, fingerprint = load_model_folder(folder)
+        config = replace(network.config, minimum_confidence=0.0)  # chosen anew once the weights are known
+        name = f"{model_name(folder)} {fingerprint}"
+        return cls(name, config, tokenizer, network.get_weights(), Past.read(folder))
+
+
+def network_config(options: dict, vocab_size: int) -> NetworkConfig:
+    """The config of the architecture that the options name, with the sizes they give."""
+    shared = {"vocab_size": vocab_size, "dropout_rate": options["dropout"]}
+    shared |= {name: options[name] for name in ("d_model", "num_layers")}
+    if options["architecture"] == "seq2seq":
+        return Seq2SeqConfig(**shared)
+    return TransformerConfig(**shared, **{name: options[name] for name in ("num_heads", "dff", "norm_first")})
+
+
+def training_config(
+    options: dict, corpus: tuple[str, ...], dev: str | None, vocab_size: int, origin: Origin | None
+) -> TrainingConfig:
+    """The settings that the options of the command line describe."""
+    network = origin.config if origin else network_config(options, vocab_size)
+    schedule = (options[name] for name in ("schedule", "peak", "warmup", "steps", "decay"))
+    streamed = ("seed", "batch_tokens", "strength", "rare_copies", "drill_share")
+    return TrainingConfig(
+        corpus=tuple(Path(path).name for path in corpus),
+        dev=Path(dev).name if dev else None,
+        schedule=Schedule(*schedule, network.d_model),
+        network=network,
+        label_smoothing=options["label_smoothing"],
+        optimizer=options["optimizer"],
+        init=origin.name if origin else None,
+        stream=StreamSettings(**{name: options[name] for name in streamed}),
+    )

@@ -1,0 +1,37 @@
+"""How sure the network was, in words: of what it changed, and of what it left undone."""
+
+from collections.abc import Sequence
+
+from model.changes import Change
+from ui.reading import Say, visible
+
+MOST = 5
+
+
+def probabilities(say: Say, change: Change) -> str:
+    """Of this change, and of leaving the text alone."""
+    return say("probabilities", fix=f"{change.fix_probability:.2f}", keep=f"{change.keep_probability:.2f}")
+
+
+def left_undone(proposed: Sequence[Change], made: Sequence[Change]) -> list[Change]:
+    """What the network considered and did not do, the surest first."""
+    spans = {(change.source_start, change.source_end) for change in made}
+    undone = [change for change in proposed if (change.source_start, change.source_end) not in spans]
+    return sorted(undone, key=lambda change: -change.confidence)
+
+
+def describe(say: Say, undone: Sequence[Change]) -> str:
+    """At most MOST of these changes, each with its confidence, in one line."""
+    named = " · ".join(_named(say, change) for change in undone[:MOST])
+    rest = say("considered_more", count=len(undone) - MOST) if len(undone) > MOST else ""
+    return f"{say('considered', changes=named)} {rest}".strip()
+
+
+def _named(say: Say, change: Change) -> str:
+    what = "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
+    return say(
+        f"considered_{what}",
+        wrong=visible(change.wrong),
+        right=visible(change.right),
+        confidence=f"{change.confidence:.2f}",
+    )

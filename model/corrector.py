@@ -1,6 +1,5 @@
 """From a text to its correction and to everything the network looked at: the library's face."""
 
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -245,13 +244,16 @@ class Corrector:
         )
 
 
+# What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
+_FREE_PUNCTUATION = frozenset(".,!?~…")
+
+
 def _protected(text: str) -> str:
-    """The characters no correction may touch: letters of other scripts, digits, emoji, symbols."""
+    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
     return "".join(
         c
         for c in text
-        if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace())
-        and not unicodedata.category(c).startswith("P")
+        if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace() or c in _FREE_PUNCTUATION)
     )
 
 

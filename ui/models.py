@@ -13,6 +13,8 @@ def choose() -> loaders.ModelEntry | None:
     """
     entries = loaders.list_entries()
     usable = {loaders.model_id(entry): entry for entry in entries if entry.problem is None}
+    first = [name for name in NAMED if name in usable]  # the shipped ones as named, then the own ones
+    usable = {id_: usable[id_] for id_ in (*first, *(id_ for id_ in usable if id_ not in first))}
     names = {id_: name_of(entry) for id_, entry in usable.items()}
     chosen = next(iter(usable), None)
     if len(usable) > 1:

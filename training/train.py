@@ -57,8 +57,9 @@ class Run:
             self.network.set_weights(origin.weights)
         self.progress = load_checkpoint(folder, self.network) or Progress()
         self.record = Record(self.model_folder, origin.past if origin else Past())
-        self.record.write_run({"command": command, "hardware": hardware(), **asdict(config)})
+        self.command = command
         self.record.open_history(self.progress.step)
+        self.describe()
 
     @property
     def model_folder(self) -> Path:
@@ -84,6 +85,15 @@ class Run:
     def save(self) -> None:
         save_checkpoint(self.folder, self.network, self.progress)
         save_model_folder(self.model_folder, self.network, self.tokenizer)
+        self.describe()
+
+    def describe(self) -> None:
+        """Put into ``run.json`` what was asked for, and how far it has come."""
+        now = self.progress
+        taken = {"steps": now.step, "pairs": now.pairs, "tokens": now.tokens, "seconds": round(now.seconds)}
+        self.record.write_run(
+            {"command": self.command, "hardware": hardware(), "taken": taken, **asdict(self.config)}
+        )
 
     def log(self, measured: bool) -> None:
         """One row of the history, with the development scores where they were ``measured``."""

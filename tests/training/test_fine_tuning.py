@@ -53,6 +53,8 @@ def test_pairs_alone_train_a_model_that_is_listed(base):
     (run,) = runs(base / "model")
     assert run["corpus"] == ["own.csv"]
     assert run["hardware"]["cores"] >= 1
+    assert run["taken"]["steps"] == 60
+    assert run["taken"]["pairs"] == int(rows(base / "model")[-1]["pairs"])
     # The command as one would type it elsewhere: no folder of this machine in it.
     assert run["command"].startswith("python -m training train --pairs own.csv --out base --steps 60")
     assert str(base.parent) not in json.dumps(run)
@@ -73,6 +75,7 @@ def test_a_run_continues_another_models_weights_and_record(base, pairs, tmp_path
     assert int(continued[-1]["pairs"]) > int(begun[-1]["pairs"])
     first, second = runs(out / "model")
     assert first == runs(base / "model")[0]
+    assert (first["taken"]["steps"], second["taken"]["steps"]) == (60, 20)
     assert second["init"].startswith("base ")
     assert second["network"]["d_model"] == 16
     assert second["optimizer"] == "muon"

@@ -1,0 +1,52 @@
+"""What ships with the product belongs together: weights, their record, and the numbers measured with them."""
+
+import csv
+import json
+
+import pytest
+
+from model.folder import ASSETS, list_models, load_model_folder, snapshot_steps
+
+MODELS = [entry.name for entry in list_models(ASSETS)]
+MEGABYTE = 1_000_000
+
+
+def test_the_shipped_models():
+    assert {"transformer", "seq2seq", "growing-up"} <= set(MODELS)
+    assert all(entry.problem is None for entry in list_models(ASSETS))
+    weights = sum(path.stat().st_size for path in ASSETS.rglob("*.npz"))
+    assert weights < 60 * MEGABYTE
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_record_beside_the_weights(name):
+    folder = ASSETS / name
+    runs = json.loads((folder / "run.json").read_text("utf-8"))["runs"]
+    for run in runs:
+        assert run["command"].startswith("python -m training train ")
+        assert run["hardware"]["cores"] >= 1
+    assert all(before["network"] == runs[-1]["network"] for before in runs)
+    with open(folder / "history.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    for column in ("step", "pairs", "seconds"):
+        values = [float(row[column]) for row in rows]
+        assert values == sorted(values)
+    for column, taken in (("step", "steps"), ("pairs", "pairs")):
+        assert int(rows[-1][column]) == sum(run["taken"][taken] for run in runs)
+    assert (folder / "corpus.csv").read_text("utf-8").startswith("source,licence,commit,sentences")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_numbers_were_measured_with_these_weights(name):
+    *_, fingerprint = load_model_folder(ASSETS / name)
+    evaluation = json.loads((ASSETS / name / "evaluation.json").read_text("utf-8"))
+    assert evaluation["fingerprint"] == fingerprint
+
+
+def test_the_snapshots_of_growing_up():
+    steps = snapshot_steps(ASSETS / "growing-up")
+    assert len(steps) >= 8
+    with open(ASSETS / "growing-up" / "snapshots.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["step"]) for row in rows] == list(steps)
+    assert float(rows[-1]["cer_after"]) < float(rows[0]["cer_after"])

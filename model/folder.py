@@ -11,6 +11,7 @@ optimiser steps, in the same form.
 import hashlib
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,12 +100,23 @@ def save_weights(path: Path, network) -> None:
 
 def save_model_folder(folder: Path, network, tokenizer: Tokenizer) -> None:
     """Write a built network and its tokenizer; existing files of that model are replaced."""
-    config = {"architecture": network.config.architecture, **network.config.to_dict()}
-    config_text = json.dumps(config, indent=2) + "\n"
     vocabulary_text = "".join(f"{ord(c):04X} {c}\n" for c in tokenizer.characters)
     save_weights(folder / WEIGHTS_FILE, network)
     write_atomically(folder / VOCABULARY_FILE, lambda file: file.write(vocabulary_text.encode()))
-    write_atomically(folder / CONFIG_FILE, lambda file: file.write(config_text.encode()))
+    _write_config(folder, network.config)
+
+
+def set_minimum_confidence(folder: Path, minimum: float) -> None:
+    """Make ``minimum`` the confidence below which this model's changes are left undone.
+
+    Raises ModelFolderError for a folder without a readable config, ValueError for no probability.
+    """
+    _write_config(folder, replace(_parse_config(folder / CONFIG_FILE), minimum_confidence=minimum))
+
+
+def _write_config(folder: Path, config: NetworkConfig) -> None:
+    text = json.dumps({"architecture": config.architecture, **config.to_dict()}, indent=2) + "\n"
+    write_atomically(folder / CONFIG_FILE, lambda file: file.write(text.encode()))
 
 
 def save_snapshot(folder: Path, network, step: int) -> None:

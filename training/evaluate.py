@@ -8,6 +8,7 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,9 +16,11 @@ import click
 from rich.console import Console
 from rich.progress import Progress
 
+from model.folder import find_model_folder, set_minimum_confidence
 from training.corpus import Corpus, CorpusError, Sentence, read_corpus
 from training.metrics import Scores, repaired, score
 from training.noise.pairs import MIX, NoisyPair, make_pair
+from training.reliability import best_threshold
 from training.report import (
     Outcome,
     Report,
@@ -63,7 +66,11 @@ def evaluate(
         corrections = corrector.correct_batch([pair.wrong for pair in chunk])
         outcomes += [Outcome(pair, made) for pair, made in zip(chunk, corrections, strict=True)]
         advance(len(chunk))
-    seconds = time.perf_counter() - started
+    return report_on(outcomes, time.perf_counter() - started)
+
+
+def report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
+    """All measures of these outcomes."""
     families = defaultdict(list)
     for outcome in outcomes:
         families[outcome.pair.family].append(outcome)
@@ -74,6 +81,15 @@ def evaluate(
         outcomes=tuple(outcomes),
         seconds=seconds,
     )
+
+
+def with_minimum_confidence(report: Report, minimum: float) -> Report:
+    """The same answers of the network with another threshold."""
+    moved = [
+        replace(outcome, correction=outcome.correction.with_minimum_confidence(minimum))
+        for outcome in report.outcomes
+    ]
+    return report_on(moved, report.seconds)
 
 
 def _score(outcomes: Iterable[Outcome]) -> Scores:
@@ -128,6 +144,7 @@ def load_corrector(name: str, minimum_confidence: float | None) -> BatchCorrecto
     type=click.FloatRange(0, 1),
     help="Leave changes undone that are less probable. [default: the model's own]",
 )
+@click.option("--choose", is_flag=True, help="Make the threshold with the best F0.5 the model's own.")
 @click.option("--limit", type=click.IntRange(min=1), help="Measure on this many rows, drawn by the seed.")
 @click.option("--seed", default=0, show_default=True, help="Decides the rows and the generated errors.")
 @click.option("--batch", type=click.IntRange(min=1), default=64, show_default=True)
@@ -136,7 +153,9 @@ def load_corrector(name: str, minimum_confidence: float | None) -> BatchCorrecto
 @click.option("--family", help="Of the failures, print those of this family only.")
 @click.option("--rules", is_flag=True, help="Print how many errors of each rule were repaired.")
 @click.option("--reliability", is_flag=True, help="Print whether confidence is true, and other thresholds.")
-def command(file, model, minimum_confidence, limit, seed, batch, json_path, show, family, rules, reliability):
+def command(
+    file, model, minimum_confidence, choose, limit, seed, batch, json_path, show, family, rules, reliability
+):
     """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
     into which errors are generated."""
     corpus = _read(file)
@@ -144,6 +163,10 @@ def command(file, model, minimum_confidence, limit, seed, batch, json_path, show
     _check_family(family, pairs)
     corrector = load_corrector(model, minimum_confidence)
     report = evaluate_with_progress(corrector, pairs, batch)
+    if choose:
+        best = best_threshold(report.thresholds)
+        set_minimum_confidence(find_model_folder(model), best)
+        corrector, report = load_corrector(model, None), with_minimum_confidence(report, best)
     run = {
         "file": file.name,
         "model": corrector.name,

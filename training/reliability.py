@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from model import Correction
 
 EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
-THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+THRESHOLDS = tuple(step / 20 for step in range(20))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The evaluate command, with a corrector that repairs only what it is told to."""
 
 import json
+import shutil
 import sys
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -179,7 +180,8 @@ def test_json_always_holds_reliability_and_thresholds(run, pairs_file):
     assert [each["changes"] for each in bins if each["from"] == 0.8] == [2]
     thresholds = document["thresholds"]
     assert [each["minimum_confidence"] for each in thresholds] == list(THRESHOLDS)
-    assert [each["exact"] for each in thresholds] == [2] * 9 + [1] * 2  # at 0.9 nothing is sure enough
+    # The changes have a confidence of 0.8: above it nothing is sure enough.
+    assert [each["exact"] for each in thresholds] == [2 if least <= 0.8 else 1 for least in THRESHOLDS]
     assert document["best_minimum_confidence"] == 0
     assert document["total"]["cer_reduction"] == thresholds[0]["cer_reduction"] > 0
 
@@ -265,5 +267,22 @@ def test_an_unusable_model_folder_is_a_message(monkeypatch):
 
 
 def test_the_group_offers_its_commands_without_loading_them():
-    assert main.list_commands(None) == ["train", "evaluate", "intact"]
+    assert main.list_commands(None) == ["train", "evaluate", "intact", "snapshots"]
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
+
+
+def test_choosing_makes_the_best_threshold_the_models_own(tiny_folder, tmp_path, pairs_file):
+    folder = tmp_path / "chosen"
+    shutil.copytree(tiny_folder, folder)
+    arguments = ["evaluate", str(pairs_file), "--model", str(folder), "--json", str(tmp_path / "e.json")]
+    result = CliRunner().invoke(main, [*arguments, "--choose"])
+    assert result.exit_code == 0, result.output
+    chosen = json.loads((tmp_path / "e.json").read_text("utf-8"))
+    own = json.loads((folder / "config.json").read_text("utf-8"))["minimum_confidence"]
+    assert own == chosen["minimum_confidence"] == chosen["best_minimum_confidence"]
+    row = next(each for each in chosen["thresholds"] if each["minimum_confidence"] == own)
+    assert row["f0.5"] == chosen["total"]["f0.5"]
+    # The same command without choosing finds the same numbers, with the fingerprint of the changed config.
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    again = json.loads((tmp_path / "e.json").read_text("utf-8"))
+    assert {**again, "seconds": 0} == {**chosen, "seconds": 0}

@@ -197,7 +197,7 @@ class Corrector:
 
     def _weigh(self, sentences: list[str], answers: dict[int, list[int]]) -> list[tuple[Change, ...]]:
         """The changes of each answer with their probabilities; those that would touch a protected
-        character are no proposals."""
+        character, or the spaces beside one that the network cannot read, are no proposals."""
         found, kept = [], []
         for i, ids in answers.items():
             found.append(find_changes(sentences[i], self.tokenizer.decode(ids, sentences[i])))
@@ -210,10 +210,20 @@ class Corrector:
         return [
             select_changes(
                 (with_probabilities(change, *logarithms) for change in changes),
-                spares_protected,
+                lambda change, source=sentences[i]: (
+                    spares_protected(change) and self._can_judge(change, source)
+                ),
             )
-            for changes, logarithms in zip(found, weighed, strict=True)
+            for i, changes, logarithms in zip(answers, found, weighed, strict=True)
         ]
+
+    def _can_judge(self, change: Change, source: str) -> bool:
+        """Not where a change only moves spaces beside a character outside the vocabulary: an emoji, half an
+        emoji and an opening bracket are all ``<outside>`` to the network, and want different spaces."""
+        if change.wrong.strip() or change.right.strip():
+            return True
+        around = source[max(change.source_start - 1, 0) : change.source_end + 1]
+        return not any(map(self.tokenizer.is_outside, around))
 
     def _worth_reading(self, sentence: str) -> bool:
         # Errors of this product are errors of Hangul; a sentence without any is right as it is.

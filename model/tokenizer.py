@@ -40,6 +40,10 @@ class Tokenizer:
     def vocab_size(self) -> int:
         return len(self._tokens)
 
+    def is_outside(self, character: str) -> bool:
+        """Whether the network can only copy this character: it is read as ``<outside>``."""
+        return self._source_id(character) == OUTSIDE_ID
+
     def _source_id(self, character: str) -> int:
         known = self._ids.get(character)
         if known is not None:

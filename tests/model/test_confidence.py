@@ -1,5 +1,6 @@
 import itertools
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -114,3 +115,32 @@ def test_a_confidence_is_a_probability(tiny_folder):
 def test_probabilities_do_not_make_changes_differ():
     (change,) = find_changes("감배", "담배")
     assert replace(change, fix_probability=0.5, keep_probability=0.1) == change
+
+
+class Answering:
+    """In place of a network: whatever it reads, it is certain of these ids."""
+
+    def __init__(self, ids):
+        self.ids = ids
+
+    def produce(self, sources):
+        return [SimpleNamespace(ids=self.ids) for _ in sources]
+
+    def probabilities(self, sources, targets, alternatives):
+        return [(np.zeros(len(target)), np.full(len(target), -np.inf)) for target in targets]
+
+
+@pytest.mark.parametrize(
+    ("source", "answer", "expected"),
+    [
+        ("가나（다）라", "가나 （다） 라", "가나（다）라"),  # it reads both brackets as <outside>
+        ("가 👨‍👩‍👧 나라", "가 👨‍👩 ‍👧 나라", "가 👨‍👩‍👧 나라"),  # half an emoji
+        ("가나（다）라마", "가 나（다）라 마", "가 나（다）라 마"),  # elsewhere it may judge
+        ("가（다）씂", "가（라）쓸", "가（라）쓸"),  # and letters too
+        ("a가 1b", "ab가 1b", "a가 1b"),
+    ],
+)
+def test_what_is_no_proposal(tiny_folder, source, answer, expected):
+    corrector = Corrector.load(tiny_folder)
+    corrector._network = Answering(corrector.tokenizer.encode_target(answer))
+    assert corrector.correct(source).text == expected

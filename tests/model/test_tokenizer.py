@@ -130,3 +130,7 @@ def test_ideographs_with_two_code_points_stay_as_typed():
 
 def test_spaces_become_visible():
     assert visible("가 나") == ("가", VISIBLE_SPACE, "나")
+
+
+def test_what_the_network_can_only_copy():
+    assert [c for c in f"가씂 a漢9{FAMILY}" if TOKENIZER.is_outside(c)] == ["漢", *FAMILY]

@@ -1,7 +1,8 @@
 """Where two versions of a sentence differ, as spans a person would point at."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 
 from rapidfuzz.distance import Levenshtein
 
@@ -49,26 +50,40 @@ class Change:
 
 
 def find_changes(source: str, target: str) -> tuple[Change, ...]:
-    """The minimal edit between two texts (Levenshtein 1966), neighbouring operations merged."""
+    """The places where two texts differ; between any two of them both have a character in common.
+
+    First the texts without white space are aligned with the fewest edits (Levenshtein 1966), then what
+    stands between the aligned characters is compared. So a moved space is a moved space: the alignment
+    of the texts as they are might as well drop the letter beside it here and insert it again there, and
+    whoever undoes one of the two changes would lose the letter.
+    """
     changes = []
-    for block in Levenshtein.opcodes(source, target):
-        if block.tag == "equal":
-            continue
-        first = (block.src_start, block.dest_start)
-        if changes and first == (changes[-1].source_end, changes[-1].target_end):
-            first = (changes[-1].source_start, changes[-1].target_start)
-            changes.pop()
-        changes.append(
-            Change(
-                first[0],
-                block.src_end,
-                first[1],
-                block.dest_end,
-                source[first[0] : block.src_end],
-                target[first[1] : block.dest_end],
-            )
-        )
+    for (first, one), (last, other) in pairwise(_common(source, target)):
+        changes += _differences(source, target, (first + 1, last), (one + 1, other))
     return tuple(changes)
+
+
+def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
+    """Positions of the aligned characters that are no white space, between (-1, -1) and both lengths."""
+    yield -1, -1
+    letters, others = ([i for i, c in enumerate(text) if not c.isspace()] for text in (source, target))
+    blocks = Levenshtein.opcodes([source[i] for i in letters], [target[i] for i in others])
+    for block in blocks:
+        if block.tag == "equal":
+            spans = range(block.src_start, block.src_end), range(block.dest_start, block.dest_end)
+            yield from ((letters[i], others[k]) for i, k in zip(*spans, strict=True))
+    yield len(source), len(target)
+
+
+def _differences(source: str, target: str, span: tuple[int, int], other: tuple[int, int]) -> Iterator[Change]:
+    """What differs between ``source[span]`` and ``target[other]``, neighbouring edits joined."""
+    blocks = Levenshtein.opcodes(source[slice(*span)], target[slice(*other)])
+    for same, group in groupby(blocks, key=lambda block: block.tag == "equal"):
+        if not same:
+            *_, last = edits = list(group)
+            start, end = span[0] + edits[0].src_start, span[0] + last.src_end
+            begin, stop = other[0] + edits[0].dest_start, other[0] + last.dest_end
+            yield Change(start, end, begin, stop, source[start:end], target[begin:stop])
 
 
 def apply_changes(source: str, changes: Iterable[Change]) -> str:

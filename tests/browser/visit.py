@@ -27,15 +27,15 @@ def settle(page: Page) -> None:
 
 def heatmap(page: Page, number: int = 0) -> np.ndarray:
     """The values (Q, K) that the page's figure holds in the browser."""
-    page.wait_for_selector(".js-plotly-plot .main-svg")
-    rows = page.evaluate(
+    # Found and read at one moment: while a page changes, a figure may be gone again right after it was seen.
+    rows = page.wait_for_function(
         """number => {
-          const figure = document.querySelectorAll(".js-plotly-plot")[number];
-          return Array.from(figure._fullData[0].z, row => Array.from(row));
+          const data = document.querySelectorAll(".js-plotly-plot")[number]?._fullData;
+          return data?.length && Array.from(data[0].z, row => Array.from(row));
         }""",
-        number,
+        arg=number,
     )
-    return np.array(rows, dtype=np.float32)
+    return np.array(rows.json_value(), dtype=np.float32)
 
 
 def expect_heatmap(page: Page, expected: np.ndarray) -> None:

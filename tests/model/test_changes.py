@@ -13,6 +13,20 @@ def test_replaced_inserted_and_dropped_characters():
     assert find_changes("가 는", "가는") == (Change(1, 2, 1, 1, " ", ""),)
 
 
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("기뻐 하 는모양", "기뻐하는 모양"),
+        ("파이 한조각", "파이 한 조각"),
+        ("설립 이민간에", "설립이 민간에"),
+    ],
+)
+def test_a_moved_space_moves_no_letter(source, target):
+    for change in find_changes(source, target):
+        assert change.wrong.strip() == change.right.strip() == ""
+        assert apply_changes(source, [change]).replace(" ", "") == source.replace(" ", "")
+
+
 def test_equal_texts_have_no_changes():
     assert find_changes("", "") == find_changes("가나", "가나") == ()
 

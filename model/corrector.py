@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -99,6 +100,19 @@ def _in_whole_text(sentences: Iterable[SentenceCorrection], name: str) -> tuple[
     return tuple(shifted)
 
 
+class Answer(NamedTuple):
+    """What the network wrote for one sentence."""
+
+    source: str
+    target: str
+    ids: list[int]  # of ``target``, the end mark last
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is another text; with a mark in its middle it is no answer at all."""
+        return self.target != self.source and len(self.target) + 1 == len(self.ids)
+
+
 class Corrector:
     """A loaded model. ``Corrector.load()`` opens the shipped one."""
 
@@ -182,39 +196,38 @@ class Corrector:
             batch = readable[first : first + BATCH_SENTENCES]
             produced = self._network.produce([self.tokenizer.encode_source(sentences[i]) for i in batch])
             answers = {
-                i: one.ids
+                i: Answer(sentences[i], self.tokenizer.decode(one.ids, sentences[i]), one.ids)
                 for i, one in zip(batch, produced, strict=True)
-                if one is not None and self._is_new(sentences[i], one.ids)
+                if one is not None  # else the network found no end: better uncorrected than cut off
             }
-            for i, changes in zip(answers, self._weigh(sentences, answers), strict=True):
+            answers = {i: answer for i, answer in answers.items() if answer.is_new}
+            for i, changes in zip(answers, self._weigh(list(answers.values())), strict=True):
                 proposed[i] = changes
         return proposed
 
-    def _is_new(self, source: str, ids: list[int]) -> bool:
-        target = self.tokenizer.decode(ids, source)
-        # A mark in the middle of a sentence: not an answer.
-        return target != source and len(target) + 1 == len(ids)
-
-    def _weigh(self, sentences: list[str], answers: dict[int, list[int]]) -> list[tuple[Change, ...]]:
+    def _weigh(self, answers: Sequence[Answer]) -> list[tuple[Change, ...]]:
         """The changes of each answer with their probabilities; those that would touch a protected
         character, or the spaces beside one that the network cannot read, are no proposals."""
         found, kept = [], []
-        for i, ids in answers.items():
-            found.append(find_changes(sentences[i], self.tokenizer.decode(ids, sentences[i])))
-            original, alternative = self.tokenizer.encode_target(sentences[i]), list(ids)
+        for answer in answers:
+            found.append(find_changes(answer.source, answer.target))
+            original, alternative = self.tokenizer.encode_target(answer.source), list(answer.ids)
             for change in found[-1]:
                 alternative[change.target_start] = original[change.source_start]
             kept.append(alternative)
-        sources = [self.tokenizer.encode_source(sentences[i]) for i in answers]
-        weighed = self._network.probabilities(sources, list(answers.values()), kept) if answers else []
+        weighed = self._network.probabilities(
+            [self.tokenizer.encode_source(answer.source) for answer in answers],
+            [answer.ids for answer in answers],
+            kept,
+        )
         return [
             select_changes(
                 (with_probabilities(change, *logarithms) for change in changes),
-                lambda change, source=sentences[i]: (
+                lambda change, source=answer.source: (
                     spares_protected(change) and self._can_judge(change, source)
                 ),
             )
-            for i, changes, logarithms in zip(answers, found, weighed, strict=True)
+            for answer, changes, logarithms in zip(answers, found, weighed, strict=True)
         ]
 
     def _can_judge(self, change: Change, source: str) -> bool:

@@ -44,7 +44,7 @@ class CompiledNetwork:
         self.network = network
         # One graph for all shapes: a sentence of another length costs no new compilation.
         self._produce = tf.function(self._decode, input_signature=[_IDS], autograph=False)
-        self._attend = tf.function(self._full_pass, input_signature=[_IDS] * 2, autograph=False)
+        self._attend = tf.function(self._full_pass, input_signature=[_IDS] * 3, autograph=False)
         self._probabilities = tf.function(self._weigh, input_signature=[_IDS] * 4, autograph=False)
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
@@ -66,10 +66,8 @@ class CompiledNetwork:
         encoder_attention (L, H, S, S), decoder_attention (L, H, T, T) and cross_attention
         (L, H, T, S), those which the network has.
         """
-        seen = self._attend(pad([source]), pad([_decoder_input(target)]))
-        seen = {name: array[0].numpy() for name, array in seen.items()}
-        log_probabilities = seen.pop("log_probabilities")  # (T, V)
-        return {**seen, "log_probabilities": log_probabilities[np.arange(len(target)), np.asarray(target)]}
+        seen = self._attend(pad([source]), pad([_decoder_input(target)]), pad([target]))
+        return {name: array[0].numpy() for name, array in seen.items()}
 
     def probabilities(
         self,
@@ -98,25 +96,26 @@ class CompiledNetwork:
             for i, target in enumerate(targets)
         ]
 
-    def _full_pass(self, source, decoder_input):
+    def _full_pass(self, source, decoder_input, target):
         seen = self.network.full_pass(source, decoder_input)._asdict()
         log_probabilities = tf.nn.log_softmax(seen.pop("logits"))
-        return {**seen, "log_probabilities": log_probabilities}
+        return {**seen, "log_probabilities": _of(target, log_probabilities)}
 
     def _weigh(self, source, decoder_input, *chosen):
-        logits = self.network((source, decoder_input), training=False)
-        log_probabilities, vocab_size = tf.nn.log_softmax(logits), tf.shape(logits)[-1]
-
-        def of(ids):
-            known = tf.gather(log_probabilities, tf.minimum(ids, vocab_size - 1), batch_dims=2)
-            return tf.where(ids < vocab_size, known, -np.inf)  # (B, T, V), (B, T) -> (B, T)
-
-        return tuple(map(of, chosen))
+        log_probabilities = tf.nn.log_softmax(self.network((source, decoder_input), training=False))
+        return tuple(_of(ids, log_probabilities) for ids in chosen)
 
     def _decode(self, source):
         positions = longest_target(tf.shape(source)[1])
         step, cache = self.network.start(source, positions)
         return greedy(step, cache, tf.shape(source)[0], positions)
+
+
+def _of(ids, log_probabilities):
+    """(B, T), (B, T, V) -> (B, T): those of the ids; -inf of ids that the network cannot produce."""
+    vocab_size = tf.shape(log_probabilities)[-1]
+    known = tf.gather(log_probabilities, tf.minimum(ids, vocab_size - 1), batch_dims=2)
+    return tf.where(ids < vocab_size, known, -np.inf)
 
 
 def _decoder_input(target: Sequence[int]) -> list[int]:

@@ -126,12 +126,14 @@ def _generate(sentence: Sentence, seed: int) -> NoisyPair:
     return make_pair(sentence.text, random.Random(f"{seed} {sentence.text}"))
 
 
-def load_corrector(name: str, minimum_confidence: float | None) -> BatchCorrector:
-    """Load a model folder by name or path. Raises click.ClickException when that is not possible."""
+def load_corrector(
+    name: str | Path, minimum_confidence: float | None, snapshot: int | None = None
+) -> BatchCorrector:
+    """Load a model folder by name or path, or one of its snapshots. Raises click.ClickException when that is not possible."""
     from model import Corrector, ModelFolderError  # imports the network library: seconds
 
     try:
-        return Corrector.load(name, minimum_confidence)
+        return Corrector.load(name, minimum_confidence, snapshot)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
 
@@ -158,7 +160,7 @@ def command(
 ):
     """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
     into which errors are generated."""
-    corpus = _read(file)
+    corpus = open_corpus(file)
     pairs = sample_pairs(corpus, seed, limit)
     _check_family(family, pairs)
     corrector = load_corrector(model, minimum_confidence)
@@ -185,7 +187,8 @@ def command(
         write_json({**run, **report.as_json()}, json_path)
 
 
-def _read(file: Path) -> Corpus:
+def open_corpus(file: Path) -> Corpus:
+    """Read a file and say on standard error what was skipped. Raises click.ClickException where it cannot be used."""
     try:
         corpus = read_corpus(file)
     except CorpusError as error:

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import click
 
-from model.folder import ModelFolderError, find_model_folder, snapshot_steps, write_atomically
-from training.corpus import CorpusError, read_corpus
-from training.evaluate import evaluate, sample_pairs
+from model.folder import find_model_folder, snapshot_steps, write_atomically
+from training.evaluate import evaluate, load_corrector, open_corpus, sample_pairs
 from training.record import read_history
 
 TABLE_FILE = "snapshots.csv"
@@ -33,23 +32,14 @@ def command(model, file, limit, seed):
 
     All changes count, however unsure: a young network would otherwise seem to do nothing.
     """
-    from model import Corrector  # imports the network library: seconds
-
     folder = find_model_folder(model)
-    try:
-        pairs = sample_pairs(read_corpus(file), seed, limit)
-    except CorpusError as error:
-        raise click.ClickException(str(error)) from error
+    pairs = sample_pairs(open_corpus(file), seed, limit)
     history = read_history(folder)
     buffer = io.StringIO(newline="")
     writer = csv.DictWriter(buffer, COLUMNS)
     writer.writeheader()
     for step in snapshot_steps(folder):
-        try:
-            corrector = Corrector.load(folder, minimum_confidence=0.0, snapshot=step)
-        except ModelFolderError as error:
-            raise click.ClickException(str(error)) from error
-        scores = evaluate(corrector, pairs).total.as_json()
+        scores = evaluate(load_corrector(folder, 0.0, step), pairs).total.as_json()
         row = {"step": step, **history_at(history, step), **{name: scores[name] for name in SCORES}}
         writer.writerow(row)
         click.echo(", ".join(f"{name} {value}" for name, value in row.items()))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from model.changes import Change
-from ui.reading import Say, visible
+from ui.reading import Say, visible, what_happened
 
 MOST = 5
 
@@ -28,9 +28,8 @@ def describe(say: Say, undone: Sequence[Change]) -> str:
 
 
 def _named(say: Say, change: Change) -> str:
-    what = "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
     return say(
-        f"considered_{what}",
+        f"considered_{what_happened(change)}",
         wrong=visible(change.wrong),
         right=visible(change.right),
         confidence=f"{change.confidence:.2f}",

@@ -72,8 +72,12 @@ def _side(change: Change, kind: str) -> tuple[int, int]:
 
 
 def _change(say: Say, change: Change) -> str:
-    what = "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
-    return say(f"change_{what}", wrong=visible(change.wrong), right=visible(change.right))
+    return say(f"change_{what_happened(change)}", wrong=visible(change.wrong), right=visible(change.right))
+
+
+def what_happened(change: Change) -> str:
+    """ "replaced", "inserted" or "deleted", as the names of texts end."""
+    return "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
 
 
 def visible(text: str) -> str:

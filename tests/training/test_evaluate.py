@@ -257,7 +257,7 @@ def test_an_unusable_model_folder_is_a_message(monkeypatch):
     class ModelFolderError(Exception):
         pass
 
-    def load(name, minimum_confidence):
+    def load(name, minimum_confidence, snapshot):
         raise ModelFolderError(f"no model in {name}")
 
     fake = SimpleNamespace(Corrector=SimpleNamespace(load=load), ModelFolderError=ModelFolderError)

@@ -46,6 +46,26 @@ class Origin(NamedTuple):
         name = f"{model_name(folder)} {fingerprint}"
         return cls(name, config, tokenizer, network.get_weights(), Past.read(folder))
 
+    def widened(self, dff: int) -> "Origin":
+        """The same origin for a network with ``dff`` feed-forward units. Raises ValueError for fewer than it has."""
+        if self.config.architecture != "transformer" or dff < self.config.dff:
+            raise ValueError(
+                f"dff should be at least that of the model to start from, received {dff}: {self.config}"
+            )
+        return self._replace(config=replace(self.config, dff=dff))
+
+    def put_into(self, network) -> None:
+        """Give a built network these weights; where it is wider it computes the same function at first.
+
+        New hidden units keep the weights they were built with on their way in and get zeros on their way
+        out, so they change nothing until they are trained (after Chen, Goodfellow and Shlens 2016, Net2Net).
+        """
+        for variable, weights in zip(network.weights, self.weights, strict=True):
+            grown = np.asarray(variable.value).copy()
+            grown[len(weights) :] = 0  # rows that the origin lacks: the way out of a new unit
+            grown[tuple(slice(size) for size in weights.shape)] = weights
+            variable.assign(grown)
+
 
 def network_config(options: dict, vocab_size: int) -> NetworkConfig:
     """The config of the architecture that the options name, with the sizes they give."""

@@ -54,7 +54,7 @@ class Run:
         network = build_network(config.network, tokenizer)
         self.network = compile_network(network, config.optimizer, config.label_smoothing)
         if origin:
-            self.network.set_weights(origin.weights)
+            origin.put_into(self.network)
         self.progress = load_checkpoint(folder, self.network) or Progress()
         self.record = Record(self.model_folder, origin.past if origin else Past())
         self.command = command
@@ -171,19 +171,25 @@ def _tokenizer(folder: Path, items: list) -> Tokenizer:
     return Tokenizer(choose_characters(item if isinstance(item, str) else item[1] for item in items))
 
 
-SHAPE_OPTIONS = ("architecture", "d_model", "num_layers", "num_heads", "dff", "dropout", "norm_first")
+SHAPE_OPTIONS = ("architecture", "d_model", "num_layers", "num_heads", "dropout", "norm_first")
 
 
 def _origin(context: click.Context, init: str | None) -> Origin | None:
     if init is None:
         return None
-    given = [o for o in SHAPE_OPTIONS if context.get_parameter_source(o) is ParameterSource.COMMANDLINE]
-    if given:
+
+    def is_given(option: str) -> bool:
+        return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+
+    if given := [option for option in SHAPE_OPTIONS if is_given(option)]:
         raise click.UsageError(f"with --init the shape comes from that model; leave out {given}")
     try:
-        return Origin.load(init)
+        origin = Origin.load(init)
+        return origin.widened(context.params["dff"]) if is_given("dff") else origin
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _command_line(context: click.Context) -> str:
@@ -222,7 +228,7 @@ def _command_line(context: click.Context) -> str:
 @click.option("--d-model", default=128, show_default=True)
 @click.option("--num-layers", default=4, show_default=True)
 @click.option("--num-heads", default=4, show_default=True)
-@click.option("--dff", default=512, show_default=True)
+@click.option("--dff", default=512, show_default=True, help="With --init: make that model wider.")
 @click.option("--dropout", default=0.0, show_default=True)
 @click.option("--norm-first/--norm-last", default=True, show_default=True)
 @click.option("--label-smoothing", default=0.0, show_default=True)

@@ -90,6 +90,22 @@ def test_the_shape_comes_from_the_model_one_starts_from(base, pairs, tmp_path):
     assert "cannot be read" in result.output
 
 
+def test_a_widened_network_begins_with_what_it_was_grown_from(base, pairs, tmp_path):
+    out = tmp_path / "wide"
+    result = train("--pairs", pairs, "--init", base, "--out", out, "--steps=1", "--peak=1e-9", "--dff=48")
+    assert result.exit_code == 0, result.output
+    (narrow, *_), (wide, *_) = (load_model_folder(folder / "model") for folder in (base, out))
+    assert (narrow.config.dff, wide.config.dff) == (32, 48)
+    inputs = np.array([[5, 6, 7, 8]]), np.array([[1, 5, 6, 7]])
+    np.testing.assert_allclose(np.asarray(wide(inputs)), np.asarray(narrow(inputs)), atol=1e-2)  # float16
+    new_units = wide.encoder_blocks[0].feed_forward.get_weights()[0][:, 32:]
+    assert np.abs(new_units).min(axis=0).max() > 0  # they have something to learn from
+
+    result = train("--pairs", pairs, "--init", base, "--out", tmp_path / "x", "--dff=16")
+    assert result.exit_code == 2
+    assert "received 16" in result.output
+
+
 def test_bad_rows_are_named_and_nothing_else_stops(pairs, tmp_path):
     path = tmp_path / "bad.csv"
     lines = [

@@ -1,4 +1,4 @@
-"""Every text on the screen, from one table per language."""
+"""Every text on the screen, from one folder per language with one file per room of the app."""
 
 import json
 from functools import cache
@@ -12,8 +12,14 @@ LANGUAGES = {"ko": "한국어", "en": "English"}
 
 @cache
 def table(language: str) -> dict[str, str]:
-    """Key -> text of one of LANGUAGES."""
-    return json.loads((FOLDER / f"{language}.json").read_text("utf-8"))
+    """Key -> text of one of LANGUAGES, from all files of its folder. Raises ValueError for a key said twice."""
+    texts: dict[str, str] = {}
+    for path in sorted((FOLDER / language).glob("*.json")):
+        part = json.loads(path.read_text("utf-8"))
+        if twice := sorted(texts.keys() & part.keys()):
+            raise ValueError(f"{path.name} says again what another file says: {twice}")
+        texts |= part
+    return texts
 
 
 def language() -> str:

@@ -78,6 +78,10 @@ class MultiHeadAttention(keras.layers.Layer):
         keys = self._split_heads(self.key_projection(key_value))
         return keys, self._split_heads(self.value_projection(key_value))
 
+    def projections(self, query, key_value):
+        """(B, Q, D), (B, K, D) -> query (B, H, Q, D/H), key and value (B, H, K, D/H)."""
+        return self._split_heads(self.query_projection(query)), *self.keys_values(key_value)
+
     def attend(self, query, keys, values, mask=None):
         """query (B, Q, D), projected keys and values (B, H, K, D/H) -> (B, Q, D), (B, H, Q, K)."""
         heads, weights = scaled_dot_product_attention(

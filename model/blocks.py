@@ -114,6 +114,11 @@ class EncoderBlock(keras.layers.Layer):
             layer.build(self.shape)
         self.built = True
 
+    def projections(self, x):
+        """Query, key and value (B, H, S, D/H) of its attention, for the block's input x (B, S, D)."""
+        entered = self.around_attention.enter(x)
+        return self.attention.projections(entered, entered)
+
     def call(self, x, source_mask, training=False):
         entered = self.around_attention.enter(x)
         attended, weights = self.attention(entered, entered, attention_mask=source_mask)
@@ -151,6 +156,15 @@ class DecoderBlock(keras.layers.Layer):
         keys_values = self.self_attention.keys_values(entered)
         memory_keys_values = self.cross_attention.keys_values(memory)
         return self._finish(x, entered, keys_values, self_mask, memory_keys_values, memory_mask, training)
+
+    def projections(self, x, memory, self_mask):
+        """Query, key and value of both attentions, for x (B, T, D) and memory (B, S, D): of the first
+        (B, H, T, D/H), of the second the query (B, H, T, D/H) and the others (B, H, S, D/H)."""
+        entered = self.around_self.enter(x)
+        query, *keys_values = self.self_attention.projections(entered, entered)
+        attended, _ = self.self_attention.attend(entered, *keys_values, self_mask)
+        entered = self.around_cross.enter(self.around_self.leave(x, attended))
+        return (query, *keys_values), self.cross_attention.projections(entered, memory)
 
     def step(self, x, cache, index, memory_keys_values, memory_mask):
         """One position of decoding: x (B, 1, D) at ``index``, cache (keys, values) of (B, H, P, D/H).

@@ -1,5 +1,6 @@
 """From a text to its correction and to everything the network looked at: the library's face."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from model.changes import Change, apply_changes, find_changes, select_changes
 from model.config import NetworkConfig
 from model.folder import find_model_folder, load_model_folder, model_name
 from model.positions import positional_encoding
+from model.projections import Projections
 from model.sentences import split_sentences
 from model.tokenizer import END, START, Tokenizer, normalise, visible
 from model.trace import AttentionTrace
@@ -248,13 +250,9 @@ class Corrector:
 
         Raises ValueError for a source that is longer than the network can read.
         """
-        if len(source) > self.config.max_length:
-            raise ValueError(
-                f"a sentence may have {self.config.max_length} characters, received {len(source)}"
-            )
-        source_ids = self.tokenizer.encode_source(source)
-        target_ids = self.tokenizer.encode_target(target)
+        source_ids, target_ids = self._encode(source, target)
         seen = self._network.attend(source_ids, target_ids)
+        seen["alternatives"] = tuple(map(self.tokenizer.labels, seen.pop("alternative_ids").tolist()))
         if self.config.has_positions:
             matrix = positional_encoding(max(len(source_ids), len(target_ids)), self.config.d_model)
             seen["source_positional_encoding"] = matrix[: len(source_ids)]
@@ -265,6 +263,31 @@ class Corrector:
             decoder_input_tokens=(START, *visible(target)),
             **seen,
         )
+
+    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
+        """Of each kind of attention the queries, keys and values that its weights in ``trace`` are
+        computed from; with ``padding`` for both sides that many padding tokens longer.
+
+        Raises ValueError for a source that is longer than the network can read.
+        """
+        return self._network.project(*self._encode(source, target), padding)
+
+    def embeddings(self, text: str) -> np.ndarray:
+        """(S, D) float32, a row for each character and the end mark: the token embeddings before they are
+        multiplied by sqrt(D) and before positions are added."""
+        return self._network.embeddings(self.tokenizer.encode_source(text))
+
+    def weight_sizes(self) -> dict[str, int]:
+        """How many parameters each of the network's arrays has, by its path, such as
+        ``transformer/encoder_1/self_attention/query/kernel``."""
+        return {w.path: math.prod(w.shape) for w in self._network.network.weights}
+
+    def _encode(self, source: str, target: str) -> tuple[list[int], list[int]]:
+        if len(source) > self.config.max_length:
+            raise ValueError(
+                f"a sentence may have {self.config.max_length} characters, received {len(source)}"
+            )
+        return self.tokenizer.encode_source(source), self.tokenizer.encode_target(target)
 
 
 # What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.

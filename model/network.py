@@ -1,9 +1,10 @@
-"""The edge between tensors and NumPy: a loaded network as three compiled functions.
+"""The edge between tensors and NumPy: a loaded network as a few compiled functions.
 
 B batch, S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow,
 right of it there are only NumPy arrays.
 """
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,7 +13,10 @@ import numpy as np
 import tensorflow as tf
 
 from model.decoding import greedy
+from model.projections import Projections
 from model.tokenizer import END_ID, START_ID, pad
+
+ALTERNATIVES = 5  # tokens of each row that a trace keeps
 
 
 def longest_target(source_length):
@@ -31,12 +35,13 @@ _IDS = tf.TensorSpec((None, None), tf.int32)
 
 
 class CompiledNetwork:
-    """``produce`` corrected ids, look at everything with ``attend``, or weigh alternatives with
-    ``probabilities``. Safe to call from threads.
+    """``produce`` corrected ids, look at everything with ``attend``, at what attention is computed from with
+    ``project``, or weigh alternatives with ``probabilities``. Safe to call from threads.
 
     Any network will do that has ``call((source_ids, decoder_input_ids))`` -> logits,
     ``full_pass(source_ids, decoder_input_ids)`` -> a NamedTuple of logits (B, T, V) and whatever
-    attention it has, each (B, L, H, Q, K) under its name in ATTENTION_KINDS, and
+    attention it has, each (B, L, H, Q, K) under its name in ATTENTION_KINDS, ``projections`` of the
+    same names and ids, an ``embedding`` of ids, and
     ``start(source_ids, positions)`` -> the step and cache of ``decoding.greedy``.
     """
 
@@ -46,6 +51,7 @@ class CompiledNetwork:
         self._produce = tf.function(self._decode, input_signature=[_IDS], autograph=False)
         self._attend = tf.function(self._full_pass, input_signature=[_IDS] * 3, autograph=False)
         self._probabilities = tf.function(self._weigh, input_signature=[_IDS] * 4, autograph=False)
+        self._projections = tf.function(network.projections, input_signature=[_IDS] * 2, autograph=False)
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last; None
@@ -62,12 +68,29 @@ class CompiledNetwork:
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
 
-        ``target`` are T produced ids, the end mark last. Returns log_probabilities (T,) and, of
-        encoder_attention (L, H, S, S), decoder_attention (L, H, T, T) and cross_attention
-        (L, H, T, S), those which the network has.
+        ``target`` are T produced ids, the end mark last. Returns log_probabilities (T,), the ids (T, A)
+        and probabilities (T, A) of the ALTERNATIVES most probable tokens of each row, the most probable
+        first, and, of encoder_attention (L, H, S, S), decoder_attention (L, H, T, T) and
+        cross_attention (L, H, T, S), those which the network has.
         """
         seen = self._attend(pad([source]), pad([_decoder_input(target)]), pad([target]))
         return {name: array[0].numpy() for name, array in seen.items()}
+
+    def project(
+        self, source: Sequence[int], target: Sequence[int], padding: int = 0
+    ) -> dict[str, Projections]:
+        """Of each kind of attention what its weights in ``attend`` are computed from.
+
+        With ``padding`` both sides are that many padding tokens longer, as in a batch with longer sentences.
+        """
+        ids = (pad([row], len(row) + padding) for row in (source, _decoder_input(target)))
+        found = self._projections(*ids)
+        return {kind: Projections(*(part[0].numpy() for part in parts)) for kind, parts in found.items()}
+
+    def embeddings(self, ids: Sequence[int]) -> np.ndarray:
+        """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
+        scaled = self.network.embedding(np.array([ids], np.int32)).numpy()[0]
+        return scaled / math.sqrt(scaled.shape[-1])
 
     def probabilities(
         self,
@@ -99,7 +122,9 @@ class CompiledNetwork:
     def _full_pass(self, source, decoder_input, target):
         seen = self.network.full_pass(source, decoder_input)._asdict()
         log_probabilities = tf.nn.log_softmax(seen.pop("logits"))
-        return {**seen, "log_probabilities": _of(target, log_probabilities)}
+        best, ids = tf.math.top_k(log_probabilities, ALTERNATIVES)  # (B, T, V) -> two of (B, T, A)
+        chosen = {"log_probabilities": _of(target, log_probabilities)}
+        return {**seen, **chosen, "alternative_ids": ids, "alternative_probabilities": tf.exp(best)}
 
     def _weigh(self, source, decoder_input, *chosen):
         log_probabilities = tf.nn.log_softmax(self.network((source, decoder_input), training=False))

@@ -103,13 +103,23 @@ class Seq2Seq(keras.Model):
         joined = self.join(ops.concatenate([context, states], axis=-1))  # two of (B, T, D) -> (B, T, D)
         return self.embedding.logits(self.dropout(joined, training=training)), weights
 
-    def full_pass(self, source_ids, decoder_input_ids, training=False) -> FullPass:
-        memory = self.encode(source_ids, training)
+    def _recur(self, decoder_input_ids, memory: Memory, training=False):
+        """(B, T) -> decoder states (B, T, D)."""
         x = self.embedding(decoder_input_ids)  # (B, T) -> (B, T, D)
         for layer, state in zip(self.decoder_layers, memory.states, strict=True):
             x, _ = layer(self.dropout(x, training=training), initial_state=state)
-        logits, weights = self.look(x, memory, training)
+        return x
+
+    def full_pass(self, source_ids, decoder_input_ids, training=False) -> FullPass:
+        memory = self.encode(source_ids, training)
+        logits, weights = self.look(self._recur(decoder_input_ids, memory, training), memory, training)
         return FullPass(logits, weights[:, None, None])
+
+    def projections(self, source_ids, decoder_input_ids) -> dict:
+        """Query (B, L, H, T, D), key and value (B, L, H, S, D) of its one attention, with L = H = 1."""
+        memory = self.encode(source_ids)
+        query = self.query_projection(self._recur(decoder_input_ids, memory))
+        return {"cross_attention": tuple(x[:, None, None] for x in (query, memory.keys, memory.values))}
 
     def call(self, inputs, training=False):
         return self.full_pass(*inputs, training=training).logits

@@ -84,6 +84,10 @@ class Tokenizer:
                 filled[position] = source[origin]
         return "".join(filled)
 
+    def labels(self, ids: Iterable[int]) -> tuple[str, ...]:
+        """Ids that the network can produce, as labels: a space becomes a visible mark."""
+        return tuple(VISIBLE_SPACE if token == " " else token for token in (self._tokens[i] for i in ids))
+
     def features(self) -> np.ndarray:
         """(vocab_size + 11172, 4) int32 of each id: its own embedding row, initial, medial, final.
 

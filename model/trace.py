@@ -24,7 +24,7 @@ class AttentionTrace:
     A recurrent network attends from target to source alone: it has no self-attention and reads no
     positional encoding, and these are None. ``kinds`` names what there is.
 
-    Shapes: L layers, H heads, S source tokens, T target tokens, D d_model.
+    Shapes: L layers, H heads, S source tokens, T target tokens, D d_model, A alternatives.
     """
 
     source_tokens: tuple[str, ...]  # (S,) what the encoder read, ending in the end mark
@@ -36,6 +36,8 @@ class AttentionTrace:
     source_positional_encoding: np.ndarray | None = None  # (S, D) float32
     target_positional_encoding: np.ndarray | None = None  # (T, D) float32
     log_probabilities: np.ndarray  # (T,) float32, natural logarithm, of each produced token
+    alternatives: tuple[tuple[str, ...], ...]  # (T, A) what else a row might have produced, likeliest first
+    alternative_probabilities: np.ndarray  # (T, A) float32
 
     def __post_init__(self):
         for one, other in _TOGETHER:
@@ -52,6 +54,8 @@ class AttentionTrace:
             "source_positional_encoding": (source, *d_model),
             "target_positional_encoding": (target, *d_model),
             "log_probabilities": (target,),
+            "alternative_probabilities": (target, *np.shape(self.alternatives)[1:]),
+            "alternatives": np.shape(self.alternative_probabilities),
         }
         for pair in _TOGETHER:
             if getattr(self, pair[0]) is None:

@@ -13,6 +13,7 @@ from model.attention import look_ahead_mask, padding_mask
 from model.blocks import DecoderBlock, EncoderBlock, PositionalEncoding, TokenEmbedding
 from model.config import TransformerConfig
 from model.tokenizer import PAD_ID
+from model.trace import ATTENTION_KINDS
 
 POSITIONS = 1024  # rows of the sinusoid that a network keeps; sentences are far shorter
 
@@ -105,6 +106,26 @@ class Transformer(keras.Model):
 
     def call(self, inputs, training=False):
         return self.full_pass(*inputs, training=training).logits
+
+    def projections(self, source_ids, decoder_input_ids) -> dict:
+        """Of each kind of attention query (B, L, H, Q, D/H), key and value (B, L, H, K, D/H): what the
+        weights of ``full_pass`` are computed from."""
+        encoder, decoder, cross = [], [], []
+        memory, _ = self.encode(source_ids)
+        x = self._embed(source_ids, training=False)
+        for block in self.encoder_blocks:
+            encoder.append(block.projections(x))
+            x, _ = block(x, memory.mask)
+        mask = look_ahead_mask(ops.shape(decoder_input_ids)[1])
+        x = self._embed(decoder_input_ids, training=False)
+        for block in self.decoder_blocks:
+            for found, kind in zip(block.projections(x, memory.states, mask), (decoder, cross), strict=True):
+                kind.append(found)
+            x, *_ = block(x, memory.states, mask, memory.mask)
+        return {
+            kind: tuple(ops.stack(layers, axis=1) for layers in zip(*found, strict=True))
+            for kind, found in zip(ATTENTION_KINDS, (encoder, decoder, cross), strict=True)
+        }
 
     def memory_keys_values(self, memory: Memory):
         """Per layer, the encoder's keys and values (B, H, S, D/H): projected once for all steps."""

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("model", "viz", "ui", "training")
 NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
 # Of the model's modules, what data flows in; anyone may read it, and none of them loads a network.
-LIGHT = {"model.changes", "model.hangul", "model.trace"}
+LIGHT = {"model.changes", "model.hangul", "model.projections", "model.trace"}
 
 
 def files(room: str) -> list[Path]:

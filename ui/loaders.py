@@ -9,6 +9,7 @@ import streamlit as st
 
 from model import Correction, Corrector, SentenceCorrection
 from model.folder import ASSETS, ModelEntry, list_models
+from model.projections import Projections
 from model.trace import AttentionTrace
 
 # The types are here for the pages, which import no model.
@@ -18,14 +19,17 @@ __all__ = [
     "Correction",
     "Corrector",
     "ModelEntry",
+    "Projections",
     "SentenceCorrection",
     "correct",
+    "embeddings",
     "forget",
     "is_shipped",
     "list_entries",
     "load_corrector",
     "model_id",
     "positional_encoding",
+    "projections",
     "trace",
     "version_on_disk",
 ]
@@ -77,10 +81,20 @@ def trace(sentence: str, text: str, corrector: Corrector) -> AttentionTrace:
     return _trace(sentence, text, corrector.fingerprint, corrector)
 
 
+def projections(sentence: str, text: str, corrector: Corrector, padding: int = 0) -> dict[str, Projections]:
+    """What the attention of ``trace`` is computed from."""
+    return _projections(sentence, text, padding, corrector.fingerprint, corrector)
+
+
+def embeddings(text: str, corrector: Corrector) -> np.ndarray:
+    """(S, D) float32: the token embeddings of ``text`` and the end mark, not yet scaled."""
+    return _embeddings(text, corrector.fingerprint, corrector)
+
+
 def forget() -> None:
     """Drop all answers; the models stay."""
-    _correct.clear()
-    _trace.clear()
+    for answers in (_correct, _trace, _projections, _embeddings):
+        answers.clear()
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
@@ -91,6 +105,16 @@ def _correct(text: str, fingerprint: str, _corrector: Corrector) -> Correction:
 @st.cache_data(max_entries=32, show_spinner=False)
 def _trace(sentence: str, text: str, fingerprint: str, _corrector: Corrector) -> AttentionTrace:
     return _corrector.trace(sentence, text)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _projections(sentence: str, text: str, padding: int, fingerprint: str, _corrector: Corrector):
+    return _corrector.projections(sentence, text, padding)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _embeddings(text: str, fingerprint: str, _corrector: Corrector) -> np.ndarray:
+    return _corrector.embeddings(text)
 
 
 # A correction holds on to its model: without its release, a model could not leave the memory.

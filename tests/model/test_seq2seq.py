@@ -161,7 +161,7 @@ def test_looking_returns_its_one_map(network, source, decoder_input, full_pass):
     compiled = CompiledNetwork(network)
     target = [*decoder_input[1, 1:], END_ID]
     seen = compiled.attend(source[1, : LENGTHS[1]], target)
-    assert set(seen) == {"cross_attention", "log_probabilities"}
+    assert {name for name in seen if name.endswith("attention")} == {"cross_attention"}
     attention = full_pass.cross_attention[1, ..., : LENGTHS[1]]
     np.testing.assert_allclose(seen["cross_attention"], attention, atol=1e-5)
     assert seen["log_probabilities"].shape == (TARGET,)

@@ -17,6 +17,8 @@ def arrays() -> dict:
         "source_positional_encoding": np.zeros((SOURCE, D_MODEL), np.float32),
         "target_positional_encoding": np.ones((TARGET, D_MODEL), np.float32),
         "log_probabilities": np.zeros(TARGET, np.float32),
+        "alternatives": (("다", "라"),) * TARGET,
+        "alternative_probabilities": np.full((TARGET, 2), 0.5, np.float32),
     }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from model import Correction, SentenceCorrection
 from model.changes import Change, find_changes
+from model.projections import Projections
 from model.trace import AttentionTrace
 
 LAYERS, HEADS, MAX_LENGTH = 2, 3, 40
@@ -38,6 +39,8 @@ def random_trace(source: str, target: str, seed: int = 0) -> AttentionTrace:
         source_positional_encoding=np.zeros((s, 4), np.float32),
         target_positional_encoding=np.zeros((t, 4), np.float32),
         log_probabilities=np.zeros(t, np.float32),
+        alternatives=tuple((token, "갈") for token in target_tokens),
+        alternative_probabilities=np.tile(np.array([0.75, 0.25], np.float32), (t, 1)),
     )
 
 
@@ -59,7 +62,20 @@ def one_map_trace(source: str, target: str) -> AttentionTrace:
         source_positional_encoding=None,
         target_positional_encoding=None,
         log_probabilities=np.zeros(t, np.float32),
+        alternatives=tuple((token, "갈") for token in target_tokens),
+        alternative_probabilities=np.tile(np.array([0.75, 0.25], np.float32), (t, 1)),
     )
+
+
+def random_projections(trace: AttentionTrace, depth: int = 4) -> dict[str, Projections]:
+    """Queries, keys and values of the shapes that belong to a trace; its weights do not follow from them."""
+    rng = np.random.default_rng(2)
+    found = {}
+    for kind in trace.kinds:
+        *heads, queries, keys = trace.attention(kind).shape
+        shapes = ((*heads, queries, depth), (*heads, keys, depth), (*heads, keys, depth))
+        found[kind] = Projections(*(rng.normal(size=shape).astype(np.float32) for shape in shapes))
+    return found
 
 
 class FakeCorrector:
@@ -77,6 +93,12 @@ class FakeCorrector:
         text = unicodedata.normalize("NFC", text)
         pieces = [piece for piece in text.strip().replace(". ", ".\n").split("\n") if piece.strip()]
         return Correction(text, tuple(self._sentence(text.index(piece), piece) for piece in pieces))
+
+    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
+        return random_projections(self.trace(source, target))
+
+    def embeddings(self, text: str) -> np.ndarray:
+        return np.random.default_rng(3).normal(size=(len(text) + 1, 4)).astype(np.float32) / 4
 
     def _sentence(self, start: int, source: str) -> SentenceCorrection:
         too_long = len(source) > MAX_LENGTH

@@ -25,13 +25,16 @@ BATCH_SENTENCES = 64
 
 @dataclass(frozen=True)
 class SentenceCorrection:
-    """One sentence of a text. ``start`` is where it begins in the whole (NFC) text."""
+    """One sentence of a text, or one part of a sentence that is longer than the network can read.
+
+    ``start`` is where it begins in the whole (NFC) text.
+    """
 
     start: int
     source: str
     proposed: tuple[Change, ...]  # all the network would change; the target is the text with all of them
     minimum_confidence: float
-    too_long: bool  # longer than the network can read, and therefore left as it is
+    too_long: bool  # more characters than the network can read without any space: left as it is
     _look: Callable[[str, str], AttentionTrace] = field(repr=False, compare=False)
 
     @cached_property
@@ -167,7 +170,7 @@ class Corrector:
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
         """Correct many texts at once; the result has their order."""
         sources = [normalise(text) for text in texts]
-        spans = [split_sentences(source) for source in sources]
+        spans = [split_sentences(source, self.config.max_length) for source in sources]
         pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
         proposed = iter(self._propose(pieces))
         return [

@@ -11,7 +11,11 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("model", "viz", "ui", "training")
 NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
 # Of the model's modules, what data flows in; anyone may read it, and none of them loads a network.
-LIGHT = {"model.changes", "model.hangul", "model.projections", "model.trace"}
+LIGHT = {"model.changes", "model.hangul", "model.projections", "model.sentences", "model.trace"}
+LIGHT |= {
+    "model.analysis",
+    *(f"model.analysis.{path.stem}" for path in (ROOT / "model/analysis").glob("[a-z]*.py")),
+}
 
 
 def files(room: str) -> list[Path]:
@@ -73,7 +77,7 @@ def test_pages_do_not_import_each_other():
 
 def test_importing_the_library_and_the_commands_loads_no_network_library():
     # The page paints, --help answers and background workers start without waiting for TensorFlow.
-    modules = "model, model.__main__, training.__main__, training.stream, training.evaluate, viz"
-    code = f"import sys, {modules}; print(sorted({NETWORK_LIBRARIES!r} & set(sys.modules)))"
+    modules = ["model.__main__", "training.__main__", "training.stream", "training.evaluate", "viz"]
+    code = f"import sys, {', '.join([*modules, *sorted(LIGHT)])}; print(sorted({NETWORK_LIBRARIES!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr

@@ -5,6 +5,7 @@ import unicodedata
 import streamlit as st
 
 from model.hangul import is_syllable
+from model.sentences import split_sentences
 from ui import loaders, markup
 from ui.texts import say
 
@@ -30,6 +31,8 @@ def about(text: str, correction: loaders.Correction, limit: int) -> None:
     for number, sentence in enumerate(correction.sentences, start=1):
         if sentence.too_long:
             st.warning(say("too_long", number=number, length=len(sentence.source), limit=limit))
+    if len(correction.sentences) > len(split_sentences(correction.source)):
+        markup.paragraph(say("read_in_parts", limit=limit), "note")
     if not unicodedata.is_normalized("NFC", text):
         markup.paragraph(say("composed"), "note")
     if correction.proposed or all(sentence.too_long for sentence in correction.sentences):

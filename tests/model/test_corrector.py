@@ -72,6 +72,18 @@ def test_a_sentence_too_long_is_left_alone_and_its_neighbour_is_not(tiny_correct
         _ = correction.sentences[1].trace
 
 
+def test_a_long_sentence_is_read_in_parts_and_keeps_its_end(tiny_corrector):
+    limit = tiny_corrector.config.max_length
+    text = " ".join(["손니미 왔는데"] * 20)
+    correction = tiny_corrector.correct(text)
+    assert len(correction.sentences) > len(text) // limit
+    assert not any(part.too_long for part in correction.sentences)
+    assert " ".join(part.source for part in correction.sentences) == text
+    assert " ".join(part.text for part in correction.sentences) == correction.text
+    for part in correction.sentences:
+        assert len(part.trace.source_tokens) <= limit + 1
+
+
 def test_sentences_and_what_lies_between_them(tiny_corrector):
     text = "  전 오래. \n\n 손니미!  방이\t업쓰며 "
     correction = tiny_corrector.correct(text)

@@ -39,7 +39,7 @@ def test_nothing_is_lost():
     for _ in range(1000):
         text = "".join(rng.choices('가나.!?… \n\r\t\u2028"”)1', k=rng.randrange(0, 25)))
         done = 0
-        for start, end in split_sentences(text):
+        for start, end in split_sentences(text, rng.choice((None, 1, 4))):
             assert start >= done
             assert not text[done:start].strip()  # only white space lies between
             assert text[start:end] == text[start:end].strip() != ""
@@ -47,8 +47,26 @@ def test_nothing_is_lost():
         assert not text[done:].strip()
 
 
+def test_a_long_sentence_is_cut_at_spaces_into_even_parts():
+    text = "한 " + "둘셋 " * 40 + "끝. 짧은 말."
+    *parts, last = [text[a:b] for a, b in split_sentences(text, 50)]
+    assert last == "짧은 말."
+    assert " ".join(parts) == text.removesuffix(" 짧은 말.")
+    assert max(map(len, parts)) <= 50
+    assert min(map(len, parts)) > 25
+    assert split_sentences(text, len(text)) == split_sentences(text)
+
+
+def test_what_has_no_space_is_not_cut():
+    endless = "가" * 30
+    text = f"앞의 말 {endless} 뒤의 말"
+    assert [text[a:b] for a, b in split_sentences(text, 10)] == ["앞의 말", endless, "뒤의 말"]
+    assert [endless[a:b] for a, b in split_sentences(endless, 10)] == [endless]
+
+
 def test_long_white_space_takes_no_quadratic_time():
     started = time.process_time()
     assert len(split_sentences("가" + " " * 100_000 + "나")) == 1
     assert len(split_sentences("가" + " \n" * 50_000 + "나")) == 2
+    assert len(split_sentences("가 나" * 50_000, 2)) == 50_001
     assert time.process_time() - started < 2

@@ -1,0 +1,202 @@
+"""Which rows and columns of an attention map belong to a change, and which heads look there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from model.changes import Change
+from model.trace import AttentionTrace
+
+
+@dataclass(frozen=True)
+class Focus:
+    """The rows that one change concerns in one kind of attention, and the columns that tell about it."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class EditAttention:
+    """How much of its attention each head gives to a change, and gives to such places anyway."""
+
+    share: np.ndarray  # (L, H) float32 in 0..1
+    usual: np.ndarray  # (L, H) float32 in 0..1
+
+    @property
+    def beyond_usual(self) -> np.ndarray:
+        """(L, H) float32 in -1..1: ``share - usual``."""
+        return self.share - self.usual
+
+
+class LeadingHead(NamedTuple):
+    """A head, counted from 0, and its two shares of ``EditAttention``."""
+
+    layer: int
+    head: int
+    share: float
+    usual: float
+
+
+def copy_positions(changes: Sequence[Change], source_length: int, target_length: int) -> np.ndarray:
+    """(T,) int: the source position that a plain copy would look at while it writes each target token.
+
+    Both lengths count the end mark. Outside the changes that is the same character on the other side (the
+    end mark for the end mark). Inside a replacement the characters are paired from its beginning, one to
+    one, as far as both sides have any; every other row has no counterpart and gets -1.
+
+    Raises ValueError for lengths that the changes do not turn into each other.
+    """
+    grown = sum(len(change.right) - len(change.wrong) for change in changes)
+    if source_length + grown != target_length:
+        raise ValueError(
+            f"the changes make {source_length} source tokens {source_length + grown}, "
+            f"received {target_length} target tokens"
+        )
+    positions = np.arange(target_length)
+    for change in changes:
+        positions[change.target_end :] = np.arange(target_length - change.target_end) + change.source_end
+        paired = min(len(change.wrong), len(change.right))
+        positions[change.target_start + paired : change.target_end] = -1
+    return positions
+
+
+def row_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
+    """(Q,) int: where each row of a kind of attention stands among its keys, -1 where nowhere.
+
+    In the encoder a character stands at itself, in decoder self-attention a row at the last token it has
+    read (the one before the token it writes), in cross-attention at its ``copy_positions``.
+    """
+    rows, columns = trace.axes(kind)
+    if kind == "cross_attention":
+        return copy_positions(changes, len(columns), len(rows))
+    return np.arange(len(rows))
+
+
+def changed_rows(changes: Sequence[Change], target_length: int) -> np.ndarray:
+    """(T,) bool: the rows that write something else than a copy would. A deletion writes nothing; it shows
+    in the row that follows, which goes on behind what was left out."""
+    changed = np.zeros(target_length, bool)
+    for change in changes:
+        changed[list(_written(change))] = True
+    return changed
+
+
+def focus(trace: AttentionTrace, kind: str, change: Change) -> Focus:
+    """Which rows and columns of a kind of attention belong to a change.
+
+    cross_attention: the rows that write the correction look at the characters it replaces. A deletion has
+    the row that follows; an insertion has the two source characters between which it goes.
+
+    encoder_attention: the replaced characters are the rows (of an insertion, the two it goes between);
+    the columns are the same characters and one neighbour on each side, since it is the syllables beside
+    it that decide how a syllable sounds, and so whether it is spelled right. What a row gives to itself
+    says nothing of that and is not counted in ``attention_to_edit``.
+
+    decoder_attention: the rows that write the correction look at what they have written of it so far, and
+    at the token before it. Of these columns each row sees only those up to itself; the others are masked.
+
+    Raises ValueError for a kind that the trace lacks.
+    """
+    columns = len(trace.axes(kind)[1])
+    rows = tuple(_written(change))
+    if kind == "decoder_attention":  # column j holds target token j - 1
+        return Focus(rows, rows)
+    gap = change.source_start == change.source_end
+    beside = _inside(range(change.source_start - 1, change.source_end + 1), columns)
+    replaced = beside if gap else tuple(range(change.source_start, change.source_end))
+    return Focus(rows, replaced) if kind == "cross_attention" else Focus(replaced, beside)
+
+
+def attention_to_edit(
+    trace: AttentionTrace, kind: str, change: Change, changes: Sequence[Change]
+) -> EditAttention:
+    """How much of their attention the rows of a change give to its columns, both as in ``focus``.
+
+    ``share``: the mass on these columns, averaged over the rows; in the encoder without the cells in which
+    a row looks at itself.
+
+    ``usual``: what the same head gives to such places where nothing is corrected. The columns of each row
+    of the change lie at some distances from where that row stands (``row_positions``; a row without a
+    counterpart stands at the source character that a copy would write next). Every row outside all
+    ``changes`` is asked for its mass at the same distances from where it stands, wherever these all lie
+    inside the sentence (and not behind the mask); the answers are averaged over those rows, then over the
+    rows of the change. So a head that always copies has as large a ``usual`` as ``share``, and one that
+    turns to the mistake does not. A row that sees nothing but its columns, at the beginning of decoder
+    self-attention, has no choice: its own mass is its usual one. Where no row can be asked (nothing is left
+    unchanged, or the sentence is too short) ``usual`` is 0.
+
+    ``change`` is one of ``changes``, which lead from the trace's source to its target.
+
+    Raises ValueError for a change that is not among them and for a kind that the trace lacks.
+    """
+    if change not in changes:
+        raise ValueError(f"the change should be one of {tuple(changes)}, received {change}")
+    weights = trace.attention(kind)  # (L, H, Q, K)
+    standing = _standing(trace, kind, changes)
+    outside = np.ones(weights.shape[2], bool)
+    for each in changes:
+        outside[list(focus(trace, kind, each).rows)] = False
+    others = np.flatnonzero(outside)
+    shares, usuals = [], []
+    for row, columns in _cells(focus(trace, kind, change), kind):
+        shares.append(weights[:, :, row, columns].sum(-1))  # (L, H, C) -> (L, H)
+        if kind == "decoder_attention" and len(columns) == row + 1:
+            usuals.append(shares[-1])
+            continue
+        windows = standing[others, None] + (columns - standing[row])  # (R, C)
+        fits = ((windows >= 0) & (windows < weights.shape[3])).all(axis=1)
+        if fits.any():
+            cells = weights[:, :, others[fits, None], windows[fits]]  # (L, H, R, C)
+            usuals.append(cells.sum(-1).mean(-1))
+    nothing = np.zeros(weights.shape[:2], np.float32)
+    return EditAttention(
+        np.mean(shares, axis=0, dtype=np.float32),
+        np.mean(usuals, axis=0, dtype=np.float32) if usuals else nothing,
+    )
+
+
+def leading_heads(
+    trace: AttentionTrace, change: Change, changes: Sequence[Change], count: int = 3
+) -> list[LeadingHead]:
+    """The heads of cross-attention that look at the source of a change most beyond what they usually do
+    there, the first one most; all heads where there are fewer than ``count``."""
+    attention = attention_to_edit(trace, "cross_attention", change, changes)
+    order = np.argsort(-attention.beyond_usual, axis=None, kind="stable")[:count]
+    heads = zip(*np.unravel_index(order, attention.share.shape), strict=True)
+    return [
+        LeadingHead(
+            int(layer), int(head), float(attention.share[layer, head]), float(attention.usual[layer, head])
+        )
+        for layer, head in heads
+    ]
+
+
+def _written(change: Change) -> range:
+    """The rows that write a change, the row that follows for a deletion."""
+    return range(change.target_start, max(change.target_end, change.target_start + 1))
+
+
+def _inside(positions: range, length: int) -> tuple[int, ...]:
+    return tuple(position for position in positions if 0 <= position < length)
+
+
+def _standing(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
+    """(Q,) int: ``row_positions``, and for a row without one the source character to be written next."""
+    positions = row_positions(trace, kind, changes)
+    for change in changes if kind == "cross_attention" else ():
+        rows = slice(change.target_start, change.target_end)
+        positions[rows] = np.where(positions[rows] < 0, change.source_end, positions[rows])
+    return positions
+
+
+def _cells(focus: Focus, kind: str) -> list[tuple[int, np.ndarray]]:
+    """Each row of a focus with the columns that count for it."""
+    columns = np.array(focus.columns, int)
+    if kind == "encoder_attention":
+        return [(row, columns[columns != row]) for row in focus.rows]
+    if kind == "decoder_attention":
+        return [(row, columns[columns <= row]) for row in focus.rows]
+    return [(row, columns) for row in focus.rows]

@@ -1,0 +1,126 @@
+"""What kind of mistake a change repairs, as far as the difference itself shows it."""
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+from rapidfuzz.distance import OSA
+
+from model.analysis.sounds import carried_over, sound_alike
+from model.changes import Change, find_changes
+from model.hangul import decompose, is_syllable
+
+KINDS = ("spacing", "liaison", "sound", "jamo", "word")
+
+_CONTEXT = 2  # characters on each side: the next syllable, also where a space lies between
+_HEARD_LETTERS = ("", *"ㄱㄴㄷㄹㅁㅂㅅㅇ")  # how the seven codas that can be heard are written, ㅅ for ㄷ too
+# Jamo that take two keys.
+_KEYS = {
+    "ㅘ": "ㅗㅏ", "ㅙ": "ㅗㅐ", "ㅚ": "ㅗㅣ", "ㅝ": "ㅜㅓ", "ㅞ": "ㅜㅔ", "ㅟ": "ㅜㅣ", "ㅢ": "ㅡㅣ",
+    "ㄳ": "ㄱㅅ", "ㄵ": "ㄴㅈ", "ㄶ": "ㄴㅎ", "ㄺ": "ㄹㄱ", "ㄻ": "ㄹㅁ", "ㄼ": "ㄹㅂ", "ㄽ": "ㄹㅅ",
+    "ㄾ": "ㄹㅌ", "ㄿ": "ㄹㅍ", "ㅀ": "ㄹㅎ", "ㅄ": "ㅂㅅ",
+}  # fmt: skip
+
+
+def kind_of(change: Change, source: str, target: str) -> str:
+    """One of KINDS, the first that fits a change from ``source`` to ``target``:
+
+    spacing: only white space differs.
+    liaison: both spellings sound alike, and a coda stands as the onset of the next syllable or the other
+        way round (바비 → 밥이, 설겆이 → 설거지), whatever other rule of sound takes part (갱니믈 → 객님을).
+    sound: both spellings sound alike by the rules of pronunciation, as ``model.analysis.sounds`` has them
+        (궁물 → 국물, 가치 → 같이, 할께 → 할게, 되요 → 돼요).
+    jamo: Hangul in which a single jamo, or a single key of the keyboard, is wrong, missing, too much or
+        swapped with the next one (날싸 → 날씨, 안녀ㅇ → 안녕); also a coda that makes a syllable Korean does
+        not use (늖 → 는): it may sound alike, but nobody spells so by ear.
+    word: anything else; another word, another ending, punctuation, several slips at once.
+
+    It is a description of the difference, not of what the writer was thinking: 낳다 for 낫다 is one jamo.
+
+    Raises ValueError for a change whose offsets belong to other texts.
+    """
+    typed, corrected = (
+        source[change.source_start : change.source_end],
+        target[change.target_start : change.target_end],
+    )
+    if (typed, corrected) != (change.wrong, change.right):
+        raise ValueError(
+            f"the change should stand in its texts, received {change} for {typed!r}, {corrected!r}"
+        )
+    if "".join(change.wrong.split()) == "".join(change.right.split()):
+        return "spacing"
+    if _is_stray_coda(change.wrong, change.right):
+        return "jamo"
+    for typed, corrected in _in_context(change, source, target):
+        if sound_alike(typed, corrected):
+            return "liaison" if _has_liaison(typed, corrected) else "sound"
+    return "jamo" if _is_one_jamo(change.wrong, change.right) else "word"
+
+
+def _in_context(change: Change, source: str, target: str) -> Iterator[tuple[str, str]]:
+    """(typed, corrected): the change between its neighbours, these corrected or as they were typed; then
+    the same with the change before it and with the one behind it, for 오 탄 and 옷 한 differ in two places
+    that explain each other."""
+    near = [each for each in _changes_between(source, target) if _gap(each, change) <= _CONTEXT]
+    for first, last in ((change, change), *(sorted((change, each), key=_start) for each in near)):
+        spans = (first.source_start, last.source_end), (first.target_start, last.target_end)
+        typed, corrected = source[slice(*spans[0])], target[slice(*spans[1])]
+        for text, (start, end) in zip((target, source), reversed(spans), strict=True):
+            before, after = text[max(start - _CONTEXT, 0) : start], text[end : end + _CONTEXT]
+            yield before + typed + after, before + corrected + after
+
+
+# All changes of a sentence are asked about, one after the other.
+_changes_between = lru_cache(maxsize=8)(find_changes)
+
+
+def _start(change: Change) -> tuple[int, int]:
+    return change.source_start, change.target_start
+
+
+def _gap(one: Change, other: Change) -> float:
+    """How many characters of the source lie between two changes; endlessly many from one to itself."""
+    first, last = sorted((one, other), key=_start)
+    return last.source_start - first.source_end if first != last else math.inf
+
+
+def _has_liaison(typed: str, corrected: str) -> bool:
+    """Whether a coda of one text stands as the next onset in the other, syllable for syllable."""
+    typed, corrected = ("".join(text.split()) for text in (typed, corrected))
+    if len(typed) != len(corrected):
+        return False
+    pairs = list(zip(pairwise(typed), pairwise(corrected), strict=True))
+    return any(_carries(one, other) or _carries(other, one) for one, other in pairs)
+
+
+def _carries(moved: tuple[str, str], kept: tuple[str, str]) -> bool:
+    if not all(map(is_syllable, (*moved, *kept))):
+        return False
+    (_, _, coda), (initial, _, _) = map(decompose, kept)
+    (_, _, left), (onset, _, _) = map(decompose, moved)
+    return initial == "ㅇ" and left != coda and onset in carried_over(coda)
+
+
+def _is_one_jamo(wrong: str, right: str) -> bool:
+    if not all(is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace() for c in wrong + right):
+        return False
+    slots = _slots(wrong), _slots(right)
+    if len(slots[0]) == len(slots[1]) and sum(a != b for a, b in zip(*slots, strict=True)) == 1:
+        return True
+    return OSA.distance(*("".join(_KEYS.get(jamo, jamo) for jamo in each) for each in slots)) <= 1
+
+
+def _is_stray_coda(wrong: str, right: str) -> bool:
+    """Whether one syllable differs in its coda alone, which no ear suggests, and is none of the 2,350
+    syllables of KS X 1001, the ones in use."""
+    if not (len(wrong) == len(right) == 1 and is_syllable(wrong) and is_syllable(right)):
+        return False
+    (*start, coda), (*other, _) = decompose(wrong), decompose(right)
+    in_use = len(wrong.encode("euc_kr")) == 2  # this encoding spells out any other syllable
+    return start == other and coda not in _HEARD_LETTERS and not in_use
+
+
+def _slots(text: str) -> list[str]:
+    """Initial, medial and final of each syllable ("" without a coda); other characters as they are."""
+    return [jamo for c in text for jamo in (decompose(c) if is_syllable(c) else (c,))]

@@ -13,6 +13,7 @@ from ui import examples
 
 DEFAULTS = {
     "lang": "ko",
+    "lecture": "",  # 1: larger type and fewer controls
     "sentence": examples.load()[0].text,
     "model": "transformer",
     "confidence": "",  # the lowest of the changes that are made; empty: the model's own
@@ -20,9 +21,32 @@ DEFAULTS = {
     "kind": "cross_attention",
     "layer": "3",  # of four: where the shipped model aligns what it writes with what it reads
     "head": "mean",
+    "view": "heatmap",  # of the sentence: heatmap, lines, steps, numbers or predict
+    "step": "",  # of decoding, counted from 1; empty: where the change, or else the first one, begins
+    "edit": "",  # which change of the sentence, counted from 1; empty: the whole sentence
+    "marks": "",  # positions in the source that the visitor expects to matter, such as 3,4,5
+    "revealed": "",  # 1 once the attention is shown beside the marks
+    "around": "12",  # how many tokens left and right of a change can be marked, or all
+    "heads": "",  # which heads are drawn as lines, such as 1.2,3.4 (layer.head); empty: those of layer and head
+    "mass": "60",  # percent of each row's weight that its lines carry together
+    "order": "place",  # of the heads in the overview: place, entropy, distance or edit
+    "shown": "weights",  # in the heatmap: weights, or their difference from a plain copy
+    "unit": "syllable",  # of its axes: syllable or word
+    "unmarked": "",  # 1 where the marks <s> and </s> are left out of it
+    "fitted": "",  # 1 where its strongest colour is its largest weight instead of 1
+    "logarithmic": "",  # 1 where its colours follow the logarithm of the weight
+    "cell": "",  # the chosen cell of an attention map, "row,column" in characters; empty: none
+    "q": "0,10,0",  # the classroom's queries, keys and values: rows end at ";", cells at ","
+    "k": "10,0,0;0,10,0;0,0,10;0,0,10",
+    "v": "1,0;10,0;100,5;1000,6",
+    "unscaled": "",  # 1 where the classroom's products are not divided by the root of the width
+    "batch": "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요.",  # sentences of the masks, one a line
+    "batch_row": "",  # which of them is looked into, counted from 1; empty: the shortest
+    "masks_kind": "decoder_attention",
     "positions": "64",
     "dimensions": "128",
     "curves": "10,11,30,31",
+    "moved": "",  # the position of the character that the page of positions moves; empty: the first that changed
 }
 LONGEST = 2_000
 

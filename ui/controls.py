@@ -9,11 +9,14 @@ from ui.texts import LANGUAGES, say
 
 
 def header() -> None:
-    """The top row of every page: the product's name and the language."""
+    """The top row of every page: the product's name, the lecture mode and the language."""
     markup.style()
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         markup.paragraph(say("product"), "product")
-        choose("lang", list(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
+        with st.container(horizontal=True, width="content", vertical_alignment="center"):
+            if switch("lecture"):
+                markup.lecture_style()
+            choose("lang", list(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
 
 
 def theme() -> str:
@@ -22,10 +25,15 @@ def theme() -> str:
 
 
 def choose(
-    name: str, options: list[str], label_of: Callable[[str], str], *, label_visibility: str = "visible"
+    name: str,
+    options: list[str],
+    label_of: Callable[[str], str],
+    *,
+    otherwise: str | None = None,
+    label_visibility: str = "visible",
 ) -> str:
     """One of a few ``options``, side by side; returns the chosen one."""
-    key = _seed(name, address.get_option(name, options))
+    key = _seed(name, address.get_option(name, options, otherwise))
     st.segmented_control(
         say(f"{name}_label"),
         options,
@@ -36,7 +44,14 @@ def choose(
         required=True,
         label_visibility=label_visibility,
     )
-    return address.get_option(name, options)
+    return address.get_option(name, options, otherwise)
+
+
+def switch(name: str) -> bool:
+    """Something that is on or off; the setting is "1" or empty."""
+    key = _seed(name, address.get(name) == "1")
+    st.toggle(say(f"{name}_label"), key=key, on_change=_keep_switch, args=(name,))
+    return address.get(name) == "1"
 
 
 def pick(name: str, options: list[str], label_of: Callable[[str], str], otherwise: str) -> str:
@@ -102,6 +117,10 @@ def _seed(name: str, value: object) -> str:
 def _keep(name: str) -> None:
     value = st.session_state[f"control_{name}"]
     address.put(name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+def _keep_switch(name: str) -> None:
+    address.put(name, "1" if st.session_state[f"control_{name}"] else "")
 
 
 def _keep_choice(name: str, unchosen: float) -> None:

@@ -20,7 +20,8 @@ KO, EN = table("ko"), table("en")
 
 
 def figure(app) -> dict:
-    return json.loads(app.get("plotly_chart")[0].proto.spec)
+    """The heatmap, which is the last figure of the page: the overview and the heads of a change stand before it."""
+    return json.loads(app.get("plotly_chart")[-1].proto.spec)
 
 
 def numbers(app) -> np.ndarray:
@@ -49,7 +50,7 @@ def test_opens_in_korean_on_a_corrected_example(open_app):
     app = open_app()
     assert not app.exception
     assert app.title[0].value == KO["attention_title"]
-    assert app.pills[0].value == examples.load()[0].id
+    assert app.pills(key="control_example").value == examples.load()[0].id
     assert app.get("plotly_chart")
 
 
@@ -109,8 +110,8 @@ def test_state_survives_a_visit_to_another_page(open_app):
 
 def test_picking_an_example_replaces_the_sentence(open_app):
     app = open_app(sentence="고갱")
-    assert app.pills[0].value is None
-    app.pills[0].set_value("spacing").run()
+    assert app.pills(key="control_example").value is None
+    app.pills(key="control_example").set_value("spacing").run()
     assert app.session_state["view"]["sentence"] == "우리는할 수있는 만큼만 천천 히 해보기로 했다."
     assert app.session_state["live_text_revision"] == 1
 

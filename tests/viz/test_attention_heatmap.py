@@ -7,14 +7,15 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from viz import THEMES, attention_heatmap
+from viz import MOST_CELLS_TO_CLICK, THEMES, attention_heatmap
 
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요? "
+AXES = ("xaxis", "yaxis", "xaxis2", "yaxis2")
 HOSTILE = ["<b>x</b>", "<s>", "&", "<a href='javascript:alert(1)'>x</a>", "🙂", "%{z}", "$x$"]
 
 
 def tokens(count: int) -> list[str]:
-    return list((SENTENCE * 8)[:count])
+    return list((SENTENCE * 30)[:count])
 
 
 def uniform_causal(count: int) -> np.ndarray:
@@ -32,6 +33,16 @@ def numbers_in_json(figure: go.Figure) -> np.ndarray:
     assert array["dtype"] == "f4"
     flat = np.frombuffer(base64.b64decode(array["bdata"]), np.float32)
     return flat.reshape([int(size) for size in array["shape"].split(",")])
+
+
+def markers(figure: go.Figure) -> list[go.Scatter]:
+    """The traces that answer to the pointer."""
+    return [trace for trace in figure.data if trace.type == "scatter" and trace.hovertemplate]
+
+
+def places(cells: go.Scatter) -> np.ndarray:
+    """(N, 2): row and column of each marker."""
+    return np.stack([cells.y, cells.x], axis=-1).astype(int)
 
 
 @pytest.mark.parametrize("count", [1, 10, 40])
@@ -71,10 +82,9 @@ def test_texts_are_the_callers():
     assert figure.layout.title.text == "1층"
     assert figure.layout.xaxis.title.text == "보는 글자"
     assert figure.layout.yaxis.title.text == "만드는 글자"
-    template = figure.data[0].hovertemplate
-    assert template.startswith("만드는 %{y:d}: <b>%{y}</b><br>보는 %{x:d}: <b>%{text}</b>")
-    assert "가중치: <b>%{z:.3f}</b>" in template
-    assert figure.data[0].text[0][0] == "나"
+    template = markers(figure)[0].hovertemplate
+    assert template.startswith("만드는 %{y:d}: <b>%{y}</b><br>보는 %{x:d}: <b>%{x}</b>")
+    assert "가중치: <b>%{customdata:.3f}</b>" in template
 
 
 def test_nothing_typed_becomes_markup():
@@ -89,24 +99,28 @@ def test_nothing_typed_becomes_markup():
         hover=("<i>1</i>", "<i>2</i>", "<i>3</i>%{z}"),
     )
     data, layout = figure.data[0], figure.layout
-    labels = [*layout.xaxis.ticktext, *layout.yaxis.ticktext, *np.ravel(data.text)]
+    labels = [text for axis in AXES for text in layout[axis].ticktext]
     titles = [layout.title.text, layout.xaxis.title.text, layout.yaxis.title.text, data.colorbar.title.text]
     assert not [text for text in labels + titles if "<" in text or "$" in text]
     assert list(layout.yaxis.ticktext[:3]) == ["&lt;b&gt;x&lt;/b&gt;", "&lt;s&gt;", "&amp;"]
-    assert "<i>" not in data.hovertemplate
-    assert data.hovertemplate.count("%{z") == 1
+    template = markers(figure)[0].hovertemplate
+    assert "<i>" not in template
+    assert template.count("%{z") == 0
 
 
 def test_masked_cells_are_hatched_and_named_while_their_zeros_stay():
     figure = attention_heatmap(
         uniform_causal(4), "가나다라", "마바사아", masked=look_ahead(4), masked_title="가려짐"
     )
-    heatmap, hatching = figure.data
+    heatmap, hatching = figure.data[:2]
     np.testing.assert_array_equal(np.asarray(heatmap.z)[look_ahead(4)], 0)
-    assert heatmap.text[0] == ["마", "바 (가려짐)", "사 (가려짐)", "아 (가려짐)"]
-    assert list(heatmap.text[3]) == ["마", "바", "사", "아"]
     assert hatching.fillpattern.shape == "/"
     assert (hatching.name, hatching.showlegend, hatching.hoverinfo) == ("가려짐", True, "skip")
+    seen, hidden = markers(figure)
+    assert "(가려짐)" in hidden.hovertemplate
+    assert "(가려짐)" not in seen.hovertemplate
+    np.testing.assert_array_equal(places(hidden), np.argwhere(look_ahead(4)))
+    np.testing.assert_array_equal(places(seen), np.argwhere(~look_ahead(4)))
 
 
 def test_the_hatching_covers_the_masked_cells_and_no_other():
@@ -122,7 +136,82 @@ def test_the_hatching_covers_the_masked_cells_and_no_other():
 
 def test_no_hatching_where_nothing_is_masked():
     figure = attention_heatmap(np.ones((1, 1)), "가", "나", masked=np.zeros((1, 1), bool))
-    assert len(figure.data) == 1
+    assert not [trace for trace in figure.data if trace.type == "scatter" and trace.fill]
+
+
+@pytest.mark.parametrize("count", [3, 40])
+def test_every_cell_has_one_marker_that_knows_its_place_and_its_weight(count):
+    weights = np.random.default_rng(0).dirichlet(np.ones(count), count).astype(np.float32)
+    (cells,) = markers(attention_heatmap(weights, tokens(count), tokens(count), first=(0, 1)))
+    rows, columns = places(cells).T
+    np.testing.assert_allclose(cells.customdata, weights[rows, columns - 1], atol=0.0005)
+    assert len(set(zip(rows, columns, strict=True))) == weights.size
+    assert (cells.marker.opacity, cells.marker.maxdisplayed) == (0, 1)
+
+
+def test_the_hover_finds_the_label_of_every_place_even_where_none_is_in_sight():
+    layout = attention_heatmap(np.zeros((200, 400)), ["나"] * 200, ["가"] * 400, first=(0, 3)).layout
+    assert len(layout.xaxis.ticktext) < 400 and len(layout.yaxis.ticktext) < 200
+    for hidden, shown, size, start in (("xaxis2", "x", 400, 3), ("yaxis2", "y", 200, 0)):
+        axis = layout[hidden]
+        assert (axis.overlaying, axis.matches, axis.showticklabels) == (shown, shown, False)
+        assert list(axis.tickvals) == list(range(start, start + size))
+        assert len(axis.ticktext) == size
+
+
+def test_more_cells_than_a_browser_can_list_hover_by_themselves():
+    size = int(MOST_CELLS_TO_CLICK**0.5) + 1
+    figure = attention_heatmap(np.zeros((size, size)), ["가"] * size, ["나"] * size)
+    assert not markers(figure)
+    assert "<b>%{z:.3f}</b>" in figure.data[0].hovertemplate
+
+
+def test_positions_count_from_where_the_first_cell_stands():
+    figure = attention_heatmap(
+        np.eye(3), "가나다", "라마바", first=(2, 1), emphasis_rows=[3], selected=(4, 1), masked=1 - np.eye(3)
+    )
+    heatmap, hatching = figure.data[:2]
+    assert (heatmap.y0, heatmap.x0) == (2, 1)
+    assert figure.layout.yaxis.range == (4.5, 1.5)
+    assert figure.layout.xaxis.range == (0.5, 3.5)
+    assert list(figure.layout.yaxis.tickvals) == [2, 3, 4]
+    assert figure.layout.yaxis.ticktext[1].startswith("<b>")
+    assert (min(x for x in hatching.x if x is not None), hatching.y[0]) == (0.5, 1.5)
+
+
+def test_the_row_and_the_column_of_the_selected_cell_are_framed_and_in_the_legend():
+    figure = attention_heatmap(np.eye(4), "가나다라", "마바사아", selected=(1, 3), selected_title="고른 줄")
+    frames = [((shape.x0, shape.x1), (shape.y0, shape.y1)) for shape in figure.layout.shapes]
+    assert frames == [((-0.5, 3.5), (0.5, 1.5)), ((2.5, 3.5), (3.5, -0.5))]
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["almost 0", "고른 줄"]
+    assert not attention_heatmap(np.eye(4), "가나다라", "마바사아").layout.shapes
+
+
+def test_a_difference_keeps_its_numbers_and_parts_at_0():
+    values = np.array([[-0.75, 0.5]], np.float32)
+    figure = attention_heatmap(values, "가", "나다", difference=True)
+    np.testing.assert_array_equal(numbers_in_json(figure), values)
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1)
+    assert "%{customdata:+.3f}" in markers(figure)[0].hovertemplate
+    fitted = attention_heatmap(values, "가", "나다", difference=True, colour_max=None).data[0]
+    assert (fitted.zmin, fitted.zmax) == (-0.75, 0.75)
+
+
+def test_a_difference_that_rounds_to_nothing_has_no_minus():
+    values = np.array([[-0.0004, 0.0004]])
+    (cells,) = markers(attention_heatmap(values, "가", "나다", difference=True))
+    assert not np.signbit(cells.customdata).any()
+
+
+@pytest.mark.parametrize("difference", [False, True])
+def test_a_logarithm_changes_the_colours_and_not_the_numbers(difference):
+    weights = np.array([[0.9, 0.09, 0.01]], np.float32)
+    figure = attention_heatmap(weights, "가", "나다라", logarithmic=True, difference=difference)
+    np.testing.assert_array_equal(numbers_in_json(figure), weights)
+    assert not figure.data[0].showscale
+    bar = figure.data[-1].marker
+    assert (bar.showscale, bar.cmax) == (True, pytest.approx(3))
+    assert bar.colorbar.ticktext[-1] == "1"
 
 
 def test_emphasised_rows_are_bold_and_only_they():
@@ -159,6 +248,15 @@ def test_crowded_columns_stand_on_steps_and_long_ones_are_turned():
     assert (crowded.tickangle, long.tickangle) == (0, -90)
 
 
+def test_hundreds_of_rows_share_out_the_height_and_the_changed_ones_keep_their_labels():
+    layout = attention_heatmap(np.zeros((512, 9)), tokens(512), tokens(9), emphasis_rows=[101]).layout
+    assert layout.height < 1_000
+    shown = list(layout.yaxis.tickvals)
+    assert 101 in shown
+    assert 40 < len(shown) < 110
+    assert min(np.diff(shown)) >= 5
+
+
 def test_only_hundreds_of_columns_lose_labels():
     axis = attention_heatmap(np.zeros((1, 400)), "가", ["가"] * 400).layout.xaxis
     assert list(axis.tickvals) == list(range(0, 400, 2))
@@ -183,6 +281,8 @@ def test_no_tokens_give_an_empty_figure_with_its_layout(empty):
         ({"masked": np.zeros((3, 3), bool)}, r"\(2, 3\), received \(3, 3\)"),
         ({"masked": np.ones((2, 3), bool)}, "exactly 0, received up to 0.25"),
         ({"emphasis_rows": (0, 2)}, r"0\.\.1, received \[2\]"),
+        ({"selected": (0, 3)}, r"0\.\.1 and 0\.\.2, received \(0, 3\)"),
+        ({"difference": True, "weights": np.full((2, 3), -1.5)}, "-1..1, received -1.5 to -1.5"),
         ({"colour_max": 0.0}, "positive, received 0.0"),
         ({"theme": "blue"}, "'light', 'dark'.*received 'blue'"),
     ],
@@ -201,5 +301,6 @@ def test_size_of_what_travels(theme):
         )
         return len(figure.to_json().encode())
 
-    assert size(40) < 50_000
-    assert size(128) < 450_000
+    assert size(40) < 45_000
+    assert size(128) < 330_000
+    assert size(512) < 1_600_000

@@ -6,8 +6,8 @@ import json
 import numpy as np
 import pytest
 
-from viz import head_grid
-from viz.head_grid import NO_CELL, STRONGEST, WEAKEST
+from viz import cells_joined, head_grid
+from viz.head_tiles import MOST_CELLS, NO_CELL, STRONGEST, WEAKEST
 
 
 def random_weights(layers=2, heads=3, queries=4, keys=5) -> np.ndarray:
@@ -64,6 +64,59 @@ def test_colour_max_is_the_strongest_byte():
     assert list(figure.data[0].colorbar.ticktext) == ["0", "0.125", "0.25"]
 
 
+ORDER = [(1, 2), (0, 0), (1, 0), (0, 2)]
+
+
+def test_tiles_stand_in_the_order_asked_for_with_their_labels_above_them():
+    weights = random_weights()
+    figure = head_grid(weights, order=ORDER, labels=["<a>", "b", "c", "d"])
+    for layer, head in ORDER:
+        shown = (tile(figure, layer, head, 4, 5).astype(float) - WEAKEST) / (STRONGEST - WEAKEST)
+        np.testing.assert_allclose(shown, weights[layer, head], atol=0.5 / (STRONGEST - WEAKEST) + 1e-6)
+    markers, notes = figure.data[1], figure.layout.annotations
+    assert [note.text for note in notes] == ["&lt;a&gt;", "b", "c", "d"]
+    assert [note.y for note in notes] == [y - 2 for y in markers.y]
+    assert list(markers.x) == [2, 8, 14, 2]
+    assert markers.y[0] == markers.y[2] < markers.y[3]
+    assert markers.text[0].endswith("<b>&lt;a&gt;</b>")
+    assert not figure.layout.xaxis.showticklabels and not figure.layout.yaxis.showticklabels
+
+
+def test_the_chosen_tiles_are_framed_inside_the_gaps():
+    figure = head_grid(random_weights(), order=ORDER, chosen=[(0, 2), (1, 2)])
+    markers, frames = figure.data[1], figure.layout.shapes
+    assert [(frame.x0 + frame.x1) / 2 for frame in frames] == [markers.x[0], markers.x[3]]
+    assert [(frame.y0 + frame.y1) / 2 for frame in frames] == [markers.y[0], markers.y[3]]
+    assert {(frame.x1 - frame.x0, frame.y1 - frame.y0) for frame in frames} == {(6, 5)}
+    assert not head_grid(random_weights()).layout.shapes
+
+
+def test_long_sentences_are_shrunk_to_the_strongest_of_the_cells_that_are_joined():
+    size = MOST_CELLS * 3 - 1
+    weights = np.zeros((1, 2, size, size), np.float32)
+    weights[0, 1, 4, size - 1] = 1
+    assert cells_joined(size, 7) == 3
+    assert cells_joined(MOST_CELLS, 7) == 1
+    shown = tile(head_grid(weights), 0, 1, MOST_CELLS, MOST_CELLS)
+    assert shown[1, MOST_CELLS - 1] == STRONGEST
+    assert (shown == WEAKEST).sum() == shown.size - 1
+
+
+def test_a_cell_is_masked_where_all_that_it_joins_is():
+    size = MOST_CELLS * 2
+    masked = np.triu(np.ones((size, size), bool), 1)
+    mosaic = np.asarray(head_grid(np.zeros((1, 1, size, size)), masked=masked).data[0].z)
+    np.testing.assert_array_equal(mosaic == NO_CELL, np.triu(np.ones((MOST_CELLS, MOST_CELLS), bool), 1))
+
+
+def test_512_tokens_travel_as_lightly_as_128():
+    def size(tokens):
+        return len(head_grid(np.zeros((4, 4, tokens, tokens), np.float32)).to_json())
+
+    assert size(512) < 1.01 * size(128)
+    assert size(512) < 500_000
+
+
 def test_no_layers_give_an_empty_figure_with_its_layout():
     figure = head_grid(np.zeros((0, 0, 0, 0)))
     assert not figure.data
@@ -77,6 +130,10 @@ def test_no_layers_give_an_empty_figure_with_its_layout():
         ({"weights": np.full((1, 1, 2, 2), np.nan)}, "finite.*received nan"),
         ({"layer_names": ["가"]}, "layer_names should have 2 names, received 1"),
         ({"masked": np.zeros((2, 2), bool)}, r"\(4, 5\), received \(2, 2\)"),
+        ({"order": [(0, 0), (0, 0)]}, r"2 x 3 once each, received \(\(0, 0\), \(0, 0\)\)"),
+        ({"order": [(2, 0)]}, r"once each, received \(\(2, 0\),\)"),
+        ({"order": [(0, 0)], "labels": ["a", "b"]}, "1 texts, received 2"),
+        ({"chosen": [(0, 3)]}, r"received \[\(0, 3\)\]"),
         ({"colour_max": -1}, "positive, received -1"),
         ({"theme": ""}, "received ''"),
     ],

@@ -1,17 +1,29 @@
-"""The positional encoding: its matrix, and single dimensions of it as curves."""
+"""The positional encoding: its matrix, how alike its rows are, and what it does to the typed sentence."""
 
 import math
 
+import numpy as np
 import streamlit as st
 
 import viz
-from ui import controls, loaders, markup
+from model.analysis import positions as analysis
+from ui import controls, loaders, markup, models, notices, reading, sentence
+from ui.figures import draw
 from ui.texts import say
 
 LARGEST = 512
+MOST_COLUMNS_ON_A_PHONE = 20
+_MARKS = {"␣": "token_space", "</s>": "token_end"}
 FORMULA = (
     r"\mathrm{PE}(pos, 2i) = \sin\left(\frac{pos}{10000^{2i/d}}\right)"
     r"\qquad \mathrm{PE}(pos, 2i+1) = \cos\left(\frac{pos}{10000^{2i/d}}\right)"
+)
+SIMILARITY_FORMULA = (
+    r"\mathrm{PE}(p) \cdot \mathrm{PE}(q) = \sum_{i=0}^{d/2-1} \cos\left(\frac{p - q}{10000^{2i/d}}\right)"
+)
+SUM_FORMULA = (
+    r"x_p = \sqrt{d}\, e + \mathrm{PE}(p) \qquad \lVert x_p - x_q \rVert = "
+    r"\lVert \mathrm{PE}(p) - \mathrm{PE}(q) \rVert"
 )
 
 
@@ -29,9 +41,11 @@ def main() -> None:
     with st.expander(say("formula_heading")):
         st.latex(FORMULA)
         st.markdown(say("formula_text"))
+    show_similarity(matrix)
+    show_sentence()
 
 
-def show_matrix(matrix) -> None:
+def show_matrix(matrix: np.ndarray) -> None:
     """(P, D) as a red-blue picture, and how fast its slowest pair of dimensions turns."""
     st.header(say("matrix_heading"))
     last = matrix.shape[1] - 2  # the sine of the slowest pair
@@ -39,10 +53,10 @@ def show_matrix(matrix) -> None:
     markup.paragraph(say("matrix_reading", last=last, period=f"{period:,.1f}"), "reading")
     names = (say("dimension_axis"), say("position_axis"), say("value_axis"))
     figure = viz.positional_encoding_heatmap(matrix, titles=names, hover=names, theme=controls.theme())
-    st.plotly_chart(figure, key="matrix", theme=None, config=viz.config(file_name="positional-encoding"))
+    draw(figure, "matrix", "positional-encoding")
 
 
-def show_curves(matrix) -> None:
+def show_curves(matrix: np.ndarray) -> None:
     """Chosen columns of (P, D) over the positions."""
     st.header(say("curves_heading"))
     chosen = controls.pick_numbers("curves", matrix.shape[1] - 1)
@@ -56,7 +70,140 @@ def show_curves(matrix) -> None:
         curve_names=(f"{{dimension}}: {say('sine')}", f"{{dimension}}: {say('cosine')}"),
         theme=controls.theme(),
     )
-    st.plotly_chart(figure, key="curves", theme=None, config=viz.config(file_name="curves"))
+    draw(figure, "curves", "curves")
+
+
+def show_similarity(matrix: np.ndarray) -> None:
+    """(P, D) against itself: every two positions, and the curve over their distance."""
+    st.header(say("positions_similarity_heading"))
+    similarities = analysis.similarity(matrix)
+    curve = analysis.by_distance(similarities)
+    below_half = np.flatnonzero(curve < curve[0] / 2)
+    values = {"one": f"{curve[1]:.1f}", "most": f"{curve[0]:.1f}", "share": f"{curve[1] / curve[0]:.0%}"}
+    if below_half.size:
+        text = say("positions_similarity_reading", half=int(below_half[0]), **values)
+    else:
+        text = say(
+            "positions_similarity_reading_high", last=len(curve) - 1, lowest=f"{curve.min():.1f}", **values
+        )
+    markup.paragraph(text, "reading")
+    for_pairs, for_distances = st.columns(2, gap="medium")
+    with for_pairs:
+        titles = (say("position_axis"), say("positions_similarity_axis"))
+        figure = viz.position_similarity_heatmap(similarities, titles=titles, theme=controls.theme())
+        draw(figure, "similarity", "position-similarity")
+    with for_distances:
+        titles = (say("positions_distance_axis"), say("positions_similarity_axis"))
+        figure = viz.position_similarity_curve(curve, titles=titles, theme=controls.theme())
+        draw(figure, "similarity_curve", "position-similarity-curve")
+    with st.expander(say("positions_similarity_why")):
+        st.latex(SIMILARITY_FORMULA)
+        st.markdown(say("positions_similarity_text"))
+
+
+def show_sentence() -> None:
+    """What the chosen network adds to the typed sentence, and what that weighs."""
+    st.header(say("positions_sentence_heading"))
+    corrector = notices.load_corrector(models.choose())
+    if corrector is None:
+        return
+    if not corrector.config.has_positions:
+        st.info(say("positions_recurrent"))
+        return
+    found = sentence.show(corrector)
+    if found is None:
+        return
+    limit = corrector.config.max_length
+    if found.too_long:
+        st.info(say("positions_cut", length=f"{len(found.source):,}", limit=limit))
+    text = found.source[:limit]
+    tokens = (*reading.visible(text), "</s>")
+    embeddings = loaders.embeddings(text, corrector)
+    encoding = loaders.positional_encoding(len(tokens) + limit, embeddings.shape[1])
+    show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
+    first_change = found.changes[0].source_start if found.changes else 0
+    show_move(tokens, embeddings, encoding, first_change, limit)
+    with st.expander(say("positions_sum_why")):
+        st.latex(SUM_FORMULA)
+        st.markdown(say("positions_sum_text"))
+
+
+def show_sizes(tokens: tuple[str, ...], sizes: analysis.Sizes, width: int) -> None:
+    """Lengths (S,) of the embeddings of ``tokens`` and of what is added to them; ``width`` is D."""
+    st.header(say("positions_sizes_heading"))
+    plain, scaled, encoding = (float(each.mean()) for each in (sizes.embedding, sizes.scaled, sizes.encoding))
+    larger = "token" if scaled > encoding else "position"
+    text = say(
+        "positions_sizes_reading",
+        embedding=f"{plain:.1f}",
+        encoding=f"{encoding:.1f}",
+        without=f"{encoding / max(plain, 1e-9):.1f}",
+        factor=f"{width**0.5:.1f}",
+        scaled=f"{encoding / max(scaled, 1e-9):.2f}",
+    )
+    markup.paragraph(f"{text} {say(f'positions_sizes_{larger}')}", "reading")
+    names = ("positions_embedding", "positions_embedding_scaled", "positions_encoding")
+    figure = viz.embedding_sizes(
+        tokens,
+        sizes.embedding,
+        sizes.scaled,
+        sizes.encoding,
+        titles=(say("positions_token_axis"), say("positions_length_axis")),
+        names=tuple(map(say, names)),
+        theme=controls.theme(),
+    )
+    # On a phone, many tokens scroll inside their box instead of melting into one another.
+    with st.container(key="wide_figure" if len(tokens) > MOST_COLUMNS_ON_A_PHONE else "figure"):
+        draw(figure, "sizes", "embedding-sizes")
+
+
+def show_move(
+    tokens: tuple[str, ...], embeddings: np.ndarray, encoding: np.ndarray, first: int, farthest: int
+) -> None:
+    """One of ``tokens`` moved 0 to ``farthest`` positions on, beside its nearest others where it stands."""
+    st.header(say("positions_move_heading"))
+    places = [str(place) for place in range(len(tokens))]
+    chosen = controls.pick(
+        "moved", places, lambda place: f"{place}: {tokens[int(place)]}", otherwise=str(first)
+    )
+    place = int(chosen)
+    move = analysis.move(embeddings[place], encoding[: place + farthest + 1], place)
+    others = analysis.nearest_others(tokens, embeddings, encoding, place)
+    markup.paragraph(describe_move(tokens[place], move, others), "reading")
+    for measure, column in zip(("distance", "cosine"), st.columns(2, gap="medium"), strict=True):
+        figure = viz.position_shift(
+            getattr(move, measure),
+            [viz.ShiftReference(other.token, getattr(other, measure)) for other in others],
+            titles=(say("positions_shift_axis"), say(f"positions_{measure}_measure")),
+            moved_name=say("positions_moved_name"),
+            other_name=say("positions_other_name", token="{token}"),
+            theme=controls.theme(),
+        )
+        with column:
+            draw(figure, f"move_{measure}", f"move-{measure}")
+    markup.paragraph(say("positions_move_caption"), "note")
+
+
+def describe_move(token: str, move: analysis.Move, others: list[analysis.Other]) -> str:
+    """Whether where it stands or who it is makes more of a difference to ``token``."""
+    values = {
+        "token": name_of(token),
+        "one": f"{move.distance[1]:.1f}",
+        "most": f"{move.distance.max():.1f}",
+        "shift": int(move.distance.argmax()),
+    }
+    if not others:
+        return say("positions_move_alone", **values)
+    nearest = others[0]
+    values |= {"other": name_of(nearest.token), "distance": f"{nearest.distance:.1f}"}
+    farther = np.flatnonzero(move.distance > nearest.distance)
+    if not farther.size:
+        return say("positions_move_identity", **values, times=f"{nearest.distance / move.distance.max():.1f}")
+    return say("positions_move_position", **values, from_=int(farther[0]))
+
+
+def name_of(token: str) -> str:
+    return say(_MARKS[token]) if token in _MARKS else say("token", token=token)
 
 
 main()

@@ -1,0 +1,103 @@
+"""The drawn network in a browser: it leads on by mouse and keyboard, fits a phone, and can be saved."""
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlparse
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.visit import settle
+from ui.components.diagram import SCRIPT
+
+
+def settings(page) -> dict[str, str]:
+    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+
+
+def test_an_attention_leads_to_its_map_and_keeps_the_sentence(open_page):
+    page = open_page("network?lang=en&sentence=%EA%B3%A0%EA%B0%B1&layer=1")
+    page.get_by_role("link", name="Attention ② decoder").click()
+    expect(page.locator("h1")).to_have_text("Correction and attention")
+    settle(page)
+    assert settings(page) == {"lang": "en", "sentence": "고갱", "kind": "decoder_attention", "layer": "1"}
+    expect(page.get_by_role("radio", name="Decoder", exact=True)).to_be_checked()
+
+
+def test_a_layer_opens_by_keyboard_and_keeps_the_focus(open_page):
+    page = open_page("network?lang=en")
+    rows = page.get_by_role("button", name="Layer 2")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_have_attribute("aria-expanded", "false")
+    rows.first.focus()
+    page.keyboard.press("Enter")
+    expect(rows.first).to_have_attribute("aria-expanded", "true")
+    expect(rows.first).to_be_focused()
+    expect(page.get_by_role("button", name="Layer 3").first).to_have_attribute("aria-expanded", "false")
+    page.keyboard.press("Tab")  # to the attention that has come into view
+    page.keyboard.press(" ")
+    expect(page.locator("h1")).to_have_text("Correction and attention")
+    settle(page)
+    assert settings(page)["layer"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("part", "title"), [("Mask: look-ahead", "Masks"), ("+ positional", "Positional encoding")]
+)
+def test_other_parts_lead_to_their_pages(open_page, part, title):
+    page = open_page("network?lang=en")
+    page.get_by_role("link", name=part).first.click()
+    expect(page.locator("h1")).to_have_text(title)
+
+
+@pytest.mark.parametrize("model", ["transformer", "seq2seq"])
+def test_no_word_leaves_its_box_on_a_phone(open_page, model):
+    page = open_page(f"network?lang=en&model={model}", width=390)
+    expect(page.locator("svg.narrow")).to_be_visible()
+    outside = page.locator("svg.narrow").evaluate(
+        """svg => [...svg.querySelectorAll("g")].filter(group => {
+          const place = group.querySelector("rect").getBBox();
+          return [...group.querySelectorAll("text")].some(text => {
+            const box = text.getBBox();
+            return box.x < place.x || box.x + box.width > place.x + place.width;
+          });
+        }).map(group => group.textContent)"""
+    )
+    assert outside == []
+
+
+def test_the_drawing_can_be_saved_with_what_was_typed(open_page):
+    page = open_page("network?lang=en&sentence=%EA%B3%A0%EA%B0%B1")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as SVG").click()
+    assert saved.value.suggested_filename == "network.svg"
+    assert "Typed: 고갱" in Path(saved.value.path()).read_text("utf-8")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as PNG").click()
+    assert Path(saved.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_streamlit_it_is_drawn_and_leads_nowhere(browser):
+    page = browser.new_page(viewport={"width": 800, "height": 600})
+    page.set_content("<main></main>")
+    look = {"fill": "none", "stroke": "#000", "width": 1, "dash": ""}
+    box = {"x": 5, "y": 5, "width": 200, "height": 46, "style": "text", "title": "<b>", "detail": "(S) = (3)"}
+    box |= {"part": "sentence", "spoken": "leads", "expanded": None}
+    form = {"width": 300, "height": 90, "boxes": [box], "frames": [], "lines": [], "sums": [], "headings": []}
+    data = {
+        "label": "all",
+        "forms": {"wide": form, "narrow": form},
+        "words": {"png": "PNG", "svg": "SVG"},
+        "looks": {"text": look},
+        "colours": {"text": "#000", "quiet": "#555", "focus": "#b00"},
+        "picture": {"name": "network", "ground": "#fff", "font": "sans-serif", "font_file": ""},
+    }
+    page.evaluate(
+        """async ([script, data]) => {
+          const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+          (await import(url)).default({ data, parentElement: document.querySelector("main") });
+        }""",
+        [SCRIPT, data],
+    )
+    expect(page.locator("svg text").first).to_have_text("<b>")
+    expect(page.locator("[data-part]")).to_have_count(0)
+    page.close()

@@ -1,0 +1,332 @@
+"""The step-by-step player in a plain page without Streamlit: it needs its script, its style and the data."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from model.changes import find_changes
+from tests.ui.fake_corrector import one_map_trace, propose, random_trace
+from ui.components.steps import SCRIPT, STYLE, steps_data
+from ui.reading import attention_of
+from ui.texts import table
+
+SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
+STEPS = len(TARGET) + 1
+# Nothing in it may look like the end of a script, so "<" is written as JSON can write it.
+PAGE = """<!doctype html><html lang="ko"><meta charset="utf-8"><title>steps</title>
+<style>body {{ background: {ground} }} {style}</style><main></main>
+<script type="module">
+  const file = new Blob([{script}], {{ type: "text/javascript" }});
+  const {{ default: draw }} = await import(URL.createObjectURL(file));
+  window.reports = [];
+  window.show = (data) => draw({{
+    data,
+    parentElement: document.querySelector("main"),
+    setStateValue: (name, value) => window.reports.push([name, value]),
+  }});
+  window.stop = window.show({data});
+</script></html>"""
+
+
+def data_of(source=SOURCE, target=TARGET, trace=None, language="ko", changes=None, **options) -> dict:
+    trace = trace or random_trace(source, target)
+    changes = propose(source) if changes is None else changes
+    options = {"layer": None, "head": None, "place": "2층", "step": 1} | options
+    return steps_data(lambda key, /, **v: table(language)[key].format(**v), trace, changes, **options)
+
+
+def in_script(value: object) -> str:
+    return json.dumps(value).replace("<", "\\u003c")
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Opens the player in a page of its own, with a clock that the test moves."""
+    contexts = []
+
+    def open_with(data: dict, *, width: int = 1280, frozen: bool = True, **options) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.failures = []
+        page.on("pageerror", lambda error: page.failures.append(str(error)))
+        if frozen:
+            page.clock.install(time=0)
+        ground = data["colours"]["sequential"][0]
+        file = tmp_path / "steps.html"
+        file.write_text(
+            PAGE.format(ground=ground, style=STYLE, script=in_script(SCRIPT), data=in_script(data)), "utf-8"
+        )
+        page.goto(file.as_uri())
+        page.wait_for_selector(".steps .cell")
+        if frozen:
+            page.clock.pause_at(60_000)
+        return page
+
+    yield open_with
+    for context in contexts:
+        context.close()
+
+
+def reports(page: Page) -> list:
+    return page.evaluate("window.reports")
+
+
+def written(page: Page) -> str:
+    return "".join(page.locator(".written .token").all_text_contents())
+
+
+def position(page: Page, step: int, count: int = STEPS):
+    expect(page.locator(".position")).to_have_text(f"{step} / {count}단계")
+
+
+def button(page: Page, name: str):
+    return page.get_by_role("button", name=name, exact=True)
+
+
+def test_a_step_shows_what_is_written_and_the_numbers_of_the_trace(show):
+    trace = random_trace(SOURCE, TARGET)
+    page = show(data_of(trace=trace, step=5, layer=1, head=2))
+    assert written(page) == "고객이 왔"
+    assert page.locator(".written ins").all_text_contents() == ["객", "왔"]
+    for strip, kind in (
+        (".body.strip >> nth=0", "cross_attention"),
+        (".body.strip >> nth=1", "decoder_attention"),
+    ):
+        weights = attention_of(trace, kind, 1, 2)[4]
+        marked = page.locator(strip).locator(".strongest .number").all_text_contents()
+        expected = [place for place in np.sort(np.argsort(-weights)[:3]) if weights[place] >= 0.01]
+        assert marked == [f"{weights[place]:.3f}" for place in expected]
+    assert page.locator(".body.strip >> nth=1").locator(".hatched").count() == STEPS - 5
+    assert page.failures == []
+
+
+def test_a_change_is_weighed_against_leaving_the_text_alone(show):
+    data = data_of(step=2)
+    data["probabilities"][1] = 0.97
+    page = show(data)
+    expect(page.locator(".of-decision .remark")).to_be_empty()
+    assert page.locator(".decision .value").all_text_contents() == ["0.970", "0.010"]
+    expect(page.locator(".of-decision .heading")).to_contain_text("‘갱’→‘객’")
+    button(page, "다음").click()
+    expect(page.locator(".of-decision .heading")).to_have_text("베껴 쓰는 단계")
+    assert page.locator(".decision .row").count() == 1
+    page.locator("input").press("End")
+    expect(page.locator(".of-decision .heading")).to_have_text("글을 끝내는 단계")
+
+
+def test_a_probability_from_another_answer_than_the_text_shown_says_so(show):
+    data = data_of("가나", "다라", changes=find_changes("가나", "다라"), step=1)
+    data["changes"][0] |= {"fix": 0.72, "keep": 0.1}
+    data["probabilities"][:2] = [0.9, 0.8]
+    page = show(data)
+    product = table("ko")["steps_fix_product"].format(count=2)
+    expect(page.locator(".of-decision .remark")).to_have_text(product)
+    data["revision"], data["probabilities"][1] = "undone", 0.3
+    page.evaluate("data => window.show(data)", data)
+    expect(page.locator(".of-decision .remark")).to_have_text(
+        f"{product} {table('ko')['steps_fix_elsewhere']}"
+    )
+
+
+def test_candidates_are_labelled_and_the_written_one_is_marked(show):
+    page = show(data_of(step=1))
+    assert page.locator(".candidates .sign").all_text_contents() == ["고", "갈"]
+    assert page.locator(".candidates .value").all_text_contents() == ["0.750", "0.250"]
+    assert page.locator(".candidates .chosen .sign").all_text_contents() == ["고"]
+    assert page.locator(".candidates .chosen .note").text_content() == "← 쓴 글자"
+    expect(page.locator(".of-candidates .remark")).to_be_empty()
+
+
+def test_a_text_that_does_not_follow_the_most_probable_token_says_so(show):
+    data = data_of(step=1)
+    data["produced"][0], data["probabilities"][0] = -1, 0.04
+    data["alternatives"][0] = ["가", "나"]
+    page = show(data)
+    assert page.locator(".candidates .sign").all_text_contents() == ["가", "나", "고"]
+    expect(page.locator(".of-candidates .remark")).to_contain_text(
+        "‘가’ 자 0.750, 글에 쓴 것은 ‘고’ 자 0.040"
+    )
+
+
+def test_moving_by_hand_reports_once_and_says_the_step_after_a_rest(show):
+    page = show(data_of())
+    page.locator("input").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+    position(page, 4)
+    page.clock.run_for(400)
+    assert reports(page) == []
+    expect(page.locator(".live")).to_be_empty()
+    page.clock.run_for(200)
+    assert reports(page) == [["step", 4]]
+    expect(page.locator(".live")).to_contain_text("4단계: 빈칸(␣) 자리")
+    button(page, "이전").click()
+    button(page, "다음").click()
+    page.clock.run_for(600)
+    assert reports(page) == [["step", 4]]
+
+
+def test_playing_steps_to_the_end_and_reports_only_there(show):
+    page = show(data_of())
+    button(page, "재생").click()
+    expect(button(page, "멈춤")).to_be_visible()
+    assert page.locator("[aria-live], output, [role=status]").count() == 1  # and that one is silent:
+    page.clock.run_for(700 * (STEPS - 3))
+    position(page, STEPS - 1)
+    assert reports(page) == []
+    expect(page.locator(".live")).to_be_empty()
+    page.clock.run_for(1300)
+    position(page, STEPS)
+    expect(button(page, "재생")).to_be_visible()
+    assert reports(page) == [["step", STEPS]]
+    button(page, "재생").click()
+    position(page, 1)
+    button(page, "멈춤").click()
+    page.clock.run_for(5000)
+    position(page, 1)
+    assert reports(page)[-1] == ["step", 1]
+
+
+def test_changes_are_ticks_and_can_be_jumped_to(show):
+    page = show(data_of())
+    assert page.locator(".tick").count() == 2
+    button(page, "다음 고친 곳").click()
+    position(page, 2)
+    page.keyboard.press("n")
+    position(page, 5)
+    expect(button(page, "다음 고친 곳")).to_be_disabled()
+    # A Korean keyboard writes another character with the same key.
+    page.locator("input").dispatch_event("keydown", {"key": "ㅔ", "code": "KeyP"})
+    position(page, 2)
+    tick = page.locator(".tick").first.bounding_box()
+    thumb = page.locator("input").evaluate(
+        """range => {
+          const thumb = 1.15 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+          const { left, width } = range.getBoundingClientRect();
+          return left + thumb / 2 + (width - thumb) * (range.value - range.min) / (range.max - range.min);
+        }"""
+    )
+    assert tick["x"] + tick["width"] / 2 == pytest.approx(thumb, abs=1)
+
+
+def test_the_space_bar_plays_from_the_range(show):
+    page = show(data_of())
+    page.locator("input").press("Space")
+    expect(button(page, "멈춤")).to_be_visible()
+    page.locator("input").press("Space")
+    expect(button(page, "재생")).to_be_visible()
+
+
+def test_the_browser_leads_until_another_sentence_comes(show):
+    page = show(data_of())
+    button(page, "다음").click()
+    page.evaluate("data => window.show(data)", data_of(step=6, layer=1, theme="dark"))
+    position(page, 2)
+    page.evaluate("data => window.show(data)", data_of("가나", "가나", step=3))
+    position(page, 3, 3)
+    page.clock.run_for(600)
+    assert reports(page) == []
+
+
+def test_new_words_and_numbers_do_not_interrupt_playing(show):
+    page = show(data_of())
+    button(page, "재생").click()
+    page.evaluate("data => window.show(data)", data_of(language="en"))
+    expect(button(page, "Pause")).to_be_visible()
+    page.clock.run_for(700)
+    expect(page.locator(".position")).to_have_text(f"Step 3 of {STEPS}")
+
+
+def test_nothing_ticks_on_after_the_page_has_let_go(show):
+    page = show(data_of())
+    button(page, "재생").click()
+    page.evaluate("window.stop()")
+    page.clock.run_for(5000)
+    position(page, 2)
+    assert reports(page) == []
+
+
+def test_typed_text_stays_text(show):
+    typed = "<img src=x>{step}"
+    page = show(data_of(typed, typed, step=len(typed) + 1))
+    page.locator("input").press("ArrowLeft")
+    assert written(page) == typed
+    assert page.locator("img").count() == 0
+    expect(page.locator(".words")).to_contain_text("‘}’ 자")
+
+
+def test_a_recurrent_network_shows_the_source_alone(show):
+    page = show(data_of(trace=one_map_trace(SOURCE, TARGET), layer=0, head=0))
+    expect(page.locator(".of-source")).to_be_visible()
+    expect(page.locator(".of-self")).to_be_hidden()
+
+
+def test_a_single_step_has_nowhere_to_go(show):
+    page = show(data_of("", ""))
+    position(page, 1, 1)
+    expect(page.locator("input")).to_be_disabled()
+    expect(button(page, "다음")).to_be_disabled()
+    assert page.failures == []
+
+
+@pytest.mark.parametrize("length", [120, 512])
+def test_long_sentences_fold_what_is_far_away_and_stay_quick(show, length):
+    source, target = "갱" + "가" * (length - 1), "객" + "가" * (length - 1)
+    data = data_of(source, target, changes=find_changes(source, target), step=length // 2)
+    page = show(data, width=390, frozen=False)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.locator(".cell").count() < 120
+    shown = page.locator(".body.strip >> nth=0").locator(".cell:not(.folded)").count()
+    folded = page.locator(".body.strip >> nth=0").locator(".folded .sign").all_text_contents()
+    assert shown + sum(int(text.strip("⋯")) for text in folded) == length + 1
+    milliseconds = page.evaluate(
+        """() => {
+          const start = performance.now();
+          for (let i = 0; i < 20; i++) document.querySelector("button.forward").click();
+          document.body.offsetHeight;
+          return (performance.now() - start) / 20;
+        }"""
+    )
+    assert milliseconds < 100
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_axe_finds_nothing_serious(show, theme, width):
+    page = show(data_of(theme=theme, step=3), width=width, frozen=False)
+    violations = Axe().run(page).response["violations"]
+    serious = [
+        (violation["id"], [node["html"][:200] for node in violation["nodes"]])
+        for violation in violations
+        if violation["impact"] in ("serious", "critical")
+    ]
+    assert serious == []
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_bars_only_slide_for_those_who_want_motion(show):
+    duration = "bar => getComputedStyle(bar).transitionDuration"
+    for motion, expected in (("reduce", "0s"), ("no-preference", "0.25s")):
+        page = show(data_of(), reduced_motion=motion)
+        assert page.locator(".filled").first.evaluate(duration) == expected
+
+
+@pytest.mark.parametrize("kind", ["SVG", "PNG"])
+def test_the_step_can_be_taken_along(show, kind):
+    data = data_of(step=2)
+    data["picture"]["font_file"] = None
+    page = show(data, frozen=False)
+    with page.expect_download() as download:
+        button(page, f"{kind} 저장").click()
+    content = download.value.path().read_bytes()
+    assert download.value.suggested_filename == f"steps.{kind.lower()}"
+    if kind == "PNG":
+        assert content.startswith(b"\x89PNG")
+    else:
+        text = re.sub(r"<[^>]+>", " ", content.decode())
+        assert all(word in text for word in ("고객", "0.970", "0.010", "갈"))

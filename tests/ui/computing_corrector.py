@@ -1,0 +1,57 @@
+"""A corrector whose attention follows from its queries and keys, as a network's does."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from model.analysis.dot_product import dot_product_attention
+from model.analysis.masks import hidden_by_look_ahead
+from model.projections import Projections
+from model.tokenizer import Tokenizer
+from model.trace import AttentionTrace
+from tests.ui.fake_corrector import FakeCorrector, random_projections, random_trace
+
+
+def padded(found: Projections, padding: int) -> Projections:
+    """With ``padding`` more positions, as a network gives them to a sentence of a batch."""
+    rng = np.random.default_rng(9)
+    arrays = []
+    for array in (found.query, found.key, found.value):
+        more = rng.normal(size=(*array.shape[:2], padding, array.shape[3])).astype(np.float32)
+        arrays.append(np.concatenate([array, more], axis=2))
+    return Projections(*arrays)
+
+
+def computed(found: Projections, kind: str) -> np.ndarray:
+    """(L, H, Q, K) float32: the weights that the projections give."""
+    layers, heads, queries, _ = found.query.shape
+    allowed = ~hidden_by_look_ahead(queries) if kind == "decoder_attention" else None
+    return np.array(
+        [
+            [
+                dot_product_attention(
+                    *(a[i, h] for a in (found.query, found.key, found.value)), allowed
+                ).weights
+                for h in range(heads)
+            ]
+            for i in range(layers)
+        ],
+        np.float32,
+    )
+
+
+def computed_trace(source: str, target: str) -> AttentionTrace:
+    trace = random_trace(source, target)
+    found = random_projections(trace)
+    return replace(trace, **{kind: computed(found[kind], kind) for kind in trace.kinds})
+
+
+class ComputingCorrector(FakeCorrector):
+    tokenizer = Tokenizer("손니미왔는데 방이업써요.갠찬아!제집에갈께")
+
+    def __init__(self, fingerprint: str = "computing", trace=computed_trace):
+        super().__init__(fingerprint, trace)
+
+    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
+        found = super().projections(source, target)
+        return {kind: padded(one, padding) for kind, one in found.items()}

@@ -1,0 +1,102 @@
+"""Where the parts of a drawn network go: nothing overlaps or leaves the picture, arrows meet what they join."""
+
+from itertools import combinations
+
+import pytest
+
+from ui.components.diagram_layout import FORMS, Box, Column, Drawing, Layer, Stage, Sublayer, arrange
+
+
+def stage(name: str, **more) -> Stage:
+    return Stage("embedding", name, **more)
+
+
+def sublayer(name: str, norm_first: bool, **more) -> Sublayer:
+    return Sublayer(stage(name, **more), Stage("norm", f"norm of {name}"), norm_first)
+
+
+def drawn(form: str, norm_first: bool = True) -> Drawing:
+    own, fed = sublayer("own", norm_first, chip=stage("mask")), sublayer("fed", norm_first)
+    cross = sublayer("cross", norm_first, asks_memory=True, chip=stage("mask"))
+    encoder = (stage("source"), Layer(stage("e1"), (own, fed)), Layer(stage("e2")), stage("memory"))
+    decoder = (
+        stage("prefix"),
+        Layer(stage("d1", asks_memory=True)),
+        Layer(stage("d2"), (own, cross, fed)),
+        stage("result"),
+    )
+    return arrange(Column("Encoder", encoder), Column("Decoder", decoder), form)
+
+
+def overlap(one: Box, other: Box) -> bool:
+    return (
+        one.x < other.x + other.width
+        and other.x < one.x + one.width
+        and one.y < other.y + other.height
+        and other.y < one.y + one.height
+    )
+
+
+def find(drawing: Drawing, title: str, number: int = 0) -> Box:
+    return [box for box in drawing.boxes if box.stage.title == title][number]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_no_two_parts_overlap_and_none_leaves_the_picture(form, norm_first):
+    drawing = drawn(form, norm_first)
+    assert not [pair for pair in combinations(drawing.boxes, 2) if overlap(*pair)]
+    for box in (*drawing.boxes, *drawing.frames):
+        assert 0 <= box.x < box.x + box.width <= drawing.width
+        assert 0 <= box.y < box.y + box.height <= drawing.height
+    for line in drawing.lines:
+        assert all(0 <= x <= drawing.width and 0 <= y <= drawing.height for x, y in line.points)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_parts_of_an_open_layer_lie_inside_its_frame(form):
+    drawing = drawn(form)
+    frame = drawing.frames[1]
+    cross = find(drawing, "cross")
+    assert frame.x < cross.x and cross.x + cross.width < frame.x + frame.width
+    assert frame.y < cross.y and cross.y + cross.height < frame.y + frame.height
+    assert len(drawing.sums) == 5  # one for each sublayer of both open layers
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_encoders_result_reaches_all_that_ask_for_it(form):
+    drawing = drawn(form)
+    ends = {line.points[-1] for line in drawing.lines if line.style == "memory"}
+    asking = [find(drawing, "d1"), find(drawing, "cross")]
+    assert ends == {(box.x, box.y + box.height / 2) for box in asking}
+
+
+def test_wide_is_read_from_below_and_narrow_from_above():
+    wide, narrow = drawn("wide"), drawn("narrow")
+    assert find(wide, "source").y > find(wide, "memory").y
+    assert find(wide, "source").y == find(wide, "prefix").y
+    assert find(narrow, "source").y < find(narrow, "memory").y < find(narrow, "prefix").y
+    assert narrow.width < 390 < wide.width
+
+
+def test_normalisation_comes_before_or_after_as_asked():
+    before, after = drawn("narrow", norm_first=True), drawn("narrow", norm_first=False)
+    assert find(before, "norm of own").y < find(before, "own").y < before.sums[0][1]
+    assert find(after, "own").y < after.sums[0][1] < find(after, "norm of own").y
+
+
+def test_flow_arrows_join_each_part_to_the_next():
+    drawing = drawn("narrow")
+    source, row = find(drawing, "source"), find(drawing, "e1")
+    joined = [(line.points[0][1], line.points[-1][1]) for line in drawing.lines if line.style == "flow"]
+    assert (source.y + source.height, row.y) in joined
+
+
+def test_only_rows_of_layers_can_be_open():
+    drawing = drawn("wide")
+    assert [find(drawing, name).expanded for name in ("e1", "e2", "source")] == [True, False, None]
+
+
+def test_an_unknown_form_is_named():
+    with pytest.raises(ValueError, match="'round'"):
+        arrange(Column("", ()), Column("", ()), "round")

@@ -1,0 +1,227 @@
+"""What is taken away holds the numbers of the trace, and nothing typed becomes a formula or a script."""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+from dataclasses import fields
+from functools import partial
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+from plotly.offline import get_plotlyjs
+
+from tests.ui.fake_corrector import FakeCorrector, one_map_trace
+from ui import texts
+from ui.export import data, document, page, parts
+from ui.export.parts import Choices
+from ui.lens import Lens
+from ui.views import take_away
+from ui.views.map_cells import cells_of
+
+NASTY = "고갱 =+-@\",'</script><b>&\u2028😀"
+
+
+def make_lens(text=NASTY, kind="cross_attention", layer=1, head=2, theme="light", trace=None) -> Lens:
+    corrector = FakeCorrector(trace=trace) if trace else FakeCorrector()
+    corrector.name = "fake-model"
+    sentence = corrector.correct(text).sentences[0]
+    seen = corrector.trace(sentence.source, sentence.text)
+    return Lens(corrector, sentence, seen, kind, layer, head, None, theme)
+
+
+def say_in(language: str):
+    return partial(take_away.say_in, language)
+
+
+def make_html(lens: Lens, language: str = "ko") -> str:
+    cells = cells_of(lens, by_words=False, without_marks=False, minus_copy=False)
+    choices = Choices(language, "http://localhost:8501/?sentence=%EA%B3%A0", cells)
+    return page.to_html(lens, say_in(language), choices).decode()
+
+
+def read_csv(lens: Lens) -> list[dict[str, str]]:
+    text = data.to_csv(lens).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_csv_begins_with_the_mark_by_which_excel_knows_hangul():
+    assert data.to_csv(make_lens()).startswith(b"\xef\xbb\xbfkind,layer,head,")
+
+
+def test_every_weight_of_the_csv_is_that_of_the_trace():
+    lens = make_lens()
+    found = {kind: np.full(lens.trace.attention(kind).shape, np.nan, np.float32) for kind in lens.trace.kinds}
+    for row in read_csv(lens):
+        place = (int(row["layer"]) - 1, int(row["head"]) - 1)
+        cell = (int(row["query_position"]), int(row["key_position"]))
+        found[row["kind"]][(*place, *cell)] = np.float32(row["weight"])
+        queries, keys = lens.trace.axes(row["kind"])
+        assert row["query_token"] == data.harmless(queries[cell[0]])
+        assert row["key_token"] == data.harmless(keys[cell[1]])
+    for kind, weights in found.items():
+        np.testing.assert_array_equal(weights, lens.trace.attention(kind))
+
+
+@pytest.mark.parametrize("token", ["=", "+", "-", "@", "＝", "＠", "\t", "\r", "=1+1"])
+def test_no_cell_begins_like_a_formula(token):
+    assert data.harmless(token) == f"'{token}"
+
+
+@pytest.mark.parametrize("token", ["고", "␣", "<s>", "'", "1", ""])
+def test_other_tokens_stay_as_they_are(token):
+    assert data.harmless(token) == token
+
+
+def test_no_token_in_the_table_can_be_taken_for_a_formula():
+    cells = {row[name] for row in read_csv(make_lens()) for name in ("query_token", "key_token")}
+    assert {"'=", "'+", "'-", "'@"} <= cells
+    assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
+
+
+def test_json_holds_the_whole_trace_exactly():
+    lens = make_lens()
+    content = json.loads(data.to_json(lens))
+    for field in fields(lens.trace):
+        value = getattr(lens.trace, field.name)
+        given = np.array(content[field.name], np.asarray(value).dtype)
+        np.testing.assert_array_equal(given, np.asarray(value))
+    assert (content["source"], content["text"]) == (lens.sentence.source, lens.sentence.text)
+    assert (content["model"], content["fingerprint"]) == ("fake-model", "fake")
+    (change,) = content["changes"]
+    assert (change["wrong"], change["right"]) == ("갱", "객")
+    assert (change["fix_probability"], change["keep_probability"]) == (0.97, 0.01)
+    assert content["shown"]["layer"] == 2
+    assert content["shown"]["head"] == 3
+    np.testing.assert_array_equal(np.array(content["shown"]["weights"], np.float32), lens.weights)
+    assert content["schema_version"] == data.SCHEMA_VERSION
+
+
+def test_json_names_a_mean():
+    shown = json.loads(data.to_json(make_lens(layer=None, head=None)))["shown"]
+    assert (shown["layer"], shown["head"]) == ("mean", "mean")
+
+
+def test_npz_opens_without_pickle_and_gives_every_array_back():
+    lens = make_lens()
+    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
+        for field in fields(lens.trace):
+            value = np.asarray(getattr(lens.trace, field.name))
+            np.testing.assert_array_equal(arrays[field.name], value)
+            assert arrays[field.name].dtype.kind == value.dtype.kind
+        assert arrays["cross_attention"].dtype == np.float32
+        assert str(arrays["source"]) == lens.sentence.source
+        assert arrays["change_spans"].tolist() == [[1, 2, 1, 2]]
+
+
+def test_a_recurrent_network_leaves_out_what_it_lacks():
+    lens = make_lens("고갱", layer=0, head=0, trace=one_map_trace)
+    assert {row["kind"] for row in read_csv(lens)} == {"cross_attention"}
+    assert "encoder_attention" not in json.loads(data.to_json(lens))
+    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
+        assert "encoder_attention" not in arrays.files
+    assert 'id="heatmap"' in make_html(lens)
+
+
+def test_a_sentence_without_changes_is_no_exception():
+    lens = make_lens("가")
+    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
+        assert arrays["change_spans"].shape == (0, 4)
+    assert json.loads(data.to_json(lens))["changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "part", "kinds"),
+    [(10**6, "all", 3), (9 * 9 * 6, "kind", 1), (9 * 9, "shown", 1)],
+)
+def test_csv_and_json_take_what_one_sheet_can_show(monkeypatch, rows, part, kinds):
+    monkeypatch.setattr(data, "SHEET_ROWS", rows)
+    lens = make_lens("고갱님이 왔어요")
+    assert data.part_that_fits(lens) == part
+    table = read_csv(lens)
+    assert len(table) == data.count(lens, part) <= rows
+    assert len({row["kind"] for row in table}) == kinds
+    content = json.loads(data.to_json(lens))
+    assert content["attention_part"] == part
+    assert sum(kind in content for kind in lens.trace.kinds) == {"all": 3, "kind": 1, "shown": 0}[part]
+
+
+def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
+    html = make_html(make_lens())
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe-inline" not in policy.split("style-src")[0]
+    scripts = re.findall(r'<script(?: type="module")?>(.*?)</script>', html, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert [f"'sha256-{each}'" in policy for each in hashes] == [True] * 5
+    assert not re.search(
+        r'<(?:script|link|img|iframe)[^>]+(?:src|href)="', html.replace("".join(scripts), "")
+    )
+
+
+@pytest.mark.parametrize("language", texts.LANGUAGES)
+def test_what_was_typed_stays_text(language):
+    html = make_html(make_lens("고갱</script><img src=x onerror=f()>"), language)
+    outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert "<img" not in html.replace(get_plotlyjs(), "")
+    assert outside.count("</script") == 0
+    assert f'<html lang="{language}" data-theme="light">' in html
+
+
+def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
+    lens = make_lens("고갱")
+    cells = cells_of(lens, by_words=False, without_marks=True, minus_copy=True)
+    choices = Choices("ko", "", cells, minus_copy=True, fitted=True)
+    figure = parts.heatmap(lens, say_in("ko"), choices)
+    np.testing.assert_array_equal(figure.data[0].z, cells.values)
+    assert (
+        texts.table("ko")["heatmap_difference_cross_attention"][:20]
+        in page.to_html(lens, say_in("ko"), choices).decode()
+    )
+
+
+def test_marks_show_a_change_in_its_place():
+    sentence = make_lens("<고갱>").sentence
+    assert page.marked(sentence.source, sentence.changes) == "&lt;고<del>갱</del><ins>객</ins>&gt;"
+
+
+def test_a_component_that_cannot_be_started_is_refused():
+    for script in ("export function one() {}", "export default 1;\nexport default 2;"):
+        broken = document.Component("broken", script, {})
+        with pytest.raises(ValueError, match="broken"):
+            document.document(
+                language="ko", theme="light", title="", body="", no_script="", components=[broken]
+            )
+
+
+def test_a_style_or_script_that_would_end_early_is_refused():
+    with pytest.raises(ValueError, match="style"):
+        document.component(document.Component("broken", "", {}, css="a{} </STYLE>"))
+
+
+def test_file_names_keep_hangul_and_drop_what_systems_forbid():
+    assert take_away.file_name("어제 비가/왔다: 네?", "csv") == "attention-어제-비가-왔다-네.csv"
+    assert take_away.file_name("../..", "json") == "attention.json"
+
+
+@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention"])
+def test_a_typed_half_of_a_character_breaks_no_file(kind):
+    lens = make_lens("고갱\udc80", kind=kind)
+    data.to_csv(lens)
+    assert json.loads(data.to_json(lens))["source"] == "고갱\udc80"
+    data.to_npz(lens)
+
+
+def test_the_link_of_a_view_opens_the_same_view(open_app):
+    app = open_app(lang="en", kind="encoder_attention", sentence="고갱", head="2")
+    (link,) = [code.value for code in app.get("code") if "sentence=" in code.value]
+    told = dict(parse_qsl(link.partition("?")[2]))
+    assert told == {"lang": "en", "kind": "encoder_attention", "sentence": "고갱", "head": "2"}
+
+
+def test_the_app_offers_four_files(open_app):
+    labels = [button.proto.label for button in open_app(sentence="고갱").get("download_button")]
+    assert labels == [texts.table("ko")[f"take_away_{ending}"] for ending in ("html", "csv", "json", "npz")]

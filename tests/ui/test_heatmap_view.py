@@ -1,0 +1,237 @@
+"""The heatmap view without a browser: which cells it shows in which light, and what a click selects."""
+
+import base64
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.trace import ATTENTION_KINDS
+from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
+from ui.lens import Lens
+from ui.texts import table
+from ui.views.map_cells import cells_of
+
+SENTENCE = "고갱이 또 왔다"
+PLAIN = {"by_words": False, "without_marks": False, "minus_copy": False}
+KO = table("ko")
+
+
+def lens(kind="cross_attention", layer=1, head=2, change=None, source=SENTENCE, trace=random_trace) -> Lens:
+    sentence = FakeCorrector(trace=trace).correct(source).sentences[0]
+    chosen = None if change is None else sentence.changes[change]
+    made = trace(sentence.source, sentence.text)
+    return Lens(FakeCorrector(), sentence, made, kind, layer, head, chosen, "light")
+
+
+def page(kind: str, layer, head, source: str, recurrent: bool, clicked) -> None:
+    import streamlit as st
+
+    from tests.ui.fake_corrector import one_map_trace, random_trace
+    from tests.ui.test_heatmap_view import lens
+    from ui import address
+    from ui.views import clicks, heatmap
+
+    shown = lens(kind, layer, head, None, source, one_map_trace if recurrent else random_trace)
+    draw, points = clicks.draw, list(clicked)
+
+    def draw_and_click(figure, name, file_name, on_point):
+        for y, x in points:  # what a visitor's clicks would do before the next run
+            on_point({"x": x, "y": y, "customdata": 0.5})
+        draw(figure, name, file_name, on_point)
+
+    clicks.draw = draw_and_click
+    try:
+        heatmap.show(shown)
+    finally:
+        clicks.draw = draw
+    st.text(address.get("cell"))
+
+
+def open_view(
+    kind="cross_attention", layer=1, head=2, source=SENTENCE, recurrent=False, clicked=(), **settings
+) -> AppTest:
+    app = AppTest.from_function(
+        page, args=(kind, layer, head, source, recurrent, clicked), default_timeout=20
+    )
+    for name, value in settings.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def figure(app: AppTest) -> dict:
+    return json.loads(app.get("plotly_chart")[0].proto.spec)
+
+
+def numbers(app: AppTest) -> np.ndarray:
+    """The values as they travel to the browser."""
+    z = figure(app)["data"][0]["z"]
+    shape = [int(size) for size in z["shape"].split(",")]
+    return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(shape)
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.html)
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+@pytest.mark.parametrize(("layer", "head"), [(1, 2), (0, None), (None, None)])
+def test_the_numbers_are_the_traces(kind, layer, head):
+    app = open_view(kind, layer, head)
+    np.testing.assert_array_equal(numbers(app), lens(kind, layer, head).weights)
+    assert numbers(app).dtype == np.float32
+
+
+@pytest.mark.parametrize("settings", [{"logarithmic": "1"}, {"fitted": "1"}])
+def test_a_scale_changes_no_number(settings):
+    np.testing.assert_array_equal(numbers(open_view(**settings)), lens().weights)
+
+
+def test_fitted_colours_end_at_the_largest_weight():
+    assert figure(open_view())["data"][0]["zmax"] == 1
+    assert figure(open_view(fitted="1"))["data"][0]["zmax"] == pytest.approx(lens().weights.max())
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_a_plain_copy_leaves_no_difference(kind):
+    shown = lens(kind)
+    difference = cells_of(shown, **PLAIN | {"minus_copy": True}).values - shown.weights
+    np.testing.assert_allclose(difference, -np.eye(len(shown.queries), len(shown.keys)), atol=1e-6)
+
+
+def test_an_inserted_character_has_nothing_subtracted():
+    from types import SimpleNamespace
+
+    from model.changes import find_changes
+
+    trace = random_trace("가다", "가나다")
+    sentence = SimpleNamespace(source="가다", text="가나다", changes=find_changes("가다", "가나다"))
+    shown = Lens(FakeCorrector(), sentence, trace, "cross_attention", 0, 0, None, "light")
+    difference = cells_of(shown, **PLAIN | {"minus_copy": True}).values - shown.weights
+    expected = [[-1, 0, 0], [0, 0, 0], [0, -1, 0], [0, 0, -1]]
+    np.testing.assert_allclose(difference, expected, atol=1e-6)
+
+
+def test_the_difference_is_drawn_around_0():
+    app = open_view(shown="difference")
+    heatmap = figure(app)["data"][0]
+    assert (heatmap["zmin"], heatmap["zmax"]) == (-1, 1)
+    np.testing.assert_allclose(numbers(app).sum(axis=1), 0, atol=1e-6)
+    assert KO["heatmap_difference_cross_attention"] in html(app)
+    assert KO["caption_cross_attention"] not in html(app)
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_words_sum_keys_and_average_queries(kind):
+    shown = lens(kind)
+    cells = cells_of(shown, **PLAIN | {"by_words": True})
+    if kind == "decoder_attention":
+        assert cells.keys == ("<s>", "고객이", "또", "왔다")
+    else:
+        assert cells.keys[-1] == "</s>"
+    np.testing.assert_allclose(cells.values.sum(axis=1), 1, atol=1e-6)
+    (start, end), (left, right) = cells.query_spans[0], cells.key_spans[1]
+    expected = shown.weights[start:end, left:right].sum(axis=1).mean()
+    assert cells.values[0, 1] == pytest.approx(expected)
+
+
+def test_a_word_is_masked_where_all_its_characters_are():
+    cells = cells_of(lens("decoder_attention"), **PLAIN | {"by_words": True})
+    assert cells.queries == ("고객이", "또", "왔다", "</s>")
+    np.testing.assert_array_equal(cells.masked, np.triu(np.ones((4, 4), bool), 2))
+    assert (cells.values[cells.masked] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_hidden_marks_leave_the_positions_of_the_others_alone(kind):
+    shown, cells = lens(kind), cells_of(lens(kind), **PLAIN | {"without_marks": True})
+    assert not {"<s>", "</s>"} & {*cells.queries, *cells.keys}
+    rows, columns = (slice(spans[0][0], spans[-1][1]) for spans in (cells.query_spans, cells.key_spans))
+    np.testing.assert_array_equal(cells.values, shown.weights[rows, columns])
+    assert cells.first == (rows.start, columns.start)
+    assert cells.first[1] == (1 if kind == "decoder_attention" else 0)
+
+
+def test_hidden_marks_are_told_of_and_an_empty_sentence_keeps_them():
+    assert KO["heatmap_unmarked_note"] in html(open_view(unmarked="1"))
+    assert KO["heatmap_unmarked_note"] not in html(open_view())
+    marks_alone = cells_of(
+        lens(source="가", trace=lambda *_: random_trace("", "")), **PLAIN | {"without_marks": True}
+    )
+    assert marks_alone.keys == ("</s>",)
+
+
+def test_a_click_selects_a_cell_and_a_second_one_lets_it_go():
+    assert open_view(clicked=[(2, 5)]).text[0].value == "2,5"
+    assert open_view(clicked=[(2, 5), (2, 5)]).text[0].value == ""
+    assert open_view(clicked=[(2, 5), (2, 4)]).text[0].value == "2,4"
+
+
+def test_a_click_on_a_word_selects_its_first_characters():
+    assert open_view(clicked=[(1, 2)], unit="word").text[0].value == "4,6"
+
+
+def test_the_selected_cell_is_framed_named_and_let_go_by_a_button():
+    app = open_view(cell="1,0")
+    frames = figure(app)["layout"]["shapes"]
+    assert [(frame["y0"] + frame["y1"]) / 2 for frame in frames][0] == 1
+    assert [(frame["x0"] + frame["x1"]) / 2 for frame in frames][1] == 0
+    weight = lens().weights[1, 0]
+    assert f"‘객’ → ‘고’, 가중치 {weight:.3f}" in html(app)
+    app.button(key="heatmap_let_go").click().run()
+    assert app.text[0].value == ""
+    assert not figure(app)["layout"].get("shapes")
+
+
+def test_the_same_selection_lies_in_its_word_and_is_hidden_with_its_mark():
+    app = open_view(cell="4,6", unit="word")
+    assert [(f["x0"] + f["x1"]) / 2 for f in figure(app)["layout"]["shapes"]][1] == 2
+    last = len(lens().keys) - 1
+    assert not figure(open_view(cell=f"0,{last}", unmarked="1"))["layout"].get("shapes")
+
+
+@pytest.mark.parametrize("cell", ["", "99,0", "-1,2", "1", "a,b", "1,2,3", "١,٢"])
+def test_a_cell_that_is_none_selects_nothing(cell):
+    assert not figure(open_view(cell=cell))["layout"].get("shapes")
+
+
+def test_a_masked_cell_is_named_as_such():
+    assert "가려져 있어서" in html(open_view("decoder_attention", cell="0,3"))
+
+
+def test_changed_rows_are_emphasised():
+    labels = figure(open_view())["layout"]["yaxis"]["ticktext"]
+    assert [row for row, label in enumerate(labels) if label.startswith("<b>")] == [1]
+
+
+def test_nothing_typed_becomes_markup():
+    app = open_view(source="고갱 <b>x</b>", shown="difference", unit="word", cell="3,3")
+    assert "<b>x" not in html(app)
+    axes = figure(app)["layout"]
+    assert not [
+        label for axis in ("xaxis", "xaxis2", "yaxis2") for label in axes[axis]["ticktext"] if "<b>x" in label
+    ]
+
+
+@pytest.mark.parametrize("lang", ["ko", "en"])
+@pytest.mark.parametrize("source", ["가", "고갱"])
+def test_a_single_map_and_the_shortest_sentences_work(lang, source):
+    app = open_view(
+        recurrent=True, layer=0, head=0, source=source, lang=lang, shown="difference", unmarked="1"
+    )
+    assert app.get("plotly_chart")
+    assert one_map_trace(source, source).kinds == ("cross_attention",)
+
+
+def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not_look_at():
+    shown = lens()
+    values = cells_of(shown, **PLAIN | {"minus_copy": True}).values
+    row = shown.rows[0]
+    column = int(values[row].argmax())
+    told = next(text for text in html(open_view(shown="difference")).split("\n") if 'class="reading"' in text)
+    assert f"‘{shown.queries[row]}’" in told
+    assert f"‘{shown.keys[column]}’" in told
+    assert f"{values[row, column]:.2f}" in told

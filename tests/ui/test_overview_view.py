@@ -1,0 +1,167 @@
+"""The overview without a browser: its tiles, their order, what it says, and what a click opens."""
+
+import json
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.analysis import heads
+from model.analysis.edits import attention_to_edit, row_positions
+from model.trace import ATTENTION_KINDS
+from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, random_trace
+from ui.lens import Lens
+from ui.texts import table
+from ui.views import overview
+
+SENTENCE = "고갱이 또 왔다"
+KO = table("ko")
+PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
+
+
+def lens(kind="cross_attention", layer=1, head=2, change=None, source=SENTENCE, trace=random_trace) -> Lens:
+    sentence = FakeCorrector(trace=trace).correct(source).sentences[0]
+    chosen = None if change is None else sentence.changes[change]
+    made = trace(sentence.source, sentence.text)
+    return Lens(FakeCorrector(), sentence, made, kind, layer, head, chosen, "dark")
+
+
+def page(kind: str, layer, head, change, source: str, recurrent: bool, clicked) -> None:
+    import streamlit as st
+
+    from tests.ui.fake_corrector import one_map_trace, random_trace
+    from tests.ui.test_overview_view import lens
+    from ui import address
+    from ui.views import overview
+
+    overview.show(lens(kind, layer, head, change, source, one_map_trace if recurrent else random_trace))
+    if clicked:
+        overview.open_head(*clicked)
+    st.text(f"{address.get('layer')}·{address.get('head')}")
+
+
+def open_view(
+    kind="cross_attention",
+    layer=1,
+    head=2,
+    change=None,
+    source=SENTENCE,
+    recurrent=False,
+    clicked=None,
+    **settings,
+) -> AppTest:
+    app = AppTest.from_function(
+        page, args=(kind, layer, head, change, source, recurrent, clicked), default_timeout=20
+    )
+    for name, value in settings.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def figure(app: AppTest) -> dict:
+    return json.loads(app.get("plotly_chart")[0].proto.spec)
+
+
+def order(app: AppTest) -> list[tuple[int, int]]:
+    """The tiles (layer, head) in reading order."""
+    return [tuple(pair) for pair in figure(app)["data"][1]["customdata"]]
+
+
+def labels(app: AppTest) -> list[str]:
+    return [note["text"] for note in figure(app)["layout"].get("annotations", [])]
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.html)
+
+
+def ranked(values: np.ndarray) -> list[tuple[int, int]]:
+    """Places by rising value."""
+    return sorted(PLACES, key=lambda place: float(values[place]))
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_by_place_every_head_stands_at_its_layer_and_head(kind):
+    app = open_view(kind)
+    assert order(app) == PLACES
+    assert not labels(app)
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_heads_can_be_ranked_with_their_numbers_above_them(kind):
+    shown = lens(kind)
+    weights = shown.trace.attention(kind)
+    entropy = heads.entropy(weights)
+    assert order(open_view(kind, order="entropy")) == ranked(entropy)
+    distance = heads.distance(weights, row_positions(shown.trace, kind, shown.sentence.changes))
+    assert order(open_view(kind, order="distance")) == ranked(-distance)
+    change = shown.sentence.changes[0]
+    beyond = attention_to_edit(shown.trace, kind, change, shown.sentence.changes).beyond_usual
+    app = open_view(kind, order="edit")
+    assert order(app) == ranked(-beyond)
+    layer, head = ranked(-beyond)[0]
+    assert labels(app)[0] == f"{layer + 1}·{head + 1} {beyond[layer, head]:+.2f}".replace("-", "−")
+
+
+def test_the_edit_is_offered_only_where_there_is_one():
+    control = open_view(source="비가 또 온다").segmented_control(key="control_order")
+    assert control.options == [KO[f"overview_{name}"] for name in ("place", "entropy", "distance")]
+    assert len(open_view().segmented_control(key="control_order").options) == 4
+    assert order(open_view(source="비가 또 온다", order="edit")) == PLACES
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "framed"),
+    [(1, 2, [(1, 2)]), (1, None, [(1, 0), (1, 1), (1, 2)]), (None, 0, [(0, 0), (1, 0)]), (None, None, [])],
+)
+def test_what_is_open_is_framed_and_named(layer, head, framed):
+    shown = lens(layer=layer, head=head)
+    assert overview.open_heads(shown) == framed
+    app = open_view(layer=layer, head=head)
+    assert len(figure(app)["layout"].get("shapes", [])) == len(framed)
+    assert shown.place in html(app)
+
+
+def test_a_click_opens_a_head_counted_from_1():
+    assert open_view(clicked=(0, 2)).text[0].value == "1·3"
+
+
+def test_the_sentence_names_the_two_ends_of_the_ranking_with_their_numbers():
+    entropy = heads.entropy(lens().trace.cross_attention)
+    first, last = ranked(entropy)[0], ranked(entropy)[-1]
+    told = html(open_view())
+    for place in (first, last):
+        assert KO["place_head"].format(layer=place[0] + 1, head=place[1] + 1) in told
+        assert f"{2 ** float(entropy[place]):.1f}" in told
+
+
+@pytest.mark.parametrize("change", [None, 0])
+def test_the_sentence_about_a_correction_compares_with_the_usual(change):
+    shown = lens()
+    attention = attention_to_edit(shown.trace, shown.kind, shown.sentence.changes[0], shown.sentence.changes)
+    best = ranked(-attention.beyond_usual)[0]
+    told = html(open_view(order="edit", change=change))
+    assert f"{attention.share[best]:.0%}" in told
+    assert f"{attention.usual[best]:.0%}" in told
+
+
+@pytest.mark.parametrize("lang", ["ko", "en"])
+@pytest.mark.parametrize("source", ["가", "고갱"])
+def test_a_network_with_one_map_and_the_shortest_sentences_work(lang, source):
+    app = open_view(recurrent=True, layer=0, head=0, source=source, lang=lang)
+    assert order(app) == [(0, 0)]
+    assert not app.segmented_control
+
+
+def test_a_long_sentence_is_told_to_be_shrunk():
+    def told(tokens: int) -> bool:
+        shown = lens(source="가", trace=lambda *_: random_trace("가" * (tokens - 1), "가" * (tokens - 1)))
+        return KO["overview_joined"].format(count=2) in shrunk_notes(shown)
+
+    def shrunk_notes(shown: Lens) -> list[str]:
+        return overview.notes(shown, overview.rank(shown, "entropy"))
+
+    assert not told(128)
+    assert told(129)

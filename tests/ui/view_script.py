@@ -1,0 +1,46 @@
+"""A page that shows one view of one sentence, for tests of views alone."""
+
+from streamlit.testing.v1 import AppTest
+
+
+def script(view: str, source: str, target: str, confidence: float, model: str) -> None:
+    """Runs on its own, so it brings its imports along."""
+    import importlib
+    from dataclasses import replace
+    from types import SimpleNamespace
+
+    from model import SentenceCorrection
+    from model.changes import find_changes
+    from tests.ui.fake_corrector import one_map_trace, random_trace
+    from ui.lens import Lens
+    from ui.views import edits
+
+    changes = find_changes(source, target)
+    changes = tuple(
+        replace(change, fix_probability=confidence - 0.01 * number, keep_probability=0.0)
+        for number, change in enumerate(changes)
+    )
+    trace = one_map_trace(source, target) if model == "seq2seq" else random_trace(source, target)
+    sentence = SentenceCorrection(0, source, changes, 0.0, False, random_trace)
+    lens = Lens(
+        corrector=SimpleNamespace(fingerprint=model),
+        sentence=sentence,
+        trace=trace,
+        kind=trace.kinds[-1],
+        layer=0,
+        head=None,
+        change=edits.choose(sentence),
+        theme="light",
+    )
+    importlib.import_module(f"ui.views.{view}").show(lens)
+
+
+def open_view(
+    view: str, source: str, target: str, *, confidence=0.9, model="transformer", **settings
+) -> AppTest:
+    """The view ``ui.views.<view>`` of the correction from ``source`` to ``target``, opened at an address."""
+    asked = {"view": view, "source": source, "target": target, "confidence": confidence, "model": model}
+    app = AppTest.from_function(script, default_timeout=20, kwargs=asked)
+    for name, value in settings.items():
+        app.query_params[name] = value
+    return app.run()

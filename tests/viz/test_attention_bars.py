@@ -1,0 +1,82 @@
+"""Attention as bars: each bar is a number of the input, each outline one run of marked tokens."""
+
+import numpy as np
+import pytest
+
+from viz import THEMES, attention_bars
+from viz.theme import palette
+
+TOKENS = ("가", "가", "␣", "<b>", "</s>")
+WEIGHTS = np.array([[0.5, 0.25, 0.125, 0.125, 0.0], [0.0, 0.0, 0.25, 0.0, 0.75]])
+
+
+def test_bars_are_the_numbers_and_repeated_tokens_keep_their_places():
+    figure = attention_bars(WEIGHTS, TOKENS, ["one", "two"], first=7)
+    bars = figure.data
+    assert [bar.type for bar in bars] == ["bar", "bar"]
+    np.testing.assert_array_equal([bar.y for bar in bars], WEIGHTS)
+    assert list(bars[0].x) == [7, 8, 9, 10, 11]
+    assert list(figure.layout.xaxis.tickvals) == [7, 8, 9, 10, 11]
+    assert (bars[0].yaxis, bars[1].yaxis) == ("y", "y2")
+
+
+def test_panels_share_one_scale_and_do_not_overlap():
+    layout = attention_bars(WEIGHTS, TOKENS, ["one", "two"]).layout
+    assert layout.yaxis.range == layout.yaxis2.range
+    assert layout.yaxis.range[1] > 0.75
+    assert layout.yaxis.domain[0] > layout.yaxis2.domain[1]
+    assert layout.xaxis.anchor == "y2"
+    assert [note.text for note in layout.annotations] == ["one", "two"]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_an_outline_encloses_each_run_in_every_panel_and_its_labels_are_bold(theme):
+    figure = attention_bars(
+        WEIGHTS, TOKENS, ["one", "two"], outlined=[3, 0, 1], outlined_title="<mine>", theme=theme
+    )
+    outlines = [trace for trace in figure.data if trace.type == "scatter"]
+    assert [outline.yaxis for outline in outlines] == ["y", "y2"]
+    assert [outline.showlegend for outline in outlines] == [True, False]
+    for outline in outlines:
+        assert outline.line.color == palette(theme).accent
+        corners = [x for x in outline.x if x is not None]
+        assert len(corners) == 10  # two closed rectangles
+        assert (min(corners[:5]), max(corners[:5])) == pytest.approx((-0.47, 1.47))
+        assert (min(corners[5:]), max(corners[5:])) == pytest.approx((2.53, 3.47))
+    assert outlines[0].name == "&lt;mine&gt;"
+    assert list(figure.layout.xaxis.ticktext) == [
+        "<b>가</b>",
+        "<b>가</b>",
+        "␣",
+        "<b>&lt;b&gt;</b>",
+        "&lt;/s&gt;",
+    ]
+
+
+def test_many_tokens_step_down_below_the_figure_and_stay_as_typed():
+    figure = attention_bars(np.full((1, 120), 1 / 120), ["<"] * 120, ["one"], outlined=[1])
+    labels = figure.layout.xaxis.ticktext
+    assert labels[0] == "&lt;" and labels[1] == " <br><b>&lt;</b>"
+    assert figure.layout.margin.b > attention_bars(WEIGHTS, TOKENS, ["one", "two"]).layout.margin.b
+
+
+def test_empty_input_is_a_figure_without_bars():
+    assert attention_bars(np.zeros((0, 0)), [], []).data == ()
+    assert len(attention_bars(np.zeros((0, 5)), TOKENS, []).data) == 0
+    assert list(attention_bars(np.zeros((1, 0)), [], ["one"]).data[0].y) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weights": WEIGHTS.T}, r"\(2, 5\) of names and tokens, received \(5, 2\)"),
+        ({"weights": WEIGHTS * 2}, "0..1, received 0.0 to 1.5"),
+        ({"weights": np.full((2, 5), np.nan)}, "0..1, received nan"),
+        ({"outlined": [5]}, r"0..4, received \[5\]"),
+        ({"theme": "sepia"}, "sepia"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, message):
+    given = {"weights": WEIGHTS, "tokens": TOKENS, "names": ["one", "two"]} | change
+    with pytest.raises(ValueError, match=message):
+        attention_bars(**given)

@@ -1,0 +1,124 @@
+"""Tables of numbers show each number, and what is masked, padded or small looks different."""
+
+import base64
+import json
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from viz import THEMES, WEIGHT, Hidden, attention_steps, number_heatmap, number_text
+
+VALUES = np.array([[1.0, -2.5, 0.0], [100.0, 3.14159, np.nan]])
+
+
+def numbers_in_json(figure: go.Figure, trace: int = 0) -> np.ndarray:
+    array = json.loads(figure.to_json())["data"][trace]["z"]
+    flat = np.frombuffer(base64.b64decode(array["bdata"]), array["dtype"])
+    return flat.reshape([int(size) for size in array["shape"].split(",")])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (10.0, "10"),
+        (57.735, "57.73"),
+        (-0.001, "0"),
+        (-2.5, "−2.5"),
+        (1000.0, "1000"),
+        (8e-26, "0"),
+        (float("nan"), ""),
+        (float("-inf"), "−∞"),
+        (float("inf"), "∞"),
+    ],
+)
+def test_numbers_are_written_for_people(value, text):
+    assert number_text(value) == text
+
+
+def test_every_number_is_in_the_figure_and_in_its_cell():
+    figure = number_heatmap(VALUES, "ab", "xyz")
+    np.testing.assert_array_equal(numbers_in_json(figure), VALUES.astype(np.float32))
+    assert [list(row) for row in figure.data[0].text] == [["1", "−2.5", "0"], ["100", "3.14", ""]]
+    assert (figure.data[0].zmin, figure.data[0].zmax) == (-100, 100)
+    assert figure.layout.yaxis.range == (1.5, -0.5)
+
+
+def test_many_columns_are_colours_with_a_scale():
+    figure = number_heatmap(np.ones((2, 30)), "ab", ["x"] * 30)
+    assert figure.data[0].text is None
+    assert figure.data[0].showscale
+    assert len(figure.data[0].colorscale) == 7
+
+
+def test_hidden_cells_have_their_own_patterns_and_names():
+    masked, padded = np.zeros((2, 3), bool), np.zeros((2, 3), bool)
+    masked[:, 1:] = True
+    padded[:, 2] = True
+    hidden = Hidden(masked, padded, "가려짐", "<b>")
+    figure = number_heatmap(np.ones((2, 3)), "ab", "xyz", scale=WEIGHT, hidden=hidden, small_name="작음")
+    looks = {trace.name: trace.fillpattern.shape for trace in figure.data[1:3]}
+    assert looks == {"가려짐": "/", "&lt;b&gt;": "."}
+    # What is both shows as padding: each column has one rectangle in each row.
+    assert sorted(set(figure.data[1].x) - {None}) == [0.5, 1.5]
+    assert sorted(set(figure.data[2].x) - {None}) == [1.5, 2.5]
+    assert figure.data[3].name == "작음"
+
+
+def test_the_steps_of_one_query_end_in_weights():
+    logits = np.array([1.0, 2.0, -np.inf])
+    weights = np.array([0.27, 0.73, 0.0])
+    figure = attention_steps(
+        [np.array([2.0, 4.0, 6.0]), logits], weights, "가나다", ["q·k", "mask", "softmax"]
+    )
+    np.testing.assert_array_equal(numbers_in_json(figure), [[2, 1], [4, 2], [6, np.nan]])
+    np.testing.assert_array_equal(numbers_in_json(figure, 1)[:, 0], weights.astype(np.float32))
+    assert list(figure.data[1].x) == [2]
+    assert [row[1] for row in figure.data[0].text] == ["1", "2", "−∞"]
+    assert (figure.data[2].fillpattern.shape, min(x for x in figure.data[2].x if x is not None)) == ("/", 0.5)
+
+
+def test_maps_from_tokens_to_tokens_are_about_square():
+    count, width = 16, 320
+    figure = number_heatmap(np.ones((count, count)), "가" * count, "가" * count, design_width=width)
+    margin = figure.layout.margin
+    assert figure.layout.height - margin.t - margin.b == pytest.approx(width)
+
+
+def test_numbered_columns_need_not_all_be_labelled():
+    figure = number_heatmap(np.ones((1, 32)), "a", [str(number) for number in range(32)], label_every=8)
+    assert figure.layout.xaxis.tickvals == (0, 8, 16, 24)
+    assert [label.strip("<br> ") for label in figure.layout.xaxis.ticktext] == ["0", "8", "16", "24"]
+    assert figure.data[0].customdata[0, 31].tolist() == ["1", "31"]
+
+
+def test_hover_and_labels_are_the_callers_and_nothing_typed_becomes_markup():
+    figure = number_heatmap([[8.4e-26]], ["<b>x</b>"], ["%{z}"], hover=("질의", "키", "값"))
+    assert figure.layout.yaxis.ticktext == ("&lt;b&gt;x&lt;/b&gt;",)
+    assert "질의: <b>%{y}</b>" in figure.data[0].hovertemplate
+    assert figure.data[0].customdata[0, 0].tolist() == ["8.4e−26", "%{z}"]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (2, 0), (1, 1)])
+def test_empty_tables_are_figures(theme, shape):
+    figure = number_heatmap(np.zeros(shape), "a" * shape[0], "b" * shape[1], small_name="s", theme=theme)
+    assert figure.layout.height > 0
+    assert attention_steps(
+        [np.zeros(shape[0])], np.zeros(shape[0]), "a" * shape[0], "sw", theme=theme
+    ).to_json()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"row_labels": "abc"}, r"shape \(3, 3\) of the labels, received \(2, 3\)"),
+        ({"scale": "loud"}, "received 'loud'"),
+        ({"largest": 0}, "positive, received 0"),
+        ({"hidden": Hidden(padded=np.ones((1, 3), bool))}, r"padded should have the shape \(2, 3\)"),
+        ({"theme": "neon"}, "received 'neon'"),
+    ],
+)
+def test_mistakes_are_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        number_heatmap(VALUES, **({"row_labels": "ab", "column_labels": "xyz"} | arguments))

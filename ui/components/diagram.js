@@ -1,0 +1,182 @@
+const NARROW_BELOW = 700; // pixels of width: beneath this the letters of the wide form would be too small
+const SVG = "http://www.w3.org/2000/svg";
+const SMALL = 100; // boxes narrower than this have less room around their words
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".diagram") ?? parentElement.appendChild(element("div", "diagram"));
+  root.diagram ??= new Diagram(root);
+  root.diagram.show(data, setTriggerValue);
+  return () => root.diagram.watch.disconnect();
+}
+
+/** One network. Without `setTriggerValue`, as in a page that stands alone, its parts lead nowhere. */
+class Diagram {
+  constructor(root) {
+    this.root = root;
+    this.watch = new ResizeObserver(() => this.draw());
+  }
+
+  show(data, setTriggerValue) {
+    const text = JSON.stringify(data);
+    if (text !== this.text) Object.assign(this, { data, text, form: null });
+    this.go = setTriggerValue && ((part) => setTriggerValue("go", part));
+    this.watch.disconnect();
+    this.watch.observe(this.root); // which also draws
+  }
+
+  draw() {
+    const form = this.root.clientWidth < NARROW_BELOW ? "narrow" : "wide";
+    if (!this.root.clientWidth || form === this.form) return;
+    this.form = form;
+    const { colours } = this.data;
+    for (const [name, colour] of Object.entries(colours)) this.root.style.setProperty(`--${name}`, colour);
+    const reached = this.root.querySelector("[data-part]:focus")?.dataset.key;
+    this.svg = this.picture(this.data.forms[form]);
+    this.svg.classList.add(form);
+    this.root.replaceChildren(this.tools(), this.svg);
+    this.svg.querySelectorAll("text[data-room]").forEach(fit);
+    if (reached) this.svg.querySelector(`[data-key="${CSS.escape(reached)}"]`)?.focus();
+  }
+
+  tools() {
+    const buttons = ["png", "svg"].map((format) => {
+      const button = element("button", "", format.toUpperCase());
+      button.type = "button";
+      button.setAttribute("aria-label", this.data.words[format]);
+      button.onclick = () => savePicture(this.svg, format, this.data.picture);
+      return button;
+    });
+    return element("div", "tools", ...buttons);
+  }
+
+  picture({ width, height, boxes, frames, lines, sums, headings }) {
+    const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": this.data.label });
+    svg.append(...frames.map((frame) => this.place(frame, "frame", 12)));
+    svg.append(...lines.flatMap((line) => this.line(line)), ...sums.flatMap(([x, y]) => this.sum(x, y)));
+    svg.append(...headings.map(([x, y, text]) => this.words(text, x, y + 5, { size: 16, weight: 700 })));
+    svg.append(...boxes.map((box) => this.box(box)));
+    return svg;
+  }
+
+  place({ x, y, width, height }, style, radius) {
+    const look = this.data.looks[style];
+    return shape("rect", {
+      class: "place", x, y, width, height, rx: radius,
+      fill: look.fill === "none" ? this.data.picture.ground : look.fill,
+      stroke: look.stroke, "stroke-width": look.width, "stroke-dasharray": look.dash,
+    });
+  }
+
+  box(box) {
+    const group = shape("g", {});
+    const marked = box.part && this.go;
+    group.append(this.place(box, box.style, box.height > 24 ? 8 : 4), ...this.labels(box, marked ? 16 : 0));
+    if (marked) this.lead(group, box);
+    return group;
+  }
+
+  /** Title and detail below one another, or in a low box beside one another; `sign` is the width of a sign. */
+  labels(box, sign) {
+    const { x, y, width, height, title, detail, style } = box;
+    const padding = paddingOf(box);
+    const weight = style === "norm" ? 400 : 700;
+    const left = x + padding;
+    const room = width - 2 * padding;
+    if (height > 40) {
+      const second = { size: 12.5, colour: "quiet", room: room - (width < SMALL ? 0 : sign) };
+      return [
+        this.words(title, left, y + 19, { weight, room: room - sign }),
+        this.words(detail, left, y + 37, second),
+      ];
+    }
+    const middle = y + height / 2 + 4.5;
+    return [
+      this.words(title, left, middle, { size: height > 24 ? 14 : 12.5, weight }),
+      this.words(detail, left + room - sign, middle, { size: 12.5, colour: "quiet", anchor: "end" }),
+    ];
+  }
+
+  /** The part becomes something to be chosen, with a sign at its right end. */
+  lead(group, box) {
+    const { x, y, width, height, part, spoken, expanded, title } = box;
+    group.dataset.part = part;
+    group.dataset.key = `${part}|${title}|${spoken}`;
+    const isLayer = expanded !== null;
+    for (const [name, value] of Object.entries({ tabindex: 0, role: isLayer ? "button" : "link", "aria-label": spoken }))
+      group.setAttribute(name, value);
+    if (isLayer) group.setAttribute("aria-expanded", expanded);
+    const end = x + width - paddingOf(box);
+    const middle = width < SMALL ? y + 14 : y + height / 2;
+    const turn = expanded ? -1 : 1;
+    const chevron = isLayer
+      ? `M${end - 9} ${middle - 2.5 * turn}l4.5 ${5 * turn} 4.5 ${-5 * turn}`
+      : `M${end - 5} ${middle - 4.5}l5 4.5 -5 4.5`;
+    group.append(shape("path", { d: chevron, fill: "none", stroke: this.data.colours.text, "stroke-width": 1.8 }));
+    group.onclick = () => this.go(part);
+    group.onkeydown = (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      this.go(part);
+    };
+  }
+
+  line({ points, style, arrow }) {
+    const look = this.data.looks[style === "memory" ? "memory_line" : style];
+    const path = shape("path", {
+      d: `M${points.map((point) => point.join(" ")).join("L")}`, fill: "none",
+      stroke: look.stroke, "stroke-width": look.width, "stroke-dasharray": look.dash, "stroke-linejoin": "round",
+    });
+    return arrow ? [path, arrowhead(points, look.stroke)] : [path];
+  }
+
+  sum(x, y) {
+    const { ground } = this.data.picture;
+    const { quiet } = this.data.colours;
+    return [
+      shape("circle", { cx: x, cy: y, r: 9, fill: ground, stroke: quiet, "stroke-width": 1.5 }),
+      shape("path", { d: `M${x - 5} ${y}h10M${x} ${y - 5}v10`, stroke: quiet, "stroke-width": 1.5 }),
+    ];
+  }
+
+  words(text, x, y, { size = 14, weight = 400, colour = "text", anchor = "start", room } = {}) {
+    const node = shape("text", {
+      x, y, fill: this.data.colours[colour], "font-size": size, "font-weight": weight, "text-anchor": anchor,
+    });
+    if (room) node.dataset.room = room;
+    node.textContent = text;
+    return node;
+  }
+}
+
+function paddingOf({ width }) {
+  return width < SMALL ? 6 : 10;
+}
+
+function arrowhead(points, colour) {
+  const [[fromX, fromY], [x, y]] = points.slice(-2);
+  const angle = (Math.atan2(y - fromY, x - fromX) * 180) / Math.PI;
+  return shape("path", { d: "M0 0L-8 -4.5V4.5Z", fill: colour, transform: `translate(${x} ${y}) rotate(${angle})` });
+}
+
+/** Cuts a text that is wider than its box. */
+function fit(text) {
+  const room = Number(text.dataset.room);
+  const characters = [...text.textContent];
+  while (characters.length && text.getComputedTextLength() > room) {
+    characters.pop();
+    text.textContent = `${characters.join("").trimEnd()}…`;
+  }
+}
+
+function shape(name, attributes) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== "") node.setAttribute(key, value);
+  return node;
+}
+
+function element(name, kind, ...children) {
+  const node = document.createElement(name);
+  node.className = kind;
+  node.append(...children);
+  return node;
+}

@@ -1,0 +1,83 @@
+"""A drawn encoder-decoder whose parts can be chosen, by mouse, touch and keyboard."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import streamlit as st
+
+from ui.components.diagram_layout import FORMS, Box, Column, Drawing, arrange
+from ui.reading import Say
+from viz.theme import FONT_FAMILY, palette
+
+# A page that works without Streamlit needs these two, the data, and an element to draw in.
+_FOLDER = Path(__file__).parent
+SCRIPT = "\n".join((_FOLDER / name).read_text("utf-8") for name in ("save.js", "diagram.js"))
+STYLE = (_FOLDER / "diagram.css").read_text("utf-8")
+_FONT_FILE = "app/static/NotoSansKR-subset.woff2"
+_COMPONENT = st.components.v2.component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)
+
+
+def diagram(data: dict, key: str, on_go: Callable[[str], None]) -> None:
+    """Show ``data`` of ``diagram_data``; ``on_go`` receives the part that was chosen, before the page runs
+    again."""
+    _COMPONENT(key=key, data=data, on_go_change=lambda: on_go(st.session_state[key]["go"]))
+
+
+def diagram_data(say: Say, encoder: Column, decoder: Column, *, label: str, theme: str = "light") -> dict:
+    """Everything that ``diagram.js`` draws, as JSON; typed text stays as it is, the browser writes it as text.
+
+    ``label`` says in words what the picture shows.
+    """
+    return {
+        "label": label,
+        "forms": {form: _plain(arrange(encoder, decoder, form)) for form in FORMS},
+        "words": {name: say("network_save", format=name.upper()) for name in ("png", "svg")},
+        "looks": _looks(theme),
+        "colours": {
+            "text": palette(theme).text,
+            "quiet": palette(theme).quiet_text,
+            "focus": palette(theme).accent,
+        },
+        "picture": {
+            "name": "network",
+            "ground": palette(theme).sequential[0],
+            "font": FONT_FAMILY,
+            "font_file": _FONT_FILE,
+        },
+    }
+
+
+def _plain(drawing: Drawing) -> dict:
+    return asdict(drawing) | {
+        "boxes": list(map(_box, drawing.boxes)),
+        "frames": list(map(_box, drawing.frames)),
+    }
+
+
+def _box(box: Box) -> dict:
+    stage = {name: getattr(box.stage, name) for name in ("style", "title", "detail", "part", "spoken")}
+    return stage | {name: getattr(box, name) for name in ("x", "y", "width", "height", "expanded")}
+
+
+def _looks(theme: str) -> dict[str, dict]:
+    """How each style of a part looks; what differs in colour differs in its border, too."""
+    colours = palette(theme)
+    thin = {"fill": "none", "stroke": colours.quiet_text, "width": 1, "dash": ""}
+    filled = thin | {"fill": colours.gap}
+    return {
+        "text": thin | {"dash": "4 3"},
+        "embedding": filled,
+        "feed_forward": filled,
+        "recurrence": filled,
+        "memory": filled | {"stroke": colours.lines[1], "width": 2},
+        "norm": thin,
+        "layer": filled,
+        "frame": thin,
+        "output": filled,
+        "attention": thin | {"fill": colours.sequential[1], "stroke": colours.lines[0], "width": 3},
+        "mask": thin | {"dash": "2 2"},
+        "flow": thin | {"width": 1.5},
+        "residual": thin | {"dash": "5 3"},
+        "memory_line": thin | {"stroke": colours.lines[1], "width": 2.5},
+    }

@@ -1,0 +1,213 @@
+"""Where the parts of a drawn encoder-decoder go: two columns as in figure 1 of Vaswani et al. (2017), read from
+below, or on a phone one below the other, read from above. Lengths are in pixels at the drawing's own size."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+WIDE, NARROW = "wide", "narrow"
+FORMS = (WIDE, NARROW)
+
+_COLUMN = {WIDE: 440, NARROW: 352}
+_BUS = {WIDE: 56, NARROW: 22}  # left of the decoder, where the encoder's result goes to every layer
+_GAP, _BOX, _ROW, _STRIP, _PLUS = 16, 46, 32, 22, 18
+_CHIP = {WIDE: 92, NARROW: 76}
+_MARGIN, _HEADING = 10, 34
+_AROUND = 30  # of an open layer, right of its parts: where the residual connections run
+_INSET = 14  # of an open layer, left of its parts
+_FLOW = 0.4  # of a column's width: where the arrows between its parts run
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One part of a network. ``style`` names its looks, ``part`` what choosing it leads to (empty: nothing)."""
+
+    style: str  # text, embedding, attention, feed_forward, recurrence, norm, layer, output or mask
+    title: str
+    detail: str = ""
+    part: str = ""
+    spoken: str = ""  # what a screen reader says of a part that leads somewhere
+    asks_memory: bool = False  # whether the encoder's result arrives here
+    chip: "Stage | None" = None  # what stands beside it, such as a mask
+
+
+@dataclass(frozen=True)
+class Sublayer:
+    """One part with its residual connection and its normalisation, which comes first in newer networks."""
+
+    core: Stage
+    norm: Stage
+    norm_first: bool
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A row that opens; ``sublayers`` are drawn where it is open."""
+
+    row: Stage
+    sublayers: tuple[Sublayer, ...] = ()
+
+
+@dataclass(frozen=True)
+class Column:
+    """A stack of parts in the order in which data passes them."""
+
+    heading: str
+    items: tuple[Stage | Layer, ...]
+
+
+@dataclass(frozen=True)
+class Box:
+    x: float
+    y: float
+    width: float
+    height: float
+    stage: Stage
+    expanded: bool | None = None  # of a layer's row; None for all else
+
+
+@dataclass(frozen=True)
+class Line:
+    points: tuple[tuple[float, float], ...]
+    style: str = "flow"  # flow, residual or memory
+    arrow: bool = True
+
+
+@dataclass(frozen=True)
+class Drawing:
+    width: float
+    height: float
+    boxes: tuple[Box, ...]
+    frames: tuple[Box, ...]  # around the parts of open layers
+    lines: tuple[Line, ...]
+    sums: tuple[tuple[float, float], ...]  # where a residual connection is added
+    headings: tuple[tuple[float, float, str], ...]
+
+
+def arrange(encoder: Column, decoder: Column, form: str) -> Drawing:
+    """Both columns in one of FORMS. Raises ValueError for another form."""
+    if form not in FORMS:
+        raise ValueError(f"form should be one of {FORMS}, received {form!r}")
+    width, bus = _COLUMN[form], _BUS[form]
+    first = _Pen(_MARGIN, _MARGIN, width, form)
+    if form == WIDE:
+        first.column(encoder)
+        second = _Pen(_MARGIN + width + bus, _MARGIN, width, form)
+    else:
+        first.column(encoder)
+        second = _Pen(_MARGIN + bus, first.y + 2 * _GAP, width - bus, form)
+    second.column(decoder)
+    lines = (*first.lines, *second.lines, *_memory(first, second, form))
+    drawing = Drawing(
+        second.x + second.width + _MARGIN,
+        max(first.y, second.y) + _MARGIN,
+        (*first.boxes, *second.boxes),
+        (*first.frames, *second.frames),
+        lines,
+        (*first.sums, *second.sums),
+        (*first.headings, *second.headings),
+    )
+    return _from_below(drawing) if form == WIDE else drawing
+
+
+def _memory(encoder: "_Pen", decoder: "_Pen", form: str) -> list[Line]:
+    """From the encoder's last part along the decoder's left side into everything that asks for it."""
+    last = encoder.boxes[-1]
+    x = decoder.x - _BUS[form] / 2
+    if form == WIDE:
+        start = ((last.x + last.width, last.y + last.height / 2), (x, last.y + last.height / 2))
+    else:
+        start = ((x, last.y + last.height),)
+    asking = [box for box in decoder.boxes if box.stage.asks_memory]
+    return [
+        Line((*start, (x, box.y + box.height / 2), (box.x, box.y + box.height / 2)), "memory")
+        for box in asking
+    ]
+
+
+def _from_below(drawing: Drawing) -> Drawing:
+    height = drawing.height
+
+    def turned(boxes: Sequence[Box]) -> tuple[Box, ...]:
+        return tuple(replace(box, y=height - box.y - box.height) for box in boxes)
+
+    return replace(
+        drawing,
+        boxes=turned(drawing.boxes),
+        frames=turned(drawing.frames),
+        lines=tuple(
+            replace(line, points=tuple((x, height - y) for x, y in line.points)) for line in drawing.lines
+        ),
+        sums=tuple((x, height - y) for x, y in drawing.sums),
+        headings=tuple((x, height - y, text) for x, y, text in drawing.headings),
+    )
+
+
+class _Pen:
+    """Draws one column from the top; ``y`` is where the next part goes."""
+
+    def __init__(self, x: float, y: float, width: float, form: str):
+        self.x, self.y, self.width, self.form = x, y, width, form
+        self.flow = x + _FLOW * width
+        self.boxes: list[Box] = []
+        self.frames: list[Box] = []
+        self.lines: list[Line] = []
+        self.sums: list[tuple[float, float]] = []
+        self.headings: list[tuple[float, float, str]] = []
+        self.left: float | None = None  # where the flow left the last part
+
+    def column(self, column: Column) -> None:
+        self.headings.append((self.x, self.y + _HEADING / 2, column.heading))
+        self.y += _HEADING
+        for item in column.items:
+            if isinstance(item, Layer):
+                self.layer(item)
+            else:
+                self.stage(item, self.x, self.width, _BOX)
+
+    def stage(self, stage: Stage, x: float, width: float, height: float, expanded: bool | None = None) -> Box:
+        self.arrive()
+        beside = [] if stage.chip is None else [stage.chip]
+        width -= len(beside) * (_CHIP[self.form] + 6)
+        box = Box(x, self.y, width, height, stage, expanded)
+        self.boxes.append(box)
+        self.boxes += [Box(x + width + 6, self.y, _CHIP[self.form], height, chip) for chip in beside]
+        self.depart(height)
+        return box
+
+    def arrive(self) -> None:
+        """The arrow from the last part to here."""
+        if self.left is not None:
+            self.lines.append(Line(((self.flow, self.left), (self.flow, self.y))))
+
+    def depart(self, height: float) -> None:
+        self.left = self.y + height
+        self.y = self.left + _GAP
+
+    def layer(self, layer: Layer) -> None:
+        self.stage(layer.row, self.x, self.width, _ROW, bool(layer.sublayers))
+        if not layer.sublayers:
+            return
+        # The row is the head of the frame: what follows belongs to it, so no arrow lies between them.
+        top = self.left
+        self.y = top + _GAP
+        for sublayer in layer.sublayers:
+            self.sublayer(sublayer)
+        bottom = self.left + 8
+        self.frames.append(Box(self.x, top, self.width, bottom - top, layer.row))
+        self.y = bottom + _GAP
+
+    def sublayer(self, sublayer: Sublayer) -> None:
+        x, width = self.x + _INSET, self.width - _INSET - _AROUND
+        branch = self.y - _GAP / 2
+        if sublayer.norm_first:
+            self.stage(sublayer.norm, x, width, _STRIP)
+        self.stage(sublayer.core, x, width, _BOX)
+        middle = self.y + _PLUS / 2
+        self.arrive()
+        self.sums.append((self.flow, middle))
+        side = self.x + self.width - _AROUND / 2
+        around = ((self.flow, branch), (side, branch), (side, middle), (self.flow + _PLUS / 2, middle))
+        self.lines.append(Line(around, "residual"))
+        self.depart(_PLUS)
+        if not sublayer.norm_first:
+            self.stage(sublayer.norm, x, width, _STRIP)

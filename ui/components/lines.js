@@ -1,0 +1,344 @@
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".lines") ?? parentElement.appendChild(box("div", "lines"));
+  root.lines ??= new Lines(root);
+  root.lines.show(data);
+  return () => root.lines.stop();
+}
+
+/** Weights as lines between two columns of tokens. It keeps by itself what the visitor points at. */
+class Lines {
+  constructor(root) {
+    this.root = root;
+    this.watch = new ResizeObserver(() => this.fit());
+  }
+
+  stop() {
+    this.watch.disconnect();
+  }
+
+  /** The same data again changes nothing; other weights of the same tokens keep what is pinned. */
+  show(data) {
+    const text = JSON.stringify(data);
+    const subject = JSON.stringify([data.queries, data.keys, data.isolated]);
+    const other = subject !== this.subject;
+    if (text !== this.text) {
+      const top = this.box?.scrollTop ?? 0;
+      Object.assign(this, { data, text, subject, pointed: null, focused: null, pointedHead: null, width: 0 });
+      if (other) this.pinned = data.isolated.length ? { side: "queries", places: data.isolated } : null;
+      if (other) this.cursor = { side: "queries", place: data.isolated[0] ?? 0 };
+      if (other || !data.heads[this.pinnedHead]) this.pinnedHead = null;
+      this.build();
+      this.fit();
+      this.box.scrollTop = other ? (this.cursor.place - 2) * this.at.row : top;
+    }
+    this.watch.disconnect();
+    this.watch.observe(this.box);
+  }
+
+  build() {
+    const { colours, words, heads } = this.data;
+    for (const name of ["text", "quiet", "grid", "gap", "accent"])
+      this.root.style.setProperty(`--${name}`, colours[name]);
+    this.legend = box("div", "legend", ...heads.map((head, index) => this.entry(head.name, index)));
+    this.legend.setAttribute("role", "group");
+    this.legend.setAttribute("aria-label", words.legend);
+    this.all = this.button(words.all, words.all, () => this.release());
+    const [png, svg] = ["png", "svg"].map((format) =>
+      this.button(format.toUpperCase(), words[format], () => savePicture(this.picture(), format, this.data.picture))
+    );
+    const bar = box("div", "bar", this.legend, box("div", "tools", this.all, png, svg));
+    this.box = box("div", "box");
+    this.box.onscroll = () => this.head.setAttribute("transform", `translate(0 ${this.box.scrollTop})`);
+    this.told = box("div", "told");
+    this.told.setAttribute("role", "region");
+    this.told.setAttribute("aria-live", "polite");
+    this.told.setAttribute("aria-label", words.told);
+    const hidden = box("p", "hidden", words.hidden);
+    hidden.hidden = !words.hidden;
+    this.root.replaceChildren(bar, box("div", "parts", this.box, this.told), hidden);
+  }
+
+  button(text, label, act) {
+    const button = box("button", "", text);
+    button.type = "button";
+    button.onclick = act;
+    button.setAttribute("aria-label", label);
+    return button;
+  }
+
+  /** One head of the legend: pointing at it shows its lines alone, pressing it keeps them. */
+  entry(name, index) {
+    const button = this.button("", name, () => {
+      this.pinnedHead = this.pinnedHead === index ? null : index;
+      this.light();
+    });
+    button.append(swatch(index, this.data.colours), name);
+    button.onpointerenter = ({ pointerType }) => pointerType === "mouse" && this.pointAtHead(index);
+    button.onpointerleave = () => this.pointAtHead(null);
+    return button;
+  }
+
+  pointAtHead(index) {
+    this.pointedHead = index;
+    this.light();
+  }
+
+  /** Draw for the width and the size of type there are now. */
+  fit() {
+    const [width, larger] = [this.box.clientWidth, enlargement()];
+    if (!width || (width === this.width && larger === this.larger)) return;
+    Object.assign(this, { width, larger });
+    const again = this.box.contains(this.root.getRootNode().activeElement);
+    this.at = arrange(this.data, width, larger);
+    this.draw();
+    this.listen();
+    this.light();
+    if (again) this.tokens[this.cursor.side][this.cursor.place].focus({ preventScroll: true });
+  }
+
+  draw() {
+    const { at, data } = this;
+    const { width, height } = at;
+    this.tokens = {};
+    const columns = ["queries", "keys"].map((side) => this.column(side));
+    this.edges = shape("g", { class: "edges", fill: "none" }, ...this.curves(() => true, 0.06));
+    this.chosen = shape("g", { class: "chosen", fill: "none" });
+    this.numbers = shape("g", { class: "numbers", "font-size": at.small, fill: data.colours.text });
+    this.head = this.titles();
+    this.drawing = shape(
+      "svg",
+      { class: "drawing", width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": data.label },
+      this.edges, this.chosen, ...columns, this.numbers, this.head
+    );
+    this.box.replaceChildren(this.drawing);
+    this.box.onscroll();
+  }
+
+  /** The weights that `wanted` holds true of, the strongest on top; a weight of 0 would have the opacity `faintest`. */
+  curves(wanted, faintest) {
+    const { at, data } = this;
+    const found = data.heads.flatMap(({ edges }, head) =>
+      edges.filter((edge) => wanted(edge, head)).map((edge) => ({ edge, head }))
+    );
+    found.sort((one, other) => one.edge[2] - other.edge[2]);
+    return found.map(({ edge, head }) =>
+      shape("path", {
+        d: curve(at, edge, head, data.heads.length),
+        stroke: data.colours.lines[head],
+        "stroke-width": (0.6 + at.thickest * edge[2]).toFixed(2),
+        "stroke-opacity": (faintest + (1 - faintest) * edge[2]).toFixed(3),
+        "stroke-dasharray": DASHES[head],
+      })
+    );
+  }
+
+  /** What the columns are, above them as far as there is room. */
+  titles() {
+    const { at, data } = this;
+    const [query, key] = [data.query_title, data.key_title].map((title) => ems(title) * at.title + 6);
+    const text = { y: at.head * 0.68, "font-size": at.title, fill: data.colours.quiet };
+    return shape(
+      "g", {},
+      shape("rect", { width: at.width, height: at.head, fill: data.colours.gap }),
+      shape("text", { ...text, x: Math.max(at.query - PAD, query), "text-anchor": "end" }, data.query_title),
+      shape("text", { ...text, x: Math.min(at.key + PAD, at.width - key) }, data.key_title)
+    );
+  }
+
+  column(side) {
+    const title = side === "queries" ? this.data.query_title : this.data.key_title;
+    this.tokens[side] = this.data[side].map((token, place) => this.token(side, token, place));
+    return shape("g", { role: "group", "aria-label": title }, ...this.tokens[side]);
+  }
+
+  token(side, { sign, name, changed }, place) {
+    const { at } = this;
+    const { text, quiet, accent } = this.data.colours;
+    const left = side === "queries";
+    const y = at.y(place);
+    const anchor = left ? "end" : "start";
+    const beside = left ? at.query - PAD : at.key + PAD;
+    const outside = left ? at.slots * at.slot + 1.2 * at.small : at.width - at.slots * at.slot - 1.2 * at.small;
+    const start = left ? 1 : at.key + 2;
+    const squeezed = ems(sign) * at.font > at.sign + 1 ? { textLength: at.sign, lengthAdjust: "spacingAndGlyphs" } : {};
+    const size = { x: start, y: y - at.row / 2 + 0.5, width: at.query - 3, height: at.row - 1, rx: 4 };
+    return shape(
+      "g",
+      { class: "token", role: "button", "aria-label": name, tabindex: -1, "data-side": side, "data-place": place },
+      shape("rect", { ...size, class: "place", fill: "transparent" }),
+      shape(
+        "text",
+        { x: outside + (left ? at.number : -at.number), y: y + at.small * 0.36, "font-size": at.small, fill: quiet,
+          "text-anchor": anchor },
+        place
+      ),
+      shape(
+        "text",
+        { x: beside, y: y + at.font * 0.36, "font-size": at.font, "text-anchor": anchor,
+          fill: changed ? accent : text, "font-weight": changed ? 700 : 400, ...squeezed },
+        sign
+      )
+    );
+  }
+
+  listen() {
+    const of = (event) => {
+      const token = event.target.closest?.(".token");
+      return token && { side: token.dataset.side, places: [Number(token.dataset.place)] };
+    };
+    this.drawing.onpointermove = (event) => event.pointerType === "mouse" && this.point(of(event));
+    this.drawing.onpointerleave = () => this.point(null);
+    this.drawing.onclick = (event) => this.pin(of(event));
+    this.drawing.onkeydown = (event) => this.key(event);
+    this.drawing.addEventListener("focusin", (event) => {
+      this.focused = event.target.matches(":focus-visible") ? of(event) : null;
+      this.light();
+    });
+    this.drawing.addEventListener("focusout", () => {
+      this.focused = null;
+      this.light();
+    });
+  }
+
+  point(target) {
+    if (same(target, this.pointed)) return;
+    this.pointed = target;
+    this.light();
+  }
+
+  /** What is pinned stays when the pointer leaves; pinning it again, or nothing, lets go. */
+  pin(target) {
+    this.pinned = same(target, this.pinned) ? null : target;
+    if (target) this.cursor = { side: target.side, place: target.places[0] };
+    this.light();
+  }
+
+  release() {
+    const { side, place } = this.cursor;
+    this.pinned = this.pinnedHead = null;
+    this.light();
+    this.tokens[side][place].focus({ preventScroll: true });
+  }
+
+  key(event) {
+    const { side, place } = this.cursor;
+    const other = side === "queries" ? "keys" : "queries";
+    const last = this.tokens[side].length - 1;
+    const moves = {
+      ArrowUp: [side, place - 1], ArrowDown: [side, place + 1], Home: [side, 0], End: [side, last],
+      PageUp: [side, place - 10], PageDown: [side, place + 10], ArrowLeft: ["queries", place], ArrowRight: ["keys", place],
+    };
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key in moves) this.go(...moves[event.key]);
+    else if (event.key === "Enter" || event.key === " ") this.pin({ side, places: [place] });
+    else if (event.key === "Escape" && this.pinned) this.pin(null);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  go(side, place) {
+    const there = Math.min(Math.max(place, 0), this.tokens[side].length - 1);
+    this.tokens[this.cursor.side][this.cursor.place].setAttribute("tabindex", -1);
+    this.cursor = { side, place: there };
+    this.tokens[side][there].focus();
+    const top = this.at.y(there) - this.at.row / 2 - this.at.head; // the titles cover what is above
+    this.box.scrollTop = Math.min(this.box.scrollTop, top);
+  }
+
+  /** Show the lines of what is pointed at, focused or pinned, in this order; else all lines. */
+  light() {
+    const { data, at } = this;
+    const shown = this.pointed ?? this.focused ?? this.pinned;
+    const only = this.pointedHead ?? this.pinnedHead;
+    const end = shown?.side === "keys" ? 1 : 0;
+    const wanted = (edge, head) => (only === null || head === only) && (!shown || shown.places.includes(edge[end]));
+    const isolated = shown || only !== null;
+    this.edges.setAttribute("display", isolated ? "none" : "inline");
+    this.chosen.replaceChildren(...(isolated ? this.curves(wanted, 0.3) : []));
+    for (const [side, tokens] of Object.entries(this.tokens))
+      tokens.forEach((token, place) => {
+        const lit = side === shown?.side && shown.places.includes(place);
+        const here = side === this.cursor.side && place === this.cursor.place;
+        token.firstChild.setAttribute("fill", lit ? data.colours.gap : "transparent");
+        token.setAttribute("aria-pressed", this.pinned?.side === side && this.pinned.places.includes(place));
+        token.setAttribute("tabindex", here ? 0 : -1);
+      });
+    const found = (shown?.places ?? []).map((place) => this.ends(
+      (edge, head) => edge[end] === place && wanted(edge, head), 1 - end
+    ));
+    const beside = found.length === 1 ? found[0] : []; // of several tokens, no number tells whose it is
+    this.numbers.replaceChildren(...beside.flatMap((one) => this.beside(one, 1 - end)));
+    [...this.legend.children].forEach((entry, head) => entry.setAttribute("aria-pressed", head === this.pinnedHead));
+    this.all.hidden = !this.pinned && this.pinnedHead === null;
+    this.tell(shown, found);
+  }
+
+  /** What the isolated lines lead to: [{place, weights: [[head, weight], …]}, …], the strongest first. */
+  ends(wanted, end) {
+    const found = new Map();
+    this.data.heads.forEach(({ edges }, head) => {
+      for (const edge of edges.filter((edge) => wanted(edge, head)))
+        found.set(edge[end], [...(found.get(edge[end]) ?? []), [head, edge[2]]]);
+    });
+    const strongest = ({ weights }) => Math.max(...weights.map(([, weight]) => weight));
+    return [...found].map(([place, weights]) => ({ place, weights })).sort((a, b) => strongest(b) - strongest(a));
+  }
+
+  /** The weights beside one token, each underlined in the way of its head; the strongest where room is short. */
+  beside({ place, weights }, end) {
+    const { at, data } = this;
+    const strongest = [...weights].sort((one, other) => other[1] - one[1]).slice(0, at.slots);
+    const seen = weights.filter((weight) => strongest.includes(weight));
+    const edge = end ? at.width - at.slots * at.slot - at.small * 0.9 : 0;
+    const y = at.y(place);
+    const drawn = seen.flatMap(([head, weight], index) => {
+      const x = edge + (end ? 0 : at.slots - seen.length) * at.slot + index * at.slot + 2;
+      const line = { x1: x, x2: x + at.slot - PAD, y1: y + at.small * 0.62, y2: y + at.small * 0.62 };
+      return [
+        shape("text", { x, y: y + at.small * 0.28 }, weight.toFixed(3)),
+        shape("line", { ...line, stroke: data.colours.lines[head], "stroke-width": 2, "stroke-dasharray": DASHES[head] }),
+      ];
+    });
+    const more = shape("text", { x: end ? at.width - at.small : at.slots * at.slot, y: y + at.small * 0.28 }, "…");
+    return seen.length < weights.length ? [...drawn, more] : drawn;
+  }
+
+  /** The same in words: of each isolated token, what it is tied to and how strongly. */
+  tell(shown, found) {
+    const { data } = this;
+    const columns = [[data.query_title, data.queries], [data.key_title, data.keys]];
+    const [[title, own], [aim, others]] = shown?.side === "keys" ? columns.reverse() : columns;
+    const arrow = shown?.side === "keys" ? "←" : "→";
+    const parts = (shown?.places ?? []).flatMap((place, index) => {
+      const items = found[index].map(({ place, weights }) => {
+        const numbers = weights.map(([head, weight]) => {
+          const number = box("span", "weight", swatch(head, data.colours, 20), weight.toFixed(3));
+          number.title = data.heads[head].name;
+          return number;
+        });
+        return box("li", "", box("b", "", others[place].name), ...numbers);
+      });
+      const heading = box("p", "", box("b", "", `${title} ${own[place].name}`), ` ${arrow} ${aim}`);
+      return [heading, items.length ? box("ul", "", ...items) : data.words.none];
+    });
+    this.told.replaceChildren(...(shown ? parts : [box("p", "", data.words.hint)]));
+    if (this.told.scrollHeight > this.told.clientHeight) this.told.tabIndex = 0;
+    else this.told.removeAttribute("tabindex");
+  }
+
+  /** What is seen, with the legend that the page has beside it. */
+  picture() {
+    const { width, height } = this.at;
+    const legend = legendOf(this.data, width);
+    const picture = this.drawing.cloneNode(true);
+    picture.lastChild.removeAttribute("transform"); // the titles, wherever the box is scrolled to
+    picture.setAttribute("viewBox", `0 ${-legend.height} ${width} ${height + legend.height}`);
+    picture.append(legend.drawing);
+    return picture;
+  }
+}
+
+function same(one, other) {
+  return one?.side === other?.side && String(one?.places) === String(other?.places);
+}

@@ -1,0 +1,97 @@
+// Where everything of the drawing of lines.js stands. The wrapper puts this text before that of lines.js.
+
+// One pattern of dashes for each head, so that no head is told by its colour alone.
+const DASHES = ["", "7 3", "2 2.5", "11 3 2 3", "16 4", "5 2 1 2 1 2", "1 4", "3 6"];
+const WIDEST = 820; // pixels; longer lines are no easier to follow
+const USUAL_TYPE = 17; // pixels of one rem
+const PAD = 8; // pixels between a token and what stands beside it
+const FOOT = 6;
+
+/** How much larger the page's type is than usual, as for the back row of a lecture. */
+function enlargement() {
+  return Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TYPE);
+}
+
+/** All measures in pixels for `data` in a box of `room` pixels, with type `wanted` times as large where it fits. */
+function arrange(data, room, wanted) {
+  const larger = Math.min(wanted, Math.max(1, room / 600));
+  const rows = Math.max(data.queries.length, data.keys.length);
+  const row = larger * (rows <= 24 ? 28 : rows <= 48 ? 22 : rows <= 140 ? 16 : 12);
+  const font = Math.min(16 * larger, Math.max(9, row * 0.72));
+  const small = Math.min(12 * larger, Math.max(8, font * 0.75));
+  const width = Math.min(Math.max(room, 280), WIDEST * larger);
+  const widest = Math.max(...[...data.queries, ...data.keys].map(({ sign }) => ems(sign))) * font;
+  const sign = Math.min(widest, 0.16 * width); // a longer token, such as <outside> on a phone, is squeezed
+  const number = String(rows - 1).length * 0.62 * small;
+  const side = sign + number + 2 * PAD; // of one column, without the weights beside it
+  const slot = 3.1 * small + PAD; // one weight such as 0.123
+  const free = (width - 2 * side - Math.max(90, 0.34 * width)) / 2 - 1.2 * small;
+  const slots = Math.max(1, Math.min(data.heads.length, Math.floor(free / slot)));
+  const apart = Math.min(5, (0.78 * row) / data.heads.length);
+  const left = slots * slot + 1.2 * small + side;
+  const title = 13 * larger;
+  const head = 2 * title;
+  return {
+    row, font, small, title, width, sign, number, slot, slots, head, rows,
+    height: head + rows * row + FOOT,
+    query: left, // where the lines leave the queries
+    key: width - left, // where they reach the keys
+    apart, // between the lines of two heads at one token
+    thickest: data.heads.length > 1 ? Math.max(1, 0.7 * apart) : Math.min(6, 0.45 * row),
+    y: (place) => head + (place + 0.5) * row,
+  };
+}
+
+/** Rough width of a text, measured in its font size. */
+function ems(text) {
+  return [...text].reduce((sum, character) => sum + (character > "\u2e7f" ? 1 : 0.62), 0);
+}
+
+/** The curve of one weight from its query to its key. */
+function curve(at, [query, key], head, heads) {
+  const shift = (head - (heads - 1) / 2) * at.apart;
+  const [start, end] = [at.y(query) + shift, at.y(key) + shift];
+  const bend = (at.key - at.query) * 0.4;
+  const points = [at.query, start, at.query + bend, start, at.key - bend, end, at.key, end];
+  const [x, y, ...rest] = points.map((number) => Math.round(number * 10) / 10);
+  return `M${x} ${y}C${rest.join(" ")}`;
+}
+
+/** What the picture shows and its heads, drawn above the point (0, 0) in lines of at most `width`. */
+function legendOf({ label, heads, colours }, width) {
+  const [font, line, margin] = [13, 22, 6];
+  const drawing = shape("g", { "font-size": font, fill: colours.text });
+  let [x, y] = [margin, 38];
+  heads.forEach(({ name }, head) => {
+    const size = 34 + ems(name) * font + 18;
+    if (x > margin && x + size > width - margin) [x, y] = [margin, y + line];
+    const text = shape("text", { x: 34, y: font * 0.75 }, name);
+    drawing.append(shape("g", { transform: `translate(${x} ${y})` }, swatch(head, colours), text));
+    x += size;
+  });
+  const height = y + line;
+  drawing.append(shape("text", { x: margin, y: 22, "font-size": 15, "font-weight": 700 }, label));
+  drawing.setAttribute("transform", `translate(0 ${-height})`);
+  return { drawing, height };
+}
+
+function shape(tag, attributes, ...children) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+function box(tag, className, ...children) {
+  const element = Object.assign(document.createElement(tag), { className });
+  element.append(...children);
+  return element;
+}
+
+/** A short piece of a head's line. */
+function swatch(head, colours, width = 28) {
+  const line = { x1: 0, x2: width, y1: 5, y2: 5, stroke: colours.lines[head], "stroke-width": 3 };
+  const drawing = shape("svg", { class: "swatch", width, height: 10, "aria-hidden": "true" });
+  drawing.append(shape("line", { ...line, "stroke-dasharray": DASHES[head] }));
+  return drawing;
+}

@@ -1,0 +1,68 @@
+// Saves a drawn <svg> as a file. The wrapper of a component puts this text before the component's own.
+
+const PICTURE_SCALE = 3; // a saved PNG has this many pixels for each of the drawing's
+const MOST_PIXELS = 16_000_000; // of a canvas: phones draw nothing at all on a larger one
+
+/**
+ * `svg` carries its size and all its colours itself. `style` holds `name` (of the file, ASCII), `ground` (the colour
+ * behind the drawing), `font` (a list of families) and `font_file` (the address of a WOFF2 with Hangul; the
+ * system's fonts draw where it cannot be fetched, as in a page that is opened from a file).
+ */
+async function savePicture(svg, format, { name, ground, font, font_file }) {
+  const picture = svg.cloneNode(true);
+  const [x, y, width, height] = picture.getAttribute("viewBox").split(" ").map(Number);
+  const back = document.createElementNS(svg.namespaceURI, "rect");
+  for (const [key, value] of Object.entries({ x, y, width, height, fill: ground })) back.setAttribute(key, value);
+  picture.prepend(back);
+  picture.setAttribute("xmlns", svg.namespaceURI);
+  picture.setAttribute("width", width);
+  picture.setAttribute("height", height);
+  picture.setAttribute("font-family", font);
+  if (format === "svg") return offer(pictureFile(picture), `${name}.svg`);
+  await embedFont(picture, font, font_file);
+  offer(await painted(pictureFile(picture), width, height), `${name}.png`);
+}
+
+function pictureFile(picture) {
+  return new Blob([new XMLSerializer().serializeToString(picture)], { type: "image/svg+xml;charset=utf-8" });
+}
+
+/** A picture that is drawn on a canvas sees no font of the page, so it brings its own. */
+async function embedFont(picture, families, address) {
+  const file = address && (await fetch(address).then((answer) => answer.ok && answer.blob(), () => null));
+  if (!file) return;
+  const reader = new FileReader();
+  await new Promise((done) => {
+    reader.onload = done;
+    reader.readAsDataURL(file);
+  });
+  const style = document.createElementNS(picture.namespaceURI, "style");
+  style.textContent = `@font-face { font-family: "Embedded Hangul"; src: url(${reader.result}) format("woff2"); }`;
+  picture.prepend(style);
+  picture.setAttribute("font-family", `Embedded Hangul, ${families}`);
+}
+
+async function painted(file, width, height) {
+  const image = new Image();
+  const address = URL.createObjectURL(file);
+  try {
+    image.src = address;
+    await image.decode();
+    const scale = Math.min(PICTURE_SCALE, Math.sqrt(MOST_PIXELS / (width * height)));
+    const canvas = document.createElement("canvas");
+    canvas.width = Math.round(width * scale);
+    canvas.height = Math.round(height * scale);
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((done) => canvas.toBlob(done, "image/png"));
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+function offer(file, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(file);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}

@@ -1,0 +1,290 @@
+const PACE = 700; // milliseconds that one step is shown while playing
+const REST = 500; // milliseconds without a move after which the step is said aloud and reported
+const WHOLE = 80; // strips of more tokens fold what lies far from the most looked at
+const AROUND = 7; // tokens shown on each side of those
+const LEAST = 0.01; // weights below it are not marked, even where only two are larger
+const RECENT = 160; // produced tokens shown before the present one
+
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".steps") ?? parentElement.appendChild(element("div", "steps"));
+  root.player ??= new Player(root);
+  root.player.show(data, setStateValue);
+  return () => root.player.stop();
+}
+
+/** Replays one sentence inside `root`. It leads: new data of the same revision never moves it. */
+class Player {
+  constructor(root) {
+    this.root = root;
+    this.step = 0; // counted from 0
+    this.timer = this.rest = null;
+    this.build();
+    this.listen();
+  }
+
+  build() {
+    const part = (name, tag = "div") => (this[name] = element(tag, name));
+    const buttons = ["back", "play", "forward", "lastChange", "nextChange"].map((name) => part(name, "button"));
+    const saving = ["saveSvg", "savePng"].map((name) => part(name, "button"));
+    for (const button of [...buttons, ...saving]) button.type = "button";
+    this.back.prepend(icon("M11 2 4 8l7 6z"));
+    this.forward.prepend(icon("M5 2l7 6-7 6z"));
+    this.range = Object.assign(element("input", "range"), { type: "range", min: 1, step: 1 });
+    part("ticks").ariaHidden = "true";
+    part("live").setAttribute("aria-live", "polite");
+    const bar = wrap("bar", ...buttons, part("position", "span"));
+    const track = wrap("track", this.range, this.ticks);
+    const panels = wrap("panels", this.panel("candidates"), this.panel("decision"));
+    for (const body of [this.candidates, this.decision]) {
+      body.remark = body.box.appendChild(element("p", "remark"));
+    }
+    const strips = [this.panel("source", "strip"), this.panel("self", "strip")];
+    const scale = wrap("scale", part("weight", "span"), "0", part("gradient", "i"), "1");
+    const foot = wrap("foot", scale, part("legend", "p"), ...saving);
+    this.root.replaceChildren(
+      bar, track, this.panel("written"), part("words", "p"), panels, ...strips, foot, this.live
+    );
+  }
+
+  /** A titled part of the picture: `this[name]` is its body, `this[name].heading` its heading. */
+  panel(name, kind = name) {
+    const body = (this[name] = element("div", `body ${kind}`));
+    body.heading = element("h3", "heading");
+    return (body.box = wrap(`panel of-${name}`, body.heading, body));
+  }
+
+  listen() {
+    this.play.onclick = () => (this.timer ? this.pause() : this.start());
+    this.back.onclick = () => this.move(this.step - 1);
+    this.forward.onclick = () => this.move(this.step + 1);
+    this.lastChange.onclick = () => this.move(this.changeBefore());
+    this.nextChange.onclick = () => this.move(this.changeAfter());
+    this.range.oninput = () => this.move(this.range.valueAsNumber - 1);
+    this.saveSvg.onclick = () => this.save("svg");
+    this.savePng.onclick = () => this.save("png");
+    this.root.onkeydown = (event) => {
+      // By the key's place: with a Korean keyboard the same keys write jamo.
+      const target = { KeyN: () => this.changeAfter(), KeyP: () => this.changeBefore() }[event.code];
+      const space = event.code === "Space" && event.target === this.range;
+      if (event.ctrlKey || event.metaKey || event.altKey || !(target || space)) return;
+      event.preventDefault();
+      event.stopPropagation();
+      if (space) this.play.click();
+      else this.move(target());
+    };
+  }
+
+  show(data, report) {
+    const other = this.data?.revision !== data.revision;
+    if (other) this.stop();
+    this.data = unpacked(data);
+    this.report = report;
+    if (other) this.step = (this.reported = data.step) - 1;
+    this.dress();
+    this.draw();
+  }
+
+  /** Texts, colours and marks, which are the same at every step. */
+  dress() {
+    const { texts, target, changes } = this.data;
+    const { sequential, ...colours } = this.data.colours;
+    const named = { ...colours, strong: sequential[4], ink: inkOn(sequential[4]), weak: sequential[2] };
+    for (const [name, colour] of Object.entries(named)) this.root.style.setProperty(`--${name}`, colour);
+    label(this.back, texts.steps_back);
+    label(this.forward, texts.steps_forward);
+    label(this.lastChange, texts.steps_last_change);
+    label(this.nextChange, texts.steps_next_change);
+    label(this.saveSvg, fill(texts.steps_save, { format: "SVG" }));
+    label(this.savePng, fill(texts.steps_save, { format: "PNG" }));
+    this.range.setAttribute("aria-label", texts.steps_range);
+    this.range.max = target.length;
+    this.range.disabled = target.length < 2;
+    this.lastChange.hidden = this.nextChange.hidden = !changes.length;
+    this.legend.textContent = texts.steps_legend;
+    this.weight.textContent = texts.steps_scale;
+    this.gradient.style.background = `linear-gradient(to right, ${sequential.join(", ")})`;
+    const last = Math.max(target.length - 1, 1);
+    this.ticks.replaceChildren(
+      ...changes.map((change) => {
+        const tick = element("i", "tick");
+        tick.style.setProperty("--at", change.start / last);
+        return tick;
+      })
+    );
+    this.strips = { source: new Map(), self: new Map() };
+  }
+
+  start() {
+    if (this.step === this.data.target.length - 1) this.step = -1;
+    clearTimeout(this.rest);
+    this.live.textContent = "";
+    this.timer = setInterval(() => this.tick(), PACE);
+    this.tick();
+  }
+
+  tick() {
+    this.step = Math.min(this.step + 1, this.data.target.length - 1);
+    if (this.step === this.data.target.length - 1) this.pause();
+    this.draw();
+  }
+
+  pause() {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.draw();
+    this.settle();
+  }
+
+  /** Without a word to the page, which may be about to show something else. */
+  stop() {
+    clearInterval(this.timer);
+    clearTimeout(this.rest);
+    this.timer = this.rest = null;
+  }
+
+  move(step) {
+    clearInterval(this.timer);
+    this.timer = null;
+    this.step = Math.min(Math.max(step, 0), this.data.target.length - 1);
+    this.draw();
+    this.settle();
+  }
+
+  settle() {
+    clearTimeout(this.rest);
+    this.rest = setTimeout(() => {
+      this.live.textContent = this.words.textContent;
+      if (this.reported !== this.step + 1) this.report?.("step", (this.reported = this.step + 1));
+    }, REST);
+  }
+
+  changeAfter() {
+    return this.data.changes.find((change) => change.start > this.step)?.start ?? this.step;
+  }
+
+  changeBefore() {
+    return this.data.changes.findLast((change) => change.start < this.step)?.start ?? this.step;
+  }
+
+  seen() {
+    return seenAt(this.data, this.step);
+  }
+
+  save(format) {
+    return savePicture(pictureOf(this.data, this.seen()), format, this.data.picture);
+  }
+
+  draw() {
+    const { texts, target, colours, place } = this.data;
+    const seen = this.seen();
+    const count = { step: this.step + 1, count: target.length };
+    label(this.play, this.timer ? texts.steps_pause : texts.steps_play);
+    const shape = this.timer ? "M4 2h3v12H4zM9 2h3v12H9z" : "M4 2l9 6-9 6z";
+    this.play.replaceChildren(icon(shape), this.play.lastChild);
+    this.range.value = count.step;
+    this.range.setAttribute(
+      "aria-valuetext", fill(texts.steps_position_spoken, { ...count, token: seen.name })
+    );
+    this.position.textContent = fill(texts.steps_position, count);
+    this.back.disabled = !this.step;
+    this.forward.disabled = count.step === count.count;
+    this.lastChange.disabled = this.changeBefore() === this.step;
+    this.nextChange.disabled = this.changeAfter() === this.step;
+    this.words.textContent = seen.words;
+    this.drawWritten(seen);
+    this.candidates.heading.textContent = texts.steps_candidates;
+    drawBars(this.candidates, seen.candidates, texts.steps_outside_short);
+    this.candidates.remark.textContent = seen.note;
+    this.decision.heading.textContent = seen.decision.title;
+    drawBars(this.decision, seen.decision.bars);
+    this.decision.remark.textContent = seen.decision.note;
+    this.source.heading.textContent = fill(texts.steps_source, { place });
+    this.drawStrip("source", seen.source, colours);
+    this.self.box.hidden = !seen.self;
+    this.self.heading.textContent = fill(texts.steps_self, { place });
+    if (seen.self) this.drawStrip("self", seen.self, colours);
+  }
+
+  /** What is written so far; what is still to come keeps its room, so that nothing jumps. */
+  drawWritten({ written, rest, earlier }) {
+    this.written.heading.textContent = this.data.texts.steps_written;
+    const spans = written.map(({ token, changed }, place) => {
+      const tag = changed ? "ins" : "span";
+      const span = element(tag, place === written.length - 1 ? "token present" : "token");
+      span.textContent = token;
+      return span;
+    });
+    const coming = element("span", "coming");
+    coming.textContent = rest;
+    const before = element("span", "earlier");
+    before.textContent = earlier;
+    this.written.replaceChildren(before, ...spans, coming);
+  }
+
+  drawStrip(name, strip, colours) {
+    const cells = this.strips[name];
+    const wanted = strip.items.map((item) => {
+      const key = item.folded ? `fold ${item.from}` : item.from;
+      if (!cells.has(key)) cells.set(key, wrap("cell", element("b", "sign"), element("span", "number")));
+      const cell = cells.get(key);
+      cell.className = `cell${item.rank ? " strongest" : ""}${item.hatched ? " hatched" : ""}`;
+      cell.classList.toggle("folded", Boolean(item.folded));
+      cell.classList.toggle("changed", Boolean(item.changed));
+      cell.title = item.title;
+      cell.firstChild.textContent = item.sign;
+      cell.lastChild.textContent = item.number;
+      const colour = item.hatched ? "" : shade(colours.sequential, item.weight);
+      cell.style.backgroundColor = colour;
+      cell.style.color = colour && inkOn(colour);
+      return cell;
+    });
+    const body = this[name];
+    body.setAttribute("role", "img");
+    body.setAttribute("aria-label", strip.spoken);
+    const same = wanted.length === body.children.length && wanted.every((cell, i) => cell === body.children[i]);
+    if (!same) body.replaceChildren(...wanted);
+  }
+}
+
+function element(tag, className) {
+  return Object.assign(document.createElement(tag), { className });
+}
+
+function wrap(className, ...children) {
+  const box = element("div", className);
+  box.append(...children);
+  return box;
+}
+
+/** The text of a button, beside the icon that it may have. */
+function label(button, text) {
+  const last = button.lastChild;
+  if (last?.nodeType === Node.TEXT_NODE) last.data = text;
+  else button.append(text);
+}
+
+function icon(path) {
+  const svg = drawn("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true" });
+  svg.append(drawn("path", { d: path, fill: "currentColor" }));
+  return svg;
+}
+
+/** A row in `body` for each of these; rows that are there are used again, so that bars grow and shrink. */
+function drawBars(body, rows, outside) {
+  while (body.children.length > rows.length) body.lastChild.remove();
+  rows.forEach(({ token, probability, text, chosen, note }, place) => {
+    const row = body.children[place] ?? body.appendChild(emptyRow());
+    row.className = chosen ? "row chosen" : "row";
+    const [sign, meter, value, remark] = row.children;
+    sign.textContent = token === "<outside>" ? outside : token;
+    meter.firstChild.style.width = `${100 * probability}%`;
+    value.textContent = text;
+    remark.textContent = note ?? "";
+  });
+}
+
+function emptyRow() {
+  const row = wrap("row", ...["sign", "meter", "value", "note"].map((name) => element("span", name)));
+  row.children[1].append(element("i", "filled"));
+  return row;
+}

@@ -1,0 +1,188 @@
+"""Decoding replayed step by step in the browser: every step is sent once, and moving runs no page again."""
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import streamlit as st
+
+from model.changes import Change
+from model.trace import AttentionTrace
+from ui.reading import Say, attention_of, visible, what_happened
+from viz.labels import visible_token
+from viz.theme import FONT_FAMILY, palette
+
+FONT_FILE = "app/static/NotoSansKR-subset.woff2"  # beside the app, as .streamlit/config.toml serves it
+WEIGHT_UNIT = 10_000  # weights travel as whole numbers of this fraction: their fourth digit is the last
+
+_FOLDER = Path(__file__).parent
+STYLE = (_FOLDER / "steps.css").read_text("utf-8")
+_PARTS = ("save.js", "steps_seen.js", "steps_image.js", "steps.js")
+SCRIPT = "\n".join((_FOLDER / name).read_text("utf-8") for name in _PARTS)
+_COMPONENT = st.components.v2.component("steps", html='<div class="steps"></div>', css=STYLE, js=SCRIPT)
+
+# What the browser says by itself, with the places that it fills.
+_TEXTS = {
+    "steps_play": (),
+    "steps_pause": (),
+    "steps_back": (),
+    "steps_forward": (),
+    "steps_last_change": (),
+    "steps_next_change": (),
+    "steps_range": (),
+    "steps_position": ("step", "count"),
+    "steps_position_spoken": ("step", "count", "token"),
+    "steps_written": (),
+    "steps_earlier": ("count",),
+    "steps_candidates": (),
+    "steps_produced": (),
+    "steps_less_probable": ("best", "best_probability", "token", "probability"),
+    "steps_change": ("change",),
+    "steps_fix": (),
+    "steps_fix_product": ("count",),
+    "steps_fix_elsewhere": (),
+    "steps_keep": (),
+    "steps_inside": ("change", "number", "count"),
+    "steps_copying": (),
+    "steps_ending": (),
+    "steps_source": ("place",),
+    "steps_self": ("place",),
+    "steps_weight": ("token", "position", "weight"),
+    "steps_folded": ("count", "weight"),
+    "steps_not_written": (),
+    "steps_scale": (),
+    "steps_outside_short": (),
+    "steps_legend": (),
+    "steps_words": ("step", "token", "probability", "other", "other_probability"),
+    "steps_words_source": ("token", "weight"),
+    "steps_words_self": ("token", "weight"),
+    "steps_save": ("format",),
+    "token": ("token",),
+}
+# Tokens that are called by a name instead of by themselves.
+NAMES = {
+    "␣": "token_space",
+    "<s>": "token_start",
+    "</s>": "token_end",
+    "<outside>": "steps_outside",
+}
+
+
+def steps(data: dict, key: str, on_step: Callable[[int], None]) -> None:
+    """Show the player of ``steps_data``.
+
+    ``on_step`` receives the step, counted from 1, once the visitor has come to rest at another one. The
+    browser leads: an answer that arrives late moves nothing, only another ``revision`` goes to ``step``.
+    """
+    _COMPONENT(key=key, data=data, on_step_change=lambda: on_step(st.session_state[key]["step"]))
+
+
+def steps_data(
+    say: Say,
+    trace: AttentionTrace,
+    changes: Sequence[Change],
+    *,
+    layer: int | None,
+    head: int | None,
+    place: str,
+    step: int,
+    chosen: Change | None = None,
+    theme: str = "light",
+) -> dict:
+    """Everything that ``steps.js`` needs to replay one sentence, as JSON; it works without Streamlit, too.
+
+    ``layer`` and ``head`` count from 0, None is the mean over them; ``place`` names them. ``step`` counts
+    from 1. ``chosen`` is part of the ``revision``, so that choosing another change goes to ``step``.
+    Raises ValueError for a step outside 1..T.
+    """
+    length = len(trace.target_tokens)
+    if not 1 <= step <= length:
+        raise ValueError(f"step should lie in 1..{length}, received {step}")
+    colours = palette(theme)
+    own = (
+        attention_of(trace, "decoder_attention", layer, head) if "decoder_attention" in trace.kinds else None
+    )
+    return {
+        "revision": revision(trace, chosen),
+        "step": step,
+        "source": list(map(visible_token, trace.source_tokens)),
+        "target": list(map(visible_token, trace.target_tokens)),
+        "start": trace.decoder_input_tokens[0],
+        "changes": [_change(say, change) for change in changes],
+        "probabilities": _rounded(np.exp(trace.log_probabilities)),
+        "produced": [produced_place(trace, row) for row in range(length)],
+        "alternatives": [list(map(visible_token, row)) for row in trace.alternatives],
+        "alternative_probabilities": _rounded(trace.alternative_probabilities),
+        "weight_unit": WEIGHT_UNIT,
+        "cross": packed(attention_of(trace, "cross_attention", layer, head).ravel()),
+        "self": None if own is None else packed(own[np.tril_indices(length)]),
+        "place": place,
+        "picture": {
+            "name": "steps",
+            "ground": colours.sequential[0],
+            "font": FONT_FAMILY,
+            "font_file": FONT_FILE,
+        },
+        "colours": {
+            "text": colours.text,
+            "quiet": colours.quiet_text,
+            "grid": colours.grid,
+            "gap": colours.gap,
+            "hatch": colours.hatch,
+            "accent": colours.accent,
+            "sequential": list(colours.sequential),
+        },
+        "texts": {key: say(key, **{name: f"{{{name}}}" for name in names}) for key, names in _TEXTS.items()},
+        "names": {token: say(key) for token, key in NAMES.items()},
+    }
+
+
+def produced_place(trace: AttentionTrace, row: int) -> int:
+    """Which of the row's alternatives is the token that it produced; -1 where it is none of them.
+
+    A character outside the vocabulary is written as ``<outside>``, so there its probability tells.
+    """
+    alternatives, token = trace.alternatives[row], trace.target_tokens[row]
+    if token in alternatives:
+        return alternatives.index(token)
+    if "<outside>" in alternatives:
+        place = alternatives.index("<outside>")
+        probability = np.exp(trace.log_probabilities[row])
+        if np.isclose(trace.alternative_probabilities[row][place], probability, rtol=1e-3):
+            return place
+    return -1
+
+
+def revision(trace: AttentionTrace, chosen: Change | None) -> str:
+    """The same for the same sentence, correction and chosen change, whatever else a view shows of them."""
+    return sha256(repr((trace.source_tokens, trace.target_tokens, chosen)).encode()).hexdigest()[:16]
+
+
+def packed(weights: np.ndarray) -> str:
+    """Weights in 0..1 as base64 of little-endian uint16, in units of 1 / WEIGHT_UNIT."""
+    return b64encode(np.rint(weights * WEIGHT_UNIT).astype("<u2").tobytes()).decode()
+
+
+def change_label(say: Say, change: Change) -> str:
+    """What a change does, in a few characters."""
+    name = f"steps_change_{what_happened(change)}"
+    return say(name, wrong=visible(change.wrong), right=visible(change.right))
+
+
+def _change(say: Say, change: Change) -> dict:
+    return {
+        "label": change_label(say, change),
+        "start": change.target_start,
+        "stop": change.target_end,
+        "end": max(change.target_end, change.target_start + 1),  # a deletion shows in the row that follows
+        "source_start": change.source_start,
+        "source_end": change.source_end,
+        "fix": change.fix_probability,
+        "keep": change.keep_probability,
+    }
+
+
+def _rounded(numbers: np.ndarray) -> list:
+    return np.round(numbers.astype(np.float64), 5).tolist()

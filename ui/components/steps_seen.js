@@ -1,0 +1,191 @@
+/** The weights of `data` as numbers again: row t of `cross` has S of them, row t of `self` has t + 1. */
+function unpacked(data) {
+  const weights = (text) => {
+    if (text === null) return null;
+    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return Float32Array.from(
+      { length: bytes.length / 2 }, (_, i) => (bytes[2 * i] + 256 * bytes[2 * i + 1]) / data.weight_unit
+    );
+  };
+  return { ...data, cross: weights(data.cross), self: weights(data.self) };
+}
+
+/** What is to be seen at step `row`, counted from 0: all words and numbers, for the page and for a picture. */
+function seenAt(data, row) {
+  const { texts, source, target, changes } = data;
+  const begin = Math.max(0, row - RECENT);
+  const isNew = (place) => changes.some((change) => change.start <= place && place < change.stop);
+  const isWrong = (place) =>
+    changes.some((change) => change.source_start <= place && place < change.source_end);
+  const inputs = [data.start, ...target.slice(0, -1)];
+  const own = data.self?.subarray((row * (row + 1)) / 2, ((row + 1) * (row + 2)) / 2);
+  const seen = {
+    name: nameOf(data, target[row]),
+    written: target.slice(begin, row + 1).map((token, i) => ({
+      token: token === "␣" && begin + i < row && !isNew(begin + i) ? " " : token,
+      changed: isNew(begin + i),
+    })),
+    earlier: begin ? fill(texts.steps_earlier, { count: begin }) : "",
+    rest: target.slice(row + 1, Math.max(row + 1, RECENT)).join("").replaceAll("␣", " "),
+    ...candidatesAt(data, row),
+    decision: decisionAt(data, row),
+    source: strip(data, source, data.cross.subarray(row * source.length, (row + 1) * source.length), isWrong),
+    // A position of the decoder's input holds the token that the row before it produced.
+    self: own ? strip(data, inputs, own, (place) => isNew(place - 1), true) : null,
+  };
+  return { ...seen, words: wordsOf(data, row, seen) };
+}
+
+function candidatesAt(data, row) {
+  const { texts } = data;
+  const produced = data.produced[row];
+  const rows = data.alternatives[row].map((token, i) => {
+    const probability = data.alternative_probabilities[row][i];
+    const chosen = i === produced;
+    // What was produced is known by its character, also where all the network wrote is "outside".
+    return { token: chosen ? data.target[row] : token, probability, text: share(probability), chosen };
+  });
+  const probability = data.probabilities[row];
+  if (produced < 0)
+    rows.push({ token: data.target[row], probability, text: share(probability), chosen: true });
+  for (const one of rows) if (one.chosen) one.note = texts.steps_produced;
+  const [best] = rows;
+  const note = best.chosen ? "" : fill(texts.steps_less_probable, {
+    best: nameOf(data, best.token),
+    best_probability: best.text,
+    token: nameOf(data, data.target[row]),
+    probability: share(probability),
+  });
+  return { candidates: rows, note };
+}
+
+/** Fixing against keeping where a change begins; elsewhere the probability of what is produced. */
+function decisionAt(data, row) {
+  const { texts, changes, target } = data;
+  const change = changes.find(({ start, end }) => start <= row && row < end);
+  if (change?.start === row && change.fix !== null) {
+    const length = change.end - change.start;
+    const here = data.probabilities.slice(change.start, change.end).reduce((one, other) => one * other);
+    const notes = length > 1 ? [fill(texts.steps_fix_product, { count: length })] : [];
+    if (Math.abs(here - change.fix) > 0.01) notes.push(texts.steps_fix_elsewhere);
+    return {
+      title: fill(texts.steps_change, { change: change.label }),
+      note: notes.join(" "),
+      bars: [
+        { token: texts.steps_fix, probability: change.fix, text: share(change.fix), chosen: true },
+        { token: texts.steps_keep, probability: change.keep, text: share(change.keep) },
+      ],
+    };
+  }
+  const probability = data.probabilities[row];
+  const token = nameOf(data, target[row]);
+  const bars = [{ token, probability, text: share(probability), chosen: true }];
+  if (row === target.length - 1) return { title: texts.steps_ending, note: "", bars };
+  if (!change) return { title: texts.steps_copying, note: "", bars };
+  const values = { change: change.label, number: row - change.start + 1, count: change.end - change.start };
+  return { title: fill(texts.steps_inside, values), note: "", bars };
+}
+
+/** One row of attention as cells. Keys beyond `weights` are those not written yet; far ones are folded. */
+function strip(data, tokens, weights, isChanged, readsItself = false) {
+  const { texts } = data;
+  const strongest = Array.from(weights.keys())
+    .sort((one, other) => weights[other] - weights[one])
+    .slice(0, 3)
+    .filter((place, rank) => rank === 0 || weights[place] >= LEAST);
+  const described = (place) =>
+    fill(texts.steps_weight, {
+      token: nameOf(data, tokens[place]), position: place, weight: weights[place].toFixed(3),
+    });
+  const near = readsItself ? [...strongest, weights.length - 1] : strongest;
+  const isShown = (place) =>
+    tokens.length <= WHOLE || near.some((other) => Math.abs(other - place) <= AROUND);
+  const items = [];
+  for (let place = 0; place < tokens.length; place++) {
+    const hatched = place >= weights.length;
+    const weight = hatched ? 0 : weights[place];
+    const last = items.at(-1);
+    if (isShown(place)) {
+      const rank = strongest.indexOf(place) + 1;
+      items.push({
+        from: place, weight, rank, hatched,
+        changed: !hatched && isChanged(place),
+        sign: hatched ? "" : tokens[place],
+        number: rank ? weight.toFixed(3) : "",
+        title: hatched ? texts.steps_not_written : described(place),
+      });
+    } else if (last?.folded && last.hatched === hatched) {
+      last.folded += 1;
+      last.weight += weight;
+    } else items.push({ from: place, weight, rank: 0, hatched, folded: 1 });
+  }
+  for (const item of items) if (item.folded) nameFolded(texts, item);
+  const spoken = strongest.map(described).join(", ");
+  return { items, spoken, strongest, weights, tokens };
+}
+
+function nameFolded(texts, item) {
+  item.sign = `⋯${item.folded}`;
+  item.number = item.hatched ? "" : item.weight.toFixed(3);
+  item.title = item.hatched
+    ? texts.steps_not_written
+    : fill(texts.steps_folded, { count: item.folded, weight: item.number });
+}
+
+function wordsOf(data, row, seen) {
+  const { texts } = data;
+  const other = seen.candidates.find((one) => !one.chosen);
+  const said = [
+    fill(texts.steps_words, {
+      step: row + 1,
+      token: seen.name,
+      probability: share(data.probabilities[row]),
+      other: nameOf(data, other.token),
+      other_probability: other.text,
+    }),
+  ];
+  for (const [text, part] of [[texts.steps_words_source, seen.source], [texts.steps_words_self, seen.self]]) {
+    if (!part) continue;
+    const [place] = part.strongest;
+    const weight = part.weights[place].toFixed(3);
+    said.push(fill(text, { token: nameOf(data, part.tokens[place]), weight }));
+  }
+  return said.join(" ");
+}
+
+function nameOf({ names, texts }, token) {
+  return Object.hasOwn(names, token) ? names[token] : fill(texts.token, { token });
+}
+
+/** `text` with its places filled at once, so that braces in a typed token stay what they are. */
+function fill(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+/** A probability to three digits, never called certain or impossible. */
+function share(probability) {
+  if (probability >= 0.9995) return ">0.999";
+  return probability < 0.0005 ? "<0.001" : probability.toFixed(3);
+}
+
+/** The colour of a weight in 0..1 on a scale of hexadecimal colours, as CSS. */
+function shade(scale, weight) {
+  const at = Math.min(Math.max(weight, 0), 1) * (scale.length - 1);
+  const low = Math.min(Math.floor(at), scale.length - 2);
+  const [from, to] = [channels(scale[low]), channels(scale[low + 1])];
+  return `rgb(${from.map((value, i) => Math.round(value + (to[i] - value) * (at - low))).join(", ")})`;
+}
+
+function channels(colour) {
+  if (colour.startsWith("rgb")) return colour.match(/\d+/g).map(Number);
+  return [1, 3, 5].map((start) => parseInt(colour.slice(start, start + 2), 16));
+}
+
+/** Black or white, whichever is easier to read on `colour` (relative luminance of WCAG 2). */
+function inkOn(colour) {
+  const [red, green, blue] = channels(colour).map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.179 ? "#000000" : "#ffffff";
+}

@@ -1,0 +1,30 @@
+"""Where each part of the drawn network leads: the settings it stands for, and the page that shows it."""
+
+from model.trace import ATTENTION_KINDS
+from ui import address
+
+ATTENTION, POSITIONS, MASKS = "ui/pages/attention.py", "ui/pages/positions.py", "ui/pages/masks.py"
+_PAGES = {
+    "sentence": ATTENTION,
+    "output": ATTENTION,
+    "embedding": POSITIONS,
+    "encoding": POSITIONS,
+    "mask": MASKS,
+    **dict.fromkeys(ATTENTION_KINDS, ATTENTION),
+}
+
+
+def follow(part: str) -> str | None:
+    """Keep what ``part``, such as ``cross_attention:3``, chooses; the file of the page that shows it, None to
+    stay. What comes from a browser may be anything: an unknown part changes nothing."""
+    name, _, number = part.partition(":")
+    if name not in _PAGES and name != "layer":
+        return None
+    if name in ATTENTION_KINDS:
+        address.put("kind", name)
+        address.put("view", "heatmap")
+    if name == "output":  # where each token's probabilities are shown
+        address.put("view", "steps")
+    if address.is_number(number):
+        address.put("layer", number)
+    return _PAGES.get(name)

@@ -1,0 +1,84 @@
+"""The network at a glance: its parts, and the shapes that the typed sentence has in them."""
+
+import pandas as pd
+import streamlit as st
+
+from model.analysis import work
+from model.analysis.parameters import attention_share, by_role, group_parameters
+from ui import address, controls, loaders, markup, models, network_links, notices, sentence
+from ui.components.diagram import diagram, diagram_data
+from ui.network_parts import Sketch, columns
+from ui.texts import say
+
+_KEY = "network_diagram"
+_NEXT_PAGE = "network_next_page"
+
+
+def main() -> None:
+    if page := st.session_state.pop(_NEXT_PAGE, None):
+        st.switch_page(page)
+    st.title(say("network_title"))
+    markup.paragraph(say("network_lead"), "lead")
+    corrector = notices.load_corrector(models.choose())
+    if corrector is None:
+        return
+    found = sentence.show(corrector)
+    if found is None:
+        return
+    limit = corrector.config.max_length
+    if found.too_long:
+        st.info(say("network_cut", length=f"{len(found.source):,}", limit=limit))
+    parts = group_parameters(corrector.weight_sizes())
+    sketch = Sketch(corrector.config, parts, found.source[:limit], found.text[:limit], open_layer(corrector))
+    markup.paragraph(describe(sketch), "reading")
+    data = diagram_data(say, *columns(say, sketch), label=say("network_picture"), theme=controls.theme())
+    diagram(data, _KEY, follow)
+    markup.paragraph(say(f"network_legend_{corrector.config.architecture}"), "note")
+    show_parameters(parts)
+    with st.expander(say("network_more")):
+        st.markdown(say(f"network_idea_{corrector.config.architecture}"))
+
+
+def open_layer(corrector: loaders.Corrector) -> int:
+    """The layer whose parts are drawn, counted from 1: that of the attention page where there is one."""
+    numbers = [str(number + 1) for number in range(corrector.config.num_layers)]
+    return int(address.get_option("layer", numbers, otherwise="1"))
+
+
+def follow(part: str) -> None:
+    """Keep where a chosen part leads until the page runs again: a callback may not leave the page."""
+    st.session_state[_NEXT_PAGE] = network_links.follow(part)
+
+
+def describe(sketch: Sketch) -> str:
+    """How much is computed for this sentence, and which share of it is attention's."""
+    source, target, config = sketch.source_tokens, sketch.target_tokens, sketch.config
+    multiplications = work.multiplications(config, source, target)
+    total = sum(multiplications.values())
+    return say(
+        f"network_reading_{config.architecture}",
+        source=source,
+        target=target,
+        layers=config.attention_layers,
+        heads=config.num_heads,
+        weights=f"{sum(work.attention_weights(config, source, target).values()):,}",
+        multiplications=f"{total:,}",
+        mixing=f"{multiplications[work.MIXING] / total:.1%}",
+        parameters=f"{sum(sketch.parts.values()):,}",
+        share=f"{attention_share(sketch.parts):.0%}",
+    )
+
+
+def show_parameters(parts: dict[str, int]) -> None:
+    """A row for each role, all layers together, and their sum."""
+    st.header(say("network_parameters_heading"))
+    total = sum(parts.values())
+    rows = {say(f"network_role_{role}"): size for role, size in by_role(parts).items()}
+    rows[say("network_role_all")] = total
+    cells = [(f"{size:,}", f"{size / total:.1%}") for size in rows.values()]
+    names = [say("network_parameters"), say("network_share")]
+    shown = pd.DataFrame(cells, index=list(rows), columns=names)
+    markup.table(shown, say("network_parameters_heading"), strong=say("network_role_all"))
+
+
+main()

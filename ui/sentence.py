@@ -1,0 +1,34 @@
+"""The one sentence that a page without a text area is about: the one the main page was left with."""
+
+import streamlit as st
+
+from ui import address, loaders, markup
+from ui.lens import first_changed
+from ui.texts import say
+
+MAX_CHARACTERS = 2_000  # of one text, as on the main page
+
+
+def show(corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:
+    """Name the sentence and lead to where it is typed; None, and a message, where there is none."""
+    text = address.get("sentence")
+    sentence = None
+    if len(text) <= MAX_CHARACTERS:
+        with st.spinner(say("working")):
+            sentence = chosen(text, corrector)
+    if sentence is None:
+        st.info(say("sentence_none"))
+    else:
+        markup.paragraph(say("sentence_about", sentence=sentence.source), "lead")
+    st.page_link("ui/pages/attention.py", label=say("sentence_change"))
+    return sentence
+
+
+def chosen(text: str, corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:
+    """The sentence of ``text`` that the settings ``part`` and ``confidence`` choose; the first that changed
+    where they choose none; None where there is no sentence."""
+    minimum = address.get_share("confidence")
+    correction = loaders.correct(text, corrector)
+    return first_changed(
+        correction.with_minimum_confidence(corrector.minimum_confidence if minimum is None else minimum)
+    )

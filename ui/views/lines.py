@@ -1,0 +1,175 @@
+"""The lines view: several heads at once, each weight a line from who asks to what is looked at."""
+
+import re
+
+import numpy as np
+import streamlit as st
+
+from model.analysis.edits import row_positions
+from ui import address, controls, markup, reading
+from ui.components.lines import MOST_HEADS, lines, lines_data
+from ui.lens import Lens
+from ui.texts import say
+
+LEAST_MASS, MOST_MASS, STEP = 10, 95, 5  # percent
+# Two short formulas: a long one would have to scroll on a phone.
+FORMULAS = (
+    r"\alpha_{ij} = \operatorname{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d}}\right)",
+    r"\sum_{j \in E_i} \alpha_{ij} \ge m",
+)
+_CONTROL = "control_heads"
+
+Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
+
+
+def show(lens: Lens) -> None:
+    """The chosen heads as lines, and a sentence on where they lead."""
+    with st.container(key="options"):
+        for_heads, for_mass = st.columns(2, gap="medium")
+    with for_heads:
+        heads = choose_heads(lens)
+    with for_mass:
+        mass = controls.slide("mass", LEAST_MASS, MOST_MASS, STEP)
+    markup.paragraph(describe(lens, heads), "reading")
+    lines(data_of(lens, heads, mass), key="lines")
+    markup.paragraph(say("lines_caption", mass=mass), "note")
+    with st.expander(say("lines_more")):
+        st.markdown(say("lines_idea"))
+        for formula in FORMULAS:
+            st.latex(formula)
+        st.markdown(say("lines_formula"))
+
+
+def choose_heads(lens: Lens) -> list[Head]:
+    """The heads to draw; none chosen means those of the layer and head that the whole page is set to."""
+    layers, heads = lens.trace.num_layers, lens.trace.num_heads
+    chosen = chosen_heads(address.get("heads"), layers, heads)
+    if layers * heads > 1:
+        st.session_state[_CONTROL] = [_short(head) for head in chosen]
+        st.multiselect(
+            say("lines_heads"),
+            [_short((layer, head)) for layer in range(layers) for head in range(heads)],
+            format_func=lambda name: say(
+                "place_head", **dict(zip(("layer", "head"), name.split("."), strict=True))
+            ),
+            key=_CONTROL,
+            on_change=lambda: address.put("heads", ",".join(st.session_state[_CONTROL])),
+            placeholder=say("lines_follow", place=lens.place),
+            max_selections=MOST_HEADS,
+        )
+    return chosen or heads_of(lens)
+
+
+def chosen_heads(text: str, layers: int, heads: int) -> list[Head]:
+    """ "1.2,3.4" of an address, both counted from 1; what is no head of this network is passed over."""
+    found = [
+        (int(layer) - 1, int(head) - 1)
+        for layer, head in re.findall(r"\b([1-9]\d?)\.([1-9]\d?)\b", text, re.ASCII)
+    ]
+    return [head for head in dict.fromkeys(found) if head[0] < layers and head[1] < heads][:MOST_HEADS]
+
+
+def heads_of(lens: Lens) -> list[Head]:
+    """What the page's layer and head stand for: a mean over heads, or over layers, is drawn as its parts."""
+    layers, heads = range(lens.trace.num_layers), range(lens.trace.num_heads)
+    if lens.layer is None and lens.head is None:
+        return [(None, None)]
+    if lens.head is None:
+        return [(lens.layer, head) for head in heads][:MOST_HEADS]
+    return [(layer, lens.head) for layer in (layers if lens.layer is None else [lens.layer])][:MOST_HEADS]
+
+
+def data_of(lens: Lens, heads: list[Head], mass: int) -> dict:
+    """What ``lines`` draws of ``heads``; ``mass`` in percent."""
+    named = [(_place(lens, head), _weights(lens, head)) for head in heads]
+    label = f"{say(f'kind_{lens.kind}')} · {named[0][0] if len(named) == 1 else say('lines_count', count=len(named))}"
+    return lines_data(
+        say,
+        lens.trace,
+        lens.kind,
+        named,
+        mass=mass / 100,
+        label=label,
+        changed=(lens.rows, changed_columns(lens)),
+        isolated=lens.rows if lens.change else (),
+        theme=lens.theme,
+    )
+
+
+def changed_columns(lens: Lens) -> list[int]:
+    """The keys that a change concerns: what was read, or what was written and then read again."""
+    if lens.kind == "decoder_attention":  # column j holds what row j - 1 wrote
+        return [row + 1 for row in lens.rows if row + 1 < len(lens.keys)]
+    return reading.changed_rows(lens.changes, "encoder_attention", len(lens.keys))
+
+
+def describe(lens: Lens, heads: list[Head]) -> str:
+    """Where the strongest lines lead: of the chosen change, of one head, or of several compared."""
+    if lens.change:
+        return _of_change(lens, heads)
+    standing = row_positions(lens.trace, lens.kind, lens.sentence.changes)  # (Q,)
+    strongest = [_weights(lens, head).argmax(axis=1) for head in heads]  # (Q,) of each head
+    straight = [int((keys == standing).sum()) for keys in strongest]
+    values = {"home": say(f"lines_home_{lens.kind}"), "total": int((standing >= 0).sum())}
+    if len(heads) > 1:
+        best, worst = int(np.argmax(straight)), int(np.argmin(straight))
+        return say(
+            "lines_reading_several" if straight[best] > straight[worst] else "lines_reading_alike",
+            best=_place(lens, heads[best]),
+            most=straight[best],
+            worst=_place(lens, heads[worst]),
+            fewest=straight[worst],
+            **values,
+        )
+    distance = np.where(standing >= 0, np.abs(strongest[0] - standing), 0)
+    row = int(distance.argmax()) if distance.any() else int(_weights(lens, heads[0]).max(axis=1).argmin())
+    return say(
+        "lines_reading_one" if distance[row] else "lines_reading_straight",
+        place=_capital(_place(lens, heads[0])),
+        straight=straight[0],
+        distance=int(distance[row]),
+        **_edge(lens, heads[0], row, int(strongest[0][row])),
+        **values,
+    )
+
+
+def _of_change(lens: Lens, heads: list[Head]) -> str:
+    weights = np.stack([_weights(lens, head)[lens.rows] for head in heads])  # (heads, rows, K)
+    head, row, key = np.unravel_index(weights.argmax(), weights.shape)
+    change = say(
+        f"change_{reading.what_happened(lens.change)}",
+        wrong=reading.visible(lens.change.wrong),
+        right=reading.visible(lens.change.right),
+    )
+    edge = _edge(lens, heads[head], lens.rows[row], int(key))
+    return say("lines_reading_change", change=change, place=_place(lens, heads[head]), **edge)
+
+
+def _edge(lens: Lens, head: Head, row: int, key: int) -> dict[str, str]:
+    """One line in words."""
+    return {
+        "query": _token(lens.queries[row], row),
+        "key": _token(lens.keys[key], key),
+        "weight": f"{_weights(lens, head)[row, key]:.3f}",
+    }
+
+
+def _token(token: str, place: int) -> str:
+    return say("lines_token", token=token, place=place)
+
+
+def _weights(lens: Lens, head: Head) -> np.ndarray:
+    """(Q, K) of one head, or of the mean over what is None."""
+    return reading.attention_of(lens.trace, lens.kind, *head)
+
+
+def _place(lens: Lens, head: Head) -> str:
+    return reading.place(say, lens.trace, *head)
+
+
+def _short(head: Head) -> str:
+    return f"{head[0] + 1}.{head[1] + 1}"
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

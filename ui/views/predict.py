@@ -1,0 +1,176 @@
+"""Predict, then reveal: which source characters should matter for a change, and which did the heads look at?"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from model.analysis.agreement import Agreement, agreeing_head, agreement, attention_of_change
+from model.analysis.edits import focus
+from model.changes import Change
+from ui import address, controls, markdown, markup, reading
+from ui.lens import Lens
+from ui.texts import say
+from ui.views.edits import KIND, in_words, open_head, show_bars
+from viz.labels import visible_token
+
+AROUND, ALL = (12, 24), "all"
+FORMULA = (
+    r"\mathrm{share} = \sum_{s \in M} a_s \qquad \mathrm{random} = \frac{|M|}{n} \sum_{s=1}^{n} a_s"
+    r"\qquad \mathrm{best} = \max_{|B| = |M|} \sum_{s \in B} a_s"
+)
+
+
+def show(lens: Lens) -> None:
+    """Before the reveal nothing here depends on what the network looked at."""
+    if not lens.sentence.changes:
+        markup.paragraph(say("predict_nothing"), "reading")
+        return
+    change = lens.change or lens.sentence.changes[0]
+    _forget_another_question(lens, change)
+    revealed = address.get("revealed") == "1" and bool(marks(lens))
+    question = "predict_question" if lens.change else "predict_question_first"
+    markup.paragraph(say(question, change=in_words(change)), "lead" if revealed else "reading")
+    if revealed:
+        _compare(lens, change)
+    else:
+        _ask(lens, change)
+    with st.expander(say("predict_idea_heading")):
+        st.markdown(say("predict_idea"))
+        st.latex(FORMULA)
+        st.markdown(say("predict_formula"))
+
+
+def marks(lens: Lens) -> list[int]:
+    """The marked positions, in order; what is no character of this sentence is left out."""
+    numbers = {int(part) for part in address.get("marks").split(",") if address.is_number(part)}
+    return sorted(number for number in numbers if number < len(lens.sentence.source))
+
+
+def window(lens: Lens, change: Change, around: str) -> range:
+    """The positions that are offered: the source of ``change`` and ``around`` tokens on each side."""
+    length = len(lens.sentence.source)
+    if around == ALL:
+        return range(length)
+    columns = focus(lens.trace, KIND, change).columns
+    return range(max(columns[0] - int(around), 0), min(columns[-1] + int(around) + 1, length))
+
+
+def label(token: str, position: int, changed: bool) -> str:
+    """A token in Markdown, with its position, by which repeated syllables differ; bold what was changed."""
+    shown = markdown.plain(visible_token(token))
+    return f"{f'**{shown}**' if changed else shown} :small[{position}]"
+
+
+def _forget_another_question(lens: Lens, change: Change) -> None:
+    """Marks belong to one change of one sentence, and what was revealed to one network's answer."""
+    question = (lens.sentence.source, change.source_start, change.source_end, change.right)
+    answer = (lens.sentence.text, lens.corrector.fingerprint)
+    before = st.session_state.get("predicted", (question, answer))
+    st.session_state["predicted"] = (question, answer)
+    stale = ["marks", "revealed"] if before[0] != question else ["revealed"] if before[1] != answer else []
+    if any(map(address.get, stale)):
+        for name in stale:
+            address.put(name, "")
+        st.rerun()  # the address bar was written before the views
+
+
+def _ask(lens: Lens, change: Change) -> None:
+    """The characters to mark, and the button that ends the guessing."""
+    offered, marked = _offer(lens, change), marks(lens)
+    key = "control_marks"
+    st.session_state[key] = [position for position in marked if position in offered]
+    tokens = lens.trace.source_tokens
+    changed = range(change.source_start, change.source_end)
+    st.pills(
+        say("predict_marks"),
+        list(offered),
+        selection_mode="multi",
+        format_func=lambda position: label(tokens[position], position, position in changed),
+        key=key,
+        on_change=_keep_marks,
+        args=(marked, offered),
+    )
+    if hidden := [position for position in marked if position not in offered]:
+        markup.paragraph(say("predict_hidden", count=len(hidden)), "note")
+    # A button that cannot be pressed could not be reached by keyboard, either.
+    if st.button(say("predict_reveal"), key="predict_reveal", on_click=_reveal) and not marked:
+        st.warning(say("predict_no_marks"))
+
+
+def _offer(lens: Lens, change: Change) -> range:
+    """The positions to choose from; asked only where they are not all of the sentence anyway."""
+    everything = window(lens, change, ALL)
+    options = [str(count) for count in AROUND if window(lens, change, str(count)) != everything]
+    if not options:
+        return everything
+    around = controls.choose(
+        "around", [*options, ALL], lambda option: say("around_all") if option == ALL else f"±{option}"
+    )
+    return window(lens, change, around)
+
+
+def _keep_marks(marked: Sequence[int], offered: range) -> None:
+    elsewhere = [position for position in marked if position not in offered]
+    chosen = sorted({*elsewhere, *st.session_state["control_marks"]})
+    address.put("marks", ",".join(map(str, chosen)))
+    address.put("revealed", "")  # a link may say that nothing was marked and yet revealed
+
+
+def _reveal() -> None:
+    if address.get("marks"):
+        address.put("revealed", "1")
+
+
+def _start_again() -> None:
+    address.put("marks", "")
+    address.put("revealed", "")
+
+
+def _compare(lens: Lens, change: Change) -> None:
+    """The marks beside what the heads looked at while they wrote ``change``."""
+    marked = marks(lens)
+    attention = attention_of_change(lens.trace, change)  # (L, H, S)
+    characters = attention[..., : len(lens.sentence.source)]  # nobody is asked about the end mark
+    mean, heads = agreement(characters.mean(axis=(0, 1)), marked), agreement(characters, marked)
+    head = agreeing_head(heads)
+    several = heads.share.size > 1
+    named = ", ".join(f"{visible_token(lens.trace.source_tokens[mark])} {mark}" for mark in marked)
+    markup.paragraph(say("predict_marked", marks=named), "lead")
+    st.button(say("predict_again"), key="predict_again", on_click=_start_again)
+    markup.paragraph(_describe(lens, mean, heads, head), "reading")
+    names = [say("predict_mean")] if several else []
+    place = reading.place(say, lens.trace, *head)
+    names.append(say("predict_head", place=place) if several else place)
+    rows = [attention.mean(axis=(0, 1))] if several else []
+    outlined = (marked, say("predict_outlined"))
+    show_bars(lens, change, [*rows, attention[head]], names, outlined, "predict")
+    compared = [_numbers(mean, ())] if several else []
+    markup.table(_table([*compared, _numbers(heads, head)], names), say("predict_table"))
+    markup.paragraph(say("predict_not_an_explanation"), "note")
+    if several:
+        st.button(say("predict_open", place=place), key="predict_open", on_click=open_head, args=head)
+
+
+def _describe(lens: Lens, mean: Agreement, heads: Agreement, head: tuple[int, int]) -> str:
+    several = heads.share.size > 1
+    return say(
+        "predict_reading" if several else "predict_reading_only",
+        count=mean.marks,
+        share=f"{mean.share:.0%}",
+        best=f"{mean.best:.0%}",
+        random=f"{mean.random:.0%}",
+        hits=int(mean.hits),
+        place=reading.place(say, lens.trace, *head),
+        most=f"{heads.share[head]:.0%}",
+    )
+
+
+def _numbers(found: Agreement, place: tuple[int, ...]) -> list[str]:
+    shares = (found.share[place], found.random[place], found.best[place])
+    return [*(f"{share:.0%}" for share in shares), f"{found.hits[place]} / {found.marks}"]
+
+
+def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
+    columns = [say(f"predict_column_{name}") for name in ("share", "random", "best", "hits")]
+    return pd.DataFrame(rows, index=names, columns=columns)

@@ -1,0 +1,101 @@
+"""Decoding step by step: what was written, what else was considered, and what was looked at."""
+
+import numpy as np
+import streamlit as st
+
+from model.changes import Change
+from model.trace import AttentionTrace
+from ui import address, markup, reading
+from ui.components.steps import NAMES, change_label, produced_place, revision, steps, steps_data
+from ui.lens import Lens
+from ui.reading import Say
+from ui.texts import say
+
+SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
+_SHOWN = "steps_shown_last"
+
+
+def show(lens: Lens) -> None:
+    """The player of the whole sentence, and a sentence about the step that was the least sure."""
+    trace, changes = lens.trace, lens.sentence.changes
+    step = first_step(lens)
+    markup.paragraph(hesitation(say, trace, lens.change), "reading")
+    data = steps_data(
+        say,
+        trace,
+        changes,
+        layer=lens.layer,
+        head=lens.head,
+        place=lens.place,
+        step=step,
+        chosen=lens.change,
+        theme=lens.theme,
+    )
+    steps(data, "steps", lambda step: address.put("step", str(step)))
+    markup.paragraph(say("steps_keys"), "note")
+    explain(trace)
+
+
+def first_step(lens: Lens) -> int:
+    """The step of the address, counted from 1; for another sentence or change than before, where it begins.
+
+    A link's step holds for what the link shows, not for what the visitor turns to afterwards.
+    """
+    here = revision(lens.trace, lens.change)
+    if st.session_state.get(_SHOWN, here) != here and address.get("step"):
+        address.put("step", "")
+        st.session_state[_SHOWN] = here
+        st.rerun()  # the address bar was written before this view was reached
+    st.session_state[_SHOWN] = here
+    asked = address.get("step")
+    if address.is_number(asked) and 1 <= int(asked) <= len(lens.trace.target_tokens):
+        return int(asked)
+    return lens.changes[0].target_start + 1 if lens.changes else 1
+
+
+def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
+    """Which step was the least sure, of the whole sentence or of one change, and what else it considered."""
+    rows = reading.changed_rows([change], "cross_attention", len(trace.target_tokens)) if change else None
+    rows = rows or range(len(trace.target_tokens))
+    row = min(rows, key=lambda row: trace.log_probabilities[row])
+    probability = float(np.exp(trace.log_probabilities[row]))
+    place = produced_place(trace, row)
+    other = 1 if place == 0 else 0  # the most probable of the others
+    values = {
+        "count": len(trace.target_tokens),
+        "step": row + 1,
+        "token": _name(say, trace.target_tokens[row]),
+        "probability": share(probability),
+    }
+    if change is None and probability > SURE:
+        return say("steps_reading_sure", **values)
+    values["other"] = _name(say, trace.alternatives[row][other])
+    values["other_probability"] = share(float(trace.alternative_probabilities[row][other]))
+    if change is None:
+        return say("steps_reading_sentence", **values)
+    return say("steps_reading_change", change=change_label(say, change), **values)
+
+
+def share(probability: float) -> str:
+    """A probability to three digits, never called certain or impossible."""
+    if probability >= 0.9995:
+        return ">0.999"
+    return "<0.001" if probability < 0.0005 else f"{probability:.3f}"
+
+
+def explain(trace: AttentionTrace) -> None:
+    """The idea, the formula with this sentence's number, and where both come from."""
+    with st.expander(say("steps_idea_heading")):
+        markup.paragraph(say("steps_idea"), "lead")
+        st.latex(
+            r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t},\, x), \qquad"
+            r" y_t = \operatorname*{arg\,max}_{v}\, P(v \mid y_{<t},\, x)"
+        )
+        probability = share(float(np.exp(trace.log_probabilities.sum(dtype=np.float64))))
+        markup.paragraph(say("steps_formula", probability=probability), "lead")
+        markup.paragraph(say("steps_shown"), "lead")
+        markup.paragraph(say("steps_sources"), "note")
+
+
+def _name(say: Say, token: str) -> str:
+    return say(NAMES[token]) if token in NAMES else say("token", token=reading.visible(token))

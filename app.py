@@ -2,18 +2,20 @@
 
 import streamlit as st
 
-from ui import address, controls
+from ui import address, controls, toolbar
 from ui.texts import say
+
+PAGES = ("attention", "calculation", "masks", "positions", "network", "model")  # the first is the entrance
 
 st.set_page_config(layout="wide")
 controls.header()
 page = st.navigation(
     [
-        st.Page("ui/pages/attention.py", title=say("attention_page"), url_path="attention", default=True),
-        st.Page("ui/pages/positions.py", title=say("positions_page"), url_path="positions"),
-        st.Page("ui/pages/model.py", title=say("model_page"), url_path="model"),
+        st.Page(f"ui/pages/{name}.py", title=say(f"{name}_page"), url_path=name, default=name == PAGES[0])
+        for name in PAGES
     ],
     position="top",
 )
 address.publish(page.url_path)
 page.run()
+toolbar.mount()

@@ -11,11 +11,17 @@ import streamlit as st
 from model.changes import Change
 
 _STYLE = Path(__file__).with_name("style.css")
+_LECTURE_STYLE = Path(__file__).with_name("lecture.css")
 
 
 def style() -> None:
     """The page's few own rules of style."""
     st.html(_STYLE)
+
+
+def lecture_style() -> None:
+    """Larger type for the back row, and out of the way what a lecturer sets before the lesson."""
+    st.html(_LECTURE_STYLE)
 
 
 def paragraph(text: str, kind: str) -> None:

@@ -1,18 +1,42 @@
 """Data in, Plotly figure out: no Streamlit, no state, no display; in a notebook a figure shows itself."""
 
 from viz.attention import attention_heatmap
+from viz.bars import attention_bars
+from viz.calculation import SIGNED, WEIGHT, attention_steps, number_heatmap, number_text
+from viz.cell_overlay import MOST_CELLS_TO_CLICK
+from viz.embedding_sizes import embedding_sizes
 from viz.head_grid import head_grid
+from viz.head_tiles import cells_joined
+from viz.hidden import Hidden
 from viz.history import history_curves
+from viz.position_shift import ShiftReference, position_shift
+from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap
 from viz.reliability import reliability_curve
 from viz.theme import THEMES, config
+from viz.weight_colours import FAINT
 
 __all__ = [
+    "FAINT",
+    "MOST_CELLS_TO_CLICK",
+    "SIGNED",
     "THEMES",
+    "WEIGHT",
+    "Hidden",
+    "ShiftReference",
+    "attention_bars",
     "attention_heatmap",
+    "attention_steps",
+    "cells_joined",
     "config",
+    "embedding_sizes",
     "head_grid",
     "history_curves",
+    "number_heatmap",
+    "number_text",
+    "position_shift",
+    "position_similarity_curve",
+    "position_similarity_heatmap",
     "positional_encoding_curves",
     "positional_encoding_heatmap",
     "reliability_curve",

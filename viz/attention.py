@@ -1,30 +1,17 @@
 """One attention map as a heatmap: who asks in the rows, what is looked at in the columns."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.labels import plain_text, template_text, token_label
-from viz.theme import (
-    TITLE_HEIGHT,
-    base_axis,
-    base_layout,
-    colour_scale,
-    figure_title,
-    palette,
-    weight_scale,
-)
-from viz.token_axis import CellSize, ColumnTicks, cell_size, column_ticks
-
-# Rounding in float32 and averaging over heads may leave a weight this far outside 0..1.
-TOLERANCE = 1e-4
-
-# Pixels below the title: colour scale and legend, the name of the columns; then come their labels.
-_SCALE_HEIGHT = 40
-_NAME_HEIGHT = 30
-_FOOT = 12
+from viz.attention_info import AttentionInfo, attention_info
+from viz.attention_layout import attention_layout
+from viz.cell_overlay import HOVER_AXES, MOST_CELLS_TO_CLICK, cell_markers, legend_entry
+from viz.hidden import Hidden
+from viz.labels import plain_text, template_text
+from viz.theme import palette, weight_scale
+from viz.weight_colours import WeightColours, weight_colours
 
 
 def attention_heatmap(
@@ -38,200 +25,107 @@ def attention_heatmap(
     hover: tuple[str, str, str] = ("Query", "Key", "Weight"),
     masked: np.ndarray | None = None,
     masked_title: str = "masked",
+    faint_title: str = "almost 0",
+    selected_title: str = "selected",
     emphasis_rows: Sequence[int] = (),
-    theme: str = "light",
+    selected: tuple[int, int] | None = None,
+    first: tuple[int, int] = (0, 0),
+    difference: bool = False,
+    logarithmic: bool = False,
     colour_max: float | None = 1.0,
+    theme: str = "light",
 ) -> go.Figure:
-    """Heatmap of one attention map; row 0 is at the top, and cell (q, k) lies at x = k, y = q.
+    """Heatmap of one attention map; row 0 is at the top, and the cell (q, k) lies at x = k, y = q.
+
+    The numbers reach the figure as they are, whatever the scale. Up to MOST_CELLS_TO_CLICK cells, an
+    invisible marker on each makes it selectable: a selected point's ``(y, x)`` is its ``(q, k)``.
 
     Args:
-        weights: (Q, K) floats in 0..1.
+        weights: (Q, K) floats in 0..1; in -1..1 where ``difference``.
         query_tokens, key_tokens: Q and K tokens as they were typed; they are escaped here.
         hover: names of query, key and weight in the hover, in the reader's language. The number beside a
             token is its position, counted from 0 as in the positional encoding.
         masked: (Q, K) bool, True where the mask forbids looking. Such cells hold exactly 0 and are hatched,
-            so that they differ from weights that are merely small.
+            so that they differ from weights that are almost 0, and these from those that are merely small.
         emphasis_rows: rows whose labels are bold and coloured, such as the changed characters.
-        colour_max: the weight of the strongest colour; None takes the largest weight in the map.
+        selected: a cell (q, k) whose row and column are framed.
+        first: the position (q, k) of the first cell, where tokens before it are left out. All positions
+            above, those in the hover and those on the axes count from there.
+        difference: whether ``weights`` are what is left after something was subtracted: then two colours
+            part at 0.
+        logarithmic: whether each factor of ten has the same part of the colours, down to FAINT; what is
+            smaller looks like almost 0.
+        colour_max: the weight of the strongest colour; None takes the largest in the map.
 
-    Raises ValueError for shapes that do not fit each other, weights outside 0..1, a masked cell that holds
-    weight, a row to emphasise that does not exist, a colour_max that is not positive, and an unknown theme.
+    Raises ValueError for shapes that do not fit each other, weights outside their range, a masked cell that
+    holds weight, a row or cell that does not exist, a colour_max that is not positive, and an unknown theme.
     """
-    info = _info(weights, query_tokens, key_tokens, masked, emphasis_rows, colour_max)
-    cell = cell_size(len(info.key_tokens))
-    figure = go.Figure(layout=_layout(info, cell, title, query_title, key_title, theme))
-    if info.weights.size:
-        figure.add_trace(_heatmap(info, cell, hover, masked_title, theme))
-    if info.masked is not None and info.masked.any():
-        figure.add_trace(_hatching(info.masked, masked_title, theme))
+    info = attention_info(
+        weights, query_tokens, key_tokens, masked, emphasis_rows, selected, first, difference, colour_max
+    )
+    colours = weight_colours(info.colour_max, theme, difference=difference, logarithmic=logarithmic)
+    figure = go.Figure(layout=attention_layout(info, title, query_title, key_title, theme))
+    if not info.weights.size:
+        return figure
+    figure.add_traces(_cells(info, colours, hover, masked_title, theme))
+    figure.add_trace(legend_entry(faint_title, colours.ground, palette(theme).hatch))
+    if info.selected:
+        accent = palette(theme).accent
+        figure.add_trace(legend_entry(selected_title, accent, accent, "square-open"))
+    bar = weight_scale(plain_text(hover[2]), info.height)
+    if logarithmic:
+        figure.add_trace(colours.bar(bar))
+    else:
+        figure.data[0].colorbar = bar | {"tickformat": "~g", "nticks": 5}
     return figure
 
 
-@dataclass(frozen=True)
-class _AttentionInfo:
-    weights: np.ndarray  # (Q, K) float32
-    query_tokens: tuple[str, ...]  # (Q,)
-    key_tokens: tuple[str, ...]  # (K,)
-    masked: np.ndarray | None  # (Q, K) bool
-    emphasis_rows: frozenset[int]
-    colour_max: float
+def _cells(
+    info: AttentionInfo, colours: WeightColours, hover: tuple[str, str, str], masked_title: str, theme: str
+) -> list[go.Heatmap | go.Scatter]:
+    """The cells, the hatching over the masked ones, and the markers that answer to the pointer."""
+    clickable = info.weights.size <= MOST_CELLS_TO_CLICK
+    traces = [_heatmap(info, colours, "skip" if clickable else _template(info, hover, "z"))]
+    if info.masked.any():
+        (hatching,) = Hidden(info.masked, masked_name=masked_title).areas(info.weights.shape, theme)
+        traces.append(_moved(hatching, info.first))
+    if clickable:
+        template = _template(info, hover, "customdata")
+        traces.append(cell_markers(info.weights, ~info.masked, info.first, template))
+        if info.masked.any():
+            key = "<b>%{x}</b>"
+            noted = template.replace(key, f"{key} ({template_text(masked_title)})")
+            traces.append(cell_markers(info.weights, info.masked, info.first, noted))
+    return traces
 
 
-def _info(weights, query_tokens, key_tokens, masked, emphasis_rows, colour_max) -> _AttentionInfo:
-    weights = np.asarray(weights, dtype=np.float32)
-    expected = (len(query_tokens), len(key_tokens))
-    if weights.size == 0 and 0 in expected:
-        weights = np.zeros(expected, np.float32)
-    if weights.shape != expected:
-        raise ValueError(
-            f"weights should have the shape (Q, K) = {expected} of the tokens, received {weights.shape}"
-        )
-    if weights.size and not (weights.min() >= -TOLERANCE and weights.max() <= 1 + TOLERANCE):
-        raise ValueError(f"weights should lie in 0..1, received {weights.min()} to {weights.max()}")
-    if masked is not None:
-        masked = _checked_mask(masked, weights)
-    strange = [row for row in emphasis_rows if not 0 <= row < expected[0]]
-    if strange:
-        raise ValueError(f"emphasis_rows should lie in 0..{expected[0] - 1}, received {strange}")
-    if colour_max is None:
-        colour_max = float(weights.max(initial=0)) or 1.0
-    if not colour_max > 0:
-        raise ValueError(f"colour_max should be positive, received {colour_max}")
-    return _AttentionInfo(
-        weights, tuple(query_tokens), tuple(key_tokens), masked, frozenset(emphasis_rows), colour_max
+def _moved(area: go.Scatter, first: tuple[int, int]) -> go.Scatter:
+    for name, start in zip(("y", "x"), first, strict=True):
+        area[name] = [None if place is None else place + start for place in area[name]]
+    return area.update(HOVER_AXES)
+
+
+def _template(info: AttentionInfo, hover: tuple[str, str, str], value: str) -> str:
+    """The hover, with the number in ``value``; the tokens come from the ticks."""
+    query_name, key_name, weight_name = (template_text(name) for name in hover)
+    digits = "+.3f" if info.difference else ".3f"
+    return (
+        f"{query_name} %{{y:d}}: <b>%{{y}}</b><br>{key_name} %{{x:d}}: <b>%{{x}}</b>"
+        f"<br>{weight_name}: <b>%{{{value}:{digits}}}</b><extra></extra>"
     )
 
 
-def _checked_mask(masked, weights: np.ndarray) -> np.ndarray:
-    masked = np.asarray(masked, dtype=bool)
-    if masked.size == 0 and weights.size == 0:
-        return np.zeros(weights.shape, bool)
-    if masked.shape != weights.shape:
-        raise ValueError(f"masked should have the shape of weights {weights.shape}, received {masked.shape}")
-    if (weights[masked] != 0).any():
-        raise ValueError(f"masked cells should hold exactly 0, received up to {weights[masked].max()}")
-    return masked
-
-
-def _heatmap(
-    info: _AttentionInfo, cell: CellSize, hover: tuple[str, str, str], masked_title: str, theme: str
-) -> go.Heatmap:
-    query_name, key_name, weight_name = (template_text(name) for name in hover)
-    # The hover reads the query from its tick; the key's tick may hold line breaks, so the key comes as text.
-    keys = [token_label(token) for token in info.key_tokens]
-    text = [keys] * len(info.query_tokens)
-    if info.masked is not None:
-        noted = [f"{key} ({plain_text(masked_title)})" for key in keys]
-        text = np.where(info.masked, noted, text).tolist()
+def _heatmap(info: AttentionInfo, colours: WeightColours, hover: str) -> go.Heatmap:
     return go.Heatmap(
         z=info.weights,
-        text=text,
-        zmin=0,
-        zmax=info.colour_max,
-        colorscale=colour_scale(palette(theme).sequential),
-        xgap=int(cell.square),
-        ygap=int(cell.square),
-        hovertemplate=f"{query_name} %{{y:d}}: <b>%{{y}}</b><br>{key_name} %{{x:d}}: <b>%{{text}}</b>"
-        f"<br>{weight_name}: <b>%{{z:.3f}}</b><extra></extra>",
-        colorbar=weight_scale(plain_text(hover[2]), _height(info, cell)) | {"tickformat": "~g", "nticks": 5},
+        x0=info.first[1],
+        y0=info.first[0],
+        zmin=colours.lowest,
+        zmax=colours.highest,
+        colorscale=colours.scale,
+        xgap=int(info.cell.square),
+        ygap=int(info.cell.square),
+        showscale=not colours.logarithmic,
+        **({"hoverinfo": "skip"} if hover == "skip" else {"hovertemplate": hover}),
+        **HOVER_AXES,
     )
-
-
-def _hatching(masked: np.ndarray, masked_title: str, theme: str) -> go.Scatter:
-    """All masked cells as one hatched area: a rectangle for each run of masked cells in a row."""
-    x, y = [], []
-    for row, cells in enumerate(masked):
-        edges = np.flatnonzero(np.diff(np.concatenate(([0], cells.astype(np.int8), [0]))))
-        for left, right in edges.reshape(-1, 2) - 0.5:
-            x += [left, right, right, left, None]
-            y += [row - 0.5, row - 0.5, row + 0.5, row + 0.5, None]
-    colours = palette(theme)
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillpattern={
-            "shape": "/",
-            "size": 6,
-            "solidity": 0.25,
-            "fgcolor": colours.hatch,
-            "bgcolor": colours.gap,
-        },
-        name=plain_text(masked_title),
-        showlegend=True,
-        hoverinfo="skip",
-    )
-
-
-def _head(columns: ColumnTicks) -> float:
-    return TITLE_HEIGHT + _SCALE_HEIGHT + _NAME_HEIGHT + columns.height
-
-
-def _height(info: _AttentionInfo, cell: CellSize) -> float:
-    rows = max(len(info.query_tokens), 1) * cell.height
-    return _head(column_ticks(info.key_tokens, cell)) + rows + _FOOT
-
-
-def _layout(
-    info: _AttentionInfo, cell: CellSize, title: str, query_title: str, key_title: str, theme: str
-) -> go.Layout:
-    colours = palette(theme)
-    columns = column_ticks(info.key_tokens, cell)
-    height = _height(info, cell)
-    key_axis = base_axis(theme, plain_text(key_title)) | {
-        "side": "top",
-        "range": [-0.5, max(len(info.key_tokens), 1) - 0.5],
-        "tickmode": "array",
-        "tickvals": columns.positions,
-        "ticktext": columns.labels,
-        "tickangle": columns.angle,
-        "tickfont": {"size": cell.font},
-        "showgrid": False,
-        "constrain": "domain",
-        "constraintoward": "left",
-    }
-    query_axis = base_axis(theme, plain_text(query_title)) | {
-        "range": [max(len(info.query_tokens), 1) - 0.5, -0.5],
-        "tickmode": "array",
-        "tickvals": list(range(len(info.query_tokens))),
-        "ticktext": [
-            _emphasised(token_label(token), colours.accent)
-            if row in info.emphasis_rows
-            else token_label(token)
-            for row, token in enumerate(info.query_tokens)
-        ],
-        "tickfont": {"size": cell.font},
-        "showgrid": False,
-        "automargin": True,
-        "constrain": "domain",
-        "constraintoward": "top",
-    }
-    if cell.square:
-        query_axis |= {"scaleanchor": "x", "scaleratio": 1}
-    return go.Layout(
-        base_layout(theme)
-        | {
-            "title": figure_title(plain_text(title), height),
-            "xaxis": key_axis,
-            "yaxis": query_axis,
-            "height": height,
-            "margin": {"t": _head(columns), "l": 40, "r": 16, "b": _FOOT},
-            "plot_bgcolor": colours.grid if info.weights.size else "rgba(0,0,0,0)",
-            "legend": {
-                "x": 1,
-                "xanchor": "right",
-                "yref": "container",
-                "y": 1 - TITLE_HEIGHT / height,
-                "yanchor": "top",
-                "itemclick": False,
-                "itemdoubleclick": False,
-                "bgcolor": "rgba(0,0,0,0)",
-            },
-        }
-    )
-
-
-def _emphasised(label: str, colour: str) -> str:
-    return f'<b><span style="color:{colour}">{label}</span></b>'

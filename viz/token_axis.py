@@ -1,6 +1,6 @@
 """Tokens along an axis: places 0, 1, 2 … with labels, so that a repeated syllable keeps its own place."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import ceil
 
@@ -13,11 +13,15 @@ LARGEST_CELL = 36
 SMALLEST_SQUARE_CELL = 12
 SMALLEST_FONT, LARGEST_FONT = 9, 13
 MOST_STEPS = 4
+# More rows than that would make a picture that nobody sees as a whole; they share out the height instead.
+MOST_LABELLED_ROWS = 132
+HEIGHT_OF_MANY_ROWS = 720
 
 
 @dataclass(frozen=True)
 class CellSize:
-    """Pixels of one heatmap cell at the design width. Beyond 50 columns only the columns get narrower."""
+    """Pixels of one heatmap cell at the design width. Beyond 50 columns only the columns get narrower, until
+    there are more than MOST_LABELLED_ROWS."""
 
     width: float
     height: float
@@ -25,11 +29,13 @@ class CellSize:
     font: int
 
 
-def cell_size(columns: int) -> CellSize:
-    """The cell for so many columns: square while a square one can hold a label."""
+def cell_size(columns: int, rows: int = 1) -> CellSize:
+    """The cell for so many columns and rows: square while a square one can hold a label."""
     width = min(LARGEST_CELL, DESIGN_WIDTH / max(columns, 1))
-    square = width >= SMALLEST_SQUARE_CELL
+    square = width >= SMALLEST_SQUARE_CELL and rows <= MOST_LABELLED_ROWS
     height = width if square else SMALLEST_SQUARE_CELL
+    if rows > MOST_LABELLED_ROWS:
+        height = HEIGHT_OF_MANY_ROWS / rows
     font = round(min(LARGEST_FONT, max(SMALLEST_FONT, 0.72 * height)))
     return CellSize(width, height, square, font)
 
@@ -63,3 +69,12 @@ def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
     # Labels hang from the top of their box, so a line break after a label lifts it one step.
     raised = tuple(label + "<br> " * (index % steps) for index, label in enumerate(labels))
     return ColumnTicks(positions, raised, 0, 1.3 * cell.font * steps)
+
+
+def row_ticks(tokens: Sequence[str], cell: CellSize, always: Collection[int] = ()) -> tuple[int, ...]:
+    """The rows that have a label: all where they fit, else some, evenly spaced, and those of ``always``."""
+    step = ceil(1.2 * cell.font / cell.height)
+    if step == 1 or cell.height >= SMALLEST_SQUARE_CELL:
+        return tuple(range(len(tokens)))
+    spaced = (row for row in range(0, len(tokens), step) if all(abs(row - kept) >= step for kept in always))
+    return tuple(sorted({*spaced, *always}))

@@ -3,7 +3,7 @@
 import numpy as np
 from playwright.sync_api import Page, expect
 
-from tests.browser.visit import expect_heatmap, heatmap, settle
+from tests.browser.visit import expect_heatmap, figure, heatmap, settle
 from ui import examples
 
 FIRST_EXAMPLE = examples.load()[0].text
@@ -57,22 +57,24 @@ def test_axes_carry_the_tokens_and_the_hover_the_weight(open_page, corrector):
     page = open_page("?kind=cross_attention&layer=1&head=1")
     trace = corrector.correct(FIRST_EXAMPLE).trace
     expect_heatmap(page, trace.cross_attention[0, 0])
-    rows = page.locator(".js-plotly-plot .ytick").all_text_contents()
-    columns = page.locator(".js-plotly-plot .xtick").all_text_contents()
+    rows = page.locator(f"{figure('heatmap')} .ytick").all_text_contents()
+    columns = page.locator(f"{figure('heatmap')} .xtick").all_text_contents()
     assert rows == list(trace.target_tokens)
     assert columns == list(trace.source_tokens)
     row, column = len(rows) // 2, 2
     cell = page.evaluate(
-        """([row, column]) => {
-          const figure = document.querySelector(".js-plotly-plot");
+        """([place, row, column]) => {
+          const figure = document.querySelector(place);
           figure.scrollIntoView({block: "center"});
           const {xaxis, yaxis} = figure._fullLayout, box = figure.getBoundingClientRect();
           return [box.x + xaxis._offset + xaxis.d2p(column), box.y + yaxis._offset + yaxis.d2p(row)];
         }""",
-        [row, column],
+        [figure("heatmap"), row, column],
     )
     page.mouse.move(*cell)
-    expect(page.locator(".hoverlayer")).to_contain_text(f"{trace.cross_attention[0, 0, row, column]:.3f}")
+    expect(page.locator(f"{figure('heatmap')} .hoverlayer")).to_contain_text(
+        f"{trace.cross_attention[0, 0, row, column]:.3f}"
+    )
 
 
 def test_it_opens_on_an_example_that_is_corrected(open_page, corrector):
@@ -92,7 +94,7 @@ def test_a_link_opens_the_same_view(open_page, corrector):
     page.wait_for_url("**/?*sentence=*")
     settle(page)
     page.wait_for_timeout(500)
-    shown = heatmap(page)
+    shown = heatmap(page, figure("heatmap"))
     copy = open_page(page.url.split("/")[-1])
     expect_heatmap(copy, shown)
     expect(copy.get_by_label("고칠 글")).to_have_value("고갱님이 오셧어요. 바비 마싯다.")
@@ -117,13 +119,23 @@ def test_input_with_nothing_to_correct_is_explained(open_page):
         expect(page.get_by_label("고칠 글")).to_have_value(text)
 
 
+def test_a_long_sentence_is_read_in_parts(open_page):
+    text = "우리는 어제 학교에서 머글 것을 차잣고 " * 22  # about 512 tokens
+    page = open_page()
+    page.get_by_label("고칠 글").fill(text)
+    expect(page.get_by_label("살펴볼 문장")).to_be_visible()
+    expect(page.locator(".typed")).to_have_text(text)
+    settle(page)
+    assert max(heatmap(page, figure("heatmap")).shape) <= 129
+
+
 def test_an_over_long_sentence_says_how_long_is_allowed_and_keeps_the_text(open_page, corrector):
     limit = corrector.config.max_length
     text = "가나다라마바사아자차" * (limit // 10 + 1)
     page = open_page()
     page.get_by_label("고칠 글").fill(text)
     expect(page.get_by_test_id("stAlert").first).to_contain_text(
-        f"{len(text)}자입니다. 한 문장은 {limit}자까지"
+        f"{len(text)}자가 띄어쓰기 없이 이어집니다. 띄어쓰기 없이는 {limit}자까지"
     )
     expect(page.get_by_label("고칠 글")).to_have_value(text)
 

@@ -25,25 +25,32 @@ def settle(page: Page) -> None:
     )
 
 
-def heatmap(page: Page, number: int = 0) -> np.ndarray:
-    """The values (Q, K) that the page's figure holds in the browser."""
+def figure(name: str) -> str:
+    """Where the figure ``name`` of the main page is, as a selector."""
+    return f'[class*="st-key-{name}_"] .js-plotly-plot'
+
+
+def heatmap(page: Page, place: int | str = 0) -> np.ndarray:
+    """The values (Q, K) that a figure holds in the browser: the page's n-th, or one at a selector."""
     # Found and read at one moment: while a page changes, a figure may be gone again right after it was seen.
     rows = page.wait_for_function(
-        """number => {
-          const data = document.querySelectorAll(".js-plotly-plot")[number]?._fullData;
+        """place => {
+          const figure = typeof place === "string"
+            ? document.querySelector(place) : document.querySelectorAll(".js-plotly-plot")[place];
+          const data = figure?._fullData;
           return data?.length && Array.from(data[0].z, row => Array.from(row));
         }""",
-        arg=number,
+        arg=place,
     )
     return np.array(rows.json_value(), dtype=np.float32)
 
 
-def expect_heatmap(page: Page, expected: np.ndarray) -> None:
-    """Wait until the figure holds ``expected`` (Q, K); fails with the difference where it never does."""
+def expect_heatmap(page: Page, expected: np.ndarray, place: int | str = figure("heatmap")) -> None:
+    """Wait until a figure holds ``expected`` (Q, K); fails with the difference where it never does."""
     deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline:
-        shown = heatmap(page)
+        shown = heatmap(page, place)
         if shown.shape == expected.shape and np.allclose(shown, expected, atol=1e-5):
             return
         page.wait_for_timeout(100)
-    np.testing.assert_allclose(heatmap(page), expected, atol=1e-5)
+    np.testing.assert_allclose(heatmap(page, place), expected, atol=1e-5)

@@ -2,11 +2,13 @@
 
 import base64
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from model.changes import find_changes
 from model.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
 from ui.lens import Lens
@@ -103,10 +105,6 @@ def test_a_plain_copy_leaves_no_difference(kind):
 
 
 def test_an_inserted_character_has_nothing_subtracted():
-    from types import SimpleNamespace
-
-    from model.changes import find_changes
-
     trace = random_trace("가다", "가나다")
     sentence = SimpleNamespace(source="가다", text="가나다", changes=find_changes("가다", "가나다"))
     shown = Lens(FakeCorrector(), sentence, trace, "cross_attention", 0, 0, None, "light")
@@ -176,9 +174,8 @@ def test_a_click_on_a_word_selects_its_first_characters():
 
 def test_the_selected_cell_is_framed_named_and_let_go_by_a_button():
     app = open_view(cell="1,0")
-    frames = figure(app)["layout"]["shapes"]
-    assert [(frame["y0"] + frame["y1"]) / 2 for frame in frames][0] == 1
-    assert [(frame["x0"] + frame["x1"]) / 2 for frame in frames][1] == 0
+    row, column = figure(app)["layout"]["shapes"]
+    assert (row["y0"], row["y1"], column["x0"], column["x1"]) == (0.5, 1.5, -0.5, 0.5)
     weight = lens().weights[1, 0]
     assert f"‘객’ → ‘고’, 가중치 {weight:.3f}" in html(app)
     app.button(key="heatmap_let_go").click().run()

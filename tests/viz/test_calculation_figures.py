@@ -92,6 +92,12 @@ def test_numbered_columns_need_not_all_be_labelled():
     assert figure.data[0].customdata[0, 31].tolist() == ["1", "31"]
 
 
+def test_very_many_columns_stand_without_gaps_and_keep_round_labels():
+    figure = number_heatmap(np.ones((1, 256)), "a", [str(number) for number in range(256)], label_every=32)
+    assert figure.data[0].xgap == 0
+    assert figure.layout.xaxis.tickvals == tuple(range(0, 256, 32))
+
+
 def test_hover_and_labels_are_the_callers_and_nothing_typed_becomes_markup():
     figure = number_heatmap([[8.4e-26]], ["<b>x</b>"], ["%{z}"], hover=("질의", "키", "값"))
     assert figure.layout.yaxis.ticktext == ("&lt;b&gt;x&lt;/b&gt;",)

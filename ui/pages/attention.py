@@ -1,29 +1,29 @@
 """Type a sentence, see it corrected, and see where the network looked while correcting it."""
 
-from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
 
-import viz
-from model.trace import AttentionTrace
-from ui import address, confidence, controls, examples, loaders, markup, models, notices, reading
+from ui import address, confidence, controls, examples, loaders, markup, models, notices
+from ui.lens import Lens, choose_map, choose_sentence, trace_of
 from ui.live_text import live_text, replace
 from ui.texts import say
+from ui.views import edits, heatmap, lines, numbers, overview, predict, steps, take_away
 
 MAX_CHARACTERS = 2_000  # of one input
 LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says that it is too much
-MOST_COLUMNS_ON_A_PHONE = 20
-MEAN = "mean"
+BESIDE_OVERVIEW = {"heatmap": heatmap.show, "lines": lines.show}
+ALONE = {"steps": steps.show, "numbers": numbers.show, "predict": predict.show}
 
 
 def main() -> None:
     st.title(say("attention_title"))
     markup.paragraph(say("attention_lead"), "lead")
-    text_of = {example.id: example.text for example in examples.load()}
-    pick_example(text_of)
+    with st.container(key="examples"):
+        pick_example({example.id: example.text for example in examples.load()})
     typed, corrected = st.columns(2, gap="medium")
-    for_model, for_confidence = st.columns(2, gap="medium")
+    with st.container(key="settings"):
+        for_model, for_confidence = st.columns(2, gap="medium")
     with typed:
         text = address.get("sentence")
         live_text(text, say("input_label"), say("input_placeholder"), LONGEST_PASTE, keep_typed)
@@ -38,7 +38,12 @@ def main() -> None:
     with corrected:
         correction = show_correction(text, corrector, minimum)
     if correction and correction.sentences:
-        show_attention(choose_sentence(correction.sentences), corrector)
+        st.header(say("attention_heading"))
+        sentence = choose_sentence(correction.sentences)
+        trace = trace_of(sentence, corrector)
+        if trace is not None:
+            change = edits.choose(sentence)
+            show_views(partial(Lens, corrector, sentence, trace, change=change, theme=controls.theme()))
 
 
 def choose_confidence(corrector: loaders.Corrector) -> float:
@@ -92,67 +97,25 @@ def show_correction(text: str, corrector: loaders.Corrector, minimum: float) -> 
     return correction
 
 
-def choose_sentence(sentences: Sequence[loaders.SentenceCorrection]) -> loaders.SentenceCorrection:
-    """The sentence to look into; asked only where there are several."""
-    if len(sentences) == 1:
-        return sentences[0]
-    numbers = [str(number + 1) for number in range(len(sentences))]
-    changed = (number for number, sentence in zip(numbers, sentences, strict=True) if sentence.changes)
-    number = controls.pick(
-        "part",
-        numbers,
-        lambda number: f"{number}. {sentences[int(number) - 1].text}",
-        otherwise=next(changed, numbers[0]),
-    )
-    return sentences[int(number) - 1]
-
-
-def show_attention(sentence: loaders.SentenceCorrection, corrector: loaders.Corrector) -> None:
-    """One head of one layer as a heatmap, and a sentence that says what to look for in it."""
-    st.header(say("attention_heading"))
-    if sentence.too_long:
-        st.info(say("too_long_to_show", limit=corrector.config.max_length))
-        return
-    with st.spinner(say("working")):
-        trace = loaders.trace(sentence.source, sentence.text, corrector)
-    kind, layer, head = choose_map(trace)
-    weights = reading.attention_of(trace, kind, layer, head)
-    place = reading.place(say, trace, layer, head)
-    markup.paragraph(reading.describe(say, trace, weights, kind, sentence.changes, place), "reading")
-    queries, keys = trace.axes(kind)
-    figure = viz.attention_heatmap(
-        weights,
-        queries,
-        keys,
-        query_title=say(f"query_{kind}"),
-        key_title=say(f"key_{kind}"),
-        hover=(say("hover_query"), say("hover_key"), say("hover_weight")),
-        masked=reading.look_ahead_mask(trace, kind),
-        masked_title=say("masked"),
-        emphasis_rows=reading.changed_rows(sentence.changes, kind, len(queries)),
-        theme=controls.theme(),
-    )
-    # On a phone, many columns scroll inside their box instead of melting into one another.
-    with st.container(key="wide_figure" if len(keys) > MOST_COLUMNS_ON_A_PHONE else "figure"):
-        st.plotly_chart(figure, key="attention", theme=None, config=viz.config(file_name="attention"))
-    markup.paragraph(say(f"caption_{kind}"), "note")
-
-
-def choose_map(trace: AttentionTrace) -> tuple[str, int, int | None]:
-    """(kind, layer, head) counted from 0, head None for the mean; asks only where there is a choice."""
-    layers = [str(layer + 1) for layer in range(trace.num_layers)]
-    heads = [MEAN, *(str(head + 1) for head in range(trace.num_heads))]
-    kind, layer, head = trace.kinds[0], layers[0], MEAN
-    with st.container(horizontal=True, gap="medium"):
-        if len(trace.kinds) > 1:
-            kind = controls.choose("kind", list(trace.kinds), lambda kind: say(f"kind_{kind}"))
-        if len(layers) > 1:
-            layer = controls.choose("layer", layers, str)
-        if trace.num_heads > 1:
-            head = controls.choose("head", heads, lambda head: say("head_mean") if head == MEAN else head)
-    if len(trace.kinds) == 1:
-        markup.paragraph(say("one_kind"), "lead")
-    return kind, int(layer) - 1, None if head == MEAN else int(head) - 1
+def show_views(lens_of: partial) -> None:
+    """The chosen change, then one view of the whole sentence; ``lens_of`` lacks kind, layer and head."""
+    view = address.get_option("view", [*BESIDE_OVERVIEW, *ALONE])
+    trace = lens_of.args[2]
+    if view != "predict":  # the prediction asks for what this would tell
+        edits.show(lens_of(trace.kinds[-1], None, None))
+    view = controls.choose("view", [*BESIDE_OVERVIEW, *ALONE], lambda view: say(f"view_{view}"))
+    lens = lens_of(*choose_map(trace))
+    if view in ALONE:
+        ALONE[view](lens)
+    elif trace.num_layers * trace.num_heads == 1:
+        BESIDE_OVERVIEW[view](lens)
+    else:
+        left, right = st.columns([2, 3], gap="medium")
+        with left:
+            overview.show(lens)
+        with right:
+            BESIDE_OVERVIEW[view](lens)
+    take_away.show(lens)
 
 
 main()

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 import viz
-from ui import controls, loaders, markup, model_card, models
+from ui import controls, figures, loaders, markup, model_card, models
 from ui.texts import say
 
 SIZES = ("num_layers", "num_heads", "d_model", "dff", "vocab_size", "max_length")
@@ -81,7 +81,7 @@ def show_confidence(evaluation: dict) -> None:
             diagonal_name=say("reliability_diagonal"),
             theme=controls.theme(),
         )
-        st.plotly_chart(figure, key="reliability", theme=None, config=viz.config(file_name="reliability"))
+        figures.draw(figure, "reliability", "reliability")
         markup.paragraph(say("reliability_caption"), "note")
     if "thresholds" in evaluation:
         st.header(say("thresholds_heading"))
@@ -115,7 +115,7 @@ def show_history(history: pd.DataFrame) -> None:
         learning_rate_title=say("history_learning_rate"),
         theme=controls.theme(),
     )
-    st.plotly_chart(figure, key="history", theme=None, config=viz.config(file_name="history"))
+    figures.draw(figure, "history", "history")
     learned = history.reindex(columns=["pairs", "seconds"]).dropna()  # the last row may be half written
     if len(learned):
         pairs, seconds = learned.iloc[-1]

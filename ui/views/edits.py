@@ -10,7 +10,7 @@ from model.analysis.agreement import attention_of_change
 from model.analysis.edits import LeadingHead, focus, leading_heads
 from model.analysis.kinds import kind_of
 from model.changes import Change
-from ui import address, loaders, markdown, markup, reading
+from ui import address, figures, loaders, markdown, markup, reading
 from ui.lens import Lens
 from ui.texts import say
 from viz.labels import visible_token
@@ -163,7 +163,7 @@ def show_bars(
         theme=lens.theme,
     )
     with st.container(key=f"wide_{key}" if shown.shape[1] > MOST_COLUMNS_ON_A_PHONE else f"bars_{key}"):
-        st.plotly_chart(figure, key=f"{key}_bars", theme=None, config=viz.config(file_name=key))
+        figures.draw(figure, f"{key}_bars", key)
     if shown.shape[1] < len(tokens):
         rest = max(1 - shown.sum(axis=1).min(), 0)
         markup.paragraph(say("edits_rest", rest=f"{rest:.1%}"), "note")

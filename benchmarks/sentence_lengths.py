@@ -1,0 +1,96 @@
+"""Bytes sent and seconds to the picture for sentences of 10 to 512 tokens, in a real browser, view by view.
+
+    python benchmarks/sentence_lengths.py [--rounds 3]
+
+Needs requirements-dev.txt and Chromium. The server and its model are warm: each sentence is typed once
+before anything is counted, and every counted sentence is a new one of the same length. The clock runs from
+the last key to the moment when the browser has drawn what the server sent, the typing pause included.
+"""
+
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+from cold_start import PAGE, PORT, ROOT, wait_for_server
+from playwright.sync_api import Page, sync_playwright
+
+LENGTHS = (10, 40, 120, 512)
+VIEWS = ("heatmap", "lines", "steps", "numbers")
+WORDS = "우리는 어제 학교에서 머글 것을 차잣고 고양이가 조용히 안자 있엇다 친구와 함께 도서관에 가서 책을 일거따".split()
+READY = """length => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  const typed = document.querySelector(".typed")?.textContent ?? "";
+  const drawn = [...document.querySelectorAll(".stPlotlyChart")].every(chart => chart.querySelector(".main-svg"));
+  return typed.length === length && drawn && app.dataset.testScriptState === "notRunning"
+    && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"]');
+}"""
+
+
+@contextmanager
+def running_app() -> Iterator[None]:
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(PORT)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for_server()
+        yield
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def sentence(tokens: int, rng: random.Random) -> str:
+    """A text of ``tokens`` - 1 characters: the end mark is a token, too."""
+    text = ""
+    while len(text) < tokens:
+        text += rng.choice(WORDS) + " "
+    return text[: tokens - 1].rstrip().ljust(tokens - 1, "요")
+
+
+def measure(page: Page, received: list[int], text: str) -> tuple[float, int]:
+    """(seconds, bytes) from typing ``text`` to its picture."""
+    received.clear()
+    started = time.perf_counter()
+    page.get_by_label("고칠 글").fill(text)
+    page.wait_for_function(READY, arg=len(text), timeout=120_000)
+    return time.perf_counter() - started, sum(received)
+
+
+@click.command()
+@click.option("--rounds", default=3, show_default=True)
+def main(rounds):
+    """Print for each length and view the median seconds and kilobytes."""
+    rng = random.Random(0)
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    click.echo(
+        f"{os.cpu_count()} processors, median of {rounds}; kB as sent, before the connection's compression"
+    )
+    click.echo(f"{'tokens':>6}" + "".join(f"{view + ' s':>11}{'kB':>7}" for view in VIEWS))
+    with running_app(), sync_playwright() as playwright:
+        chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=sandbox)
+        for length in LENGTHS:
+            line = f"{length:6}"
+            for view in VIEWS:
+                page, received = browser.new_page(), []
+                page.on(
+                    "websocket", lambda s, r=received: s.on("framereceived", lambda data: r.append(len(data)))
+                )
+                page.goto(f"{PAGE}?view={view}")
+                page.wait_for_selector(".typed", timeout=180_000)
+                measure(page, received, sentence(length, rng))
+                results = [measure(page, received, sentence(length, rng)) for _ in range(rounds)]
+                seconds, size = (statistics.median(each) for each in zip(*results, strict=True))
+                line += f"{seconds:11.2f}{size / 1000:7.0f}"
+                page.close()
+            click.echo(line)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,173 @@
+"""The file that is taken away, opened without a network; and pictures saved from a figure's own toolbar."""
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.visit import PATIENCE, heatmap
+from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
+from ui.export import page as export
+from ui.export.parts import Choices
+from ui.lens import Lens
+from ui.views.map_cells import cells_of
+from ui.views.take_away import say_in
+
+NASTY = "고갱</script><b>&amp;\"'`${1}\u2028$x$"
+ADDRESS = "http://localhost:8501/?sentence=%EA%B3%A0%EA%B0%B1"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def make_lens(text=NASTY, kind="cross_attention", theme="light", trace=None, layer=1, head=2) -> Lens:
+    corrector = FakeCorrector(trace=trace) if trace else FakeCorrector()
+    corrector.name = "fake-model"
+    sentence = corrector.correct(text).sentences[0]
+    seen = corrector.trace(sentence.source, sentence.text)
+    return Lens(corrector, sentence, seen, kind, layer, head, None, theme)
+
+
+@pytest.fixture
+def open_file(browser, tmp_path):
+    """Writes a lens's file and opens it where there is no network: ``open_file(lens, width=390)``."""
+    contexts = []
+
+    def open_lens(lens: Lens, language: str = "ko", width: int = 1280) -> Page:
+        cells = cells_of(lens, by_words=False, without_marks=False, minus_copy=False)
+        choices = Choices(language, ADDRESS, cells)
+        path = tmp_path / "시선.html"
+        path.write_bytes(export.to_html(lens, partial(say_in, language), choices))
+        context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True)
+        contexts.append(context)
+        context.set_offline(True)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.complaints = []
+        page.on("console", lambda message: page.complaints.append(message.text))
+        page.on("pageerror", lambda error: page.complaints.append(str(error)))
+        page.requests = []
+        page.on("request", lambda request: page.requests.append(request.url))
+        page.goto(path.as_uri())
+        drawn = "() => [...document.querySelectorAll('[data-figure]')].every(f => f._fullLayout?._modeBar)"
+        page.wait_for_function(drawn)
+        return page
+
+    yield open_lens
+    for context in contexts:
+        context.close()
+
+
+def assert_quiet(page: Page) -> None:
+    """Nothing was asked for but the file itself and what it holds, and nothing went wrong."""
+    inside = ("data:", "blob:")
+    assert [Path(url).suffix for url in page.requests if not url.startswith(inside)] == [".html"]
+    assert page.complaints == []
+
+
+@pytest.mark.parametrize(("kind", "theme"), [("cross_attention", "light"), ("decoder_attention", "dark")])
+def test_the_file_shows_the_numbers_of_the_trace_without_a_network(open_file, kind, theme):
+    lens = make_lens(kind=kind, theme=theme)
+    page = open_file(lens)
+    np.testing.assert_array_equal(heatmap(page, 3), lens.weights)
+    for number, name in enumerate(lens.trace.kinds):
+        tiles, weights = heatmap(page, number), lens.trace.attention(name)
+        first = tiles[: weights.shape[2], : weights.shape[3]]
+        allowed = first > 0  # a byte each: 1 is the weight 0, 255 the weight 1; 0 is no cell
+        np.testing.assert_allclose((first[allowed] - 1) / 254, weights[0, 0][allowed], atol=0.5 / 254 + 1e-6)
+    names = page.evaluate("() => document.querySelector('#overview-cross_attention')._fullData[1].customdata")
+    assert len(names) == LAYERS * HEADS
+    assert page.evaluate("() => [...document.fonts].map(font => font.status)") == ["loaded"]
+    assert page.evaluate("() => getComputedStyle(document.documentElement).colorScheme") == theme
+    assert_quiet(page)
+
+
+def test_what_was_typed_is_shown_letter_by_letter(open_file):
+    lens = make_lens()
+    page = open_file(lens)
+    assert page.locator(".sentence").first.text_content() == lens.sentence.text
+    assert page.evaluate("() => document.querySelectorAll('main b, main img').length") == 0
+    assert page.title().startswith(lens.sentence.text[:5])
+    facts = page.locator("code").all_text_contents()
+    assert facts == ["fake-model", "fake", "0.75", ADDRESS]
+    labels = page.locator("#heatmap .xtick text").all_text_contents()
+    assert labels[:11] == ["고", "갱", *"</script>"]
+    assert_quiet(page)
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_lines_and_steps_answer_without_the_app(open_file, language):
+    page = open_file(make_lens("고갱님이 왔어요"), language)
+    steps = page.locator("#steps .steps")
+    range_ = steps.get_by_role("slider")
+    before = range_.input_value()
+    steps.get_by_role("button", name={"ko": "다음", "en": "Next"}[language], exact=True).click()
+    expect(range_).to_have_value(str(int(before) + 1))
+    assert page.locator("#lines svg path").count() > 5
+    assert_quiet(page)
+
+
+@pytest.mark.parametrize("place", ["heatmap", "overview-encoder_attention"])
+def test_every_figure_saves_png_and_svg_with_its_hangul(open_file, tmp_path, place):
+    page = open_file(make_lens("고갱님이 왔어요"))
+    for ending, label in (("png", "PNG 그림으로 저장"), ("svg", "SVG 그림으로 저장")):
+        page.locator(f"#{place}").hover()
+        with page.expect_download() as saved:
+            page.locator(f"#{place}").get_by_role("button", name=label).click()
+        assert saved.value.suggested_filename == f"{place}.{ending}"
+        content = Path(saved.value.path()).read_bytes()
+        if ending == "png":
+            assert content.startswith(PNG)
+        else:
+            assert "가중치" in content.decode() and content.startswith(b"<svg")
+        page.wait_for_function(f"() => !document.querySelector('#{place}')._snapshotInProgress")
+    options = page.evaluate(f"() => document.querySelector('#{place}')._context.toImageButtonOptions.format")
+    assert options == "png"
+    assert_quiet(page)
+
+
+def test_a_saved_figure_has_the_ground_of_its_theme(open_file):
+    page = open_file(make_lens("고갱", theme="dark"))
+    page.locator("#heatmap").hover()
+    with page.expect_download() as saved:
+        page.locator("#heatmap").get_by_role("button", name="SVG 그림으로 저장").click()
+    assert "fill: rgb(16, 22, 31)" in Path(saved.value.path()).read_text("utf-8")[:600]
+    assert page.evaluate("() => document.querySelector('#heatmap').layout.paper_bgcolor") == "rgba(0,0,0,0)"
+
+
+def test_the_toolbar_is_reached_by_keyboard_and_comes_back_after_a_change(open_file):
+    page = open_file(make_lens("고갱"))
+    svg = page.locator("#heatmap [data-format=svg]")
+    svg.focus()
+    expect(svg).to_be_focused()
+    page.evaluate(
+        "() => Plotly.react('heatmap', ...['data', 'layout'].map(name => heatmap[name]), "
+        "{ modeBarButtonsToRemove: ['pan2d'] })"
+    )
+    expect(page.locator("#heatmap [data-format]")).to_have_count(2)
+
+
+@pytest.mark.parametrize("trace", [None, one_map_trace])
+def test_a_phone_scrolls_only_downwards_in_the_file(open_file, trace):
+    layer, head = (0, 0) if trace else (None, None)
+    page = open_file(make_lens("고갱님이 왔어요 " * 3, trace=trace, layer=layer, head=head), width=390)
+    assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") == 0
+    assert_quiet(page)
+
+
+def test_the_app_hands_out_its_files_and_its_figures(open_page):
+    page = open_page("?lang=en&sentence=%EA%B3%A0%EA%B0%B1")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Table (CSV)").click()
+    assert saved.value.suggested_filename.startswith("attention-") and "고" in saved.value.suggested_filename
+    assert Path(saved.value.path()).read_bytes().startswith(b"\xef\xbb\xbfkind,layer,head")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="View (HTML)").click()
+    html = Path(saved.value.path()).read_text("utf-8")
+    assert html.startswith('<!DOCTYPE html>\n<html lang="en" data-theme="light">')
+    figures = page.locator(".js-plotly-plot")
+    expect(figures.locator("[data-format=svg]")).to_have_count(figures.count())
+    figures.last.hover()
+    with page.expect_download() as saved:
+        figures.last.get_by_role("button", name="Save as SVG").click()
+    assert "고" in Path(saved.value.path()).read_text("utf-8")

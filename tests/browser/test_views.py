@@ -1,0 +1,155 @@
+"""Every view of one sentence, in both languages: its numbers are those of the trace."""
+
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.analysis.edges import strongest_edges
+from model.analysis.edits import leading_heads
+from tests.browser.visit import expect_heatmap, figure, heatmap, settle
+from ui.texts import table
+
+SENTENCE = "고갱님이 오셧습니다."
+LAYER, HEAD, KIND = 1, 2, "cross_attention"  # counted from 0
+LANGUAGES = pytest.mark.parametrize("language", ["ko", "en"])
+
+
+@pytest.fixture
+def open_view(open_page):
+    def open_at(view: str, language: str = "ko", **settings: str) -> Page:
+        chosen = {
+            "layer": str(LAYER + 1),
+            "head": str(HEAD + 1),
+            "kind": KIND,
+            "sentence": SENTENCE,
+            "view": view,
+        }
+        return open_page(f"?{urlencode(chosen | {'lang': language} | settings)}")
+
+    return open_at
+
+
+@pytest.fixture(scope="module")
+def answer(corrector):
+    (sentence,) = corrector.correct(SENTENCE).sentences
+    assert sentence.changes
+    return sentence
+
+
+@LANGUAGES
+def test_overview_and_heatmap(open_view, answer, language):
+    page = open_view("heatmap", language)
+    expect_heatmap(page, answer.trace.cross_attention[LAYER, HEAD])
+    mosaic, weights = heatmap(page, figure("overview")), answer.trace.cross_attention
+    layers, heads, queries, keys = weights.shape
+    step = [
+        (size - one) // (count - 1)
+        for size, one, count in zip(mosaic.shape, (queries, keys), (layers, heads), strict=True)
+    ]
+    for layer in range(layers):
+        for head in range(heads):
+            top, left = layer * step[0], head * step[1]
+            tile = mosaic[top : top + queries, left : left + keys]
+            np.testing.assert_allclose((tile - 1) / 254, weights[layer, head], atol=0.5 / 254 + 1e-6)
+
+
+@LANGUAGES
+def test_lines(open_view, answer, language):
+    page = open_view("lines", language)
+    row = answer.changes[0].target_start
+    expected = [
+        w for query, _, w in strongest_edges(answer.trace.cross_attention[LAYER, HEAD], 0.6) if query == row
+    ]
+    page.locator(f'.token[data-side="queries"][data-place="{row}"]').click()
+    told = page.locator(".told .weight")
+    expect(told).to_have_count(len(expected))
+    assert sorted(told.all_text_contents()) == sorted(f"{weight:.3f}" for weight in expected)
+
+
+@LANGUAGES
+def test_step_by_step(open_view, answer, language):
+    change, trace = answer.changes[0], answer.trace
+    page = open_view("steps", language, edit="1")
+    expect(page.locator(".decision .value").first).to_be_visible()
+    values = page.locator(".decision .value").all_text_contents()
+    assert values == [f"{change.fix_probability:.3f}", f"{change.keep_probability:.3f}"]
+    candidates = page.locator(".candidates .value").all_text_contents()
+    assert candidates[:5] == [
+        f"{value:.3f}" for value in trace.alternative_probabilities[change.target_start]
+    ]
+
+
+@LANGUAGES
+def test_calculation_of_one_query(open_view, answer, language):
+    row = answer.changes[0].target_start
+    page = open_view("numbers", language, cell=f"{row},0")
+    weights = answer.trace.cross_attention[LAYER, HEAD, row]
+    for key in np.argsort(-weights)[:2]:
+        expect(page.locator(".stMain")).to_contain_text(f"{weights[key]:.3f}")
+
+
+@LANGUAGES
+def test_predict_then_reveal(open_view, answer, language):
+    say = table(language)
+    page = open_view("predict", language, edit="1", marks=str(answer.changes[0].source_start))
+    assert page.locator(".js-plotly-plot").count() == 0  # nothing gives the answer away
+    page.get_by_role("button", name=say["predict_reveal"]).click()
+    settle(page)
+    expect(page.locator(".js-plotly-plot").first).to_be_visible()
+    assert "revealed=1" in page.url
+
+
+@LANGUAGES
+def test_a_chosen_change_names_the_heads_that_looked_at_it_and_opens_them(open_view, answer, language):
+    page = open_view("heatmap", language, edit="1")
+    best = leading_heads(answer.trace, answer.changes[0], answer.changes)[0]
+    page.get_by_role("button", name=f"{best.share:.0%}").first.click()
+    expect_heatmap(page, answer.trace.cross_attention[best.layer, best.head])
+    settle(page)
+    assert f"layer={best.layer + 1}" in page.url or best.layer + 1 == 3
+
+
+def test_a_tile_of_the_overview_opens_its_head(open_view, answer):
+    page = open_view("heatmap")
+    drag = page.locator(figure("overview")).locator(".nsewdrag").first
+    box = drag.bounding_box()
+    layers, heads = answer.trace.cross_attention.shape[:2]
+    x = box["x"] + box["width"] * (0.5 / heads)
+    page.mouse.move(x, box["y"] + box["height"] * (0.5 / layers))
+    page.mouse.click(x, box["y"] + box["height"] * (0.5 / layers))
+    expect_heatmap(page, answer.trace.cross_attention[0, 0])
+
+
+@LANGUAGES
+def test_the_classroom_example(open_page, language):
+    page = open_page(f"calculation?lang={language}")
+    main = page.locator(".stMain")
+    expect(main).to_contain_text("10")
+    page.goto(page.url.split("?")[0] + f"?lang={language}&q=0%2C0%2C10")
+    expect(main).to_contain_text("550")
+    expect(main).to_contain_text("5.5")
+
+
+@LANGUAGES
+def test_masks_positions_network_and_model_are_about_the_same_network(open_page, corrector, language):
+    say = table(language)
+    for name in ("masks", "positions", "network", "model"):
+        page = open_page(f"{name}?{urlencode({'lang': language, 'sentence': SENTENCE})}")
+        expect(page.locator("h1")).to_have_text(say[f"{name}_title"])
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+    page = open_page(f"network?{urlencode({'lang': language, 'sentence': SENTENCE})}")
+    shape = f"({len(SENTENCE) + 1}, {corrector.config.d_model})"
+    expect(page.locator(".stMain")).to_contain_text(shape)
+    expect(page.locator(".stMain")).to_contain_text(f"{corrector.num_parameters:,}")
+
+
+def test_the_link_opens_the_same_view_elsewhere(open_view, open_page, answer):
+    page = open_view(
+        "heatmap", kind="decoder_attention", edit="1", shown="difference", unit="word", lecture="1"
+    )
+    first = heatmap(page, figure("heatmap"))
+    settle(page)
+    copy = open_page(page.url.partition("/?")[2].join(["?", ""]))
+    np.testing.assert_array_equal(heatmap(copy, figure("heatmap")), first)

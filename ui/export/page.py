@@ -1,0 +1,138 @@
+"""One view as a page of its own: the sentence, its correction, every head, and the pictures of the view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import plotly.graph_objects as go
+
+import viz
+from model.changes import Change
+from ui import reading
+from ui.export import document, parts
+from ui.export.document import Component
+
+if TYPE_CHECKING:
+    from ui.export.parts import Choices
+    from ui.lens import Lens
+    from ui.reading import Say
+
+MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the shown kind is in it
+MOST_COLUMNS_ON_A_PHONE = 20
+
+
+def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
+    """The file. It may be made outside of a session, so ``say`` must not need one."""
+    moving = parts.moving(lens, say, choices)
+    sections = [
+        *_correction(lens, say, choices.address),
+        *_overview(lens, say),
+        *_heatmap(lens, say, choices),
+        *(section for each in moving for section in _component(each, say)),
+    ]
+    return document.document(
+        language=choices.language,
+        theme=lens.theme,
+        title=f"{lens.sentence.text} – {say('product')}",
+        body="\n".join(sections),
+        no_script=say("take_away_no_script"),
+        components=[*moving, parts.for_the_toolbars(lens, say)],
+    )
+
+
+def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
+    sentence = lens.sentence
+    yield f"<h1>{escape(say('attention_title'))}</h1>"
+    yield f"<h2>{escape(say('corrected_label'))}</h2>"
+    yield f'<p class="sentence" lang="ko">{escape(sentence.text)}</p>'
+    yield f"<h3>{escape(say('take_away_marked'))}</h3>"
+    yield f'<p class="sentence" lang="ko">{marked(sentence.source, sentence.changes)}</p>'
+    if sentence.changes:
+        yield _changes(sentence.changes, say)
+    facts = {
+        say("take_away_model"): lens.corrector.name,
+        say("take_away_fingerprint"): lens.corrector.fingerprint,
+        say("confidence_label"): f"{sentence.minimum_confidence:.2f}",
+        say("take_away_address"): address,
+    }
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td><code>{escape(value)}</code></td></tr>'
+        for name, value in facts.items()
+    )
+    yield _table(rows, say("take_away_facts"))
+
+
+def marked(source: str, changes: Iterable[Change]) -> str:
+    """``source`` as HTML, each change in its place: what was wrong struck out, and what is right after it."""
+    parts, done = [], 0
+    for change in changes:
+        parts.append(escape(source[done : change.source_start]))
+        parts += [
+            f"<{tag}>{escape(text)}</{tag}>"
+            for tag, text in (("del", change.wrong), ("ins", change.right))
+            if text
+        ]
+        done = change.source_end
+    return "".join([*parts, escape(source[done:])])
+
+
+def _changes(changes: Sequence[Change], say: Say) -> str:
+    head = "".join(f'<th scope="col">{escape(say(f"take_away_column_{name}"))}</th>' for name in _COLUMNS)
+    rows = []
+    for change in changes:
+        texts = "".join(f"<td>{escape(reading.visible(text))}</td>" for text in (change.wrong, change.right))
+        values = (change.fix_probability, change.keep_probability, change.confidence)
+        numbers = "".join(f'<td class="number">{value:.3f}</td>' for value in values)
+        rows.append(f"<tr>{texts}{numbers}</tr>")
+    return _table(f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>", say("take_away_changes"))
+
+
+_COLUMNS = ("wrong", "right", "fix", "keep", "confidence")
+
+
+def _table(rows: str, label: str) -> str:
+    return (
+        f'<div class="table" role="region" tabindex="0" aria-label="{escape(label)}">'
+        f"<table>{rows}</table></div>"
+    )
+
+
+def _overview(lens: Lens, say: Say) -> Iterable[str]:
+    trace = lens.trace
+    if trace.num_layers * trace.num_heads == 1:
+        return  # the one map there is follows at full size
+    everything = sum(trace.attention(kind).size for kind in trace.kinds) <= MOST_WEIGHTS
+    yield f"<h2>{escape(say('take_away_overview'))}</h2>"
+    yield _paragraph(say("take_away_overview_caption"), "note")
+    for kind in trace.kinds if everything else (lens.kind,):
+        yield f"<h3>{escape(say(f'kind_{kind}'))}</h3>"
+        yield _figure(f"overview-{kind}", parts.overview(lens, say, kind), say(f"kind_{kind}"))
+
+
+def _heatmap(lens: Lens, say: Say, choices: Choices) -> Iterable[str]:
+    place = parts.place(lens, say)
+    title = f"{say(f'kind_{lens.kind}')} · {place}"
+    yield f"<h2>{escape(title)}</h2>"
+    found = reading.describe(say, lens.trace, lens.weights, lens.kind, lens.changes, place)
+    yield _paragraph(found, "reading")
+    wide = len(choices.cells.keys) > MOST_COLUMNS_ON_A_PHONE
+    yield _figure("heatmap", parts.heatmap(lens, say, choices), title, wide=wide)
+    caption = f"heatmap_difference_{lens.kind}" if choices.minus_copy else f"caption_{lens.kind}"
+    yield _paragraph(say(caption), "note")
+
+
+def _component(part: Component, say: Say) -> Iterable[str]:
+    yield f"<h2>{escape(say(f'take_away_heading_{part.name}'))}</h2>"
+    yield document.component(part)
+
+
+def _figure(name: str, figure: go.Figure, label: str, *, wide: bool = False) -> str:
+    place = document.figure(name, figure, viz.config(file_name=name))
+    place = place.replace('class="figure"', 'class="figure wide"', 1) if wide else place
+    return f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(label)}">{place}</div>'
+
+
+def _paragraph(text: str, kind: str) -> str:
+    return f'<p class="{kind}">{escape(text)}</p>'

@@ -1,0 +1,21 @@
+"""The one way in which a page shows a figure."""
+
+from collections.abc import Callable
+
+import plotly.graph_objects as go
+import streamlit as st
+
+import viz
+from ui import lecture
+
+
+def draw(figure: go.Figure, key: str, file_name: str, on_click: Callable[[], None] | None = None) -> None:
+    """Show ``figure``; its toolbar saves it as ``file_name``. Fonts are larger in lecture mode.
+
+    ``on_click`` is called before the page runs again when one of the figure's points was clicked; the
+    points are then in ``st.session_state[key].selection``.
+    """
+    if lecture.is_on():
+        figure = lecture.enlarged(figure)
+    selection = {"on_select": on_click, "selection_mode": "points"} if on_click else {}
+    st.plotly_chart(figure, key=key, theme=None, config=viz.config(file_name=file_name), **selection)

@@ -1,0 +1,262 @@
+"""What the masks hide in a small batch of typed sentences, and what that does before and after the softmax."""
+
+import unicodedata
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+import viz
+from model.analysis.dot_product import DotProduct, dot_product_attention
+from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
+from ui import address, controls, figures, loaders, markup, models, notices
+from ui.texts import say
+from viz.labels import visible_token
+
+FEWEST, MOST = 2, 5  # sentences of a batch
+LONGEST = 30  # characters of each, so that every cell can still be seen
+MOST_COLUMNS_ON_A_PHONE = 20
+HALF, THIRD = 440, 300  # pixels that a map has where two, or three, stand side by side
+PADDING = "∅"  # as narrow as a character, unlike <pad>
+_LOGITS = r"\frac{QK^\top}{\sqrt{d_k}}"
+_LEVEL = rf"\vphantom{{{_LOGITS}}}"  # as high as the highest of them, so that neighbours stay level
+FORMULAS = {
+    ("logits", "without"): rf"S = {_LOGITS}",
+    ("weights", "without"): rf"{_LEVEL}\mathrm{{softmax}}(S)",
+    ("logits", "with"): r"S + M",
+    ("weights", "with"): r"\mathrm{softmax}(S + M)",
+}
+FORMULA = rf"\mathrm{{softmax}}\left({_LOGITS} + M\right)"
+
+
+def main() -> None:
+    st.title(say("masks_title"))
+    markup.paragraph(say("masks_lead"), "lead")
+    sentences = type_batch()
+    corrector = notices.load_corrector(models.choose())
+    if corrector is None or not is_usable(sentences, min(LONGEST, corrector.config.max_length)):
+        return
+    ids = pad([corrector.tokenizer.encode_source(sentence) for sentence in sentences])  # (B, K)
+    hidden = hidden_by_padding(ids)
+    show_batch(sentences, ids, hidden)
+    number = choose_sentence(sentences)
+    padding = int(hidden[number].sum())
+    show_masks(sentences[number], padding)
+    show_logits(sentences[number], padding, corrector)
+    with st.expander(say("masks_idea_heading")):
+        st.latex(FORMULA)
+        st.latex(r"M_{ij} \in \{0, -\infty\}")
+        st.markdown(say("masks_idea"))
+
+
+def type_batch() -> list[str]:
+    """The sentences, one a line; blank lines do not count."""
+    key = "control_batch"
+    st.session_state[key] = address.get("batch")
+    st.text_area(
+        say("batch_label"), key=key, on_change=lambda: address.put("batch", st.session_state[key]), height=150
+    )
+    lines = unicodedata.normalize("NFC", address.get("batch")).splitlines()
+    return [line.strip() for line in lines if line.strip()]
+
+
+def is_usable(sentences: list[str], longest: int) -> bool:
+    """Whether these are a batch that can be shown; else a message says what to change."""
+    if not FEWEST <= len(sentences) <= MOST:
+        st.warning(say("masks_how_many", count=len(sentences), fewest=FEWEST, most=MOST))
+        return False
+    too_long = [n for n, sentence in enumerate(sentences, start=1) if len(sentence) > longest]
+    for number in too_long:
+        st.warning(say("masks_too_long", number=number, length=len(sentences[number - 1]), limit=longest))
+    return not too_long
+
+
+def choose_sentence(sentences: list[str]) -> int:
+    """Which sentence to look into, counted from 0; the shortest has the most padding and is offered first."""
+    numbers = [str(number + 1) for number in range(len(sentences))]
+    shortest = min(range(len(sentences)), key=lambda number: len(sentences[number]))
+    chosen = controls.pick(
+        "batch_row",
+        numbers,
+        lambda number: f"{number}. {sentences[int(number) - 1]}",
+        otherwise=numbers[shortest],
+    )
+    return int(chosen) - 1
+
+
+def show_batch(sentences: list[str], ids: np.ndarray, hidden: np.ndarray) -> None:
+    """The ids as the network gets them, one row a sentence, and the mask that follows from their padding."""
+    st.header(say("masks_batch_heading"))
+    length = ids.shape[1]
+    count = int(hidden.sum())
+    longest = int((~hidden).sum(1).argmax()) + 1
+    markup.paragraph(
+        say(
+            "masks_batch_reading" if count else "masks_batch_reading_none",
+            sentences=len(sentences),
+            length=length,
+            longest=longest,
+            count=count,
+            share=f"{count / hidden.size:.0%}",
+        ),
+        "reading",
+    )
+    tokens = [source_tokens(sentence, length - len(sentence) - 1) for sentence in sentences]
+    columns = [str(position) for position in range(length)]
+    rows = {}
+    for number, (row, numbers) in enumerate(zip(tokens, ids.tolist(), strict=True), start=1):
+        rows[say("masks_row_tokens", number=number)] = row
+        rows[say("masks_row_ids", number=number)] = tuple(map(str, numbers))
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+    markup.table(table, say("masks_ids_label"))
+    markup.paragraph(say("masks_ids_note"), "note")
+    st.subheader(say("masks_padding_heading"))
+    names = [say("masks_sentence_number", number=number + 1) for number in range(len(sentences))]
+    show_map("padding_batch", viz.Hidden(padded=hidden, **names_of_hidden()), names, columns, None)
+
+
+def source_tokens(sentence: str, padding: int) -> tuple[str, ...]:
+    return (*map(visible_token, sentence), "</s>", *[PADDING] * padding)
+
+
+def names_of_hidden() -> dict[str, str]:
+    return {"masked_name": say("masks_masked"), "padded_name": say("masks_padded")}
+
+
+def show_map(name: str, hidden: viz.Hidden, rows, columns, design_width: float | None) -> None:
+    """A mask: 1 where may be looked, hatched or dotted where not."""
+    shape = (len(rows), len(columns))
+    figure = viz.number_heatmap(
+        np.where(hidden.cells(shape), np.nan, 1.0),
+        rows,
+        columns,
+        scale=viz.WEIGHT,
+        largest=4.0,
+        hidden=hidden,
+        numbers=True,
+        titles=("", ""),
+        hover=(say("hover_query"), say("hover_key"), say("masks_allowed")),
+        design_width=design_width,
+        theme=controls.theme(),
+    )
+    draw(name, figure, len(columns))
+
+
+def draw(name: str, figure, columns: int) -> None:
+    with st.container(key=f"wide_figure_{name}" if columns > MOST_COLUMNS_ON_A_PHONE else f"figure_{name}"):
+        figures.draw(figure, f"masks_{name}", f"mask-{name}")
+
+
+def show_masks(sentence: str, padding: int) -> None:
+    """Padding mask, look-ahead mask and both, as (T, T) over what the decoder reads of one sentence."""
+    st.header(say("masks_both_heading"))
+    rows, columns = axes("decoder_attention", sentence, padding)
+    padded, later = hidden_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
+    markup.paragraph(
+        say(
+            "masks_both_reading" if padding else "masks_both_reading_no_padding",
+            cells=padded.size,
+            later=int(later.sum()),
+            added=int((padded & ~later).sum()),
+        ),
+        "reading",
+    )
+    masks = {
+        "padding": viz.Hidden(padded=padded, **names_of_hidden()),
+        "look_ahead": viz.Hidden(masked=later, **names_of_hidden()),
+        "both_map": viz.Hidden(masked=later, padded=padded, **names_of_hidden()),
+    }
+    for place, (name, hidden) in zip(st.columns(3, gap="medium"), masks.items(), strict=True):
+        with place:
+            st.subheader(say(f"masks_{name}_heading"))
+            show_map(name, hidden, rows, columns, THIRD)
+
+
+def axes(kind: str, sentence: str, padding: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(row tokens, column tokens) of a sentence that is written as it was read, with its padding."""
+    read = source_tokens(sentence, padding)
+    return read, (
+        "<s>",
+        *read[: len(sentence)],
+        *read[len(sentence) + 1 :],
+    ) if kind == "decoder_attention" else read
+
+
+def hidden_cells(length: int, padding: int) -> np.ndarray:
+    """(Q, K) bool with Q = K = ``length``, True in the columns of the padding, which ends each row."""
+    return np.broadcast_to(np.arange(length) >= length - padding, (length, length))
+
+
+def show_logits(sentence: str, padding: int, corrector: loaders.Corrector) -> None:
+    """The logits of one head for the padded sentence, and their softmax, without the mask and with it."""
+    st.header(say("masks_logits_heading"))
+    with st.spinner(say("working")):
+        found = loaders.projections(sentence, sentence, corrector, padding)
+    kind, layer, head = choose_head(found)
+    projections = found[kind]
+    query, key, value = (getattr(projections, name)[layer, head] for name in ("query", "key", "value"))
+    padded = hidden_cells(len(key), padding)
+    later = hidden_by_look_ahead(len(key)) if kind == "decoder_attention" else None
+    hidden = viz.Hidden(masked=later, padded=padded, **names_of_hidden())
+    cells = hidden.cells(padded.shape)
+    without, with_mask = (dot_product_attention(query, key, value, mask) for mask in (None, ~cells))
+    rows, columns = axes(kind, sentence, padding)
+    markup.paragraph(describe(without, cells, rows, len(sentence) + 1), "reading")
+    largest = float(np.abs(without.scaled).max())
+    for name, mask in (("without", None), ("with", hidden)):
+        steps = with_mask if mask else without
+        for place, stage in zip(st.columns(2, gap="medium"), ("logits", "weights"), strict=True):
+            with place:
+                st.subheader(say(f"masks_{stage}_{name}_heading"))
+                st.latex(FORMULAS[stage, name])
+                figure = viz.number_heatmap(
+                    getattr(steps, stage),
+                    rows,
+                    columns,
+                    scale=viz.SIGNED if stage == "logits" else viz.WEIGHT,
+                    largest=largest if stage == "logits" else 1.0,
+                    hidden=mask,
+                    small_name=say("masks_small") if stage == "weights" else "",
+                    titles=(say(f"query_{kind}"), say(f"key_{kind}")),
+                    hover=(say("hover_query"), say("hover_key"), say(f"masks_{stage}")),
+                    design_width=HALF,
+                    theme=controls.theme(),
+                )
+                draw(f"{stage}_{name}", figure, len(columns))
+    markup.paragraph(say("masks_logits_note"), "note")
+
+
+def choose_head(found: dict[str, loaders.Projections]) -> tuple[str, int, int]:
+    """(kind, layer, head), counted from 0; asks only where there is a choice."""
+    kinds = list(found)
+    layers, heads, *_ = found[kinds[0]].query.shape
+    kind, layer, head = kinds[0], "1", "1"
+    with st.container(horizontal=True, gap="medium"):
+        if len(kinds) > 1:
+            kind = controls.choose("masks_kind", kinds, lambda kind: say(f"kind_{kind}"))
+        if layers > 1:
+            layer = controls.choose("layer", [str(n + 1) for n in range(layers)], str)
+        if heads > 1:
+            head = controls.choose("head", [str(n + 1) for n in range(heads)], str)
+    if len(kinds) == 1:
+        markup.paragraph(say("one_kind"), "note")
+    return kind, int(layer) - 1, int(head) - 1
+
+
+def describe(without: DotProduct, cells: np.ndarray, rows: tuple[str, ...], real: int) -> str:
+    """Where, in the ``real`` rows, the most weight would leak to what is hidden."""
+    leaks = np.where(cells, without.weights, 0.0).sum(axis=1)[:real]
+    row = int(leaks.argmax())
+    if not cells[row].any():
+        return say("masks_reading_nothing")
+    return say(
+        "masks_reading",
+        query=rows[row],
+        position=row,
+        count=int(cells[row].sum()),
+        share=f"{leaks[row]:.0%}",
+        mean=f"{leaks.mean():.0%}",
+    )
+
+
+main()

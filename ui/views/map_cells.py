@@ -1,0 +1,121 @@
+"""The cells that the heatmap shows: of syllables or words, with or without the marks, minus a copy or not."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.edits import row_positions
+from model.analysis.words import by_word, word_labels, words
+from ui.lens import Lens
+
+MARKS = ("<s>", "</s>")
+
+Spans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
+
+
+@dataclass(frozen=True)
+class MapCells:
+    """Q rows and K columns, each standing for a span of tokens; the first ones may be left out.
+
+    Rows and columns are numbered from ``first``, as in the figure, and by what they stand for.
+    """
+
+    values: np.ndarray  # (Q, K) float32: weights in 0..1, or differences in -1..1
+    masked: np.ndarray | None  # (Q, K) bool
+    queries: tuple[str, ...]  # (Q,)
+    keys: tuple[str, ...]  # (K,)
+    query_spans: Spans  # (Q,)
+    key_spans: Spans  # (K,)
+    first: tuple[int, int]
+
+    def rows_of(self, tokens: list[int]) -> list[int]:
+        """The numbers of the rows that hold any of these query tokens."""
+        return [
+            number
+            for number, (start, end) in enumerate(self.query_spans, self.first[0])
+            if any(start <= token < end for token in tokens)
+        ]
+
+    def cell_of(self, tokens: tuple[int, int]) -> tuple[int, int] | None:
+        """The numbers of the row and the column that hold a query and a key token; None where one is hidden."""
+        found = []
+        for token, spans, first in zip(tokens, (self.query_spans, self.key_spans), self.first, strict=True):
+            found += [n for n, (start, end) in enumerate(spans, first) if start <= token < end]
+        return (found[0], found[1]) if len(found) == 2 else None
+
+    def tokens_of(self, cell: tuple[int, int]) -> tuple[int, int]:
+        """The first query and the first key token of a cell, given by its numbers."""
+        row, column = self._index(cell)
+        return self.query_spans[row][0], self.key_spans[column][0]
+
+    def value_of(self, cell: tuple[int, int]) -> float:
+        return float(self.values[self._index(cell)])
+
+    def is_masked(self, cell: tuple[int, int]) -> bool:
+        return self.masked is not None and bool(self.masked[self._index(cell)])
+
+    def labels_of(self, cell: tuple[int, int]) -> tuple[str, str]:
+        row, column = self._index(cell)
+        return self.queries[row], self.keys[column]
+
+    def largest(self, rows: list[int]) -> tuple[int, int]:
+        """The numbers of the cell with the largest value in these rows, or in all where there are none."""
+        allowed = np.full(len(self.queries), not rows)
+        allowed[[row - self.first[0] for row in rows]] = True
+        found = np.where(allowed[:, None], self.values, -np.inf).argmax()
+        row, column = np.unravel_index(found, self.values.shape)
+        return int(row) + self.first[0], int(column) + self.first[1]
+
+    def _index(self, cell: tuple[int, int]) -> tuple[int, int]:
+        return cell[0] - self.first[0], cell[1] - self.first[1]
+
+
+def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: bool) -> MapCells:
+    """What the heatmap shows of ``lens``.
+
+    ``minus_copy`` subtracts 1 where a plain copy would look (``row_positions``); rows of new characters,
+    which have no such place, stay as they are. A sentence of marks alone keeps them.
+    """
+    values = _minus_copy(lens) if minus_copy else lens.weights
+    query_spans, key_spans = (
+        words(tokens) if by_words else tuple((place, place + 1) for place in range(len(tokens)))
+        for tokens in (lens.queries, lens.keys)
+    )
+    masked = lens.masked
+    if by_words:
+        values = by_word(values, query_spans, key_spans).astype(np.float32)
+        masked = None if masked is None else _all_masked(masked, query_spans, key_spans)
+    rows, columns = (
+        _without_marks(spans, tokens) if without_marks else slice(0, len(spans))
+        for spans, tokens in ((query_spans, lens.queries), (key_spans, lens.keys))
+    )
+    return MapCells(
+        np.ascontiguousarray(values[rows, columns]),
+        None if masked is None else masked[rows, columns],
+        word_labels(lens.queries, query_spans)[rows],
+        word_labels(lens.keys, key_spans)[columns],
+        query_spans[rows],
+        key_spans[columns],
+        (rows.start, columns.start),
+    )
+
+
+def _minus_copy(lens: Lens) -> np.ndarray:
+    """(Q, K) float32 in -1..1."""
+    copy = row_positions(lens.trace, lens.kind, lens.sentence.changes)
+    rows = np.flatnonzero(copy >= 0)
+    values = lens.weights.copy()
+    values[rows, copy[rows]] -= 1
+    return values
+
+
+def _all_masked(masked: np.ndarray, query_spans: Spans, key_spans: Spans) -> np.ndarray:
+    """(query words, key words) bool: where no syllable of one word may look at any of the other."""
+    hidden = by_word(masked.astype(np.float32), query_spans, key_spans)
+    return hidden == np.array([end - start for start, end in key_spans])
+
+
+def _without_marks(spans: Spans, tokens: tuple[str, ...]) -> slice:
+    """Marks stand at the ends of a sentence, so that what is left has no holes."""
+    kept = [number for number, (start, _) in enumerate(spans) if tokens[start] not in MARKS]
+    return slice(kept[0], kept[-1] + 1) if kept else slice(0, len(spans))

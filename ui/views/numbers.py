@@ -1,0 +1,166 @@
+"""One query of one head, from its vector to what it takes from the values, in numbers."""
+
+import numpy as np
+import streamlit as st
+
+import viz
+from model.analysis.dot_product import DotProduct, dot_product_attention
+from ui import address, figures, formulas, loaders, markup, reading
+from ui.lens import Lens
+from ui.texts import say
+from viz.labels import visible_token
+
+MOST_KEYS = 40  # of a longer sentence, those with the largest weights
+
+
+def show(lens: Lens) -> None:
+    """The calculation of one query token of ``lens``; where it shows a mean, of the first layer or head."""
+    layer, head = lens.layer or 0, lens.head or 0
+    place = reading.place(say, lens.trace, layer, head)
+    if lens.layer is None or lens.head is None:
+        markup.paragraph(say("numbers_no_mean", place=place), "note")
+    row = choose_query(lens, layer, head)
+    steps = calculate(lens, layer, head, row)
+    weights = lens.trace.attention(lens.kind)[layer, head, row]
+    markup.paragraph(describe(lens, steps, row, place), "reading")
+    kept = shown_keys(steps.weights[0])
+    show_vectors(lens, steps, row, kept)
+    show_scores(lens, steps, kept)
+    show_sum(lens, steps, kept)
+    difference = float(np.abs(steps.weights[0] - weights).max(initial=0))
+    markup.paragraph(say("numbers_difference", difference=f"{difference:.1g}"), "note")
+    with st.expander(say("numbers_idea_heading")):
+        st.markdown(say("numbers_idea"))
+
+
+def choose_query(lens: Lens, layer: int, head: int) -> int:
+    """The row that the visitor chose here or in another view; else the first that a change concerns."""
+    rows, here = range(len(lens.queries)), chosen_row()
+    row = here if here in rows else next(iter(lens.rows), 0)
+    key = "control_numbers_query"
+    st.session_state[key] = row
+
+    def keep() -> None:
+        chosen = st.session_state[key]
+        column = int(lens.trace.attention(lens.kind)[layer, head, chosen].argmax())
+        address.put("cell", f"{chosen},{column}")
+
+    st.selectbox(
+        say("numbers_query_label"),
+        rows,
+        format_func=lambda number: f"{number}: {visible_token(lens.queries[number])}",
+        key=key,
+        on_change=keep,
+    )
+    return row
+
+
+def chosen_row() -> int | None:
+    """The row of the chosen cell, "row,column" in the address; None where there is none."""
+    row, _, column = address.get("cell").partition(",")
+    return int(row) if address.is_number(row) and address.is_number(column) else None
+
+
+def calculate(lens: Lens, layer: int, head: int, row: int) -> DotProduct:
+    """Every step for one row (Q = 1) of one head, from the network's own queries, keys and values."""
+    found = loaders.projections(lens.sentence.source, lens.sentence.text, lens.corrector)[lens.kind]
+    allowed = None if lens.masked is None else ~lens.masked[row : row + 1]
+    query = found.query[layer, head, row : row + 1]
+    return dot_product_attention(query, found.key[layer, head], found.value[layer, head], allowed)
+
+
+def shown_keys(weights: np.ndarray) -> np.ndarray:
+    """(K,) -> the positions, in order, of the keys that are shown: all, or the heaviest of many."""
+    return np.sort(np.argsort(-weights, kind="stable")[:MOST_KEYS])
+
+
+def describe(lens: Lens, steps: DotProduct, row: int, place: str) -> str:
+    """Which key the query meets best, and how much of the output comes from it."""
+    weights = steps.weights[0]
+    best = int(weights.argmax())
+    return say(
+        "numbers_reading",
+        query=visible_token(lens.queries[row]),
+        key=visible_token(lens.keys[best]),
+        position=best,
+        product=viz.number_text(steps.products[0, best]),
+        score=viz.number_text(steps.scaled[0, best]),
+        weight=f"{weights[best]:.2f}",
+        hidden=int(np.isneginf(steps.logits).sum()),
+        place=place,
+    )
+
+
+def show_vectors(lens: Lens, steps: DotProduct, row: int, kept: np.ndarray) -> None:
+    """The query as a strip above the keys as a matrix (K, d), in the same colours."""
+    table = np.vstack([steps.query, np.full_like(steps.query, np.nan), steps.key[kept]])
+    rows = [lens.queries[row], "", *(lens.keys[key] for key in kept)]
+    formula = [
+        r"q_t = x_t W^Q \qquad k_s = y_s W^K",
+        rf"d = {steps.key.shape[1]}, \qquad t = {row}",
+    ]
+    titles = (say("numbers_vectors_rows"), say("dimension_axis"))
+    _side_by_side("vectors", formula, _matrix(lens, table, rows, titles))
+
+
+def show_scores(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
+    """Product, scaling, mask and softmax: a row of numbers for each key."""
+    best = int(steps.weights[0].argmax())
+    product, score, weight = (formulas.tex(t[0, best]) for t in (steps.products, steps.scaled, steps.weights))
+    worked = formulas.dot(steps.query[0], steps.key[best], most=4)
+    formula = [
+        formulas.lines(rf"q_t \cdot k_{{{best}}}", [*worked, f"= {product}"]),
+        rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}",
+        rf"\alpha_{{t,{best}}} = {formulas.softmax_of(steps.scaled[0, best])} = {weight}",
+    ]
+    figure = viz.attention_steps(
+        [table[0, kept] for table in (steps.products, steps.scaled, steps.logits)],
+        steps.weights[0, kept],
+        [lens.keys[key] for key in kept],
+        ["q·k", "÷√d", say("numbers_with_mask"), "softmax"],
+        masked_name=say("numbers_masked"),
+        titles=(say("hover_key"), ""),
+        hover=(say("hover_key"), say("numbers_step"), say("value_axis")),
+        theme=lens.theme,
+    )
+    _side_by_side("scores", formula, figure)
+    if len(kept) < steps.weights.shape[1]:
+        rest = 1 - float(steps.weights[0, kept].sum())
+        markup.paragraph(say("numbers_rest", shown=len(kept), rest=f"{rest:.3f}"), "note")
+
+
+def show_sum(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
+    """Each value times its weight, and below them their sum, which is the output of the head."""
+    weighted = steps.weighted_values(0)
+    table = np.vstack([weighted[kept], np.full_like(steps.output, np.nan), steps.output])
+    rows = [*(lens.keys[key] for key in kept), "", "o"]
+    terms = formulas.weighted_sum(steps.weights[0], steps.value[:, :1], most=3)
+    formula = [
+        r"o_t = \sum_s \alpha_{ts}\, v_s, \qquad v_s = y_s W^V",
+        formulas.lines("o_{t,0}", [*terms, f"= {formulas.tex(steps.output[0, 0])}"]),
+    ]
+    titles = (say("numbers_sum_rows"), say("dimension_axis"))
+    _side_by_side("sum", formula, _matrix(lens, table, rows, titles))
+
+
+def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, str]):
+    return viz.number_heatmap(
+        table,
+        rows,
+        [str(dimension) for dimension in range(table.shape[1])],
+        titles=titles,
+        hover=(*titles, say("value_axis")),
+        label_every=max(table.shape[1] // 8, 1),
+        theme=lens.theme,
+    )
+
+
+def _side_by_side(name: str, formula: list[str], figure) -> None:
+    st.subheader(say(f"numbers_{name}_heading"))
+    words, picture = st.columns([2, 3], gap="medium")
+    with words:
+        markup.paragraph(say(f"numbers_{name}_words"), "note")
+        for line in formula:
+            st.latex(line)
+    with picture:
+        figures.draw(figure, f"numbers_{name}", f"qkv-{name}")

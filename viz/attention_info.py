@@ -1,0 +1,114 @@
+"""What one attention map's heatmap shows, checked, and the pixels it takes."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from viz.theme import TITLE_HEIGHT
+from viz.token_axis import CellSize, ColumnTicks, cell_size, column_ticks
+
+# Rounding in float32 and averaging over heads may leave a weight this far outside 0..1.
+TOLERANCE = 1e-4
+
+# Pixels below the title: colour scale, legend, the name of the columns; then come their labels.
+SCALE_HEIGHT = 40
+LEGEND_HEIGHT = 28
+NAME_HEIGHT = 30
+FOOT = 12
+
+
+@dataclass(frozen=True)
+class AttentionInfo:
+    """The data of one heatmap, checked; positions count from ``first``."""
+
+    weights: np.ndarray  # (Q, K) float32
+    query_tokens: tuple[str, ...]  # (Q,)
+    key_tokens: tuple[str, ...]  # (K,)
+    masked: np.ndarray  # (Q, K) bool
+    emphasis_rows: frozenset[int]
+    selected: tuple[int, int] | None
+    first: tuple[int, int]
+    difference: bool
+    colour_max: float
+
+    @property
+    def cell(self) -> CellSize:
+        return cell_size(len(self.key_tokens), len(self.query_tokens))
+
+    @property
+    def columns(self) -> ColumnTicks:
+        return column_ticks(self.key_tokens, self.cell)
+
+    @property
+    def head(self) -> float:
+        """Pixels above the cells."""
+        return TITLE_HEIGHT + SCALE_HEIGHT + LEGEND_HEIGHT + NAME_HEIGHT + self.columns.height
+
+    @property
+    def height(self) -> float:
+        return self.head + max(len(self.query_tokens), 1) * self.cell.height + FOOT
+
+    @property
+    def rows_span(self) -> tuple[float, float]:
+        """The vertical axis from its lower end to its upper end."""
+        return self.first[0] + max(len(self.query_tokens), 1) - 0.5, self.first[0] - 0.5
+
+    @property
+    def columns_span(self) -> tuple[float, float]:
+        return self.first[1] - 0.5, self.first[1] + max(len(self.key_tokens), 1) - 0.5
+
+
+def attention_info(
+    weights, query_tokens, key_tokens, masked, emphasis_rows, selected, first, difference, colour_max
+) -> AttentionInfo:
+    """The arguments of ``attention_heatmap`` after their checks; raises the ValueErrors it names."""
+    weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), -1 if difference else 0)
+    masked = np.zeros(weights.shape, bool) if masked is None else _checked_mask(masked, weights)
+    rows, columns = (range(start, start + size) for start, size in zip(first, weights.shape, strict=True))
+    if strange := [row for row in emphasis_rows if row not in rows]:
+        raise ValueError(f"emphasis_rows should lie in {_ends(rows)}, received {strange}")
+    if selected is not None and not (selected[0] in rows and selected[1] in columns):
+        raise ValueError(f"selected should lie in {_ends(rows)} and {_ends(columns)}, received {selected}")
+    if colour_max is None:
+        colour_max = float(np.abs(weights).max(initial=0)) or 1.0
+    if not colour_max > 0:
+        raise ValueError(f"colour_max should be positive, received {colour_max}")
+    return AttentionInfo(
+        weights,
+        tuple(query_tokens),
+        tuple(key_tokens),
+        masked,
+        frozenset(emphasis_rows),
+        selected,
+        first,
+        difference,
+        colour_max,
+    )
+
+
+def _ends(numbers: range) -> str:
+    return f"{numbers.start}..{numbers.stop - 1}"
+
+
+def _checked_weights(weights, shape: tuple[int, int], lowest: int) -> np.ndarray:
+    weights = np.asarray(weights, dtype=np.float32)
+    if weights.size == 0 and 0 in shape:
+        weights = np.zeros(shape, np.float32)
+    if weights.shape != shape:
+        raise ValueError(
+            f"weights should have the shape (Q, K) = {shape} of the tokens, received {weights.shape}"
+        )
+    if weights.size and not (weights.min() >= lowest - TOLERANCE and weights.max() <= 1 + TOLERANCE):
+        raise ValueError(f"weights should lie in {lowest}..1, received {weights.min()} to {weights.max()}")
+    return weights
+
+
+def _checked_mask(masked, weights: np.ndarray) -> np.ndarray:
+    masked = np.asarray(masked, dtype=bool)
+    if masked.size == 0 and weights.size == 0:
+        return np.zeros(weights.shape, bool)
+    if masked.shape != weights.shape:
+        raise ValueError(f"masked should have the shape of weights {weights.shape}, received {masked.shape}")
+    if (weights[masked] != 0).any():
+        raise ValueError(f"masked cells should hold exactly 0, received up to {weights[masked].max()}")
+    return masked

@@ -1,0 +1,110 @@
+"""Where things stand in one attention map's heatmap: its axes, its frames, its legend."""
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+
+from viz.attention_info import FOOT, SCALE_HEIGHT, AttentionInfo
+from viz.cell_overlay import outlines
+from viz.labels import plain_text, token_label
+from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.token_axis import row_ticks
+
+
+def attention_layout(
+    info: AttentionInfo, title: str, query_title: str, key_title: str, theme: str
+) -> go.Layout:
+    """The layout of ``attention_heatmap``; its titles are escaped here."""
+    return go.Layout(
+        base_layout(theme)
+        | {
+            "title": figure_title(plain_text(title), info.height),
+            "xaxis": _key_axis(info, key_title, theme),
+            "yaxis": _query_axis(info, query_title, theme),
+            "xaxis2": _hover_axis("x", info.columns_span, info.first[1], info.key_tokens),
+            "yaxis2": _hover_axis("y", info.rows_span, info.first[0], info.query_tokens),
+            "shapes": outlines(info.selected, info.rows_span, info.columns_span, theme)
+            if info.selected
+            else [],
+            "height": info.height,
+            "margin": {"t": info.head, "l": 40, "r": 16, "b": FOOT},
+            "plot_bgcolor": palette(theme).grid if info.weights.size else "rgba(0,0,0,0)",
+            "legend": _legend(info),
+            # So that the invisible marker in the middle of a cell answers for the whole cell.
+            "hoverdistance": 300,
+        }
+    )
+
+
+def _key_axis(info: AttentionInfo, title: str, theme: str) -> dict:
+    columns = info.columns
+    return base_axis(theme, plain_text(title)) | {
+        "side": "top",
+        "range": info.columns_span,
+        "tickmode": "array",
+        "tickvals": [column + info.first[1] for column in columns.positions],
+        "ticktext": columns.labels,
+        "tickangle": columns.angle,
+        "tickfont": {"size": info.cell.font},
+        "showgrid": False,
+        "constrain": "domain",
+        "constraintoward": "left",
+    }
+
+
+def _query_axis(info: AttentionInfo, title: str, theme: str) -> dict:
+    start, colour = info.first[0], palette(theme).accent
+    always = {row - start for row in info.emphasis_rows}
+    rows = row_ticks(info.query_tokens, info.cell, always)
+    labels = (token_label(info.query_tokens[row]) for row in rows)
+    return (
+        base_axis(theme, plain_text(title))
+        | {
+            "range": info.rows_span,
+            "tickmode": "array",
+            "tickvals": [row + start for row in rows],
+            "ticktext": [
+                _emphasised(label, colour) if row in always else label
+                for row, label in zip(rows, labels, strict=True)
+            ],
+            "tickfont": {"size": info.cell.font},
+            "showgrid": False,
+            "automargin": True,
+            "constrain": "domain",
+            "constraintoward": "top",
+        }
+        | ({"scaleanchor": "x", "scaleratio": 1} if info.cell.square else {})
+    )
+
+
+def _hover_axis(over: str, span: tuple[float, float], first: int, tokens: Sequence[str]) -> dict:
+    """An axis nobody sees that knows the label of every place, which the hover asks it for."""
+    return {
+        "overlaying": over,
+        "matches": over,
+        "range": span,
+        "tickmode": "array",
+        "tickvals": list(range(first, first + len(tokens))),
+        "ticktext": [token_label(token) for token in tokens],
+        "showticklabels": False,
+        "showgrid": False,
+        "zeroline": False,
+        "ticks": "",
+    }
+
+
+def _legend(info: AttentionInfo) -> dict:
+    return {
+        "orientation": "h",
+        "x": 0,
+        "yref": "container",
+        "y": 1 - (TITLE_HEIGHT + SCALE_HEIGHT) / info.height,
+        "yanchor": "top",
+        "itemclick": False,
+        "itemdoubleclick": False,
+        "bgcolor": "rgba(0,0,0,0)",
+    }
+
+
+def _emphasised(label: str, colour: str) -> str:
+    return f'<b><span style="color:{colour}">{label}</span></b>'

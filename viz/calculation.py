@@ -1,0 +1,264 @@
+"""Tables of numbers as heatmaps that can be read: what attention is computed from, step by step."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.hidden import Hidden
+from viz.labels import plain_text, template_text, token_label
+from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
+from viz.token_axis import cell_size, column_ticks
+
+SIGNED, WEIGHT = "signed", "weight"
+
+MOST_COLUMNS_WITH_NUMBERS = 12
+MOST_COLUMNS_WITH_GAPS = 60  # beyond, gaps would be all there is to see on a phone
+_SCALE_HEIGHT, _NAME_HEIGHT, _LEGEND_HEIGHT, _FOOT = 40, 26, 34, 8
+_TALLEST_ROW, _LOWEST_ROW = 34, 15
+
+
+def number_text(value: float, digits: int = 2) -> str:
+    """A number as a table shows it: rounded, no needless zeros, −∞ for a masked logit, nothing for a gap."""
+    if np.isnan(value):
+        return ""
+    if np.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.{digits}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text.replace("-", "−")
+
+
+def number_heatmap(
+    values: np.ndarray,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    *,
+    scale: str = SIGNED,
+    largest: float | None = None,
+    hidden: Hidden | None = None,
+    small_name: str = "",
+    numbers: bool | None = None,
+    title: str = "",
+    titles: tuple[str, str] = ("Row", "Column"),
+    hover: tuple[str, str, str] = ("Row", "Column", "Value"),
+    design_width: float | None = None,
+    label_every: int = 1,
+    theme: str = "light",
+) -> go.Figure:
+    """Heatmap of a table; row 0 is at the top, and cell (r, c) lies at x = c, y = r.
+
+    Args:
+        values: (rows, columns); NaN is a gap, -inf a masked logit.
+        row_labels, column_labels: as they were typed; they are escaped here. An empty label labels nothing.
+        scale: "signed" runs from -largest over 0 to largest in two colours, "weight" from 0 to ``largest``
+            in one.
+        largest: the number of the strongest colour; None takes the largest absolute value in the table, and
+            1 for weights.
+        hidden: cells that are masked or padding, drawn over their values.
+        small_name: what the legend calls a weight of almost 0; empty for no such entry.
+        numbers: whether the numbers stand in the cells; None writes them where there is room.
+        titles: of rows and columns; hover: names of row, column and value.
+        design_width: pixels of a map from tokens to tokens, whose cells are square at that width; None for a
+            table, whose rows are as high as a line of text.
+        label_every: writes only every so manyth column label, such as of numbered dimensions.
+
+    Raises ValueError for shapes that do not fit each other, another scale, a ``largest`` that is not
+    positive, and an unknown theme.
+    """
+    info = _info(values, row_labels, column_labels, scale, largest, hidden, numbers)
+    layout = _layout(info, title, titles, design_width, theme)
+    ticks = zip(layout.xaxis.tickvals, layout.xaxis.ticktext, strict=True)
+    kept = [(place, label) for place, label in ticks if place % label_every == 0]
+    layout.xaxis.update(tickvals=[place for place, _ in kept], ticktext=[label for _, label in kept])
+    figure = go.Figure(layout=layout)
+    if info.values.size:
+        figure.add_trace(_heatmap(info, np.arange(info.values.shape[1]), hover, layout.height, theme))
+        figure.add_traces(info.hidden.areas(info.values.shape, theme))
+    if small_name and figure.data:
+        figure.add_trace(_small(small_name, theme))
+    return figure
+
+
+def attention_steps(
+    steps: Sequence[np.ndarray],
+    weights: np.ndarray,
+    key_labels: Sequence[str],
+    step_labels: Sequence[str],
+    *,
+    masked_name: str = "masked",
+    title: str = "",
+    titles: tuple[str, str] = ("Key", ""),
+    hover: tuple[str, str, str] = ("Key", "Step", "Value"),
+    theme: str = "light",
+) -> go.Figure:
+    """One query's way from products to weights: a row for each key, a column for each step, weights last.
+
+    ``steps`` are signed numbers (K,) each, with -inf where masked; ``weights`` (K,) lie in 0..1 and have
+    their own colours. ``step_labels`` name the steps and the weights. Raises ValueError for shapes that do
+    not fit each other.
+    """
+    signed = np.column_stack([*steps, np.full(len(weights), np.nan)])
+    hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
+    info = _info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
+    layout = _layout(info, title, titles, None, theme)
+    last = len(steps)
+    figure = go.Figure(layout=layout)
+    if info.values.size:
+        of_weights = _info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, None, True)
+        figure.add_trace(_heatmap(info, np.arange(last), hover, layout.height, theme))
+        figure.add_trace(_heatmap(of_weights, np.array([last]), hover, layout.height, theme))
+        figure.add_traces(info.hidden.areas(info.values.shape, theme))
+        figure.add_vline(x=last - 0.5, line={"color": palette(theme).quiet_text, "width": 2})
+    return figure
+
+
+@dataclass(frozen=True)
+class _TableInfo:
+    values: np.ndarray  # (rows, columns) float64
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    scale: str
+    largest: float
+    numbers: bool
+    hidden: Hidden = field(default_factory=Hidden)
+
+    def row_height(self, design_width: float | None) -> float:
+        """Pixels of a row; of a map from tokens to tokens as high as a column is wide."""
+        room = 640 / max(len(self.row_labels), 1)
+        if design_width is not None:
+            room = design_width / max(len(self.column_labels), 1)
+        return max(_LOWEST_ROW, min(_TALLEST_ROW, room))
+
+
+def _info(values, row_labels, column_labels, scale, largest, hidden, numbers) -> _TableInfo:
+    values = np.asarray(values, dtype=np.float64)
+    expected = (len(row_labels), len(column_labels))
+    if values.size == 0 and 0 in expected:
+        values = np.zeros(expected)
+    if values.shape != expected:
+        raise ValueError(f"values should have the shape {expected} of the labels, received {values.shape}")
+    if scale not in (SIGNED, WEIGHT):
+        raise ValueError(f"scale should be {SIGNED!r} or {WEIGHT!r}, received {scale!r}")
+    if largest is None:
+        finite = np.abs(values[np.isfinite(values)])
+        largest = 1.0 if scale == WEIGHT else float(finite.max(initial=0)) or 1.0
+    if not largest > 0:
+        raise ValueError(f"largest should be positive, received {largest}")
+    hidden = hidden or Hidden()
+    hidden.cells(values.shape)  # refuses cells of another shape
+    if numbers is None:
+        numbers = len(column_labels) <= MOST_COLUMNS_WITH_NUMBERS
+    return _TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
+
+
+def _heatmap(
+    info: _TableInfo, columns: np.ndarray, hover: tuple[str, str, str], height: float, theme: str
+) -> go.Heatmap:
+    """The values of ``columns`` many columns, at x = ``columns``."""
+    colours = palette(theme)
+    values = info.values[:, : len(columns)]
+    exact = [[_exact(value) for value in row] for row in values]
+    labels = [token_label(label) for label in info.column_labels[: len(columns)]]
+    row_name, column_name, value_name = (template_text(name) for name in hover)
+    heatmap = go.Heatmap(
+        x=columns,
+        z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
+        customdata=np.dstack([exact, [labels] * len(exact)]),
+        zmin=0 if info.scale == WEIGHT else -info.largest,
+        zmax=info.largest,
+        colorscale=colour_scale(_colours(info, theme)),
+        xgap=int(len(columns) <= MOST_COLUMNS_WITH_GAPS),
+        ygap=1,
+        showscale=not info.numbers,
+        colorbar=weight_scale(value_name, height) | {"tickformat": "~g", "nticks": 5},
+        hovertemplate=f"{row_name}: <b>%{{y}}</b><br>{column_name}: <b>%{{customdata[1]}}</b>"
+        f"<br>{value_name}: <b>%{{customdata[0]}}</b><extra></extra>",
+    )
+    if info.numbers:
+        # Without a size of their own, numbers shrink to their cells, and those that cannot are left out.
+        heatmap.update(
+            text=[[number_text(value) for value in row] for row in values],
+            texttemplate="%{text}",
+            textfont={"color": colours.text},
+        )
+    return heatmap
+
+
+def _colours(info: _TableInfo, theme: str) -> tuple[str, ...]:
+    """The whole scale, or of it the part that the colour of the text can be read on."""
+    colours = palette(theme)
+    scale = colours.sequential if info.scale == WEIGHT else colours.diverging
+    if not info.numbers:
+        return scale
+    middle = len(scale) // 2
+    return scale[:3] if info.scale == WEIGHT else scale[middle - 1 : middle + 2]
+
+
+def _exact(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−") if np.isfinite(value) else number_text(value)
+
+
+def _small(name: str, theme: str) -> go.Scatter:
+    """A legend entry: how a weight of almost 0 looks."""
+    colours = palette(theme)
+    marker = {
+        "symbol": "square",
+        "size": 14,
+        "color": colours.sequential[0],
+        "line": {"color": colours.hatch, "width": 1},
+    }
+    return go.Scatter(
+        x=[None], y=[None], mode="markers", marker=marker, name=plain_text(name), showlegend=True
+    )
+
+
+def _layout(
+    info: _TableInfo, title: str, titles: tuple[str, str], design_width: float | None, theme: str
+) -> go.Layout:
+    rows, columns = max(len(info.row_labels), 1), max(len(info.column_labels), 1)
+    cell = cell_size(columns)
+    ticks = column_ticks(info.column_labels, cell)
+    row_height = info.row_height(design_width)
+    head = (TITLE_HEIGHT if title else 8) + (0 if info.numbers else _SCALE_HEIGHT)
+    head += ticks.height + 8 + (_NAME_HEIGHT if titles[1] else 0)
+    height = head + rows * row_height + _LEGEND_HEIGHT + _FOOT
+    shared = {"tickmode": "array", "showgrid": False}
+    column_axis = base_axis(theme, plain_text(titles[1])) | shared
+    column_axis |= {
+        "side": "top",
+        "range": [-0.5, columns - 0.5],
+        "tickvals": ticks.positions,
+        "ticktext": ticks.labels,
+        "tickangle": ticks.angle,
+        "tickfont": {"size": cell.font},
+    }
+    row_axis = base_axis(theme, plain_text(titles[0])) | shared
+    row_axis |= {
+        "range": [rows - 0.5, -0.5],
+        "tickvals": list(range(len(info.row_labels))),
+        "ticktext": [token_label(label) for label in info.row_labels],
+        "tickfont": {"size": round(min(13, max(9, 0.72 * row_height)))},
+        "automargin": True,
+    }
+    return go.Layout(
+        base_layout(theme)
+        | {
+            "title": figure_title(plain_text(title), height),
+            "xaxis": column_axis,
+            "yaxis": row_axis,
+            "height": height,
+            "margin": {"t": head, "l": 40, "r": 16, "b": _LEGEND_HEIGHT + _FOOT},
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "yref": "container",
+                "y": 0,
+                "yanchor": "bottom",
+                "itemclick": False,
+                "itemdoubleclick": False,
+                "bgcolor": "rgba(0,0,0,0)",
+            },
+        }
+    )

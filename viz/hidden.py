@@ -1,0 +1,72 @@
+"""Cells that hold nothing: hatched where a mask forbids looking, dotted where there is only padding.
+
+Both differ from each other and from a weight that is merely small without a look at the colour.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.labels import plain_text
+from viz.theme import palette
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """Which cells of a (Q, K) picture hold nothing, why, and how the legend calls them.
+
+    A cell that is both masked and padded shows as padded: that nothing stands there is the deeper reason.
+    """
+
+    masked: np.ndarray | None = None  # (Q, K) bool
+    padded: np.ndarray | None = None  # (Q, K) bool
+    masked_name: str = "masked"
+    padded_name: str = "padding"
+
+    def cells(self, shape: tuple[int, int]) -> np.ndarray:
+        """(Q, K) bool, True where either is. Raises ValueError for cells of another shape."""
+        found = np.zeros(shape, bool)
+        for name in ("masked", "padded"):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            if np.shape(given) != shape:
+                raise ValueError(f"{name} should have the shape {shape}, received {np.shape(given)}")
+            found |= np.asarray(given, bool)
+        return found
+
+    def areas(self, shape: tuple[int, int], theme: str) -> list[go.Scatter]:
+        """The traces that draw them over a heatmap whose cell (q, k) lies at x = k, y = q."""
+        everything = self.cells(shape)
+        padded = np.zeros(shape, bool) if self.padded is None else np.asarray(self.padded, bool)
+        drawn = ((everything & ~padded, "/", self.masked_name), (padded, ".", self.padded_name))
+        return [_area(cells, pattern, name, theme) for cells, pattern, name in drawn if cells.any()]
+
+
+def _area(cells: np.ndarray, pattern: str, name: str, theme: str) -> go.Scatter:
+    """One filled rectangle for each run of ``cells`` in a row."""
+    x, y = [], []
+    for row, line in enumerate(cells):
+        edges = np.flatnonzero(np.diff(np.concatenate(([0], line.astype(np.int8), [0]))))
+        for left, right in edges.reshape(-1, 2) - 0.5:
+            x += [left, right, right, left, None]
+            y += [row - 0.5, row - 0.5, row + 0.5, row + 0.5, None]
+    colours = palette(theme)
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillpattern={
+            "shape": pattern,
+            "size": 6,
+            "solidity": 0.25,
+            "fgcolor": colours.hatch,
+            "bgcolor": colours.gap,
+        },
+        name=plain_text(name),
+        showlegend=True,
+        hoverinfo="skip",
+    )

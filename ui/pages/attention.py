@@ -104,7 +104,8 @@ def show_views(lens_of: partial) -> None:
     if view != "predict":  # the prediction asks for what this would tell
         edits.show(lens_of(trace.kinds[-1], None, None))
     view = controls.choose("view", [*BESIDE_OVERVIEW, *ALONE], lambda view: say(f"view_{view}"))
-    lens = lens_of(*choose_map(trace))
+    # What is predicted is the mean over all heads, so there is no map to choose.
+    lens = lens_of(trace.kinds[-1], None, None) if view == "predict" else lens_of(*choose_map(trace))
     if view in ALONE:
         ALONE[view](lens)
     elif trace.num_layers * trace.num_heads == 1:

@@ -12,8 +12,13 @@ def is_on() -> bool:
 
 
 def enlarged(figure: go.Figure, factor: float = FONT_FACTOR) -> go.Figure:
-    """``figure`` with every font of its layout ``factor`` times as large; data and colours stay."""
+    """``figure`` with every font of its layout ``factor`` times as large and room for them above; data and
+    colours stay."""
     layout = _with_larger_fonts(figure.layout.to_plotly_json(), factor)
+    margin = layout.get("margin", {})
+    if "height" in layout and "t" in margin:
+        more = margin["t"] * (factor - 1)
+        layout |= {"height": layout["height"] + more, "margin": margin | {"t": margin["t"] + more}}
     return go.Figure(figure.data, layout)
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import streamlit as st
 
-from ui import address, confidence, controls, examples, loaders, markup, models, notices
+from ui import address, confidence, controls, examples, lecture, loaders, markup, models, notices
 from ui.lens import Lens, choose_map, choose_sentence, trace_of
 from ui.live_text import live_text, replace
 from ui.texts import say
@@ -111,7 +111,10 @@ def show_views(lens_of: partial) -> None:
     elif trace.num_layers * trace.num_heads == 1:
         BESIDE_OVERVIEW[view](lens)
     else:
-        left, right = st.columns([2, 3], gap="medium")
+        # In a lecture hall each picture gets the whole width.
+        left, right = (
+            (st.container(), st.container()) if lecture.is_on() else st.columns([2, 3], gap="medium")
+        )
         with left:
             overview.show(lens)
         with right:

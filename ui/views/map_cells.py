@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.edits import row_positions
-from model.analysis.words import by_word, word_labels, words
+from model.analysis.words import by_word, masked_by_word, word_labels, words
 from ui.lens import Lens
 
 MARKS = ("<s>", "</s>")
@@ -84,7 +84,7 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
     masked = lens.masked
     if by_words:
         values = by_word(values, query_spans, key_spans).astype(np.float32)
-        masked = None if masked is None else _all_masked(masked, query_spans, key_spans)
+        masked = None if masked is None else masked_by_word(masked, query_spans, key_spans)
     rows, columns = (
         _without_marks(spans, tokens) if without_marks else slice(0, len(spans))
         for spans, tokens in ((query_spans, lens.queries), (key_spans, lens.keys))
@@ -107,12 +107,6 @@ def _minus_copy(lens: Lens) -> np.ndarray:
     values = lens.weights.copy()
     values[rows, copy[rows]] -= 1
     return values
-
-
-def _all_masked(masked: np.ndarray, query_spans: Spans, key_spans: Spans) -> np.ndarray:
-    """(query words, key words) bool: where no syllable of one word may look at any of the other."""
-    hidden = by_word(masked.astype(np.float32), query_spans, key_spans)
-    return hidden == np.array([end - start for start, end in key_spans])
 
 
 def _without_marks(spans: Spans, tokens: tuple[str, ...]) -> slice:

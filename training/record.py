@@ -57,7 +57,10 @@ class Past:
 
     @classmethod
     def read(cls, folder: Path) -> "Past":
-        return cls(tuple(read_runs(folder)), tuple(read_history(folder)))
+        """Rows that lie beyond the weights are left out: a run writes them more often than it saves weights."""
+        runs, rows = read_runs(folder), read_history(folder)
+        steps = sum(run["taken"]["steps"] for run in runs)
+        return cls(tuple(runs), tuple(row for row in rows if int(row["step"]) <= steps))
 
     def total(self, column: str) -> float:
         """How many steps, pairs or seconds had passed before."""

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -79,6 +80,18 @@ def test_a_run_continues_another_models_weights_and_record(base, pairs, tmp_path
     assert second["init"].startswith("base ")
     assert second["network"]["d_model"] == 16
     assert second["optimizer"] == "muon"
+
+
+def test_history_beyond_the_saved_weights_is_not_continued(base, pairs, tmp_path):
+    stopped, out = tmp_path / "stopped", tmp_path / "tuned"
+    shutil.copytree(base, stopped)
+    last = rows(stopped / "model")[-1]
+    with open(stopped / "model" / "history.csv", "a", newline="", encoding="utf-8") as file:
+        csv.DictWriter(file, last).writerow({**last, "step": 70, "pairs": 9999})
+    result = train("--pairs", pairs, "--init", stopped, "--out", out, "--steps=10")
+    assert result.exit_code == 0, result.output
+    assert [int(row["step"]) for row in rows(out / "model")[-2:]] == [60, 70]
+    assert int(rows(out / "model")[-1]["pairs"]) < 9999
 
 
 def test_the_shape_comes_from_the_model_one_starts_from(base, pairs, tmp_path):

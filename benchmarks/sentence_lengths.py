@@ -23,11 +23,11 @@ from playwright.sync_api import Page, sync_playwright
 LENGTHS = (10, 40, 120, 512)
 VIEWS = ("heatmap", "lines", "steps", "numbers")
 WORDS = "우리는 어제 학교에서 머글 것을 차잣고 고양이가 조용히 안자 있엇다 친구와 함께 도서관에 가서 책을 일거따".split()
-READY = """length => {
+READY = """text => {
   const app = document.querySelector('[data-testid="stApp"]');
   const typed = document.querySelector(".typed")?.textContent ?? "";
   const drawn = [...document.querySelectorAll(".stPlotlyChart")].every(chart => chart.querySelector(".main-svg"));
-  return typed.length === length && drawn && app.dataset.testScriptState === "notRunning"
+  return typed === text && drawn && app.dataset.testScriptState === "notRunning"
     && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"]');
 }"""
 
@@ -57,7 +57,7 @@ def measure(page: Page, received: list[int], text: str) -> tuple[float, int]:
     received.clear()
     started = time.perf_counter()
     page.get_by_label("고칠 글").fill(text)
-    page.wait_for_function(READY, arg=len(text), timeout=120_000)
+    page.wait_for_function(READY, arg=text, timeout=120_000)
     return time.perf_counter() - started, sum(received)
 
 

@@ -6,7 +6,7 @@ from ui import address, loaders, markup
 from ui.lens import first_changed
 from ui.texts import say
 
-MAX_CHARACTERS = 2_000  # of one text, as on the main page
+MAX_CHARACTERS = 2_000  # of one text, on every page
 
 
 def show(corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:

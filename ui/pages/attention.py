@@ -7,10 +7,10 @@ import streamlit as st
 from ui import address, confidence, controls, examples, lecture, loaders, markup, models, notices
 from ui.lens import Lens, choose_map, choose_sentence, trace_of
 from ui.live_text import live_text, replace
+from ui.sentence import MAX_CHARACTERS
 from ui.texts import say
 from ui.views import edits, heatmap, lines, numbers, overview, predict, steps, take_away
 
-MAX_CHARACTERS = 2_000  # of one input
 LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says that it is too much
 BESIDE_OVERVIEW = {"heatmap": heatmap.show, "lines": lines.show}
 ALONE = {"steps": steps.show, "numbers": numbers.show, "predict": predict.show}

@@ -14,15 +14,15 @@ from ui import (
     controls,
     figures,
     formulas,
-    loaders,
     markdown,
     markup,
     models,
     notices,
     number_editor,
 )
-from ui.lens import Lens, choose_map, first_changed, trace_of
+from ui.lens import Lens, choose_map, trace_of
 from ui.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
+from ui.sentence import MAX_CHARACTERS, chosen
 from ui.texts import say
 from ui.views import numbers
 from viz.labels import visible_token
@@ -35,7 +35,6 @@ QUERIES = {
     "all": "0,10,0;0,0,10;10,10,0",
     "soft": "0.1,0.2,0.3",
 }
-MAX_CHARACTERS = 2_000
 ALIKE = 1e-3  # weights that differ by less are called equal
 FORMULA = r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
 
@@ -222,11 +221,7 @@ def show_sentence() -> None:
     if len(text) > MAX_CHARACTERS:
         st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
         return
-    minimum = address.get_share("confidence")
-    correction = loaders.correct(text, corrector)
-    if minimum is not None:
-        correction = correction.with_minimum_confidence(minimum)
-    sentence = first_changed(correction)
+    sentence = chosen(text, corrector)
     trace = sentence and trace_of(sentence, corrector)
     if trace is None:
         return

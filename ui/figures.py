@@ -8,6 +8,8 @@ import streamlit as st
 import viz
 from ui import lecture
 
+MOST_COLUMNS_ON_A_PHONE = 20  # more scroll inside their box instead of melting into one another
+
 
 def draw(figure: go.Figure, key: str, file_name: str, on_click: Callable[[], None] | None = None) -> None:
     """Show ``figure``; its toolbar saves it as ``file_name``. Fonts are larger in lecture mode.

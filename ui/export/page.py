@@ -13,6 +13,7 @@ from model.changes import Change
 from ui import reading
 from ui.export import document, parts
 from ui.export.document import Component
+from ui.figures import MOST_COLUMNS_ON_A_PHONE
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from ui.reading import Say
 
 MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the shown kind is in it
-MOST_COLUMNS_ON_A_PHONE = 20
 
 
 def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:

@@ -10,12 +10,12 @@ import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
 from ui import address, controls, figures, loaders, markup, models, notices
+from ui.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.texts import say
 from viz.labels import visible_token
 
 FEWEST, MOST = 2, 5  # sentences of a batch
 LONGEST = 30  # characters of each, so that every cell can still be seen
-MOST_COLUMNS_ON_A_PHONE = 20
 HALF, THIRD = 440, 300  # pixels that a map has where two, or three, stand side by side
 PADDING = "∅"  # as narrow as a character, unlike <pad>
 _LOGITS = r"\frac{QK^\top}{\sqrt{d_k}}"

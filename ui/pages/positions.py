@@ -8,11 +8,10 @@ import streamlit as st
 import viz
 from model.analysis import positions as analysis
 from ui import controls, loaders, markup, models, notices, reading, sentence
-from ui.figures import draw
+from ui.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.texts import say
 
 LARGEST = 512
-MOST_COLUMNS_ON_A_PHONE = 20
 _MARKS = {"␣": "token_space", "</s>": "token_end"}
 FORMULA = (
     r"\mathrm{PE}(pos, 2i) = \sin\left(\frac{pos}{10000^{2i/d}}\right)"

@@ -11,6 +11,7 @@ from model.analysis.edits import LeadingHead, focus, leading_heads
 from model.analysis.kinds import kind_of
 from model.changes import Change
 from ui import address, figures, loaders, markdown, markup, reading
+from ui.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.lens import Lens
 from ui.texts import say
 from viz.labels import visible_token
@@ -18,7 +19,6 @@ from viz.labels import visible_token
 KIND = "cross_attention"
 AROUND = 8  # tokens that bars show on each side of a change: as many as a phone has room for
 LONGEST_SIDE = 12  # characters of what was wrong, and of what is right, in a chip
-MOST_COLUMNS_ON_A_PHONE = 20
 SHARE = r"\mathrm{share}_h = \frac{1}{|R|} \sum_{t \in R} \sum_{s \in C} \alpha^h_{ts}"
 USUAL = (
     r"\mathrm{usual}_h = \frac{1}{|R|\,|U|} \sum_{t \in R} \sum_{u \in U} \sum_{s \in C}"

@@ -6,13 +6,13 @@ import streamlit as st
 
 import viz
 from ui import address, controls, markup, reading
+from ui.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.lens import Lens
 from ui.texts import say
 from ui.views import clicks
 from ui.views.map_cells import MapCells, cells_of
 from viz.labels import visible_token
 
-MOST_COLUMNS_ON_A_PHONE = 20
 UNITS = ["syllable", "word"]
 SHOWN = ["weights", "difference"]
 FORMULA = (

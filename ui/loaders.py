@@ -120,7 +120,18 @@ def _embeddings(text: str, fingerprint: str, _corrector: Corrector) -> np.ndarra
 # A correction holds on to its model: without its release, a model could not leave the memory.
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=lambda _: forget())
 def _load(path: str, version: tuple) -> Corrector:
-    return Corrector.load(path)
+    corrector = Corrector.load(path)
+    _keep_compiled_kernels()
+    return corrector
+
+
+def _keep_compiled_kernels() -> None:
+    """Take ``keras.backend.clear_session`` away from Streamlit, which calls it after each run of a script
+    (``script_runner._clean_problem_modules``): it empties TensorFlow's cache of kernels, so that each
+    compiled function would be set up anew for every sentence, 0.6 to 1 s each on 2 cores."""
+    import keras
+
+    keras.backend.clear_session = lambda free_memory=True: None
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

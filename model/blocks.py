@@ -28,6 +28,7 @@ class TokenEmbedding(keras.layers.Layer):
     def __init__(self, features: np.ndarray, vocab_size: int, d_model: int, **kwargs):
         super().__init__(**kwargs)
         self.features, self.vocab_size, self.d_model = features, vocab_size, d_model
+        self._frozen = None
 
     def build(self, _shape=None):
         # Four vectors are summed: each has half the deviation that makes the sum's variance 1/D.
@@ -49,9 +50,18 @@ class TokenEmbedding(keras.layers.Layer):
         features = ops.take(ops.convert_to_tensor(self.features), ids, axis=0)  # (B, S) -> (B, S, 4)
         return self._compose(features) * math.sqrt(self.d_model)
 
+    def freeze(self) -> None:
+        """Compose the vectors of the vocabulary now, once for all calls of ``logits``: for a network whose
+        weights will not change any more."""
+        self._frozen = self._vocabulary()
+
     def logits(self, hidden):
-        vocabulary = self._compose(ops.convert_to_tensor(self.features[: self.vocab_size]))  # (V, D)
-        return ops.matmul(hidden, ops.transpose(vocabulary)) + self.output_bias
+        vocabulary = self._vocabulary() if self._frozen is None else self._frozen
+        return ops.matmul(hidden, vocabulary) + self.output_bias
+
+    def _vocabulary(self):
+        composed = self._compose(ops.convert_to_tensor(self.features[: self.vocab_size]))  # (V, D)
+        return ops.transpose(composed)  # (D, V)
 
 
 class PositionalEncoding(keras.layers.Layer):

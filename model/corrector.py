@@ -1,7 +1,7 @@
 """From a text to its correction and to everything the network looked at: the library's face."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy as np
 from model import hangul
 from model.changes import Change, apply_changes, find_changes, select_changes
 from model.config import NetworkConfig
+from model.drafting import Produced
 from model.folder import find_model_folder, load_model_folder, model_name
 from model.positions import positional_encoding
 from model.projections import Projections
@@ -110,12 +111,12 @@ class Answer(NamedTuple):
 
     source: str
     target: str
-    ids: list[int]  # of ``target``, the end mark last
+    produced: Produced  # the ids of ``target``, the end mark last, and the pass that wrote them
 
     @property
     def is_new(self) -> bool:
         """Whether it is another text; with a mark in its middle it is no answer at all."""
-        return self.target != self.source and len(self.target) + 1 == len(self.ids)
+        return self.target != self.source and len(self.target) + 1 == len(self.produced.ids)
 
 
 class Corrector:
@@ -137,7 +138,7 @@ class Corrector:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer = tokenizer
         self.num_parameters: int = network.count_params()
-        self._network = CompiledNetwork(network)
+        self._network = CompiledNetwork(network, tokenizer.encode_target(" ")[0])
 
     @property
     def minimum_confidence(self) -> float:
@@ -201,39 +202,26 @@ class Corrector:
             batch = readable[first : first + BATCH_SENTENCES]
             produced = self._network.produce([self.tokenizer.encode_source(sentences[i]) for i in batch])
             answers = {
-                i: Answer(sentences[i], self.tokenizer.decode(one.ids, sentences[i]), one.ids)
+                i: Answer(sentences[i], self.tokenizer.decode(one.ids, sentences[i]), one)
                 for i, one in zip(batch, produced, strict=True)
                 if one is not None  # else the network found no end: better uncorrected than cut off
             }
             answers = {i: answer for i, answer in answers.items() if answer.is_new}
-            for i, changes in zip(answers, self._weigh(list(answers.values())), strict=True):
-                proposed[i] = changes
+            for i, answer in answers.items():
+                proposed[i] = self._weigh(answer)
         return proposed
 
-    def _weigh(self, answers: Sequence[Answer]) -> list[tuple[Change, ...]]:
-        """The changes of each answer with their probabilities; those that would touch a protected
+    def _weigh(self, answer: Answer) -> tuple[Change, ...]:
+        """The changes of an answer with their probabilities; those that would touch a protected
         character, or the spaces beside one that the network cannot read, are no proposals."""
-        found, kept = [], []
-        for answer in answers:
-            found.append(find_changes(answer.source, answer.target))
-            original, alternative = self.tokenizer.encode_target(answer.source), list(answer.ids)
-            for change in found[-1]:
-                alternative[change.target_start] = original[change.source_start]
-            kept.append(alternative)
-        weighed = self._network.probabilities(
-            [self.tokenizer.encode_source(answer.source) for answer in answers],
-            [answer.ids for answer in answers],
-            kept,
+        original = self.tokenizer.encode_target(answer.source)
+        return select_changes(
+            (
+                with_probabilities(change, answer.produced, original[change.source_start])
+                for change in find_changes(answer.source, answer.target)
+            ),
+            lambda change: spares_protected(change) and self._can_judge(change, answer.source),
         )
-        return [
-            select_changes(
-                (with_probabilities(change, *logarithms) for change in changes),
-                lambda change, source=answer.source: (
-                    spares_protected(change) and self._can_judge(change, source)
-                ),
-            )
-            for answer, changes, logarithms in zip(answers, found, weighed, strict=True)
-        ]
 
     def _can_judge(self, change: Change, source: str) -> bool:
         """Not where a change only moves spaces beside a character outside the vocabulary: an emoji, half an
@@ -247,6 +235,14 @@ class Corrector:
         # Errors of this product are errors of Hangul; a sentence without any is right as it is.
         has_hangul = any(hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" for c in sentence)
         return has_hangul and len(sentence) <= self.config.max_length
+
+    def warm_up(self) -> Iterator[float]:
+        """Compile for single sentences of all lengths; yields the share that is done.
+
+        It takes seconds for each length and may run in a thread beside questions: they are answered
+        meanwhile, and several times as fast once their length is ready.
+        """
+        return self._network.warm_up()
 
     def trace(self, source: str, target: str) -> AttentionTrace:
         """What the network looks at while it turns one sentence into ``target``, in one pass.
@@ -311,13 +307,13 @@ def spares_protected(change: Change) -> bool:
     return _protected(change.wrong) == _protected(change.right)
 
 
-def with_probabilities(change: Change, written: np.ndarray, kept: np.ndarray) -> Change:
-    """``change`` with both probabilities, read from (T,) natural logarithms: of each ``written`` token,
-    and of the token that would have ``kept`` the source where a change begins."""
+def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:
+    """``change`` with both probabilities: of the tokens that were ``produced`` in its place, and of
+    ``kept_id``, the token that would have kept the source where the change begins."""
     end = max(change.target_end, change.target_start + 1)
+    written = sum(produced.log_probability(t, produced.ids[t]) for t in range(change.target_start, end))
     return replace(
         change,
-        # Logarithms of float32 may sum to a little more than 0.
-        fix_probability=min(1.0, float(np.exp(written[change.target_start : end].sum()))),
-        keep_probability=min(1.0, float(np.exp(kept[change.target_start]))),
+        fix_probability=min(1.0, math.exp(written)),  # logarithms of float32 may sum to a little more than 0
+        keep_probability=min(1.0, math.exp(produced.log_probability(change.target_start, kept_id))),
     )

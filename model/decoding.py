@@ -13,7 +13,6 @@ class DecodingState(NamedTuple):
     index: Any  # () int32, how many tokens have been produced
     last: Any  # (B,) int32, the token to consume next
     tokens: Any  # (B, T) int32, what was produced, padding after the end mark
-    log_probabilities: Any  # (B, T) float32, natural logarithm, of the produced tokens; 0 at padding
     finished: Any  # (B,) bool
     cache: Any  # whatever ``step`` keeps
 
@@ -26,8 +25,7 @@ def greedy(step, cache, batch, max_tokens: int):
         cache: the state ``step`` starts from; batch: B; max_tokens: T.
 
     Returns:
-        (B, T) int32 produced tokens and (B, T) float32 their log-probabilities, in nats; after the
-        end mark (or beyond T) there is only padding.
+        (B, T) int32 produced tokens; after the end mark (or beyond T) there is only padding.
     """
 
     def body(*loop):
@@ -36,10 +34,8 @@ def greedy(step, cache, batch, max_tokens: int):
         token = ops.cast(ops.argmax(logits, axis=-1), "int32")
         token = ops.where(state.finished, PAD_ID, token)
         tokens = ops.slice_update(state.tokens, (0, state.index), token[:, None])
-        chosen = ops.where(state.finished, 0.0, ops.max(ops.log_softmax(logits, axis=-1), axis=-1))
-        chosen = ops.slice_update(state.log_probabilities, (0, state.index), chosen[:, None])
         finished = ops.logical_or(state.finished, ops.equal(token, END_ID))
-        return DecodingState(state.index + 1, token, tokens, chosen, finished, cache)
+        return DecodingState(state.index + 1, token, tokens, finished, cache)
 
     def unfinished(*loop):
         state = DecodingState(*loop)
@@ -49,9 +45,7 @@ def greedy(step, cache, batch, max_tokens: int):
         ops.convert_to_tensor(0, "int32"),
         ops.full((batch,), START_ID, "int32"),
         ops.full((batch, max_tokens), PAD_ID, "int32"),
-        ops.zeros((batch, max_tokens), "float32"),
         ops.zeros((batch,), "bool"),
         cache,
     )
-    end = DecodingState(*ops.while_loop(unfinished, body, tuple(start)))
-    return end.tokens, end.log_probabilities
+    return DecodingState(*ops.while_loop(unfinished, body, tuple(start))).tokens

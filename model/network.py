@@ -1,69 +1,74 @@
-"""The edge between tensors and NumPy: a loaded network as a few compiled functions.
+"""The edge between tensors and NumPy: a loaded network that answers.
 
-B batch, S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow,
-right of it there are only NumPy arrays.
+S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow, right of it there
+are only NumPy arrays.
 """
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+from threading import Lock
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from model.decoding import greedy
+from model.drafting import Produced, longest_target, settle
+from model.passes import IDS, Halves, Reading, compile_halves
 from model.projections import Projections
 from model.tokenizer import END_ID, START_ID, pad
 
 ALTERNATIVES = 5  # tokens of each row that a trace keeps
-
-
-def longest_target(source_length):
-    """How many tokens a correction may have: all spaces may be missing, every third token at most."""
-    return source_length + source_length // 3 + 16
-
-
-class Produced(NamedTuple):
-    """One decoded sentence of T tokens."""
-
-    ids: list[int]  # T, the end mark last
-    log_probabilities: np.ndarray  # (T,) float32, natural logarithm
-
-
-_IDS = tf.TensorSpec((None, None), tf.int32)
+# Tokens that XLA compiles for, in this order: a sentence may use a longer length until its own is ready.
+LENGTHS = (64, 32, 24, 48, 16, 40, 136, 96, 192)
+FEW = 4  # sentences that are quicker one by one, in compiled lengths, than padded together
+RECENT = 8  # passes that are kept for the trace which is asked for next
 
 
 class CompiledNetwork:
-    """``produce`` corrected ids, look at everything with ``attend``, at what attention is computed from with
-    ``project``, or weigh alternatives with ``probabilities``. Safe to call from threads.
+    """``produce`` corrected ids, look at everything with ``attend``, at what attention is computed from
+    with ``project``. Safe to call from threads.
 
-    Any network will do that has ``call((source_ids, decoder_input_ids))`` -> logits,
-    ``full_pass(source_ids, decoder_input_ids)`` -> a NamedTuple of logits (B, T, V) and whatever
-    attention it has, each (B, L, H, Q, K) under its name in ATTENTION_KINDS, ``projections`` of the
-    same names and ids, an ``embedding`` of ids, and
-    ``start(source_ids, positions)`` -> the step and cache of ``decoding.greedy``.
+    Any network will do that has ``encode(source_ids)`` -> memory and a dictionary of its attention,
+    ``decode(decoder_input_ids, memory)`` -> logits (B, T, V) and such a dictionary, each (B, L, H, Q, K)
+    under its name in ATTENTION_KINDS, ``projections`` of the same names and ids, an ``embedding`` of ids,
+    and ``start(source_ids, positions)`` -> the step and cache of ``decoding.greedy``. ``space_id``: see
+    ``drafting.settle``.
     """
 
-    def __init__(self, network: keras.Model):
-        self.network = network
-        # One graph for all shapes: a sentence of another length costs no new compilation.
-        self._produce = tf.function(self._decode, input_signature=[_IDS], autograph=False)
-        self._attend = tf.function(self._full_pass, input_signature=[_IDS] * 3, autograph=False)
-        self._probabilities = tf.function(self._weigh, input_signature=[_IDS] * 4, autograph=False)
-        self._projections = tf.function(network.projections, input_signature=[_IDS] * 2, autograph=False)
+    def __init__(self, network: keras.Model, space_id: int):
+        self.network, self.space_id = network, space_id
+        network.embedding.freeze()
+        self._fast_lengths: tuple[int, ...] = ()
+        self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
+        self._projections = tf.function(network.projections, input_signature=[IDS] * 2, autograph=False)
+        self._recent: OrderedDict[tuple, Produced] = OrderedDict()
+        self._lock = Lock()
+
+    def warm_up(self) -> Iterator[float]:
+        """Compile for the lengths of sentences, one after the other, telling the share that is ready; a
+        single sentence is answered several times as fast from then on. Others may ask meanwhile."""
+        for count, length in enumerate(LENGTHS, 1):
+            if length not in self._fast_lengths:
+                Reading([[END_ID]], lambda _, length=length: (self._fast_halves, length)).look([[END_ID]])
+                self._fast_lengths = tuple(sorted((*self._fast_lengths, length)))
+            yield count / len(LENGTHS)
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last; None
         where no end mark came within ``longest_target``, so that nobody takes a torso for an answer."""
-        tokens, log_probabilities = (array.numpy() for array in self._produce(pad(sources)))
-        produced = []
-        for source, row, logs in zip(sources, tokens.tolist(), log_probabilities, strict=True):
-            # A longer neighbour in the batch must not give a sentence more room than it has alone.
-            row = row[: longest_target(len(source))]
-            length = row.index(END_ID) + 1 if END_ID in row else 0
-            produced.append(Produced(row[:length], logs[:length]) if length else None)
-        return produced
+        if len(sources) > FEW:
+            return self._settle(sources)
+        return [self._settle([source])[0] for source in sources]
+
+    def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
+        """The ids of ``produce``, each decided after the one before it was."""
+        rows = self._search(pad(sources)).numpy().tolist()
+        # A longer neighbour in the batch must not give a sentence more room than it has alone.
+        rows = [row[: longest_target(len(source))] for row, source in zip(rows, sources, strict=True)]
+        return [row[: row.index(END_ID) + 1] if END_ID in row else None for row in rows]
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
@@ -73,8 +78,17 @@ class CompiledNetwork:
         first, and, of encoder_attention (L, H, S, S), decoder_attention (L, H, T, T) and
         cross_attention (L, H, T, S), those which the network has.
         """
-        seen = self._attend(pad([source]), pad([_decoder_input(target)]), pad([target]))
-        return {name: array[0].numpy() for name, array in seen.items()}
+        seen = self._recent.get((tuple(source), tuple(target))) or self._look(source, list(target))
+        logs = log_softmax(seen.logits)
+        best = np.argpartition(-logs, ALTERNATIVES - 1, axis=-1)[:, :ALTERNATIVES]
+        order = np.argsort(-np.take_along_axis(logs, best, axis=-1), axis=-1)
+        best = np.take_along_axis(best, order, axis=-1)
+        return {
+            **seen.attention,
+            "log_probabilities": logs[np.arange(len(target)), target],
+            "alternative_ids": best,
+            "alternative_probabilities": np.exp(np.take_along_axis(logs, best, axis=-1)),
+        }
 
     def project(
         self, source: Sequence[int], target: Sequence[int], padding: int = 0
@@ -83,7 +97,7 @@ class CompiledNetwork:
 
         With ``padding`` both sides are that many padding tokens longer, as in a batch with longer sentences.
         """
-        ids = (pad([row], len(row) + padding) for row in (source, _decoder_input(target)))
+        ids = (pad([row], len(row) + padding) for row in (source, [START_ID, *target[:-1]]))
         found = self._projections(*ids)
         return {kind: Projections(*(part[0].numpy() for part in parts)) for kind, parts in found.items()}
 
@@ -92,56 +106,41 @@ class CompiledNetwork:
         scaled = self.network.embedding(np.array([ids], np.int32)).numpy()[0]
         return scaled / math.sqrt(scaled.shape[-1])
 
-    def probabilities(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        alternatives: Sequence[Sequence[int]],
-    ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """For each sentence, two (T,) of log-probabilities, in one teacher-forced pass over all of them:
-        of the T ``targets`` ids, and of the T ``alternatives`` in their places.
+    @cached_property
+    def _halves(self) -> Halves:
+        return compile_halves(self.network, jit_compile=False)
 
-        An alternative may be any id of the tokenizer's; one that the network cannot produce has -inf.
-        """
-        for target, alternative in zip(targets, alternatives, strict=True):
-            if len(target) != len(alternative):
-                raise ValueError(
-                    f"an alternative for each target token: {len(target)} expected, "
-                    f"received {len(alternative)}"
-                )
-        if not sources:
-            return []
-        decoder_inputs = pad([_decoder_input(target) for target in targets])
-        weighed = self._probabilities(pad(sources), decoder_inputs, pad(targets), pad(alternatives))
-        of_targets, of_alternatives = (array.numpy() for array in weighed)  # (B, T)
-        return [
-            (of_targets[i, : len(target)], of_alternatives[i, : len(target)])
-            for i, target in enumerate(targets)
-        ]
+    @cached_property
+    def _fast_halves(self) -> Halves:
+        return compile_halves(self.network, jit_compile=True)
 
-    def _full_pass(self, source, decoder_input, target):
-        seen = self.network.full_pass(source, decoder_input)._asdict()
-        log_probabilities = tf.nn.log_softmax(seen.pop("logits"))
-        best, ids = tf.math.top_k(log_probabilities, ALTERNATIVES)  # (B, T, V) -> two of (B, T, A)
-        chosen = {"log_probabilities": _of(target, log_probabilities)}
-        return {**seen, **chosen, "alternative_ids": ids, "alternative_probabilities": tf.exp(best)}
+    def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
+        reading = Reading(sources, partial(self._choose, len(sources)))
+        answers = settle(reading, sources, self.space_id)
+        if len(sources) == 1 and answers[0]:
+            with self._lock:
+                self._recent[tuple(sources[0]), tuple(answers[0].ids)] = answers[0]
+                while len(self._recent) > RECENT:
+                    self._recent.popitem(last=False)
+        return answers
 
-    def _weigh(self, source, decoder_input, *chosen):
-        log_probabilities = tf.nn.log_softmax(self.network((source, decoder_input), training=False))
-        return tuple(_of(ids, log_probabilities) for ids in chosen)
+    def _choose(self, sentences: int, room: int) -> tuple[Halves, int | None]:
+        fitting = (length for length in self._fast_lengths if length >= room)
+        length = next(fitting, None) if sentences == 1 else None
+        return (self._halves, None) if length is None else (self._fast_halves, length)
 
-    def _decode(self, source):
+    def _look(self, source: Sequence[int], target: list[int]) -> Produced:
+        room = max(len(source), len(target))
+        reading = Reading([source], lambda _: self._choose(1, room))
+        return reading.look([target]).row(0, source, target)
+
+    def _search_greedily(self, source):
         positions = longest_target(tf.shape(source)[1])
         step, cache = self.network.start(source, positions)
         return greedy(step, cache, tf.shape(source)[0], positions)
 
 
-def _of(ids, log_probabilities):
-    """(B, T), (B, T, V) -> (B, T): those of the ids; -inf of ids that the network cannot produce."""
-    vocab_size = tf.shape(log_probabilities)[-1]
-    known = tf.gather(log_probabilities, tf.minimum(ids, vocab_size - 1), batch_dims=2)
-    return tf.where(ids < vocab_size, known, -np.inf)
-
-
-def _decoder_input(target: Sequence[int]) -> list[int]:
-    return [START_ID, *target[:-1]]
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """(..., V) -> (..., V) natural logarithms of the probabilities."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

@@ -84,8 +84,8 @@ class Seq2Seq(keras.Model):
         self.join.build((None, None, 2 * self.config.d_model))
         self.built = True
 
-    def encode(self, source_ids, training=False) -> Memory:
-        """(B, S) -> Memory. A masked step keeps the state: padding reaches neither the last state nor,
+    def encode(self, source_ids, training=False):
+        """(B, S) -> Memory and no attention: the encoder has none. A masked step keeps the state: padding reaches neither the last state nor,
         where the backward direction begins with it, the sentence."""
         mask = ops.not_equal(source_ids, PAD_ID)
         x = self.embedding(source_ids)  # (B, S) -> (B, S, D)
@@ -93,7 +93,12 @@ class Seq2Seq(keras.Model):
         for layer, bridge in zip(self.encoder_layers, self.bridges, strict=True):
             x, *last = layer(self.dropout(x, training=training), mask=mask)
             states.append(bridge(ops.concatenate(last, axis=-1)))  # two of (B, D/2) -> (B, D)
-        return Memory(self.key_projection(x), self.value_projection(x), mask[:, None], tuple(states))
+        return Memory(self.key_projection(x), self.value_projection(x), mask[:, None], tuple(states)), {}
+
+    def decode(self, decoder_input_ids, memory: Memory, training=False):
+        """(B, T) -> logits (B, T, V), {"cross_attention": (B, L, H, T, S)} with L = H = 1."""
+        logits, weights = self.look(self._recur(decoder_input_ids, memory, training), memory, training)
+        return logits, {"cross_attention": weights[:, None, None]}
 
     def look(self, states, memory: Memory, training=False):
         """Decoder states (B, T, D) -> logits (B, T, V), attention (B, T, S)."""
@@ -111,13 +116,13 @@ class Seq2Seq(keras.Model):
         return x
 
     def full_pass(self, source_ids, decoder_input_ids, training=False) -> FullPass:
-        memory = self.encode(source_ids, training)
-        logits, weights = self.look(self._recur(decoder_input_ids, memory, training), memory, training)
-        return FullPass(logits, weights[:, None, None])
+        memory, _ = self.encode(source_ids, training)
+        logits, seen = self.decode(decoder_input_ids, memory, training)
+        return FullPass(logits, **seen)
 
     def projections(self, source_ids, decoder_input_ids) -> dict:
         """Query (B, L, H, T, D), key and value (B, L, H, S, D) of its one attention, with L = H = 1."""
-        memory = self.encode(source_ids)
+        memory, _ = self.encode(source_ids)
         query = self.query_projection(self._recur(decoder_input_ids, memory))
         return {"cross_attention": tuple(x[:, None, None] for x in (query, memory.keys, memory.values))}
 
@@ -127,7 +132,7 @@ class Seq2Seq(keras.Model):
     def start(self, source_ids, positions):
         """``step`` and its first cache for ``decoding.greedy``; the cache is the state (B, D) of each
         layer, however many ``positions`` there will be."""
-        memory = self.encode(source_ids)
+        memory, _ = self.encode(source_ids)
 
         def step(tokens, index, cache):
             x, states = self.embedding(tokens), []  # (B,) -> (B, D)

@@ -75,7 +75,7 @@ class Transformer(keras.Model):
         return self.dropout(self.positional_encoding(self.embedding(ids), start=start), training=training)
 
     def encode(self, source_ids, training=False):
-        """(B, S) -> Memory and encoder attention (B, L, H, S, S)."""
+        """(B, S) -> Memory and {"encoder_attention": (B, L, H, S, S)}."""
         mask = padding_mask(source_ids, PAD_ID)
         x = self._embed(source_ids, training)
         attention = []
@@ -83,10 +83,10 @@ class Transformer(keras.Model):
             x, weights = block(x, mask, training=training)
             attention.append(weights)
         states = x if self.encoder_norm is None else self.encoder_norm(x)
-        return Memory(states, mask), ops.stack(attention, axis=1)
+        return Memory(states, mask), {"encoder_attention": ops.stack(attention, axis=1)}
 
     def decode(self, decoder_input_ids, memory: Memory, training=False):
-        """(B, T) -> logits (B, T, V), decoder (B, L, H, T, T) and cross attention (B, L, H, T, S)."""
+        """(B, T) -> logits (B, T, V), {"decoder_attention": (B, L, H, T, T), "cross_attention": (B, L, H, T, S)}."""
         mask = look_ahead_mask(ops.shape(decoder_input_ids)[1])
         x = self._embed(decoder_input_ids, training)
         decoder_attention, cross_attention = [], []
@@ -94,15 +94,16 @@ class Transformer(keras.Model):
             x, self_weights, cross_weights = block(x, memory.states, mask, memory.mask, training=training)
             decoder_attention.append(self_weights)
             cross_attention.append(cross_weights)
-        return self._logits(x), ops.stack(decoder_attention, axis=1), ops.stack(cross_attention, axis=1)
+        seen = {"decoder_attention": decoder_attention, "cross_attention": cross_attention}
+        return self._logits(x), {kind: ops.stack(layers, axis=1) for kind, layers in seen.items()}
 
     def _logits(self, x):
         return self.embedding.logits(x if self.decoder_norm is None else self.decoder_norm(x))
 
     def full_pass(self, source_ids, decoder_input_ids, training=False) -> FullPass:
-        memory, encoder_attention = self.encode(source_ids, training)
-        logits, decoder_attention, cross_attention = self.decode(decoder_input_ids, memory, training)
-        return FullPass(logits, encoder_attention, decoder_attention, cross_attention)
+        memory, read = self.encode(source_ids, training)
+        logits, written = self.decode(decoder_input_ids, memory, training)
+        return FullPass(logits, **read, **written)
 
     def call(self, inputs, training=False):
         return self.full_pass(*inputs, training=training).logits

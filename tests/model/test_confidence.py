@@ -16,8 +16,7 @@ TEXTS = [
 ]
 
 
-def logs(*probabilities):
-    return np.log(np.array(probabilities, np.float32))
+WRITTEN, KEPT = 7, 8
 
 
 @pytest.mark.parametrize(
@@ -32,8 +31,11 @@ def logs(*probabilities):
 )
 def test_the_probability_of_a_fix(source, target, written, expected):
     (change,) = find_changes(source, target)
-    kept = np.full(len(written), np.log(0.25))
-    weighed = with_probabilities(change, logs(*written), kept)
+    produced = SimpleNamespace(
+        ids=[WRITTEN] * len(written),
+        log_probability=lambda t, token_id: np.log(written[t] if token_id == WRITTEN else 0.25),
+    )
+    weighed = with_probabilities(change, produced, KEPT)
     assert weighed.fix_probability == pytest.approx(expected)
     assert weighed.keep_probability == pytest.approx(0.25)
     assert weighed.confidence == pytest.approx(expected * 0.75)
@@ -124,10 +126,10 @@ class Answering:
         self.ids = ids
 
     def produce(self, sources):
-        return [SimpleNamespace(ids=self.ids) for _ in sources]
+        return [SimpleNamespace(ids=self.ids, log_probability=self.log_probability) for _ in sources]
 
-    def probabilities(self, sources, targets, alternatives):
-        return [(np.zeros(len(target)), np.full(len(target), -np.inf)) for target in targets]
+    def log_probability(self, position, token_id):
+        return 0.0 if token_id == self.ids[position] else -np.inf
 
 
 @pytest.mark.parametrize(

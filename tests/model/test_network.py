@@ -2,13 +2,14 @@ import numpy as np
 import pytest
 
 from model.config import Seq2SeqConfig
+from model.drafting import longest_target
 from model.folder import build_network
-from model.network import CompiledNetwork
+from model.network import LENGTHS, CompiledNetwork
 from model.tokenizer import END_ID, START_ID
+from tests.conftest import END_BIAS
 
-SOURCES = ((10, 11, 12, 13, END_ID), (20, END_ID))
-TARGETS = ((10, 14, 12, END_ID), (21, 22, 23, 24, 25, END_ID))
-ALTERNATIVES = ((11, 11, 12, 13), (9, 9, 9, 9, 9, 9))
+SHORT, LONG = [10, 11, 12, 13, END_ID], [20, 21, 22, 23, 24, 25, 26, 27, 28, END_ID]
+TARGET = [10, 14, 12, END_ID]
 
 
 @pytest.fixture(scope="module", params=["transformer", "seq2seq"])
@@ -19,50 +20,75 @@ def network(request, tiny_network, tiny_tokenizer):
     rng = np.random.default_rng(0)
     for variable in network.weights:
         variable.assign(rng.normal(0, 0.3, variable.shape).astype(np.float32))
+    network.embedding.output_bias.assign(
+        np.eye(tiny_tokenizer.vocab_size, dtype=np.float32)[END_ID] * END_BIAS
+    )
     return network
 
 
 @pytest.fixture(scope="module")
-def compiled(network):
-    return CompiledNetwork(network)
+def space_id(tiny_tokenizer):
+    return tiny_tokenizer.encode_target(" ")[0]
 
 
-def test_log_probabilities_are_those_of_each_sentence_alone(network, compiled):
-    weighed = compiled.probabilities(SOURCES, TARGETS, ALTERNATIVES)
-    for source, target, alternative, pair in zip(SOURCES, TARGETS, ALTERNATIVES, weighed, strict=True):
-        inputs = np.array([[START_ID, *target[:-1]]], np.int32)
-        logits = np.asarray(network((np.array([source], np.int32), inputs)), np.float64)[0]
-        logs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
-        for received, ids in zip(pair, (target, alternative), strict=True):
-            np.testing.assert_allclose(received, logs[np.arange(len(ids)), ids], atol=1e-4)
+@pytest.fixture(scope="module")
+def compiled(network, space_id):
+    return CompiledNetwork(network, space_id)
 
 
-def test_they_are_those_that_looking_finds(compiled):
-    weighed = compiled.probabilities(SOURCES, TARGETS, TARGETS)
-    for source, target, (first, second) in zip(SOURCES, TARGETS, weighed, strict=True):
-        seen = compiled.attend(source, target)["log_probabilities"]
-        np.testing.assert_allclose(first, seen, atol=1e-4)
-        np.testing.assert_array_equal(first, second)
+@pytest.fixture(scope="module")
+def sources(tiny_tokenizer):
+    rng = np.random.default_rng(1)
+    return [
+        [*rng.integers(4, tiny_tokenizer.vocab_size, length).tolist(), END_ID] for length in range(1, 25, 3)
+    ]
 
 
-def test_what_the_network_cannot_write_has_no_probability(network, compiled):
-    vocab_size = network.config.vocab_size
-    alternatives = ((vocab_size - 1, vocab_size, vocab_size + 11171, 1),)
-    ((_, logs),) = compiled.probabilities(SOURCES[:1], TARGETS[:1], alternatives)
-    assert np.isneginf(logs).tolist() == [False, True, True, False]
+def ids_of(produced) -> list:
+    return [None if one is None else one.ids for one in produced]
 
 
-def test_nothing_to_weigh_and_an_alternative_missing(compiled):
-    assert compiled.probabilities([], [], []) == []
-    with pytest.raises(ValueError, match="4 expected, received 3"):
-        compiled.probabilities(SOURCES[:1], TARGETS[:1], [(1, 2, 3)])
+def test_what_is_produced_is_what_step_by_step_decoding_writes(compiled, sources):
+    expected = compiled.step_by_step(sources)
+    assert any(expected)
+    assert ids_of(compiled.produce(sources)) == expected
+    assert [ids_of(compiled.produce([source]))[0] for source in sources] == expected
 
 
-def test_what_is_produced_is_produced_alone_too(compiled):
-    for source, together in zip(SOURCES, compiled.produce(SOURCES), strict=True):
-        (alone,) = compiled.produce([source])
-        if together is None:
-            assert alone is None
-        else:
-            assert alone.ids == together.ids
-            np.testing.assert_allclose(alone.log_probabilities, together.log_probabilities, atol=1e-4)
+def test_the_pass_that_produced_is_the_one_that_is_looked_at(network, space_id, sources):
+    produced_by, looked_by = CompiledNetwork(network, space_id), CompiledNetwork(network, space_id)
+    source, (produced,) = next(
+        (source, found) for source in sources if any(found := produced_by.produce([source]))
+    )
+    seen = produced_by.attend(source, produced.ids)  # from memory
+    for name, array in looked_by.attend(source, produced.ids).items():
+        np.testing.assert_allclose(seen[name], array, atol=1e-5)
+
+
+@pytest.mark.parametrize("source", [SHORT, LONG])
+def test_looking_tells_the_logarithms_and_the_best_of_each_row(network, compiled, source):
+    inputs = np.array([[START_ID, *TARGET[:-1]]], np.int32)
+    logits = np.asarray(network((np.array([source], np.int32), inputs)), np.float64)[0]
+    logs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    seen = compiled.attend(source, TARGET)
+    np.testing.assert_allclose(seen["log_probabilities"], logs[np.arange(4), TARGET], atol=1e-4)
+    best = np.argsort(-logs, axis=-1)[:, : seen["alternative_ids"].shape[1]]
+    np.testing.assert_array_equal(seen["alternative_ids"], best)
+    chosen = np.take_along_axis(logs, best, axis=-1)
+    np.testing.assert_allclose(seen["alternative_probabilities"], np.exp(chosen), atol=1e-5)
+
+
+def test_a_compiled_length_finds_the_same(network, space_id, compiled, sources, monkeypatch):
+    monkeypatch.setattr("model.network.LENGTHS", (16, 32))
+    fast = CompiledNetwork(network, space_id)
+    assert list(fast.warm_up()) == [0.5, 1.0]
+    for source in sources[::2]:
+        assert ids_of(fast.produce([source])) == ids_of(compiled.produce([source]))
+        expected = compiled.attend(source, TARGET)
+        for name, array in fast.attend(source, TARGET).items():
+            assert array.shape == expected[name].shape
+            np.testing.assert_allclose(array, expected[name], atol=1e-5)
+
+
+def test_there_is_a_length_for_every_correction(tiny_network):
+    assert max(LENGTHS) >= longest_target(tiny_network.config.__class__.max_length + 1)

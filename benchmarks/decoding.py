@@ -1,0 +1,90 @@
+"""The fast search against step-by-step decoding: equal texts, passes that drafts take, and seconds.
+
+    python benchmarks/decoding.py FILE [--sentences 10000]
+
+FILE holds correct sentences (.txt or .jsonl), from which the training's own generator makes sentences with
+errors. Every answer of ``model.drafting`` is compared with that of ``model.decoding.greedy``, of which it has
+to be an exact copy. Both get the same batches, one after the other, so that their seconds compare.
+"""
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from model.corrector import BATCH_SENTENCES, DEFAULT_MODEL
+from model.drafting import settle
+from model.folder import find_model_folder, load_model_folder
+from model.network import CompiledNetwork
+from model.passes import Reading, compile_halves
+from training.evaluate import open_corpus, sample_pairs
+
+
+class CountedReading(Reading):
+    """Counts how often each sentence is looked at."""
+
+    def __init__(self, sources, choose):
+        super().__init__(sources, choose)
+        self.passes = np.zeros(len(sources), int)
+        self._rows = np.arange(len(sources))
+
+    def look(self, drafts):
+        self.passes[self._rows] += 1
+        return super().look(drafts)
+
+    def keep(self, rows: Sequence[int]):
+        self._rows = self._rows[list(rows)]
+        super().keep(rows)
+
+
+def seconds_of(work) -> tuple[float, list]:
+    started = time.perf_counter()
+    result = work()
+    return time.perf_counter() - started, result
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--sentences", default=10_000, show_default=True)
+@click.option("--model", default=DEFAULT_MODEL, show_default=True)
+def main(file, sentences, model):
+    """Print how many texts are equal, the passes of each family of errors, and the ratio of both times."""
+    network, tokenizer, _ = load_model_folder(find_model_folder(model))
+    space_id = tokenizer.encode_target(" ")[0]
+    compiled, halves = CompiledNetwork(network, space_id), compile_halves(network, jit_compile=False)
+    pairs = [
+        p for p in sample_pairs(open_corpus(file), 0, sentences) if len(p.wrong) <= network.config.max_length
+    ]
+    pairs.sort(key=lambda pair: len(pair.wrong))
+    passes, ratios, equal = defaultdict(list), [], 0
+    for first in range(0, len(pairs), BATCH_SENTENCES):
+        batch = pairs[first : first + BATCH_SENTENCES]
+        sources = [tokenizer.encode_source(pair.wrong) for pair in batch]
+        slow, expected = seconds_of(lambda sources=sources: compiled.step_by_step(sources))
+        started = time.perf_counter()
+        reading = CountedReading(sources, lambda _: (halves, None))
+        answers = settle(reading, sources, space_id)
+        ratios.append(slow / (time.perf_counter() - started))
+        for pair, answer, ids, count in zip(batch, answers, expected, reading.passes, strict=True):
+            equal += (answer.ids if answer else None) == ids
+            passes[pair.family].append(count)
+    every = np.concatenate(list(passes.values()))
+    click.echo(f"{equal:,} of {len(pairs):,} texts equal")
+    for family, counts in (*passes.items(), ("all", every)):
+        shares = [(np.array(counts) <= most).mean() for most in (1, 2, 3, 4, 10)]
+        click.echo(
+            f"{family:>14} {len(counts):6,} sentences, {np.mean(counts):5.2f} passes on average; within 1, 2, 3, 4, 10: "
+            + " ".join(f"{share:6.1%}" for share in shares)
+        )
+    quarters = np.percentile(ratios[1:], (25, 50, 75))  # the first batch traces both graphs
+    click.echo("step-by-step / drafts, seconds of a batch: " + " / ".join(f"{q:.2f}" for q in quarters))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""Resident memory of a process that corrects: at rest, after short and long sentences, and over thousands of them.
+
+    python benchmarks/memory.py [--corrections 5000]
+    python benchmarks/memory.py --minutes 60
+
+Needs psutil besides requirements.txt. Every sentence is new and is corrected and traced as the app does it. With
+``--minutes`` it is the app's server that is watched instead, while a real browser types into its main page, a key
+every half second and a new sentence after each full stop; that needs requirements-dev.txt and Chromium, too.
+The slope is the straight line of least squares through the second half of the measurements: in the first one,
+lengths that were never met before are compiled. MB are 10^6 bytes.
+"""
+
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import numpy as np
+import psutil
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from made_sentences import pair_of
+
+LENGTHS = (40, 512)
+KEY = 0.5  # seconds between keys
+PORT = 8771
+
+
+def megabytes(process: psutil.Process) -> float:
+    return process.memory_info().rss / 1e6
+
+
+def slope(measured: list[tuple[float, float]]) -> float:
+    """MB for each unit of the first numbers, over the second half of ``measured``."""
+    counts, sizes = zip(*measured[len(measured) // 2 :], strict=True)
+    return float(np.polyfit(counts, sizes, 1)[0])
+
+
+def watch_corrections(model: str, count: int, every: int) -> None:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    process, rng = psutil.Process(), random.Random(0)
+    click.echo(f"before the model is loaded: {megabytes(process):.0f} MB")
+    from model import Corrector
+
+    corrector = Corrector.load(model)
+
+    def correct(tokens: int) -> None:
+        sentences = corrector.correct(pair_of(rng, tokens).wrong).sentences
+        assert all(sentence.trace.encoder_attention.size for sentence in sentences)
+
+    click.echo(f"model loaded: {megabytes(process):.0f} MB")
+    for tokens in LENGTHS:
+        for _ in range(20):
+            correct(tokens)
+        click.echo(
+            f"after 20 sentences of {tokens} tokens, corrected and traced: {megabytes(process):.0f} MB"
+        )
+    measured = []
+    for number in range(1, count + 1):
+        correct(rng.randint(10, 128) if number % 50 else 512)
+        if number % every == 0:
+            measured.append((number / 1000, megabytes(process)))
+            click.echo(f"{number:6} corrections of 10 to 512 tokens: {measured[-1][1]:.0f} MB")
+    if len(measured) > 3:
+        click.echo(f"slope: {slope(measured):+.2f} MB in a thousand corrections")
+
+
+def typed_texts(rng: random.Random) -> Iterator[str]:
+    """What stands in the box after each key, sentence after sentence."""
+    while True:
+        sentence = pair_of(rng, rng.randint(20, 60)).wrong
+        yield from (sentence[:end] for end in range(1, len(sentence) + 1))
+
+
+def watch_typing(minutes: float) -> None:
+    from playwright.sync_api import sync_playwright
+    from sentence_lengths import running_app
+
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+    with running_app(PORT) as address, sync_playwright() as playwright:
+        server = next(child for child in psutil.Process().children() if str(PORT) in child.cmdline())
+        page = playwright.chromium.launch(executable_path=chromium, args=sandbox).new_page()
+        page.goto(address)
+        page.wait_for_selector(".js-plotly-plot .main-svg", timeout=180_000)
+        box, started = page.get_by_label("고칠 글"), time.monotonic()
+        click.echo(f"first picture: {megabytes(server):.0f} MB")
+        measured, every = [], minutes / 20
+        for keys, text in enumerate(typed_texts(random.Random(0)), 1):
+            box.fill(text)
+            page.wait_for_timeout(1000 * KEY)
+            passed = (time.monotonic() - started) / 60
+            if passed >= (len(measured) + 1) * every:
+                measured.append((passed / 60, megabytes(server)))
+                click.echo(f"{passed:6.1f} minutes, {keys} keys: {measured[-1][1]:.0f} MB")
+            if passed >= minutes:
+                break
+        click.echo(f"slope: {slope(measured):+.1f} MB an hour")
+
+
+@click.command()
+@click.option("--model", default="transformer", show_default=True)
+@click.option("--corrections", default=5000, show_default=True)
+@click.option("--every", default=500, show_default=True)
+@click.option("--minutes", type=float, help="Watch a typing session of so many minutes instead.")
+def main(model, corrections, every, minutes):
+    """Print resident memory and its slope."""
+    if minutes:
+        watch_typing(minutes)
+    else:
+        watch_corrections(model, corrections, every)
+
+
+if __name__ == "__main__":
+    main()

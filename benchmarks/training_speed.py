@@ -1,0 +1,148 @@
+"""Pairs a second of a training step beside the same step in PyTorch, and of the error generator alone.
+
+    python benchmarks/training_speed.py [--rounds 10] [--steps 3] [--dff 512,1024] [--corpus FILE]
+
+Needs requirements.txt and benchmarks/requirements.txt. A step is forward, loss, gradient, the gradient's norm clipped to
+1, and Adam, in float32, on random ids without padding. Ours runs as ``python -m training train`` sets it up; the
+other is transformers' MarianMT class with torch's fused Adam. Each has a process of its own; they take turns, some steps
+each, and a ratio is the median over rounds of (ours / theirs in that round). The generator makes pools of pairs as
+for training, in one process, of sentences made here or of a file of correct sentences.
+"""
+
+import os
+import random
+import statistics
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from engines import marian
+from made_sentences import right_sentence
+from peers import whole_numbers
+from workers import Worker
+
+from model.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
+from model.tokenizer import START_ID
+from training.corpus import read_sentences
+from training.stream import PoolMaker, StreamSettings
+
+SHAPE = {"d_model": 128, "num_layers": 4, "num_heads": 4}
+RATE = 1e-4
+
+
+def vocabulary():
+    return load_vocabulary(find_model_folder("transformer") / VOCABULARY_FILE)
+
+
+def batches(count: int, batch: int, tokens: int, vocab_size: int):
+    """(source, decoder input, target), each (batch, tokens) int32, ``count`` times."""
+    rng = np.random.default_rng(0)
+    for _ in range(count):
+        source, target = rng.integers(4, vocab_size, (2, batch, tokens), dtype=np.int32)
+        yield source, np.concatenate([np.full((batch, 1), START_ID, np.int32), target[:, :-1]], 1), target
+
+
+class OurTraining:
+    def __init__(self, dff: int):
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+        os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as training.train does
+        from model.config import TransformerConfig
+        from model.folder import build_network
+        from training.network import compile_network, keep_freed_memory
+
+        keep_freed_memory()
+        tokenizer = vocabulary()
+        config = TransformerConfig(tokenizer.vocab_size, dff=dff, dropout_rate=0.0, norm_first=True, **SHAPE)
+        self.network = compile_network(build_network(config, tokenizer), "adam", 0.0)
+        self.network.optimizer.learning_rate = RATE
+
+    def steps(self, count: int, batch: int, tokens: int) -> float:
+        """Seconds of ``count`` steps."""
+        made = list(batches(count, batch, tokens, self.network.config.vocab_size))
+        started = time.perf_counter()
+        for source, decoder_input, target in made:
+            float(self.network.train_on_batch((source, decoder_input), target))
+        return time.perf_counter() - started
+
+
+class TorchTraining:
+    def __init__(self, dff: int):
+        vocab_size = vocabulary().vocab_size
+        self.model = marian({"vocab_size": vocab_size, "dff": dff, **SHAPE}, "sdpa").train()
+        import torch
+
+        self.optimizer = torch.optim.Adam(
+            self.model.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9, fused=True
+        )
+
+    def steps(self, count: int, batch: int, tokens: int) -> float:
+        """Seconds of ``count`` steps."""
+        import torch
+
+        made = list(batches(count, batch, tokens, self.model.config.vocab_size))
+        started = time.perf_counter()
+        for source, decoder_input, target in made:
+            ids = (torch.from_numpy(array).long() for array in (source, decoder_input, target))
+            found = self.model(**dict(zip(("input_ids", "decoder_input_ids", "labels"), ids, strict=True)))
+            self.optimizer.zero_grad()
+            found.loss.backward()
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            self.optimizer.step()
+            found.loss.item()
+        return time.perf_counter() - started
+
+
+def generated_pairs(corpus: str | None, pools: int) -> tuple[int, float]:
+    """How many pairs the error generator made, and in how many seconds."""
+    rng = random.Random(0)
+    if corpus:
+        sentences = [sentence.text for sentence in read_sentences(corpus)]
+    else:
+        sentences = [right_sentence(rng, rng.randint(8, 60)) for _ in range(20_000)]
+    maker = PoolMaker(sentences, vocabulary(), StreamSettings())
+    started = time.perf_counter()
+    made = sum(len(batch.source) for pool in range(pools) for batch in maker(pool))
+    return made, time.perf_counter() - started
+
+
+@click.command()
+@click.option("--rounds", default=10, show_default=True)
+@click.option("--steps", default=3, show_default=True, help="Of each, in each round.")
+@click.option("--batch", default=128, show_default=True)
+@click.option("--tokens", default=32, show_default=True)
+@click.option("--dff", default="512,1024", show_default=True, callback=whole_numbers)
+@click.option("--pools", default=2, show_default=True, help="Pools of the error generator.")
+@click.option("--corpus", type=click.Path(exists=True), help="Correct sentences, one a line or .jsonl.")
+def main(rounds, steps, batch, tokens, dff, pools, corpus):
+    """Print pairs a second, medians."""
+    click.echo(
+        f"{os.cpu_count()} processors, {rounds} rounds of {steps} steps, {batch} pairs of {tokens} tokens"
+    )
+    for width in dff:
+        with ExitStack() as stack:
+            workers = [stack.enter_context(Worker(make, width)) for make in (OurTraining, TorchTraining)]
+            for worker in workers:
+                worker.call("steps", 3, batch, tokens)  # warm up
+            seconds = [
+                [worker.call("steps", steps, batch, tokens) for worker in workers] for _ in range(rounds)
+            ]
+        ours, theirs = (
+            statistics.median(steps * batch / s for s in each) for each in zip(*seconds, strict=True)
+        )
+        ratios = [their_seconds / our_seconds for our_seconds, their_seconds in seconds]
+        click.echo(
+            f"dff {width:5}: ours {ours:.0f} pairs a second, PyTorch {theirs:.0f}; "
+            f"ours / theirs {statistics.median(ratios):.2f}, from {min(ratios):.2f} to {max(ratios):.2f}"
+        )
+    made, took = generated_pairs(corpus, pools)
+    click.echo(f"error generator alone, one process: {made / took:.0f} pairs a second ({made} pairs)")
+
+
+if __name__ == "__main__":
+    main()

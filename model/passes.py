@@ -1,0 +1,82 @@
+"""A network's two halves as compiled functions, and what passes through them leave as NumPy arrays.
+
+B batch, S source, T target, L layers, H heads, V vocabulary.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from model.drafting import Produced
+from model.tokenizer import START_ID, pad
+
+IDS = tf.TensorSpec((None, None), tf.int32)
+
+
+class Halves(NamedTuple):
+    """``encode``: (B, S) ids -> memory, attention by kind. ``decode``: (B, T) decoder input ids, memory ->
+    logits (B, T, V), attention by kind."""
+
+    encode: Callable
+    decode: Callable
+
+
+def compile_halves(network: keras.Model, jit_compile: bool) -> Halves:
+    """One graph for all shapes; with ``jit_compile`` XLA makes a program of it for each shape it meets."""
+    options = {"autograph": False, "jit_compile": jit_compile}
+    encode = tf.function(network.encode, input_signature=[IDS], **options)
+    memory, _ = encode.get_concrete_function().structured_outputs
+    memory = tf.nest.map_structure(lambda array: tf.TensorSpec(array.shape, array.dtype), memory)
+    return Halves(encode, tf.function(network.decode, input_signature=[IDS, memory], **options))
+
+
+class Pass(NamedTuple):
+    """What one pass over B drafts found."""
+
+    logits: np.ndarray  # (B, T, V)
+    attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind
+
+    def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
+        """The pass over one draft, without its padding."""
+        s, t = len(source), len(ids)
+        shapes = {"encoder_attention": (s, s), "decoder_attention": (t, t), "cross_attention": (t, s)}
+        attention = {
+            kind: weights[number, :, :, : shapes[kind][0], : shapes[kind][1]]
+            for kind, weights in self.attention.items()
+        }
+        return Produced(ids, self.logits[number, :t], attention)
+
+
+class Reading:
+    """Some sources, encoded once, for all passes over drafts of their corrections.
+
+    ``choose(room)`` -> halves and the length that sources and drafts of up to ``room`` tokens are padded to,
+    or None where any will do. A draft that outgrows its length is read again in a longer one.
+    """
+
+    def __init__(self, sources: Sequence[Sequence[int]], choose: Callable[[int], tuple[Halves, int | None]]):
+        self.sources, self.choose = sources, choose
+        self._encode(max(map(len, sources)))
+
+    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+        longest = max(map(len, drafts))
+        if self.length is not None and longest > self.length:
+            self._encode(longest)
+        ids = pad([[START_ID, *draft[:-1]] for draft in drafts], self.length)
+        logits, attention = self.halves.decode(ids, self.memory)
+        found = {**self.attention, **attention}
+        return Pass(np.asarray(logits), {kind: np.asarray(weights) for kind, weights in found.items()})
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with these rows alone."""
+        self.sources = [self.sources[row] for row in rows]
+        self.memory, self.attention = tf.nest.map_structure(
+            lambda array: tf.gather(array, rows), (self.memory, self.attention)
+        )
+
+    def _encode(self, room: int) -> None:
+        self.halves, self.length = self.choose(room)
+        self.memory, self.attention = self.halves.encode(pad(self.sources, self.length))

@@ -1,4 +1,4 @@
-"""``python -m model correct``: corrections on the command line."""
+"""``python -m model correct``: corrections on the command line; ``remember`` keeps one for the app's start."""
 
 import json
 import os
@@ -9,7 +9,8 @@ from dataclasses import asdict
 import click
 
 from model.corrector import DEFAULT_MODEL, Correction, Corrector
-from model.folder import ModelFolderError
+from model.folder import ModelFolderError, find_model_folder
+from model.remembered import FILE, NotOneSentenceError, remember
 from model.trace import AttentionTrace
 
 
@@ -29,13 +30,9 @@ def main():
 )
 def correct(text, as_json, model, minimum_confidence):
     """Correct TEXT, or standard input line by line: one line out for each line in, in order."""
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
         stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
-    try:
-        corrector = Corrector.load(model, minimum_confidence)
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
+    corrector = _load(model, minimum_confidence)
     for number, line in enumerate([text] if text is not None else _input_lines(), start=1):
         correction = corrector.correct(line)
         for sentence in correction.sentences:
@@ -46,6 +43,30 @@ def correct(text, as_json, model, minimum_confidence):
                     err=True,
                 )
         print(_to_json(correction) if as_json else correction.text, flush=True)
+
+
+@main.command("remember")
+@click.argument("text")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
+def remember_text(text, model):
+    """Keep the answer to TEXT, one sentence, beside the weights: the app shows it while the model loads.
+
+    To be run again when the weights change; until then the app waits for the model.
+    """
+    folder = find_model_folder(model)
+    try:
+        remember(_load(model), text, folder)
+    except NotOneSentenceError as error:
+        raise click.ClickException(f"TEXT {error}") from error
+    click.echo(folder / FILE)
+
+
+def _load(model: str, minimum_confidence: float | None = None) -> Corrector:
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    try:
+        return Corrector.load(model, minimum_confidence)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def _input_lines() -> Iterator[str]:

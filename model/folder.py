@@ -157,11 +157,25 @@ def load_model_folder(folder: Path, snapshot: int | None = None):
         if snapshot not in kept:
             raise ModelFolderError(f"{folder} keeps snapshots of the steps {sorted(kept)}, not of {snapshot}")
         path = kept[snapshot]
-    raw = [_read(file) for file in (folder / CONFIG_FILE, folder / VOCABULARY_FILE, path)]
+    found = fingerprint(folder, path)
     config, tokenizer = _description(folder)
     network = build_network(config, tokenizer)
     _assign(network, path)
-    return network, tokenizer, hashlib.sha256(b"".join(raw)).hexdigest()[:12]
+    return network, tokenizer, found
+
+
+def fingerprint(folder: Path, weights: Path | None = None) -> str:
+    """What ``load_model_folder`` calls these files, without loading a network; ``weights`` may be a snapshot's.
+
+    Raises ModelFolderError where a file cannot be read.
+    """
+    files = (folder / CONFIG_FILE, folder / VOCABULARY_FILE, weights or folder / WEIGHTS_FILE)
+    return hashlib.sha256(b"".join(map(_read, files))).hexdigest()[:12]
+
+
+def read_config(folder: Path) -> NetworkConfig:
+    """The numbers that fix the shape of a folder's network. Raises ModelFolderError with the reason."""
+    return _parse_config(folder / CONFIG_FILE)
 
 
 def _description(folder: Path) -> tuple[NetworkConfig, Tokenizer]:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
+from threading import Thread
 
 import numpy as np
 import streamlit as st
 
 from model import Correction, Corrector, SentenceCorrection
-from model.folder import ASSETS, ModelEntry, list_models
+from model.folder import ASSETS, ModelEntry, ModelFolderError, list_models
 from model.projections import Projections
+from model.remembered import NotRememberedError, Remembered
+from model.remembered import recall as read_remembered
 from model.trace import AttentionTrace
+from ui.loading import Loading, StillLoading
 
 # The types are here for the pages, which import no model.
 __all__ = [
@@ -19,8 +26,11 @@ __all__ = [
     "Correction",
     "Corrector",
     "ModelEntry",
+    "NotRememberedError",
     "Projections",
+    "Remembered",
     "SentenceCorrection",
+    "StillLoading",
     "correct",
     "embeddings",
     "forget",
@@ -30,6 +40,8 @@ __all__ = [
     "model_id",
     "positional_encoding",
     "projections",
+    "recall",
+    "start_loading",
     "trace",
     "version_on_disk",
 ]
@@ -54,9 +66,22 @@ def model_id(entry: ModelEntry) -> str:
 def load_corrector(path: Path) -> Corrector:
     """The model in this folder, read again when its files have changed.
 
-    Raises model.ModelFolderError where the folder is missing or damaged.
+    Raises StillLoading until it is ready, and model.ModelFolderError where the folder is missing or damaged.
     """
-    return _load(str(path), version_on_disk(path))
+    loading = start_loading(path)
+    if not loading.is_over:
+        raise StillLoading(loading)
+    return loading.result()
+
+
+def start_loading(path: Path) -> Loading[Corrector]:
+    """The model in this folder on its way into memory; the same one for everybody who asks."""
+    return _start_loading(str(path), version_on_disk(path))
+
+
+def recall(path: Path) -> Remembered | None:
+    """The one answer that is known before the model in this folder is ready; None where there is none."""
+    return _recall(str(path), version_on_disk(path))
 
 
 def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
@@ -71,12 +96,15 @@ def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
         return ()
 
 
-def correct(text: str, corrector: Corrector) -> Correction:
-    """The correction of ``text``, from memory where this model has met the text before."""
+def correct(text: str, corrector: Corrector | Remembered) -> Correction:
+    """The correction of ``text``, from memory where this model has met the text before.
+
+    This and what follows raise NotRememberedError where the answer needs more than what is remembered.
+    """
     return _correct(text, corrector.fingerprint, corrector)
 
 
-def trace(sentence: str, text: str, corrector: Corrector) -> AttentionTrace:
+def trace(sentence: str, text: str, corrector: Corrector | Remembered) -> AttentionTrace:
     """The attention while one sentence was corrected to ``text``; both are taken from ``correct``."""
     return _trace(sentence, text, corrector.fingerprint, corrector)
 
@@ -119,19 +147,41 @@ def _embeddings(text: str, fingerprint: str, _corrector: Corrector) -> np.ndarra
 
 # A correction holds on to its model: without its release, a model could not leave the memory.
 @st.cache_resource(max_entries=2, show_spinner=False, on_release=lambda _: forget())
-def _load(path: str, version: tuple) -> Corrector:
-    corrector = Corrector.load(path)
+def _start_loading(path: str, version: tuple) -> Loading[Corrector]:
+    return Loading(lambda reached: _load(path, reached))
+
+
+def _load(path: str, reached: Callable[[str], None]) -> Corrector:
+    reached("library")
+    import_module("model.network")  # TensorFlow
     _keep_compiled_kernels()
+    reached("weights")
+    corrector = Corrector.load(path)
+    reached("first_run")
+    compiling = corrector.warm_up()
+    next(compiling, None)
+    Thread(target=_finish, args=(compiling,), daemon=True).start()  # meanwhile there are answers, only slower
     return corrector
+
+
+def _finish(compiling: Iterator[float]) -> None:
+    for _ in compiling:
+        pass
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _recall(path: str, version: tuple) -> Remembered | None:
+    try:
+        return read_remembered(Path(path))
+    except ModelFolderError:  # the network itself gives the same answer a little later
+        return None
 
 
 def _keep_compiled_kernels() -> None:
     """Take ``keras.backend.clear_session`` away from Streamlit, which calls it after each run of a script
     (``script_runner._clean_problem_modules``): it empties TensorFlow's cache of kernels, so that each
     compiled function would be set up anew for every sentence, 0.6 to 1 s each on 2 cores."""
-    import keras
-
-    keras.backend.clear_session = lambda free_memory=True: None
+    sys.modules["keras"].backend.clear_session = lambda free_memory=True: None
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

@@ -1,29 +1,49 @@
 """Messages about an input or about the model, in the visitor's language."""
 
 import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import streamlit as st
 
 from model.hangul import is_syllable
 from model.sentences import split_sentences
-from ui import loaders, markup
+from ui import loaders, loading, markup
 from ui.texts import say
 
 
-def load_corrector(entry: loaders.ModelEntry | None) -> loaders.Corrector | None:
-    """The model, with a sign of life while it loads; None, and a message, where there is none to be used."""
+def load_corrector(
+    entry: loaders.ModelEntry | None, text: str | None = None
+) -> loaders.Corrector | loaders.Remembered | None:
+    """The model; while it is being loaded, how far that is, and what remembers the answer to ``text`` where
+    there is such a thing. None, and a message, where there is nothing to be used."""
     from model import ModelFolderError
 
     if entry is None:
         st.error(say("model_folder_error"))
         return None
     try:
-        with st.spinner(say("loading")):
-            return loaders.load_corrector(entry.path)
+        return loaders.load_corrector(entry.path)
+    except loaders.StillLoading as still:
+        remembered = None if text is None else loaders.recall(entry.path)
+        if remembered is None or not remembered.knows(text):
+            remembered = None
+            still.loading.begin()
+        loading.show(still.loading)
+        return remembered
     except ModelFolderError as error:
         st.error(say("model_folder_error" if loaders.is_shipped(entry) else "own_model_error"))
         markup.paragraph(str(error), "typed")
         return None
+
+
+@contextmanager
+def waiting(entry: loaders.ModelEntry) -> Iterator[None]:
+    """Shows how far the model is where what is drawn inside needs it, and only an answer is remembered."""
+    try:
+        yield
+    except loaders.NotRememberedError:
+        loading.show(loaders.start_loading(entry.path))
 
 
 def about(text: str, correction: loaders.Correction, limit: int) -> None:

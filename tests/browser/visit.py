@@ -16,7 +16,8 @@ def note_elsewhere(page: Page, url: str, server: str) -> None:
 
 
 def settle(page: Page) -> None:
-    """Wait until the script has run to its end and the browser has drawn what it sent."""
+    """Wait until the model is ready, the script has run to its end and the browser has drawn what it sent."""
+    expect(page.get_by_test_id("stProgress")).to_have_count(0)
     expect(page.locator('[data-testid="stApp"]')).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
     page.wait_for_function(

@@ -1,6 +1,7 @@
 """Correctors of a few lines with the library's face, so that the pages are tested without TensorFlow."""
 
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -87,6 +88,9 @@ class FakeCorrector:
     def __init__(self, fingerprint: str = "fake", trace=random_trace):
         self.fingerprint, self.trace = fingerprint, trace
         self.runs = 0  # how often the network had to be run
+
+    def warm_up(self) -> Iterator[float]:
+        return iter(())  # there is nothing to compile
 
     def correct(self, text: str) -> Correction:
         self.runs += 1

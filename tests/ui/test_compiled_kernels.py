@@ -10,6 +10,6 @@ from ui import loaders
 def test_a_run_of_the_page_leaves_the_compiled_kernels_alone(monkeypatch):
     cleared = []
     monkeypatch.setattr(context.Context, "clear_kernel_cache", lambda self: cleared.append(self))
-    loaders.load_corrector(ASSETS / "transformer")
+    loaders.start_loading(ASSETS / "transformer").result()
     script_runner._clean_problem_modules()
     assert not cleared

@@ -73,17 +73,22 @@ def test_shipped_models_have_a_name_in_words(open_app, entries, name, monkeypatc
     assert offered == [table("en")[f"model_name_{name.replace('-', '_')}"], "mine"]
 
 
+def load(folder):
+    """The model of a folder, waited for."""
+    return loaders.start_loading(folder).result()
+
+
 def test_a_model_is_read_again_when_its_weights_change_and_not_when_its_history_grows(tmp_path, monkeypatch):
     weights, history = tmp_path / "weights.npz", tmp_path / "history.csv"
     weights.write_bytes(b"one")
     read = []
     monkeypatch.setattr(loaders.Corrector, "load", lambda path: read.append(path) or FakeCorrector())
-    first = loaders.load_corrector(tmp_path)
+    first = load(tmp_path)
     history.write_text("step\n1\n")
-    assert loaders.load_corrector(tmp_path) is first
+    assert load(tmp_path) is first
     weights.write_bytes(b"two")
     os.utime(weights, ns=(1, 1))
-    assert loaders.load_corrector(tmp_path) is not first
+    assert load(tmp_path) is not first
     assert read == [str(tmp_path)] * 2
 
 
@@ -92,12 +97,12 @@ def test_at_most_two_models_are_kept_and_answers_of_a_dropped_one_go_with_it(tmp
     folders = [tmp_path / name for name in "abc"]
     for folder in folders:
         folder.mkdir()
-    loaded = [loaders.load_corrector(folder) for folder in folders[:2]]
+    loaded = [load(folder) for folder in folders[:2]]
     loaders.correct(SENTENCE, loaded[0])
-    loaders.load_corrector(folders[2])
+    load(folders[2])
     loaders.correct(SENTENCE, loaded[0])
     assert loaded[0].runs == 2
-    assert loaders.load_corrector(folders[0]) is not loaded[0]
+    assert load(folders[0]) is not loaded[0]
 
 
 def test_a_folder_that_is_gone_has_no_version(tmp_path):

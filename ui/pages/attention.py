@@ -30,7 +30,7 @@ def main() -> None:
     with for_model:
         entry = models.choose()
     with corrected:
-        corrector = notices.load_corrector(entry)
+        corrector = notices.load_corrector(entry, text)
     if corrector is None:
         return
     with for_confidence:
@@ -40,13 +40,14 @@ def main() -> None:
     if correction and correction.sentences:
         st.header(say("attention_heading"))
         sentence = choose_sentence(correction.sentences)
-        trace = trace_of(sentence, corrector)
-        if trace is not None:
-            change = edits.choose(sentence)
-            show_views(partial(Lens, corrector, sentence, trace, change=change, theme=controls.theme()))
+        with notices.waiting(entry):
+            trace = trace_of(sentence, corrector)
+            if trace is not None:
+                change = edits.choose(sentence)
+                show_views(partial(Lens, corrector, sentence, trace, change=change, theme=controls.theme()))
 
 
-def choose_confidence(corrector: loaders.Corrector) -> float:
+def choose_confidence(corrector: loaders.Corrector | loaders.Remembered) -> float:
     """Changes that the network is less sure of are left undone."""
     chosen = controls.slide_share("confidence", corrector.minimum_confidence)
     markup.paragraph(say("confidence_meaning"), "note")
@@ -78,7 +79,9 @@ def keep_typed(text: str) -> None:
     address.put("sentence", text)
 
 
-def show_correction(text: str, corrector: loaders.Corrector, minimum: float) -> loaders.Correction | None:
+def show_correction(
+    text: str, corrector: loaders.Corrector | loaders.Remembered, minimum: float
+) -> loaders.Correction | None:
     """The corrected text with its changes marked, or what the visitor should know instead."""
     if not text.strip():
         st.info(say("empty"))

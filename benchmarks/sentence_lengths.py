@@ -13,13 +13,15 @@ import statistics
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import click
-from cold_start import PAGE, PORT, ROOT, wait_for_server
 from playwright.sync_api import Page, sync_playwright
 
+ROOT = Path(__file__).parents[1]
 LENGTHS = (10, 40, 120, 512)
 VIEWS = ("heatmap", "lines", "steps", "numbers")
 WORDS = "우리는 어제 학교에서 머글 것을 차잣고 고양이가 조용히 안자 있엇다 친구와 함께 도서관에 가서 책을 일거따".split()
@@ -33,15 +35,26 @@ READY = """text => {
 
 
 @contextmanager
-def running_app() -> Iterator[None]:
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(PORT)]
+def running_app(port: int) -> Iterator[str]:
+    """The address of the app, whose server runs as long as the context."""
+    address = f"http://127.0.0.1:{port}/"
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        wait_for_server()
-        yield
+        wait_for_server(address)
+        yield address
     finally:
         server.terminate()
         server.wait()
+
+
+def wait_for_server(address: str) -> None:
+    while True:
+        try:
+            with urllib.request.urlopen(f"{address}_stcore/health", timeout=1):
+                return
+        except OSError:
+            time.sleep(0.05)
 
 
 def sentence(tokens: int, rng: random.Random) -> str:
@@ -63,7 +76,8 @@ def measure(page: Page, received: list[int], text: str) -> tuple[float, int]:
 
 @click.command()
 @click.option("--rounds", default=3, show_default=True)
-def main(rounds):
+@click.option("--port", default=8765, show_default=True)
+def main(rounds, port):
     """Print for each length and view the median seconds and kilobytes."""
     rng = random.Random(0)
     sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -71,7 +85,7 @@ def main(rounds):
         f"{os.cpu_count()} processors, median of {rounds}; kB as sent, before the connection's compression"
     )
     click.echo(f"{'tokens':>6}" + "".join(f"{view + ' s':>11}{'kB':>7}" for view in VIEWS))
-    with running_app(), sync_playwright() as playwright:
+    with running_app(port) as address, sync_playwright() as playwright:
         chromium = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=sandbox)
         for length in LENGTHS:
@@ -81,7 +95,7 @@ def main(rounds):
                 page.on(
                     "websocket", lambda s, r=received: s.on("framereceived", lambda data: r.append(len(data)))
                 )
-                page.goto(f"{PAGE}?view={view}")
+                page.goto(f"{address}?view={view}")
                 page.wait_for_selector(".typed", timeout=180_000)
                 measure(page, received, sentence(length, rng))
                 results = [measure(page, received, sentence(length, rng)) for _ in range(rounds)]

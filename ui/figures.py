@@ -19,5 +19,11 @@ def draw(figure: go.Figure, key: str, file_name: str, on_click: Callable[[], Non
     """
     if lecture.is_on():
         figure = lecture.enlarged(figure)
+    # Streamlit gives Plotly each figure twice, the second time as a copy with a size in whole pixels. Plotly rests
+    # then, unless it meets what it cannot compare: data without a revision, a template, even an empty one.
+    figure.update_layout(datarevision=1, autosize=True)
+    figure.layout.template = None
+    if figure.layout.height:
+        figure.layout.height = round(figure.layout.height)
     selection = {"on_select": on_click, "selection_mode": "points"} if on_click else {}
     st.plotly_chart(figure, key=key, theme=None, config=viz.config(file_name=file_name), **selection)

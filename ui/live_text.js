@@ -1,4 +1,4 @@
-const PAUSE = 300; // milliseconds without typing after which the text is sent
+const PAUSE = 200; // milliseconds without typing after which the text is sent
 
 export default function ({ data, parentElement, setStateValue }) {
   const area = parentElement.querySelector("textarea");

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from viz.labels import visible_token, width_in_em
 from viz.theme import TITLE_HEIGHT
 from viz.token_axis import CellSize, ColumnTicks, cell_size, column_ticks
 
@@ -15,6 +16,7 @@ SCALE_HEIGHT = 40
 LEGEND_HEIGHT = 28
 NAME_HEIGHT = 30
 FOOT = 12
+LEAST_LEFT = 40
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,12 @@ class AttentionInfo:
     def head(self) -> float:
         """Pixels above the cells."""
         return TITLE_HEIGHT + SCALE_HEIGHT + LEGEND_HEIGHT + NAME_HEIGHT + self.columns.height
+
+    @property
+    def left(self) -> float:
+        """Pixels left of the cells. Plotly makes room for longer labels itself, and draws a second time for it."""
+        widest = max((width_in_em(visible_token(token)) for token in self.query_tokens), default=0)
+        return max(LEAST_LEFT, NAME_HEIGHT + widest * self.cell.font)
 
     @property
     def height(self) -> float:

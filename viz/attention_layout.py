@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from viz.attention_info import FOOT, SCALE_HEIGHT, AttentionInfo
 from viz.cell_overlay import outlines
 from viz.labels import plain_text, token_label
@@ -11,29 +9,22 @@ from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palett
 from viz.token_axis import row_ticks
 
 
-def attention_layout(
-    info: AttentionInfo, title: str, query_title: str, key_title: str, theme: str
-) -> go.Layout:
+def attention_layout(info: AttentionInfo, title: str, query_title: str, key_title: str, theme: str) -> dict:
     """The layout of ``attention_heatmap``; its titles are escaped here."""
-    return go.Layout(
-        base_layout(theme)
-        | {
-            "title": figure_title(plain_text(title), info.height),
-            "xaxis": _key_axis(info, key_title, theme),
-            "yaxis": _query_axis(info, query_title, theme),
-            "xaxis2": _hover_axis("x", info.columns_span, info.first[1], info.key_tokens),
-            "yaxis2": _hover_axis("y", info.rows_span, info.first[0], info.query_tokens),
-            "shapes": outlines(info.selected, info.rows_span, info.columns_span, theme)
-            if info.selected
-            else [],
-            "height": info.height,
-            "margin": {"t": info.head, "l": 40, "r": 16, "b": FOOT},
-            "plot_bgcolor": palette(theme).grid if info.weights.size else "rgba(0,0,0,0)",
-            "legend": _legend(info),
-            # So that the invisible marker in the middle of a cell answers for the whole cell.
-            "hoverdistance": 300,
-        }
-    )
+    return base_layout(theme) | {
+        "title": figure_title(plain_text(title), info.height),
+        "xaxis": _key_axis(info, key_title, theme),
+        "yaxis": _query_axis(info, query_title, theme),
+        "xaxis2": _hover_axis("x", info.columns_span, info.first[1], info.key_tokens),
+        "yaxis2": _hover_axis("y", info.rows_span, info.first[0], info.query_tokens),
+        "shapes": outlines(info.selected, info.rows_span, info.columns_span, theme) if info.selected else [],
+        "height": info.height,
+        "margin": {"t": info.head, "l": info.left, "r": 16, "b": FOOT},
+        "plot_bgcolor": palette(theme).grid if info.weights.size else "rgba(0,0,0,0)",
+        "legend": _legend(info),
+        # So that the invisible marker in the middle of a cell answers for the whole cell.
+        "hoverdistance": 300,
+    }
 
 
 def _key_axis(info: AttentionInfo, title: str, theme: str) -> dict:

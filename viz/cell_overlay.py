@@ -22,12 +22,12 @@ def cell_markers(values: np.ndarray, cells: np.ndarray, first: tuple[int, int], 
     markers answer for the cells. ``hover`` is a template with the value as ``%{customdata}``, in thousandths.
     """
     rows, columns = np.nonzero(cells)
-    smallest = np.uint8 if max(cells.shape) + max(first) <= 256 else np.uint16
+    # Adding 0 turns -0 into 0, which has another sign.
+    thousandths = np.round(values[cells].astype(float), 3) + 0.0
     return go.Scatter(
-        x=(columns + first[1]).astype(smallest),
-        y=(rows + first[0]).astype(smallest),
-        # Adding 0 turns -0 into 0, which has another sign.
-        customdata=np.round(values[cells], 3) + np.float32(0),
+        x=(columns + first[1]).tolist(),
+        y=(rows + first[0]).tolist(),
+        customdata=thousandths.tolist(),
         mode="markers",
         # All markers answer, but no more than one is drawn: thousands of them would make the page slow.
         marker={"symbol": "square", "size": 6, "opacity": 0, "maxdisplayed": 1},

@@ -115,8 +115,8 @@ def _tile_markers(
             f"{text}<br><b>{template_text(label)}</b>" for text, label in zip(texts, labels, strict=True)
         ]
     return go.Scatter(
-        x=tiles.centre_columns,
-        y=tiles.centre_rows,
+        x=tiles.centre_columns.tolist(),
+        y=tiles.centre_rows.tolist(),
         customdata=tiles.order,
         text=texts,
         mode="markers",
@@ -166,40 +166,38 @@ def _layout(
     *,
     by_place: bool,
     theme: str,
-) -> go.Layout:
+) -> dict:
     rows, columns = (max(count, 1) for count in tiles.mosaic.shape)
     height = _height(tiles)
     shared = {"tickmode": "array", "showgrid": False, "constrain": "domain", "fixedrange": True}
     shown = {"showticklabels": by_place}
-    heads, layers = (tiles.centre_columns[: tiles.heads], tiles.centre_rows[:: max(tiles.heads, 1)])
-    return go.Layout(
-        base_layout(theme)
+    heads = tiles.centre_columns[: tiles.heads].tolist()
+    layers = tiles.centre_rows[:: max(tiles.heads, 1)].tolist()
+    return base_layout(theme) | {
+        "title": figure_title(plain_text(title), height),
+        "xaxis": base_axis(theme, plain_text(titles[1]) if by_place else "")
+        | shared
+        | shown
         | {
-            "title": figure_title(plain_text(title), height),
-            "xaxis": base_axis(theme, plain_text(titles[1]) if by_place else "")
-            | shared
-            | shown
-            | {
-                "side": "top",
-                "range": [-0.5 - tiles.column_gap, columns - 0.5 + tiles.column_gap],
-                "tickvals": heads,
-                "ticktext": [plain_text(name) for name in names[1]],
-                "constraintoward": "left",
-            },
-            "yaxis": base_axis(theme, plain_text(titles[0]) if by_place else "")
-            | shared
-            | shown
-            | {
-                "range": [rows - 0.5 + tiles.column_gap, -0.5 - tiles.row_gap],
-                "tickvals": layers,
-                "ticktext": [plain_text(name) for name in names[0]],
-                "scaleanchor": "x",
-                "constraintoward": "top",
-                "automargin": True,
-            },
-            "height": height,
-            "margin": {"t": TITLE_HEIGHT + _NAMES_HEIGHT, "l": 40 if by_place else 8, "r": 16, "b": _FOOT},
-            # So that the invisible marker in the middle of a tile answers for the whole tile.
-            "hoverdistance": 300,
-        }
-    )
+            "side": "top",
+            "range": [-0.5 - tiles.column_gap, columns - 0.5 + tiles.column_gap],
+            "tickvals": heads,
+            "ticktext": [plain_text(name) for name in names[1]],
+            "constraintoward": "left",
+        },
+        "yaxis": base_axis(theme, plain_text(titles[0]) if by_place else "")
+        | shared
+        | shown
+        | {
+            "range": [rows - 0.5 + tiles.column_gap, -0.5 - tiles.row_gap],
+            "tickvals": layers,
+            "ticktext": [plain_text(name) for name in names[0]],
+            "scaleanchor": "x",
+            "constraintoward": "top",
+            "automargin": True,
+        },
+        "height": height,
+        "margin": {"t": TITLE_HEIGHT + _NAMES_HEIGHT, "l": 40 if by_place else 8, "r": 16, "b": _FOOT},
+        # So that the invisible marker in the middle of a tile answers for the whole tile.
+        "hoverdistance": 300,
+    }

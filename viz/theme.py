@@ -109,6 +109,8 @@ def base_axis(theme: str, title: str) -> dict:
         "linecolor": colours.grid,
         "ticks": "",
         "zeroline": False,
+        # Plotly would look again and again whether a label leaves the figure: half of the time it takes to draw.
+        "ticklabeloverflow": "allow",
     }
 
 

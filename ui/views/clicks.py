@@ -21,7 +21,9 @@ def draw(figure: go.Figure, name: str, file_name: str, on_point: Callable[[dict]
     would bring its old selection back. A mouse that is dragged over it enlarges a part.
     """
     _TOUCH(key=f"touch_{name}")
-    figure.update_layout(dragmode="zoom")  # Streamlit would let a mouse shift the picture out of its frame
+    # Streamlit would let a mouse shift the picture out of its frame, and would set the click mode after drawing
+    # it once without.
+    figure.update_layout(dragmode="zoom", clickmode="event+select")
     key = f"{name}_{st.session_state.get(_count(name), 0)}"
     figures.draw(figure, key, file_name, partial(_take, name, key, on_point))
 

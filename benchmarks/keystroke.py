@@ -1,0 +1,169 @@
+"""From a keystroke to its picture on the main page, in a real browser, stage by stage.
+
+    python benchmarks/keystroke.py [--keys 40] [--tokens 40]
+
+Needs requirements-dev.txt and Chromium. Server and model are warm: the first keys, which count for nothing, make
+sentences of the same length. Each counted key replaces the last character, so that it makes a sentence that neither
+the model nor the page has met.
+
+The clock is the browser's (``keystroke.js``). It starts at the area's ``input`` event; the typing pause ends when the
+browser sends the text. The picture is there when the heatmap's columns spell the new sentence, the overview holds
+other numbers than before, and the browser has painted both. Bytes of an update are those of the connection's
+messages, plain and compressed as the server compresses them; the first load is what came for everything the page
+asked for.
+"""
+
+import base64
+import os
+import random
+import statistics
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from playwright.sync_api import CDPSession, Page, sync_playwright
+from sentence_lengths import running_app, sentence
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+WATCH = Path(__file__).with_name("keystroke.js").read_text("utf-8")
+WARMING = 5  # keys that count for nothing
+STAGES = {
+    "typing pause": lambda key: key.sent,
+    "server: until its first message": lambda key: key.answered - key.sent,
+    "server: until the last figure": lambda key: key.delivered - key.answered,
+    "browser: until both are painted": lambda key: key.drawn - key.delivered,
+    "AFTER THE PAUSE": lambda key: key.drawn - key.sent,
+    "after the key": lambda key: key.drawn,
+    "run's last message, after the pause": lambda key: key.finished - key.sent,
+    "browser busy in long tasks": lambda key: key.blocked,
+}
+
+
+@dataclass(frozen=True)
+class Update:
+    """What one key took: milliseconds after the key, and bytes."""
+
+    sent: float  # the pause is over
+    answered: float  # the run's first message
+    delivered: float  # the last figure
+    finished: float  # the run's last message
+    drawn: float  # both figures painted
+    blocked: float  # how long tasks of more than 50 ms kept the browser busy
+    runs: int  # of the script
+    size: int
+    compressed: int
+
+
+class Wire:
+    """What a page sends and receives, as the browser's debugging protocol reports it: its clock does not wait for
+    the page, which may be busy drawing."""
+
+    def __init__(self, session: CDPSession):
+        self.sent = 0.0  # seconds, when the page sent its last message
+        self.messages: list[tuple[float, bytes]] = []  # (seconds, message) received
+        self.resources = 0  # bytes of everything else
+        session.on("Network.webSocketFrameSent", self._note)
+        session.on("Network.webSocketFrameReceived", self._keep)
+        session.on("Network.loadingFinished", self._add)
+        session.send("Network.enable")
+
+    def _note(self, event: dict) -> None:
+        self.sent = event["timestamp"]
+
+    def _keep(self, event: dict) -> None:
+        frame = event["response"]
+        data = base64.b64decode(frame["payloadData"]) if frame["opcode"] == 2 else b""
+        self.messages.append((event["timestamp"], data))
+
+    def _add(self, event: dict) -> None:
+        self.resources += int(event["encodedDataLength"])
+
+    def sizes(self) -> tuple[int, int]:
+        """(bytes, bytes compressed) of the messages."""
+        squeeze = zlib.compressobj(wbits=-15)
+        compressed = [
+            len(squeeze.compress(each) + squeeze.flush(zlib.Z_SYNC_FLUSH)) for _, each in self.messages
+        ]
+        return sum(len(each) for _, each in self.messages), sum(compressed)
+
+
+def type_key(page: Page, wire: Wire, character: str) -> Update:
+    """Replace the last character of the sentence, and wait for the picture."""
+    page.get_by_label("고칠 글").evaluate(
+        "area => { area.focus(); area.setSelectionRange(area.value.length - 1, area.value.length); }"
+    )
+    wire.messages.clear()
+    page.evaluate("watch.start()")
+    page.keyboard.type(character)
+    seen = page.wait_for_function("watch.result()", timeout=120_000).json_value()
+    page.wait_for_timeout(500)  # what comes after the picture belongs to this key, too
+    at, runs = {}, 0
+    for time, data in wire.messages:
+        message = ForwardMsg.FromString(data)
+        kind = message.WhichOneof("type")
+        runs += kind == "new_session"
+        if kind == "delta" and message.delta.new_element.WhichOneof("type") == "plotly_chart":
+            kind = "figure"
+        at[kind] = seen["sent"] + 1000 * (time - wire.sent)
+    return Update(
+        seen["sent"],
+        at["new_session"],
+        at["figure"],
+        at["script_finished"],
+        seen["drawn"],
+        seen["blocked"],
+        runs,
+        *wire.sizes(),
+    )
+
+
+def report(keys: list[Update], wire_at_start: tuple[int, int], resources: int) -> None:
+    click.echo(f"{'milliseconds':38} median    p95")
+    for name, stage in STAGES.items():
+        values = sorted(map(stage, keys))
+        p95 = statistics.quantiles(values, n=20)[-1]
+        click.echo(f"{name:38} {statistics.median(values):6.0f} {p95:6.0f}")
+    size, compressed = (
+        statistics.median(getattr(key, name) for key in keys) for name in ("size", "compressed")
+    )
+    click.echo(f"an update: {size / 1000:.1f} kB, compressed {compressed / 1000:.1f} kB")
+    click.echo(f"script runs a key: {max(key.runs for key in keys)}")
+    plain, squeezed = wire_at_start
+    click.echo(
+        f"first load: {resources / 1000:,.0f} kB of files and {plain / 1000:.0f} kB of messages"
+        f" ({squeezed / 1000:.0f} kB compressed)"
+    )
+
+
+@click.command()
+@click.option("--keys", default=40, show_default=True)
+@click.option("--tokens", default=40, show_default=True)
+@click.option("--port", default=8765, show_default=True)
+def main(keys, tokens, port):
+    """Print the median and the 95th percentile of each stage, and the bytes."""
+    rng = random.Random(tokens)
+    # Syllables without a final consonant, as many different ones as there are keys.
+    characters = [chr(code) for code in rng.sample(range(ord("가"), ord("힣"), 28), keys + WARMING)]
+    with running_app(port) as address, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
+            args=["--no-sandbox"] if os.geteuid() == 0 else [],
+        )
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.add_init_script(WATCH)
+        wire = Wire(page.context.new_cdp_session(page))
+        page.goto(address)
+        page.wait_for_selector(".stPlotlyChart .main-svg", timeout=180_000)
+        page.wait_for_timeout(3_000)
+        first = wire.sizes()
+        page.get_by_label("고칠 글").fill(sentence(tokens, rng))
+        page.wait_for_timeout(8_000)
+        updates = [type_key(page, wire, character) for character in characters][WARMING:]
+        click.echo(f"{os.cpu_count()} processors, Chromium {browser.version}, {tokens} tokens, {keys} keys")
+        report(updates, first, wire.resources)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -51,7 +51,6 @@ def batches(count: int, batch: int, tokens: int, vocab_size: int):
 class OurTraining:
     def __init__(self, dff: int):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-        os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")  # as training.train does
         from model.config import TransformerConfig
         from model.folder import build_network
         from training.network import compile_network, keep_freed_memory

@@ -266,8 +266,6 @@ def train(
 ):
     """Train a corrector; run the same command again to continue after a stop."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    # TensorFlow leaves oneDNN off on processors without AVX-512; its products took a quarter less there.
-    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     keep_freed_memory()
     if not corpus and not pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")

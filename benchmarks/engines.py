@@ -30,6 +30,10 @@ class Ours:
 
         self.corrector = Corrector.load(model)
 
+    def warm_up(self) -> None:
+        for _ in self.corrector.warm_up():
+            pass
+
     def correct(self, text: str) -> tuple[float, str]:
         """Seconds until the correction and all traces are there, and what the network wrote."""
         started = time.perf_counter()

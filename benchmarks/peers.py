@@ -107,6 +107,7 @@ def sentences(model, rounds, lengths, seed):
     medians = {}
     with ExitStack() as stack:
         workers = peers(model, stack)
+        workers[OURS].call("warm_up")
         for tokens in lengths:
             for name in workers:
                 for _ in range(WARM_UP):

@@ -1,5 +1,6 @@
 """Every view of one sentence, in both languages: its numbers are those of the trace."""
 
+import json
 from urllib.parse import urlencode
 
 import numpy as np
@@ -8,6 +9,8 @@ from playwright.sync_api import Page, expect
 
 from model.analysis.edges import strongest_edges
 from model.analysis.edits import leading_heads
+from model.folder import ASSETS
+from model.positions import positional_encoding
 from tests.browser.visit import expect_heatmap, figure, heatmap, settle
 from ui.texts import table
 from viz import number_text
@@ -150,6 +153,39 @@ def test_masks_positions_network_and_model_are_about_the_same_network(open_page,
     shape = f"({len(SENTENCE) + 1}, {corrector.config.d_model})"
     expect(page.locator(".stMain")).to_contain_text(shape)
     expect(page.locator(".stMain")).to_contain_text(f"{corrector.num_parameters:,}")
+
+
+@LANGUAGES
+def test_behind_the_masks_a_padded_sentence_has_the_weights_that_it_has_alone(open_page, corrector, language):
+    short, longer = "밥을 먹었다.", "오늘은 집에 일찍 가서 밥을 먹었다."
+    settings = {"lang": language, "batch": f"{short}\n{longer}", "masks_kind": "decoder_attention"}
+    page = open_page(f"masks?{urlencode(settings | {'layer': LAYER + 1, 'head': HEAD + 1})}")
+    shown = np.nan_to_num(
+        heatmap(page, '[class*="figure_weights_with"]:not([class*="without"]) .js-plotly-plot')
+    )
+    real, padded = len(short) + 1, len(longer) + 1
+    assert shown.shape == (padded, padded)
+    alone = corrector.trace(short, short).decoder_attention[LAYER, HEAD]
+    np.testing.assert_allclose(shown[:real, :real], alone, atol=1e-5)
+    assert (shown[:, real:] == 0).all()
+
+
+@LANGUAGES
+def test_positions_are_those_of_the_formula(open_page, language):
+    page = open_page(f"positions?{urlencode({'lang': language, 'positions': '20', 'dimensions': '16'})}")
+    matrix = positional_encoding(20, 16)
+    expect_heatmap(page, matrix, ".st-key-matrix .js-plotly-plot")
+    expect_heatmap(page, matrix @ matrix.T, ".st-key-similarity .js-plotly-plot")
+
+
+@LANGUAGES
+def test_the_scores_of_the_model_are_those_beside_its_weights(open_page, language):
+    page = open_page(f"model?{urlencode({'lang': language})}")
+    evaluation = json.loads((ASSETS / "transformer" / "evaluation.json").read_text("utf-8"))
+    main = page.locator(".stMain")
+    expect(main).to_contain_text(f"{evaluation['total']['exact_match']:.1%}")
+    for scores in evaluation["families"].values():
+        expect(main).to_contain_text(f"{scores['exact_match']:.1%}")
 
 
 def test_the_link_opens_the_same_view_elsewhere(open_view, open_page, answer):

@@ -114,10 +114,11 @@ def show_views(lens_of: partial) -> None:
     elif trace.num_layers * trace.num_heads == 1:
         BESIDE_OVERVIEW[view](lens)
     else:
-        # In a lecture hall each picture gets the whole width.
-        left, right = (
-            (st.container(), st.container()) if lecture.is_on() else st.columns([2, 3], gap="medium")
-        )
+        with st.container(key="beside"):
+            # In a lecture hall each picture gets the whole width.
+            left, right = (
+                (st.container(), st.container()) if lecture.is_on() else st.columns([2, 3], gap="medium")
+            )
         with left:
             overview.show(lens)
         with right:

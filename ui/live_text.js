@@ -6,10 +6,13 @@ export default function ({ data, parentElement, setStateValue }) {
   area.placeholder = data.placeholder;
   area.maxLength = data.longest;
 
+  // The area can be seen, and typed into, before this module has arrived: what is in it then was typed.
+  const typedEarly = area.dataset.revision === undefined && area.value !== "";
   if (area.dataset.revision !== String(data.revision)) {
     clearTimeout(area.pending);
     area.dataset.revision = data.revision;
-    area.value = area.sent = data.text;
+    area.sent = data.text;
+    if (!typedEarly) area.value = data.text;
   }
 
   const send = () => {
@@ -22,4 +25,5 @@ export default function ({ data, parentElement, setStateValue }) {
     area.pending = setTimeout(send, PAUSE);
   };
   area.onblur = send;
+  if (typedEarly) area.oninput();
 }

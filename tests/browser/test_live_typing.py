@@ -1,9 +1,12 @@
 """The correction follows the typing, also inside a composed syllable, and never disturbs it."""
 
+from pathlib import Path
+
 from playwright.sync_api import expect
 
 from tests.browser.visit import settle
 
+ROOT = Path(__file__).parents[2]
 RECORD = """area => {
   window.heard = [];
   for (const name of ["compositionstart", "compositionend", "blur"])
@@ -64,3 +67,25 @@ def test_an_example_replaces_the_text_and_typing_goes_on_from_there(open_page):
     area.press("End")
     area.press_sequentially("!!")
     expect(page.locator(".typed")).to_have_text("우리는할 수있는 만큼만 천천 히 해보기로 했다.!!")
+
+
+def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
+    page = open_page()
+    sent = page.evaluate(
+        """async source => {
+          const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
+          const { default: live_text } = await import(url);
+          const parentElement = document.createElement("div");
+          parentElement.innerHTML = "<label></label><textarea></textarea>";
+          const area = parentElement.querySelector("textarea");
+          area.value = "일찍 적은 글";
+          const sent = await new Promise(resolve => live_text({
+            data: { text: "예문", revision: 0, label: "", placeholder: "", longest: 100 },
+            parentElement,
+            setStateValue: (name, value) => resolve({ [name]: value }),
+          }));
+          return { ...sent, shown: area.value };
+        }""",
+        (ROOT / "ui" / "live_text.js").read_text("utf-8"),
+    )
+    assert sent == {"text": "일찍 적은 글", "shown": "일찍 적은 글"}

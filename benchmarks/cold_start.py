@@ -9,19 +9,13 @@ the operating system's file cache is warm from the second run on.
 
 import os
 import statistics
-import subprocess
-import sys
 import time
-import urllib.error
-import urllib.request
-from pathlib import Path
 
 import click
 from playwright.sync_api import Browser, sync_playwright
+from sentence_lengths import running_app
 
-ROOT = Path(__file__).parents[1]
 PORT = 8765
-PAGE = f"http://127.0.0.1:{PORT}/"
 TYPED = "오늘은 날씨가 조아서 가치 산책을 했따."
 MARKS = {
     "title on the page": "h1",
@@ -30,27 +24,15 @@ MARKS = {
 }
 
 
-def wait_for_server() -> None:
-    while True:
-        try:
-            with urllib.request.urlopen(f"{PAGE}_stcore/health", timeout=1):
-                return
-        except (urllib.error.URLError, ConnectionError, TimeoutError):
-            time.sleep(0.02)
-
-
 def measure(browser: Browser) -> dict[str, float]:
     """Seconds at which each mark was first seen: after the server's first answer, which itself is counted
     from the start of its process."""
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(PORT)]
     started = time.perf_counter()
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for_server()
+    with running_app(PORT) as address:
         answered = time.perf_counter()
         seen = {"(server answers)": answered - started}
         page = browser.new_page()
-        page.goto(PAGE)
+        page.goto(address)
         for name, selector in MARKS.items():
             page.wait_for_selector(selector, timeout=180_000)
             seen[name] = time.perf_counter() - answered
@@ -70,9 +52,6 @@ def measure(browser: Browser) -> dict[str, float]:
         seen["its attention too"] = time.perf_counter() - answered
         page.close()
         return seen
-    finally:
-        server.terminate()
-        server.wait()
 
 
 @click.command()

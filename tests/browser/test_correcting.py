@@ -113,6 +113,7 @@ def test_typed_html_stays_text(open_page):
 
 def test_input_with_nothing_to_correct_is_explained(open_page):
     page = open_page()
+    expect(page.get_by_label("고칠 글")).not_to_have_value("")  # what is not there yet cannot be taken away
     for text, message in NOTHING_TO_CORRECT.items():
         page.get_by_label("고칠 글").fill(text)
         expect(page.get_by_test_id("stAlert")).to_contain_text(message)

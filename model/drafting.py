@@ -31,9 +31,13 @@ class Produced(NamedTuple):
     def log_probability(self, position: int, token_id: int) -> float:
         """Natural logarithm; -inf for an id that the network can read but not produce."""
         logits = self.logits[position].astype(np.float64)
-        if token_id >= len(logits):
-            return -math.inf
-        return float(logits[token_id] - logits.max() - np.log(np.exp(logits - logits.max()).sum()))
+        return float(log_softmax(logits)[token_id]) if token_id < len(logits) else -math.inf
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """(..., V) -> (..., V) natural logarithms of the probabilities."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
 class Pass(Protocol):

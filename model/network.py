@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from model.decoding import greedy
-from model.drafting import Produced, longest_target, settle
+from model.drafting import Produced, log_softmax, longest_target, settle
 from model.passes import IDS, Halves, Reading, compile_halves
 from model.projections import Projections
 from model.tokenizer import END_ID, START_ID, pad
@@ -138,9 +138,3 @@ class CompiledNetwork:
         positions = longest_target(tf.shape(source)[1])
         step, cache = self.network.start(source, positions)
         return greedy(step, cache, tf.shape(source)[0], positions)
-
-
-def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """(..., V) -> (..., V) natural logarithms of the probabilities."""
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))

@@ -49,9 +49,8 @@ __all__ = [
 OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
-@st.cache_data(
-    ttl=2, show_spinner=False
-)  # seconds: a sentence being typed need not look at the disk each time
+# For two seconds, so that not every key that is typed reads all folders.
+@st.cache_data(ttl=2, show_spinner=False)
 def list_entries() -> tuple[ModelEntry, ...]:
     """The shipped models and the visitor's own ones, as they lie on disk now."""
     return list_models(ASSETS, OWN_MODELS)

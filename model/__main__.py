@@ -28,11 +28,14 @@ def main():
     type=click.FloatRange(0, 1),
     help="Leave changes undone that are less probable. [default: the model's own]",
 )
-def correct(text, as_json, model, minimum_confidence):
+@click.option(
+    "--beam-width", type=click.IntRange(min=1), default=1, show_default=True, help="More is slower."
+)
+def correct(text, as_json, model, minimum_confidence, beam_width):
     """Correct TEXT, or standard input line by line: one line out for each line in, in order."""
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
         stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
-    corrector = _load(model, minimum_confidence)
+    corrector = _load(model, minimum_confidence, beam_width)
     for number, line in enumerate([text] if text is not None else _input_lines(), start=1):
         correction = corrector.correct(line)
         for sentence in correction.sentences:
@@ -61,10 +64,10 @@ def remember_text(text, model):
     click.echo(folder / FILE)
 
 
-def _load(model: str, minimum_confidence: float | None = None) -> Corrector:
+def _load(model: str, minimum_confidence: float | None = None, beam_width: int = 1) -> Corrector:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     try:
-        return Corrector.load(model, minimum_confidence)
+        return Corrector.load(model, minimum_confidence, beam_width=beam_width)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
 

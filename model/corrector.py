@@ -129,6 +129,7 @@ class Corrector:
         tokenizer: Tokenizer,
         fingerprint: str,
         minimum_confidence: float | None = None,
+        beam_width: int = 1,
     ):
         from model.network import CompiledNetwork  # loads TensorFlow
 
@@ -138,7 +139,7 @@ class Corrector:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer = tokenizer
         self.num_parameters: int = network.count_params()
-        self._network = CompiledNetwork(network, tokenizer.encode_target(" ")[0])
+        self._network = CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)
 
     @property
     def minimum_confidence(self) -> float:
@@ -151,6 +152,7 @@ class Corrector:
         model: str | Path = DEFAULT_MODEL,
         minimum_confidence: float | None = None,
         snapshot: int | None = None,
+        beam_width: int = 1,
     ) -> "Corrector":
         """Open a model by the name of its folder in ``assets/``, or by the path of any such folder or of
         the training run that holds it.
@@ -158,11 +160,13 @@ class Corrector:
         ``minimum_confidence``: changes whose confidence is below it are left undone; None takes the
         value chosen for this model. Higher is more cautious: fewer, surer changes. ``snapshot``: the
         weights after that many training steps, where the folder keeps them (``snapshot_steps``).
+        ``beam_width``: 1 writes the most probable token at each place; more keep that many beginnings of each
+        sentence and are many times as slow (``decoding.beam_search``).
 
-        Raises ModelFolderError if the folder is missing, damaged or holds something else.
+        Raises ValueError for a beam width below 1, ModelFolderError if the folder is missing, damaged or holds something else.
         """
         folder = find_model_folder(model)
-        return cls(model_name(folder), *load_model_folder(folder, snapshot), minimum_confidence)
+        return cls(model_name(folder), *load_model_folder(folder, snapshot), minimum_confidence, beam_width)
 
     def correct(self, text: str) -> Correction:
         """Correct one text of any length, sentence by sentence."""

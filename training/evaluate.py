@@ -127,13 +127,13 @@ def _generate(sentence: Sentence, seed: int) -> NoisyPair:
 
 
 def load_corrector(
-    name: str | Path, minimum_confidence: float | None, snapshot: int | None = None
+    name: str | Path, minimum_confidence: float | None, snapshot: int | None = None, beam_width: int = 1
 ) -> BatchCorrector:
     """Load a model folder by name or path, or one of its snapshots. Raises click.ClickException when that is not possible."""
     from model import Corrector, ModelFolderError  # imports the network library: seconds
 
     try:
-        return Corrector.load(name, minimum_confidence, snapshot)
+        return Corrector.load(name, minimum_confidence, snapshot, beam_width)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
 
@@ -150,20 +150,35 @@ def load_corrector(
 @click.option("--limit", type=click.IntRange(min=1), help="Measure on this many rows, drawn by the seed.")
 @click.option("--seed", default=0, show_default=True, help="Decides the rows and the generated errors.")
 @click.option("--batch", type=click.IntRange(min=1), default=64, show_default=True)
+@click.option(
+    "--beam-width", type=click.IntRange(min=1), default=1, show_default=True, help="More is slower."
+)
 @click.option("--json", "json_path", help="Write everything as JSON to this file; - for standard output.")
 @click.option("--show", type=click.IntRange(min=0), default=0, help="Print this many failures.")
 @click.option("--family", help="Of the failures, print those of this family only.")
 @click.option("--rules", is_flag=True, help="Print how many errors of each rule were repaired.")
 @click.option("--reliability", is_flag=True, help="Print whether confidence is true, and other thresholds.")
 def command(
-    file, model, minimum_confidence, choose, limit, seed, batch, json_path, show, family, rules, reliability
+    file,
+    model,
+    minimum_confidence,
+    choose,
+    limit,
+    seed,
+    batch,
+    beam_width,
+    json_path,
+    show,
+    family,
+    rules,
+    reliability,
 ):
     """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
     into which errors are generated."""
     corpus = open_corpus(file)
     pairs = sample_pairs(corpus, seed, limit)
     _check_family(family, pairs)
-    corrector = load_corrector(model, minimum_confidence)
+    corrector = load_corrector(model, minimum_confidence, beam_width=beam_width)
     report = evaluate_with_progress(corrector, pairs, batch)
     if choose:
         best = best_threshold(report.thresholds)
@@ -174,6 +189,7 @@ def command(
         "model": corrector.name,
         "fingerprint": corrector.fingerprint,
         "minimum_confidence": corrector.minimum_confidence,
+        "beam_width": beam_width,
         "seed": seed,
         "mix": None if corpus.holds_pairs else dict(MIX),
         "skipped_rows": len(corpus.problems),

@@ -22,7 +22,7 @@ PATIENCE = 300  # seconds until a silent process counts as hanging, on a busy ma
 @pytest.fixture
 def correct(tiny_corrector, monkeypatch):
     """Runs the command in this process with the tiny model: ``correct("--json", input="…")``."""
-    monkeypatch.setattr(Corrector, "load", lambda model, minimum_confidence: tiny_corrector)
+    monkeypatch.setattr(Corrector, "load", lambda model, minimum_confidence, **_: tiny_corrector)
     return lambda *arguments, **rest: CliRunner().invoke(main, ["correct", *arguments], **rest)
 
 
@@ -105,6 +105,12 @@ def test_a_sentence_too_long_is_reported_beside_the_output(correct):
     assert sentence["too_long"] is True
     assert sentence["text"] == long
     assert "cross_attention" not in sentence
+
+
+def test_beams_are_searched_when_asked_for(tiny_folder):
+    result = CliRunner().invoke(main, ["correct", SENTENCE, "--model", str(tiny_folder), "--beam-width", "3"])
+    assert result.stdout == f"{Corrector.load(tiny_folder, beam_width=3).correct(SENTENCE).text}\n"
+    assert CliRunner().invoke(main, ["correct", SENTENCE, "--beam-width", "0"]).exit_code == 2
 
 
 def test_a_folder_that_is_no_model_is_named(tmp_path):

@@ -55,6 +55,32 @@ def test_what_is_produced_is_what_step_by_step_decoding_writes(compiled, sources
     assert [ids_of(compiled.produce([source]))[0] for source in sources] == expected
 
 
+def test_beams_find_sentences_that_are_more_probable(network, space_id, compiled, sources):
+    greedily, widely = (
+        compiled.produce(sources),
+        CompiledNetwork(network, space_id, beam_width=4).produce(sources),
+    )
+
+    def probability(one):
+        return -np.inf if one is None else sum(map(one.log_probability, range(len(one.ids)), one.ids))
+
+    gains = [
+        probability(wide) - probability(greedy) for wide, greedy in zip(widely, greedily, strict=True) if wide
+    ]
+    assert max(gains) > 0.01
+    assert np.mean(gains) >= 0
+
+
+def test_one_sentence_finds_with_beams_what_it_finds_among_others(network, space_id, sources):
+    wide = CompiledNetwork(network, space_id, beam_width=3)
+    assert [ids_of(wide.produce([source]))[0] for source in sources] == ids_of(wide.produce(sources))
+
+
+def test_no_beam_at_all_is_refused(network, space_id):
+    with pytest.raises(ValueError, match="beam width should be 1 or more, received 0"):
+        CompiledNetwork(network, space_id, beam_width=0)
+
+
 def test_the_pass_that_produced_is_the_one_that_is_looked_at(network, space_id, sources):
     produced_by, looked_by = CompiledNetwork(network, space_id), CompiledNetwork(network, space_id)
     source, (produced,) = next(

@@ -71,7 +71,9 @@ TABLE = {"손니미 왔다": "손님이 왔다", "바블 머거": "밥을 머거
 @pytest.fixture
 def run(monkeypatch):
     def _run(*arguments, table=None):
-        monkeypatch.setattr(training.evaluate, "load_corrector", lambda name, least: FakeCorrector(table))
+        monkeypatch.setattr(
+            training.evaluate, "load_corrector", lambda name, least, **_: FakeCorrector(table)
+        )
         return CliRunner().invoke(main, ["evaluate", *map(str, arguments)])
 
     return _run
@@ -257,7 +259,7 @@ def test_an_unusable_model_folder_is_a_message(monkeypatch):
     class ModelFolderError(Exception):
         pass
 
-    def load(name, minimum_confidence, snapshot):
+    def load(name, minimum_confidence, snapshot, beam_width):
         raise ModelFolderError(f"no model in {name}")
 
     fake = SimpleNamespace(Corrector=SimpleNamespace(load=load), ModelFolderError=ModelFolderError)

@@ -9,6 +9,7 @@ import numpy as np
 from model.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
 from model.folder import find_model_folder, load_model_folder, model_name
 from model.tokenizer import Tokenizer
+from training.noise.pairs import read_mix
 from training.record import Past
 from training.schedule import Schedule
 from training.stream import StreamSettings
@@ -91,5 +92,5 @@ def training_config(
         label_smoothing=options["label_smoothing"],
         optimizer=options["optimizer"],
         init=origin.name if origin else None,
-        stream=StreamSettings(**{name: options[name] for name in streamed}),
+        stream=StreamSettings(**{name: options[name] for name in streamed}, mix=read_mix(options["mix"])),
     )

@@ -12,16 +12,16 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from model.tokenizer import START_ID, Tokenizer, pad
 from training.noise.native import has_rare_native_site, random_phrase
-from training.noise.pairs import make_pair
+from training.noise.pairs import MIX, make_pair
 
 LENGTH_STEP = 8  # batches are padded to a multiple of this many tokens
 # Characters no vocabulary holds, added to some sentences so that copying them is learnt.
@@ -37,6 +37,7 @@ class StreamSettings:
     join_share: float = 0.05  # of sentences get a second one appended, to practise length
     outside_share: float = 0.03  # get a character from outside the vocabulary
     strength: float = 1.0  # of the errors; the development set has 1
+    mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))  # shares of the families of errors
     rare_copies: int = 0  # extra pairs of a sentence with room for a rare native mistake
     drill_share: float = 0.0  # of sentences are replaced or led by a phrase of the table of mistakes
 
@@ -101,7 +102,7 @@ class PoolMaker:
                 yield self._make(item, rng, "native")
 
     def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
-        pair = make_pair(text, rng, family, self.settings.strength)
+        pair = make_pair(text, rng, family, self.settings.strength, self.settings.mix)
         return pair.wrong, pair.right
 
     def _varied(self, text: str, rng: random.Random) -> str:

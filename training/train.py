@@ -23,6 +23,7 @@ from training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from training.corpus import CorpusError, Pair, read_corpus
 from training.development import DevelopmentSet
 from training.network import OPTIMIZERS, compile_network, keep_freed_memory
+from training.noise.pairs import read_mix
 from training.progress import ProgressLine
 from training.record import COLUMNS, Past, Record, hardware
 from training.schedule import SCHEDULES
@@ -207,6 +208,14 @@ def _command_line(context: click.Context) -> str:
     return " ".join(words)
 
 
+def _check_mix(_context, _option, text: str) -> str:
+    try:
+        read_mix(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return text
+
+
 @click.command()
 @click.option(
     "--corpus", multiple=True, type=click.Path(exists=True), help="Correct sentences: .jsonl or .txt."
@@ -236,6 +245,9 @@ def _command_line(context: click.Context) -> str:
 @click.option("--optimizer", default="adam", type=click.Choice(OPTIMIZERS), show_default=True)
 @click.option(
     "--strength", default=1.0, show_default=True, help="How often errors are made, times the usual."
+)
+@click.option(
+    "--mix", default="", callback=_check_mix, help="Shares of error families, in percent: typing=35,clean=5."
 )
 @click.option("--rare-copies", default=0, show_default=True, help="More pairs of rare native mistakes.")
 @click.option("--drill-share", default=0.0, show_default=True, help="Share of pairs with a native phrase.")

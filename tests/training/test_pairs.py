@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from training.noise.draft import FAMILIES
-from training.noise.pairs import MIX, make_pair
+from training.noise.pairs import MIX, make_pair, read_mix
 
 SENTENCES = (
     "손님이 왔는데 방이 없으면 어떡해요?",
@@ -101,3 +101,34 @@ def test_any_text_can_be_drawn_for():
 def test_an_unknown_family_is_refused():
     with pytest.raises(ValueError, match="'grammar'"):
         make_pair("가", random.Random(0), "grammar")
+
+
+def test_a_mix_keeps_the_shares_that_are_not_named():
+    mix = read_mix("typing=40,clean=0")
+    assert mix == pytest.approx(
+        {family: 100 * share for family, share in MIX.items()} | {"typing": 40, "clean": 0}
+    )
+    assert read_mix("") == pytest.approx({family: 100 * share for family, share in MIX.items()})
+
+
+def test_pairs_follow_the_mix_they_are_asked_for():
+    mix = dict.fromkeys(MIX, 0) | {"typing": 3, "clean": 1}
+    rng = random.Random(0)
+    made = Counter(make_pair(text, rng, mix=mix).family for text in SENTENCES * 20)
+    assert set(made) == {"typing", "clean"}
+    assert made["typing"] / made.total() == pytest.approx(0.75, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("mix", "message"),
+    [
+        ("grammar=3", "received 'grammar'"),
+        ("typing", "could not convert"),
+        ("typing=-1", "0 or more, received 'typing=-1'"),
+        ("typing=nan", "0 or more, received 'typing=nan'"),
+        (",".join(f"{family}=0" for family in MIX), "all shares are 0"),
+    ],
+)
+def test_an_impossible_mix_is_refused(mix, message):
+    with pytest.raises(ValueError, match=message):
+        read_mix(mix)

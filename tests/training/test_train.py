@@ -17,6 +17,7 @@ from click.testing import CliRunner
 
 from model.tokenizer import Tokenizer
 from training.__main__ import main
+from training.noise.pairs import read_mix
 from training.train import DevelopmentSet
 from training.vocabulary import choose_characters
 
@@ -33,6 +34,7 @@ OPTIONS = {
     "dff": 32,
     "dropout": 0.1,  # its random state must continue too
     "batch-tokens": 200,
+    "mix": "typing=30,clean=5",
     "seed": 5,
     "history-every": 1,
     "dev-every": 100,
@@ -163,6 +165,7 @@ def test_a_run_leaves_a_model_that_loads(uninterrupted, files):
     assert run["corpus"] == ["corpus.txt", "own.csv"]  # names only: a path would be this machine's
     assert run["schedule"]["steps"] == STEPS
     assert run["stream"]["seed"] == 5
+    assert run["stream"]["mix"] == pytest.approx(read_mix("typing=30,clean=5"))
 
 
 def test_a_finished_run_has_nothing_left_to_do(uninterrupted, files):
@@ -196,6 +199,12 @@ class CertainNetwork:
 
     def predict_on_batch(self, inputs):
         return np.broadcast_to(self.logits, (*inputs[1].shape, len(self.logits)))
+
+
+def test_an_unknown_family_is_a_message(tmp_path, files):
+    result = CliRunner().invoke(main, arguments(tmp_path / "run", files, mix="grammar=3"))
+    assert result.exit_code == 2
+    assert "received 'grammar'" in result.output
 
 
 def test_the_development_set_measures_real_tokens_only():

@@ -1,6 +1,7 @@
 """(wrong, right) pairs: which families of errors meet in one sentence, and how strongly."""
 
 import random
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from training.noise.draft import Draft, Edit
@@ -65,15 +66,38 @@ _WRITERS = {
 }
 
 
-def make_pair(text: str, rng: random.Random, family: str | None = None, strength: float = 1.0) -> NoisyPair:
+def read_mix(text: str) -> dict[str, float]:
+    """``"typing=3,clean=0.5"`` as a mix: MIX with these shares instead of its own, in percent. They need not
+    add up to 100. Raises ValueError for an unknown family or a share that is no number from 0 on.
+    """
+    mix = {family: 100 * share for family, share in MIX.items()}
+    for part in filter(None, text.split(",")):
+        family, _, share = part.partition("=")
+        if family not in MIX:
+            raise ValueError(f"family should be one of {sorted(MIX)}, received {family!r}")
+        mix[family] = float(share)
+        if not 0 <= mix[family] < float("inf"):
+            raise ValueError(f"a share should be 0 or more, received {part!r}")
+    if not any(mix.values()):
+        raise ValueError(f"all shares are 0: {text!r}")
+    return mix
+
+
+def make_pair(
+    text: str,
+    rng: random.Random,
+    family: str | None = None,
+    strength: float = 1.0,
+    mix: Mapping[str, float] = MIX,
+) -> NoisyPair:
     """One error pair of a correct sentence; ``strength`` multiplies how often each family errs.
 
-    ``family`` is a key of MIX, or None to draw one by its share; a family that finds nothing to do
+    ``family`` is a key of MIX, or None to draw one by its share in ``mix``; a family that finds nothing to do
     in this sentence gives way to another one when drawn, and to "clean" when asked for.
     Raises ValueError for an unknown family.
     """
     if family is None:
-        family = rng.choices(list(MIX), weights=list(MIX.values()))[0]
+        family = rng.choices(list(mix), weights=list(mix.values()))[0]
         if family == "native" and not has_native_site(text):
             family = rng.choice(("pronunciation", "typing", "spacing", "mixed"))
     elif family not in MIX:

@@ -39,7 +39,9 @@ class StreamSettings:
     strength: float = 1.0  # of the errors; the development set has 1
     mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))  # shares of the families of errors
     rare_copies: int = 0  # extra pairs of a sentence with room for a rare native mistake
-    drill_share: float = 0.0  # of sentences are replaced or led by a phrase of the table of mistakes
+    drill_share: float = (
+        0.0  # of sentences bring a second pair: a phrase of the table of mistakes, misspelled
+    )
 
 
 class Position(NamedTuple):
@@ -100,6 +102,9 @@ class PoolMaker:
         if self.settings.rare_copies and has_rare_native_site(item):
             for _ in range(self.settings.rare_copies):
                 yield self._make(item, rng, "native")
+        if rng.random() < self.settings.drill_share:
+            phrase = random_phrase(rng)
+            yield self._make(phrase if rng.random() < 0.5 else f"{phrase} {item}", rng, "native")
 
     def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
         pair = make_pair(text, rng, family, self.settings.strength, self.settings.mix)
@@ -111,9 +116,6 @@ class PoolMaker:
             other = rng.choice(self.items)
             if isinstance(other, str) and len(text) + len(other) < self.settings.max_length:
                 text = f"{text} {other}"
-        if rng.random() < self.settings.drill_share:
-            phrase = random_phrase(rng)
-            text = phrase if rng.random() < 0.5 else f"{phrase} {text}"
         if rng.random() < self.settings.outside_share:
             place = rng.choice([i for i, c in enumerate(text) if c == " "] or [len(text)])
             text = f"{text[:place]}{rng.choice((' ', ''))}{rng.choice(OUTSIDE_EXAMPLES)}{text[place:]}"

@@ -250,7 +250,12 @@ def _check_mix(_context, _option, text: str) -> str:
     "--mix", default="", callback=_check_mix, help="Shares of error families, in percent: typing=35,clean=5."
 )
 @click.option("--rare-copies", default=0, show_default=True, help="More pairs of rare native mistakes.")
-@click.option("--drill-share", default=0.0, show_default=True, help="Share of pairs with a native phrase.")
+@click.option(
+    "--drill-share",
+    default=0.0,
+    show_default=True,
+    help="Share of sentences beside which a native phrase is drilled.",
+)
 @click.option("--seed", default=0, show_default=True)
 @click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
 @click.option("--history-every", default=50, show_default=True)

@@ -113,6 +113,22 @@ def test_some_sentences_get_a_second_one_and_a_character_from_outside():
         assert ((batch.target == OUTSIDE_ID).sum(axis=1) == 1).all()
 
 
+def test_a_phrase_of_the_table_is_drilled_beside_each_sentence():
+    usual = targets(maker(join_share=0.0, outside_share=0.0)(0))
+    drilled = maker(join_share=0.0, outside_share=0.0, drill_share=1.0)(0)
+    texts = targets(drilled)
+    assert len(texts) == 2 * len(usual)
+    phrases = [text for text in texts if text not in SENTENCES]  # alone, or before a sentence
+    assert 0 < sum(not text.endswith(tuple(SENTENCES)) for text in phrases) < len(phrases)
+    misspelled = [
+        not np.array_equal(source, target)
+        for batch in drilled
+        for source, target in zip(batch.source, batch.target, strict=True)
+        if TOKENIZER.decode(target, "") not in SENTENCES
+    ]
+    assert sum(misspelled) > 0.7 * len(phrases)
+
+
 def test_sentences_too_long_are_left_out():
     limit = min(map(len, SENTENCES)) + 2
     texts = targets(maker(PAIRS, max_length=limit, pool_sentences=1000)(0))

@@ -24,7 +24,7 @@ ALTERNATIVES = 5  # tokens of each row that a trace keeps
 # Tokens that XLA compiles for, in this order: a sentence may use a longer length until its own is ready.
 LENGTHS = (64, 32, 24, 48, 16, 40, 136, 96, 192)
 FEW = 4  # sentences that are quicker one by one, in compiled lengths, than padded together
-RECENT = 8  # passes that are kept for the trace which is asked for next
+RECENT = 8  # sentences whose encoding and last pass are kept for the trace which is asked for next
 
 
 class CompiledNetwork:
@@ -49,7 +49,7 @@ class CompiledNetwork:
         self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
         self._projections = tf.function(network.projections, input_signature=[IDS] * 2, autograph=False)
-        self._recent: OrderedDict[tuple, Produced] = OrderedDict()
+        self._recent: OrderedDict[tuple, tuple[Reading, Produced]] = OrderedDict()
         self._lock = Lock()
 
     def warm_up(self) -> Iterator[float]:
@@ -83,7 +83,7 @@ class CompiledNetwork:
         first, and, of encoder_attention (L, H, S, S), decoder_attention (L, H, T, T) and
         cross_attention (L, H, T, S), those which the network has.
         """
-        seen = self._recent.get((tuple(source), tuple(target))) or self._look([source], [list(target)])[0]
+        seen = self._recall(source, list(target)) or self._look([source], [list(target)])[0]
         logs = log_softmax(seen.logits)
         best = np.argpartition(-logs, ALTERNATIVES - 1, axis=-1)[:, :ALTERNATIVES]
         order = np.argsort(-np.take_along_axis(logs, best, axis=-1), axis=-1)
@@ -124,10 +124,19 @@ class CompiledNetwork:
         answers = settle(reading, sources, self.space_id)
         if len(sources) == 1 and answers[0]:
             with self._lock:
-                self._recent[tuple(sources[0]), tuple(answers[0].ids)] = answers[0]
+                self._recent[tuple(sources[0])] = reading, answers[0]
                 while len(self._recent) > RECENT:
                     self._recent.popitem(last=False)
         return answers
+
+    def _recall(self, source: Sequence[int], target: list[int]) -> Produced | None:
+        """The pass over ``target`` where ``source`` was read lately: the last one, if it was over these ids;
+        where unsure changes were undone, one more over what the encoder left."""
+        with self._lock:  # a reading is one sentence's, but two threads may ask for it
+            if not (known := self._recent.get(tuple(source))):
+                return None
+            reading, produced = known
+            return produced if produced.ids == target else reading.look([target]).row(0, source, target)
 
     def _choose(self, sentences: int, room: int) -> tuple[Halves, int | None]:
         fitting = (length for length in self._fast_lengths if length >= room)

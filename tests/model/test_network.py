@@ -91,6 +91,15 @@ def test_the_pass_that_produced_is_the_one_that_is_looked_at(network, space_id, 
         np.testing.assert_allclose(seen[name], array, atol=1e-5)
 
 
+def test_what_the_encoder_left_serves_another_target(network, space_id, sources):
+    asked, fresh = CompiledNetwork(network, space_id), CompiledNetwork(network, space_id)
+    source = next(source for source in sources if any(asked.produce([source])))
+    for target in (TARGET, LONG):
+        expected = fresh.attend(source, target)
+        for name, array in asked.attend(source, target).items():
+            np.testing.assert_allclose(array, expected[name], atol=1e-5)
+
+
 @pytest.mark.parametrize("source", [SHORT, LONG])
 def test_looking_tells_the_logarithms_and_the_best_of_each_row(network, compiled, source):
     inputs = np.array([[START_ID, *TARGET[:-1]]], np.int32)

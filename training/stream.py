@@ -20,7 +20,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.tokenizer import START_ID, Tokenizer, pad
-from training.noise.native import has_rare_native_site, random_phrase
+from training.noise.native import has_rare_native_site
+from training.noise.native_table import random_phrase
 from training.noise.pairs import MIX, make_pair
 
 LENGTH_STEP = 8  # batches are padded to a multiple of this many tokens

@@ -5,11 +5,11 @@ import random
 
 import pytest
 
-from training.noise import native
+from training.noise import native, native_table
 from training.noise.draft import Draft
 
-MISTAKES = native.read_mistakes(native.TABLE_PATH)
-HEADER = "\t".join(native.COLUMNS)
+MISTAKES = native_table.read_mistakes(native_table.TABLE_PATH)
+HEADER = "\t".join(native_table.COLUMNS)
 
 
 def outcomes(rule, text: str) -> set[str]:
@@ -143,7 +143,7 @@ def test_cells_of_a_row_spell_its_wrong_form_and_keep_what_is_equal(row):
     ],
 )
 def test_changed_cells(right, wrong, start, cells):
-    assert native.changed_cells(right, wrong) == (start, cells)
+    assert native_table.changed_cells(right, wrong) == (start, cells)
 
 
 @pytest.mark.parametrize(("right", "wrong"), TABLE_EXAMPLES)
@@ -223,7 +223,7 @@ def test_bad_rows_are_named_by_file_and_line(tmp_path, row, message):
     path = tmp_path / "bad.tsv"
     path.write_text(f"{HEADER}\na\t왠지\t웬지\t출처\t\t\n{row}\n", encoding="utf-8")
     with pytest.raises(ValueError, match=f"bad.tsv, line 3: .*{message}"):
-        native.read_mistakes(path)
+        native_table.read_mistakes(path)
 
 
 def test_repeated_rows_short_tables_and_foreign_columns_are_refused(tmp_path):
@@ -236,4 +236,4 @@ def test_repeated_rows_short_tables_and_foreign_columns_are_refused(tmp_path):
     ]:
         path.write_text(content, encoding="utf-8")
         with pytest.raises(ValueError, match=message):
-            native.read_mistakes(path)
+            native_table.read_mistakes(path)

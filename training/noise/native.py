@@ -1,135 +1,28 @@
 """The frequent mistakes of native writers: a sourced table, and rules for what inflects too freely.
 
-A mistake is found in the CORRECT text of a ``Draft`` and written over it. The table
-(``native_mistakes.tsv``) holds the closed cases (며칠/몇일); a rule below covers an open class
-(돼/되 before any ending) by one regular expression. Sources: 한글 맞춤법, 표준어 규정 and 외래어 표기법
-(국립국어원), cited row by row in the table and in the docstring of each rule.
+A mistake is found in the CORRECT text of a ``Draft`` and written over it. The table of ``native_table.py`` holds the
+closed cases (며칠/몇일); a rule below covers an open class (돼/되 before any ending) by one regular expression.
+Sources: 한글 맞춤법, 표준어 규정 and 외래어 표기법 (국립국어원), cited in the docstring of each rule.
 """
 
-import csv
-import functools
 import random
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
 from model.hangul import FINALS, FIRST_SYLLABLE, LAST_SYLLABLE, compose, decompose
 from training.noise.draft import Draft
+from training.noise.native_table import table_sites
 
 FAMILY = "native"
-TABLE_PATH = Path(__file__).with_name("native_mistakes.tsv")
-COLUMNS = ("name", "right", "wrong", "source", "boundary", "note")
-BOUNDARIES = ("", "left", "right", "both")
-MIN_ROWS = 150
 
 Cells = str | tuple[str, ...]  # what comes to stand at each matched character
 Spelling = Callable[[str], list[Cells]]  # matched text -> the ways it is misspelt
 Rule = Callable[[Draft, random.Random, float], None]
 
 
-@dataclass(frozen=True)
-class Mistake:
-    """One row of the table: where ``right`` stands in a correct sentence, people write ``wrong``."""
-
-    name: str
-    right: str
-    wrong: str
-    source: str
-    boundary: str  # the sides of ``right`` where a word must begin or end
-
-    @functools.cached_property
-    def change(self) -> tuple[int, list[str]]:
-        """First changed character of ``right``, and the cells that replace the changed ones."""
-        return changed_cells(self.right, self.wrong)
-
-    def stands_at(self, text: str, start: int) -> bool:
-        """Whether ``right`` stands at ``text[start:]`` with its word boundaries."""
-        if not text.startswith(self.right, start):
-            return False
-        end = start + len(self.right)
-        if self.boundary in ("left", "both") and start > 0 and text[start - 1].isalnum():
-            return False
-        return self.boundary not in ("right", "both") or not text[end : end + 1].isalnum()
-
-
-def changed_cells(right: str, wrong: str) -> tuple[int, list[str]]:
-    """What differs between two spellings, as one cell for each changed character of ``right``.
-
-    ``("며칠", "몇일") -> (0, ["몇", "일"])``; ``("안 돼", "안돼") -> (1, [""])``. Where characters are
-    only added they join the cell before them, or after them at the very start.
-    """
-    prefix = 0
-    while prefix < min(len(right), len(wrong)) and right[prefix] == wrong[prefix]:
-        prefix += 1
-    suffix = 0
-    while suffix < min(len(right), len(wrong)) - prefix and right[-1 - suffix] == wrong[-1 - suffix]:
-        suffix += 1
-    if prefix + suffix == len(right):
-        prefix, suffix = (prefix - 1, suffix) if prefix else (0, suffix - 1)
-    old, new = right[prefix : len(right) - suffix], wrong[prefix : len(wrong) - suffix]
-    missing = [""] * (len(old) - len(new))
-    if missing:
-        return prefix, [*missing, *new] if old[0] == " " else [*new, *missing]
-    return prefix, [*new[: len(old) - 1], new[len(old) - 1 :]]
-
-
-def read_mistakes(path: Path) -> tuple[Mistake, ...]:
-    """Rows of a table of mistakes. Raises ValueError naming file and line of what is wrong."""
-    with path.open(encoding="utf-8", newline="") as file:
-        lines = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    if not lines or tuple(lines[0]) != COLUMNS:
-        raise ValueError(f"{path.name}, line 1: expected the columns {COLUMNS}, got {lines[:1]}")
-    mistakes: dict[tuple[str, str], Mistake] = {}
-    for number, cells in enumerate(lines[1:], start=2):
-        problem = _row_problem(cells, mistakes)
-        if problem:
-            raise ValueError(f"{path.name}, line {number}: {problem}: {cells}")
-        mistakes[cells[1], cells[2]] = Mistake(*cells[:5])
-    if len(mistakes) < MIN_ROWS:
-        raise ValueError(f"{path.name}: expected at least {MIN_ROWS} rows, got {len(mistakes)}")
-    return tuple(mistakes.values())
-
-
-def _row_problem(cells: list[str], seen: dict) -> str:
-    if len(cells) != len(COLUMNS):
-        return f"expected {len(COLUMNS)} cells, got {len(cells)}"
-    name, right, wrong, source, boundary, _ = cells
-    if not re.fullmatch(r"[a-z][a-z_]*", name):
-        return f"not a name of lower-case ASCII letters and _: {name!r}"
-    if not right or not wrong or not source:
-        return "right, wrong and source must not be empty"
-    if right == wrong:
-        return "right equals wrong"
-    if boundary not in BOUNDARIES:
-        return f"boundary must be one of {BOUNDARIES}, got {boundary!r}"
-    return "the same right and wrong as in an earlier row" if (right, wrong) in seen else ""
-
-
-@functools.cache
-def _table() -> tuple[Mistake, ...]:
-    return read_mistakes(TABLE_PATH)
-
-
-@functools.cache
-def _mistakes_by_first() -> dict[str, list[Mistake]]:
-    index: dict[str, list[Mistake]] = {}
-    for mistake in _table():
-        index.setdefault(mistake.right[0], []).append(mistake)
-    return index
-
-
-def _table_sites(text: str) -> Iterator[tuple[int, list[Mistake]]]:
-    index = _mistakes_by_first()
-    for start, character in enumerate(text):
-        found = [row for row in index.get(character, ()) if row.stands_at(text, start)]
-        if found:
-            yield start, found
-
-
 def write_table_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
     """Mistakes of the table; where several rows stand at one place, one is drawn. Sources: its rows."""
-    for start, found in _table_sites(draft.text):
+    for start, found in table_sites(draft.text):
         mistake = rng.choice(found)
         if rng.random() < rate * WEIGHTS.get(mistake.name, 1.0):
             offset, cells = mistake.change
@@ -371,7 +264,7 @@ def native_sites(text: str) -> Iterator[str]:
     """The names of the mistakes that could be made in this correct sentence, each as often as it could."""
     for name, pattern in _PATTERNS.items():
         yield from (name for _ in pattern.finditer(text))
-    for _, found in _table_sites(text):
+    for _, found in table_sites(text):
         yield from (mistake.name for mistake in found)
 
 
@@ -383,8 +276,3 @@ def has_native_site(text: str) -> bool:
 def has_rare_native_site(text: str) -> bool:
     """Whether a native mistake could be made here that few sentences of the corpus have room for."""
     return any(name not in COMMON for name in native_sites(text))
-
-
-def random_phrase(rng: random.Random) -> str:
-    """The right side of a row of the table, so that rows no sentence of a corpus holds are practised too."""
-    return rng.choice(_table()).right.strip()

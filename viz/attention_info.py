@@ -1,6 +1,7 @@
 """What one attention map's heatmap shows, checked, and the pixels it takes."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,11 +34,11 @@ class AttentionInfo:
     difference: bool
     colour_max: float
 
-    @property
+    @cached_property
     def cell(self) -> CellSize:
         return cell_size(len(self.key_tokens), len(self.query_tokens))
 
-    @property
+    @cached_property
     def columns(self) -> ColumnTicks:
         return column_ticks(self.key_tokens, self.cell)
 

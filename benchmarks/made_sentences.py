@@ -38,6 +38,9 @@ WHAT = (  # how a clause goes on, and how it ends
 )
 
 
+SHORTEST = 16  # tokens; there are too few sentences with fewer to find one of each length
+
+
 class Pair(NamedTuple):
     wrong: str
     right: str
@@ -56,7 +59,12 @@ def right_sentence(rng: random.Random, characters: int) -> str:
 
 
 def pair_of(rng: random.Random, tokens: int) -> Pair:
-    """A wrong sentence of exactly ``tokens`` - 1 characters, the end mark being a token, and the right one."""
+    """A wrong sentence of exactly ``tokens`` - 1 characters, the end mark being a token, and the right one.
+
+    Raises ValueError for fewer than SHORTEST tokens.
+    """
+    if tokens < SHORTEST:
+        raise ValueError(f"a sentence should have {SHORTEST} tokens or more, received {tokens}")
     while True:
         right = right_sentence(rng, tokens - 12)
         if abs(len(right) + 1 - tokens) <= 1 + tokens // 20:

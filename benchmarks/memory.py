@@ -23,7 +23,7 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from made_sentences import pair_of
+from made_sentences import SHORTEST, pair_of
 
 LENGTHS = (40, 512)
 KEY = 0.5  # seconds between keys
@@ -64,10 +64,10 @@ def watch_corrections(model: str, count: int, every: int) -> None:
         )
     measured = []
     for number in range(1, count + 1):
-        correct(rng.randint(10, 128) if number % 50 else 512)
+        correct(rng.randint(SHORTEST, 128) if number % 50 else 512)
         if number % every == 0:
             measured.append((number / 1000, megabytes(process)))
-            click.echo(f"{number:6} corrections of 10 to 512 tokens: {measured[-1][1]:.0f} MB")
+            click.echo(f"{number:6} corrections of {SHORTEST} to 512 tokens: {measured[-1][1]:.0f} MB")
     if len(measured) > 3:
         click.echo(f"slope: {slope(measured):+.2f} MB in a thousand corrections")
 

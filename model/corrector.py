@@ -163,7 +163,8 @@ class Corrector:
         ``beam_width``: 1 writes the most probable token at each place; more keep that many beginnings of each
         sentence and are many times as slow (``decoding.beam_search``).
 
-        Raises ValueError for a beam width below 1, ModelFolderError if the folder is missing, damaged or holds something else.
+        Raises ValueError for a beam width below 1, ModelFolderError if the folder is missing, damaged or
+        holds something else.
         """
         folder = find_model_folder(model)
         return cls(model_name(folder), *load_model_folder(folder, snapshot), minimum_confidence, beam_width)

@@ -83,7 +83,8 @@ class CompiledNetwork:
         first, and, of encoder_attention (L, H, S, S), decoder_attention (L, H, T, T) and
         cross_attention (L, H, T, S), those which the network has.
         """
-        seen = self._recall(source, list(target)) or self._look([source], [list(target)])[0]
+        target = list(target)
+        seen = self._recall(source, target) or self._look([source], [target])[0]
         logs = log_softmax(seen.logits)
         best = np.argpartition(-logs, ALTERNATIVES - 1, axis=-1)[:, :ALTERNATIVES]
         order = np.argsort(-np.take_along_axis(logs, best, axis=-1), axis=-1)

@@ -40,9 +40,7 @@ class StreamSettings:
     strength: float = 1.0  # of the errors; the development set has 1
     mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))  # shares of the families of errors
     rare_copies: int = 0  # extra pairs of a sentence with room for a rare native mistake
-    drill_share: float = (
-        0.0  # of sentences bring a second pair: a phrase of the table of mistakes, misspelled
-    )
+    drill_share: float = 0.0  # of sentences bring a second pair with a phrase of the table of mistakes
 
 
 class Position(NamedTuple):

@@ -57,7 +57,6 @@ def test_the_most_probable_token_wins():
 
 
 LETTERS = range(3, 7)  # the end mark and three others: all that the chains below can say
-END = LETTERS.index(END_ID)
 
 
 def chain(seed):

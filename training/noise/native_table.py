@@ -98,6 +98,7 @@ def _row_problem(cells: list[str], seen: dict) -> str:
 
 @functools.cache
 def table() -> tuple[Mistake, ...]:
+    """All rows, read once."""
     return read_mistakes(TABLE_PATH)
 
 
@@ -110,6 +111,7 @@ def _mistakes_by_first() -> dict[str, list[Mistake]]:
 
 
 def table_sites(text: str) -> Iterator[tuple[int, list[Mistake]]]:
+    """Where rows stand in a correct ``text``: the place, and all rows that stand there."""
     index = _mistakes_by_first()
     for start, character in enumerate(text):
         found = [row for row in index.get(character, ()) if row.stands_at(text, start)]

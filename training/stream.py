@@ -12,35 +12,24 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from model.tokenizer import START_ID, Tokenizer, pad
-from training.noise.native import has_rare_native_site
-from training.noise.native_table import random_phrase
-from training.noise.pairs import MIX, make_pair
+from training.examples import ExampleMaker, ExampleSettings, Item
 
 LENGTH_STEP = 8  # batches are padded to a multiple of this many tokens
-# Characters no vocabulary holds, added to some sentences so that copying them is learnt.
-OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
 
 
 @dataclass(frozen=True)
-class StreamSettings:
+class StreamSettings(ExampleSettings):
     seed: int = 0
     batch_tokens: int = 4096  # source tokens of one batch, padding included
     pool_sentences: int = 4096
-    max_length: int = 128  # characters; longer sentences are left out
-    join_share: float = 0.05  # of sentences get a second one appended, to practise length
-    outside_share: float = 0.03  # get a character from outside the vocabulary
-    strength: float = 1.0  # of the errors; the development set has 1
-    mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))  # shares of the families of errors
-    rare_copies: int = 0  # extra pairs of a sentence with room for a rare native mistake
-    drill_share: float = 0.0  # of sentences bring a second pair with a phrase of the table of mistakes
 
 
 class Position(NamedTuple):
@@ -66,17 +55,16 @@ def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
 
 
 class PoolMaker:
-    """Makes pool ``i`` of a corpus: items are correct sentences, or (wrong, right) pairs as they are."""
+    """Makes pool ``i`` of a corpus."""
 
-    def __init__(
-        self, items: Sequence[str | tuple[str, str]], tokenizer: Tokenizer, settings: StreamSettings
-    ):
+    def __init__(self, items: Sequence[Item], tokenizer: Tokenizer, settings: StreamSettings):
         if not items:
             raise ValueError("the corpus is empty")
         longest = settings.max_length
         if not any(len(item if isinstance(item, str) else item[1]) <= longest for item in items):
             raise ValueError(f"no sentence of the corpus has at most {longest} characters")
         self.items, self.tokenizer, self.settings = items, tokenizer, settings
+        self.examples = ExampleMaker(items, settings)
         self.pools_per_epoch = -(-len(items) // settings.pool_sentences)
 
     def __call__(self, index: int) -> list[Batch]:
@@ -84,7 +72,7 @@ class PoolMaker:
         order = np.random.default_rng((self.settings.seed, epoch)).permutation(len(self.items))
         chosen = order[part :: self.pools_per_epoch]
         rng = random.Random(f"{self.settings.seed}:{index}")
-        pairs = [pair for i in chosen for pair in self._pairs(self.items[i], rng)]
+        pairs = [pair for i in chosen for pair in self.examples.pairs(self.items[i], rng)]
         longest = self.settings.max_length
         encoded = [
             (self.tokenizer.encode_source(wrong), self.tokenizer.encode_target(right))
@@ -92,33 +80,6 @@ class PoolMaker:
             if len(wrong) <= longest + longest // 4 and len(right) <= longest
         ]
         return self._batches(encoded, rng)
-
-    def _pairs(self, item: str | tuple[str, str], rng: random.Random) -> Iterator[tuple[str, str]]:
-        if not isinstance(item, str):
-            yield item
-            return
-        yield self._make(self._varied(item, rng), rng)
-        if self.settings.rare_copies and has_rare_native_site(item):
-            for _ in range(self.settings.rare_copies):
-                yield self._make(item, rng, "native")
-        if rng.random() < self.settings.drill_share:
-            phrase = random_phrase(rng)
-            yield self._make(phrase if rng.random() < 0.5 else f"{phrase} {item}", rng, "native")
-
-    def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
-        pair = make_pair(text, rng, family, self.settings.strength, self.settings.mix)
-        return pair.wrong, pair.right
-
-    def _varied(self, text: str, rng: random.Random) -> str:
-        """The sentence, now and then with something that the corpus has too little of."""
-        if rng.random() < self.settings.join_share:
-            other = rng.choice(self.items)
-            if isinstance(other, str) and len(text) + len(other) < self.settings.max_length:
-                text = f"{text} {other}"
-        if rng.random() < self.settings.outside_share:
-            place = rng.choice([i for i, c in enumerate(text) if c == " "] or [len(text)])
-            text = f"{text[:place]}{rng.choice((' ', ''))}{rng.choice(OUTSIDE_EXAMPLES)}{text[place:]}"
-        return text
 
     def _batches(self, encoded, rng: random.Random) -> list[Batch]:
         encoded.sort(key=lambda pair: max(map(len, pair)))

@@ -256,6 +256,9 @@ def _check_mix(_context, _option, text: str) -> str:
     show_default=True,
     help="Share of sentences beside which a native phrase is drilled.",
 )
+@click.option(
+    "--name-share", default=0.0, show_default=True, help="Share of sentences that get a made-up name."
+)
 @click.option("--seed", default=0, show_default=True)
 @click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
 @click.option("--history-every", default=50, show_default=True)

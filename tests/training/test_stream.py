@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from model.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
+from model.tokenizer import END_ID, PAD_ID, START_ID, Tokenizer
 from training.stream import LENGTH_STEP, PoolMaker, Position, StreamSettings, make_batch, stream
 from training.vocabulary import choose_characters
 
@@ -100,33 +100,6 @@ def test_batches_are_of_alike_lengths_in_mixed_order():
     widths = [batch.source.shape[1] for batch in maker(batch_tokens=100, pool_sentences=1000)(0)]
     assert len(set(widths)) > 1
     assert widths != sorted(widths)
-
-
-def test_some_sentences_get_a_second_one_and_a_character_from_outside():
-    plain = maker(join_share=0.0, outside_share=0.0)(0)
-    assert set(targets(plain)) <= set(SENTENCES)
-    joined = targets(maker(join_share=1.0, outside_share=0.0)(0))
-    assert all(
-        any(text.startswith(s) and text[len(s) + 1 :] in SENTENCES for s in SENTENCES) for text in joined
-    )
-    for batch in maker(join_share=0.0, outside_share=1.0)(0):
-        assert ((batch.target == OUTSIDE_ID).sum(axis=1) == 1).all()
-
-
-def test_a_phrase_of_the_table_is_drilled_beside_each_sentence():
-    usual = targets(maker(join_share=0.0, outside_share=0.0)(0))
-    drilled = maker(join_share=0.0, outside_share=0.0, drill_share=1.0)(0)
-    texts = targets(drilled)
-    assert len(texts) == 2 * len(usual)
-    phrases = [text for text in texts if text not in SENTENCES]  # alone, or before a sentence
-    assert 0 < sum(not text.endswith(tuple(SENTENCES)) for text in phrases) < len(phrases)
-    misspelled = [
-        not np.array_equal(source, target)
-        for batch in drilled
-        for source, target in zip(batch.source, batch.target, strict=True)
-        if TOKENIZER.decode(target, "") not in SENTENCES
-    ]
-    assert sum(misspelled) > 0.7 * len(phrases)
 
 
 def test_sentences_too_long_are_left_out():

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from model import hangul
 from training.intact.frames import FILLERS, FRAMES, STORIES
-from training.intact.particles import particle
 from training.intact.slots import draw, draw_marks
 from training.noise.pairs import make_pair
+from training.particles import particle
 
 LONG = "long"
 KINDS = (*FRAMES, LONG)

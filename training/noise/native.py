@@ -7,11 +7,12 @@ Sources: 한글 맞춤법, 표준어 규정 and 외래어 표기법 (국립국�
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from model.hangul import FINALS, FIRST_SYLLABLE, LAST_SYLLABLE, compose, decompose
 from training.noise.draft import Draft
-from training.noise.native_table import table_sites
+from training.noise.native_table import Mistake, table_sites
 
 FAMILY = "native"
 
@@ -45,15 +46,8 @@ WEIGHTS = {
     "chat_ending": 0.1,
 }
 
-# Sites of these stand in at least 3 of 1,000 sentences of the corpus (counted in 23,000 of them): a
-# network meets them often enough by chance.
-COMMON = frozenset(
-    """ss_kk doe_to_dwae past_ss seumnida loan e_to_ui anh_to_an double_coda h_coda loan_s gye_hye
-    intent_ryeogo doeeo loan_f goyo_guyo question_kka hi_i yeol_ryeol reason_meuro ui_to_e eotteoke sibsio
-    but_neunde yul_ryul loan_j loan_sh i_hi loan_stop geochin past_deon dwae_to_doe stem_form copula_past
-    yeokhal future_geo lexical eomi_daera an_to_anh copula_yeyo
-    chat_ending""".split()
-)
+# A mistake for which fewer sentences of a corpus have room is rare: chance alone will not teach it.
+RARE = 0.001
 
 NATIVE_RULES: dict[str, Rule] = {"native_table": write_table_mistakes}
 _PATTERNS: dict[str, re.Pattern] = {}
@@ -260,19 +254,20 @@ def write_native_mistakes(draft: Draft, rng: random.Random, rate: float) -> None
         rule(draft, rng, rate * WEIGHTS.get(name, 1.0))
 
 
-def native_sites(text: str) -> Iterator[str]:
-    """The names of the mistakes that could be made in this correct sentence, each as often as it could."""
+def native_sites(text: str) -> Iterator[str | Mistake]:
+    """The mistakes that could be made in this correct sentence, rules by name, each as often as it could."""
     for name, pattern in _PATTERNS.items():
         yield from (name for _ in pattern.finditer(text))
     for _, found in table_sites(text):
-        yield from (mistake.name for mistake in found)
+        yield from found
 
 
-def has_native_site(text: str) -> bool:
-    """Whether any native mistake could be made in this correct sentence."""
-    return any(True for _ in native_sites(text))
+def has_native_site(text: str, but_for: Collection[str | Mistake] = ()) -> bool:
+    """Whether any native mistake could be made in this correct sentence, ``but_for`` these."""
+    return any(site not in but_for for site in native_sites(text))
 
 
-def has_rare_native_site(text: str) -> bool:
-    """Whether a native mistake could be made here that few sentences of the corpus have room for."""
-    return any(name not in COMMON for name in native_sites(text))
+def common_native_sites(texts: Sequence[str]) -> frozenset[str | Mistake]:
+    """The mistakes for which at least RARE of these sentences have room."""
+    counts = Counter(site for text in texts for site in set(native_sites(text)))
+    return frozenset(site for site, count in counts.items() if count >= RARE * len(texts))

@@ -1,0 +1,101 @@
+import itertools
+import random
+from collections import Counter
+
+import pytest
+
+from training.examples import OUTSIDE_EXAMPLES, ExampleMaker, ExampleSettings
+from training.noise.names import FOLLOWERS, LONGEST, made_up_name, made_up_phrase
+from training.noise.native import common_native_sites, has_native_site
+from training.noise.native_table import UNDRILLED, random_phrase, table
+from training.particles import last_coda
+
+WORDS = "손님이 왔는데 방이 없으면 어떡해요 며칠 뒤에 다시 올게요 전화를 드렸어요".split()
+SENTENCES = [" ".join(words) + "." for words in itertools.islice(itertools.permutations(WORDS, 4), 200)]
+PLAIN = {"join_share": 0.0, "outside_share": 0.0}
+
+
+def make(items=SENTENCES, **settings) -> list[tuple[str, str]]:
+    maker = ExampleMaker(items, ExampleSettings(**{**PLAIN, **settings}))
+    rng = random.Random(5)
+    return [pair for item in items for pair in maker.pairs(item, rng)]
+
+
+def test_a_sentence_becomes_one_pair_and_a_pair_stays_as_it_is():
+    assert [right for _, right in make()] == SENTENCES
+    own = [(f"{sentence}요", sentence) for sentence in SENTENCES]
+    assert make(own, rare_copies=2, drill_share=1.0, name_share=1.0) == own
+
+
+def test_some_sentences_get_a_second_one():
+    for _, right in make(join_share=1.0):
+        first, second = right[: right.index(".") + 1], right[right.index(".") + 2 :]
+        assert first in SENTENCES and second in SENTENCES
+
+
+def test_some_sentences_get_a_character_from_outside():
+    for wrong, right in make(outside_share=1.0, mix={"typing": 1.0}):
+        assert sum(character in OUTSIDE_EXAMPLES for character in right) == 1
+        assert [c for c in wrong if c in OUTSIDE_EXAMPLES] == [c for c in right if c in OUTSIDE_EXAMPLES]
+
+
+def test_a_name_stands_between_mistakes_and_is_always_right():
+    places = Counter()
+    for (wrong, right), sentence in zip(make(name_share=1.0, strength=2.0), SENTENCES, strict=True):
+        words, old = right.split(" "), sentence.split(" ")
+        added = len(words) - len(old)  # 씨 is a word of its own
+        place = next(i for i in range(len(old) + 1) if words[:i] + words[i + added :] == old)
+        name = " ".join(words[place : place + added])
+        assert name and f" {name} " in f" {wrong} "
+        places[0 if place == 0 else 2 if place == len(old) else 1] += 1
+    assert all(places[side] > 10 for side in range(3))
+
+
+def test_names_are_of_syllables_and_their_particles_agree():
+    rng = random.Random(0)
+    names = [made_up_name(rng) for _ in range(500)]
+    assert {len(name) for name in names} == set(range(2, LONGEST + 1))
+    assert all("가" <= character <= "힣" for name in names for character in name)
+    assert len(set(names)) > 490
+    for phrase in (made_up_phrase(rng) for _ in range(500)):
+        for ending, wants_coda in (("은", True), ("는", False), ("을", True), ("를", False)):
+            if phrase.endswith(ending) and len(phrase) > LONGEST:
+                assert bool(last_coda(phrase[:-1])) == wants_coda
+    assert {"은/는", "의", ""} <= set(FOLLOWERS)
+
+
+def test_a_phrase_of_the_table_is_drilled_beside_a_few_words():
+    pairs = make(drill_share=1.0)
+    assert len(pairs) == 2 * len(SENTENCES)
+    drilled = pairs[1::2]
+    rights = {row.right.strip() for row in table()}
+    alone = [right for _, right in drilled if right in rights]
+    assert 0 < len(alone) < len(drilled)
+    assert all(any(phrase in right for phrase in rights) for _, right in drilled)
+    assert sum(wrong != right for wrong, right in drilled) > 0.7 * len(drilled)
+
+
+def test_what_needs_its_sentence_is_not_drilled():
+    assert UNDRILLED <= {row.name for row in table()}
+    unwanted = {row.right.strip() for row in table() if row.name in UNDRILLED}
+    rng = random.Random(0)
+    assert not unwanted & {random_phrase(rng) for _ in range(5000)}
+
+
+def test_rare_native_mistakes_bring_further_pairs():
+    rare = "며칠 뒤에 닦달했다."
+    items = [*(f"{number}년에는 됐다." for number in range(1500)), rare]
+    assert has_native_site(items[0])
+    common = common_native_sites(items)
+    assert not has_native_site(items[0], but_for=common)
+    assert has_native_site(rare, but_for=common)
+    rights = Counter(right for _, right in make(items, rare_copies=2))
+    assert rights[rare] == 3
+    assert sum(rights.values()) == len(items) + 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_shares_are_of_the_sentences(share):
+    pairs = make(SENTENCES * 5, name_share=share, mix={"clean": 1.0})
+    named = sum(right not in SENTENCES for _, right in pairs)
+    assert named == pytest.approx(share * len(pairs), abs=50)

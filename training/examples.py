@@ -4,17 +4,17 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from training.noise.drill import Drill
 from training.noise.names import made_up_phrase
-from training.noise.native import common_native_sites, has_native_site
-from training.noise.native_table import random_phrase
+from training.noise.native import has_native_site
 from training.noise.pairs import MIX, make_pair
 
 Item = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as it is
 
 # Characters no vocabulary holds, added to some sentences so that copying them is learnt.
 OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
-COUNTED_SENTENCES = 20_000  # in which it is counted how often a native mistake could be made
-MOST_WORDS_BESIDE = 4  # of a sentence, beside a phrase that is drilled
+SEARCHED_SENTENCES = 60_000  # in which places for native mistakes are looked for
+RIGHT_IN_DRILL = 0.15  # of the drilled phrases stay right, or every right one would be doubted
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ExampleSettings:
     strength: float = 1.0  # of the errors; the development set has 1
     mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))  # shares of the families of errors
     rare_copies: int = 0  # extra pairs of a sentence with room for a rare native mistake
-    drill_share: float = 0.0  # bring a second pair with a phrase of the table of mistakes
+    drill_share: float = 0.0  # bring a second pair, a phrase with room for a native mistake
 
 
 class ExampleMaker:
@@ -36,12 +36,10 @@ class ExampleMaker:
 
     def __init__(self, items: Sequence[Item], settings: ExampleSettings):
         self.items, self.settings = items, settings
-        self.common = frozenset()
-        if settings.rare_copies:
-            sentences = [
-                item for item in items[:: -(-len(items) // COUNTED_SENTENCES)] if isinstance(item, str)
-            ]
-            self.common = common_native_sites(sentences)
+        self.drill = None
+        if settings.rare_copies or settings.drill_share:
+            some = items[:: -(-len(items) // SEARCHED_SENTENCES)]
+            self.drill = Drill(item for item in some if isinstance(item, str))
 
     def pairs(self, item: Item, rng: random.Random) -> Iterator[tuple[str, str]]:
         """The item as a pair, and the further pairs that the settings ask for."""
@@ -52,11 +50,12 @@ class ExampleMaker:
             yield self._named(item, rng)
         else:
             yield self._make(self._varied(item, rng), rng)
-        if self.settings.rare_copies and has_native_site(item, but_for=self.common):
+        if self.settings.rare_copies and has_native_site(item, but_for=self.drill.common):
             for _ in range(self.settings.rare_copies):
                 yield self._make(item, rng, "native")
         if rng.random() < self.settings.drill_share:
-            yield self._make(_beside(random_phrase(rng), item, rng), rng, "native")
+            family = "clean" if rng.random() < RIGHT_IN_DRILL else "native"
+            yield self._make(self.drill.phrase(rng), rng, family)
 
     def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
         pair = make_pair(text, rng, family, self.settings.strength, self.settings.mix)
@@ -82,12 +81,3 @@ class ExampleMaker:
         parts.insert(1 if place else 0, (name, name))
         wrong, right = (" ".join(texts) for texts in zip(*parts, strict=True))
         return wrong, right
-
-
-def _beside(phrase: str, text: str, rng: random.Random) -> str:
-    """The phrase alone or before or after a few words of the sentence: a short text, so that many can be drilled."""
-    words = text.split(" ")
-    count = rng.randint(0, MOST_WORDS_BESIDE)
-    start = rng.randint(0, max(0, len(words) - count))
-    few = words[start : start + count]
-    return " ".join([*few, phrase] if rng.random() < 0.5 else [phrase, *few])

@@ -5,9 +5,10 @@ from collections import Counter
 import pytest
 
 from training.examples import OUTSIDE_EXAMPLES, ExampleMaker, ExampleSettings
+from training.noise.drill import MOST_WORDS_BESIDE, UNDRILLED, Drill
 from training.noise.names import FOLLOWERS, LONGEST, made_up_name, made_up_phrase
-from training.noise.native import common_native_sites, has_native_site
-from training.noise.native_table import UNDRILLED, random_phrase, table
+from training.noise.native import has_native_site
+from training.noise.native_table import table
 from training.particles import last_coda
 
 WORDS = "손님이 왔는데 방이 없으면 어떡해요 며칠 뒤에 다시 올게요 전화를 드렸어요".split()
@@ -64,29 +65,42 @@ def test_names_are_of_syllables_and_their_particles_agree():
     assert {"은/는", "의", ""} <= set(FOLLOWERS)
 
 
-def test_a_phrase_of_the_table_is_drilled_beside_a_few_words():
+def test_a_phrase_is_drilled_beside_each_sentence():
     pairs = make(drill_share=1.0)
-    assert len(pairs) == 2 * len(SENTENCES)
+    assert [right for _, right in pairs[::2]] == SENTENCES
     drilled = pairs[1::2]
-    rights = {row.right.strip() for row in table()}
-    alone = [right for _, right in drilled if right in rights]
-    assert 0 < len(alone) < len(drilled)
-    assert all(any(phrase in right for phrase in rights) for _, right in drilled)
-    assert sum(wrong != right for wrong, right in drilled) > 0.7 * len(drilled)
+    assert all(has_native_site(right) for _, right in drilled)
+    share = sum(wrong != right for wrong, right in drilled) / len(drilled)
+    assert 0.7 < share < 0.95  # some stay right
+
+
+def test_every_mistake_is_drilled_alike():
+    drill, rng = Drill(SENTENCES), random.Random(0)
+    phrases = [drill.phrase(rng) for _ in range(20_000)]
+    assert all(has_native_site(phrase) for phrase in phrases)
+    longest = max(len(row.right.split()) for row in table())
+    assert max(len(phrase.split(" ")) for phrase in phrases) <= longest + 2 * MOST_WORDS_BESIDE
+    for row in rng.sample(drill.rows, 50):
+        assert any(row.right.strip() in phrase for phrase in phrases), row
+    assert any("며칠 뒤에" in phrase for phrase in phrases)  # beside what stands there in a sentence
+
+
+def test_phrases_without_any_sentence_are_those_of_the_table():
+    drill, rng = Drill([]), random.Random(0)
+    rights = {row.right.strip() for row in table() if row.name not in UNDRILLED}
+    assert {drill.phrase(rng).strip() for _ in range(500)} <= rights
 
 
 def test_what_needs_its_sentence_is_not_drilled():
     assert UNDRILLED <= {row.name for row in table()}
-    unwanted = {row.right.strip() for row in table() if row.name in UNDRILLED}
-    rng = random.Random(0)
-    assert not unwanted & {random_phrase(rng) for _ in range(5000)}
+    assert not {row.name for row in Drill([]).rows} & UNDRILLED
 
 
 def test_rare_native_mistakes_bring_further_pairs():
     rare = "며칠 뒤에 닦달했다."
     items = [*(f"{number}년에는 됐다." for number in range(1500)), rare]
     assert has_native_site(items[0])
-    common = common_native_sites(items)
+    common = Drill(items).common
     assert not has_native_site(items[0], but_for=common)
     assert has_native_site(rare, but_for=common)
     rights = Counter(right for _, right in make(items, rare_copies=2))

@@ -7,8 +7,8 @@ Sources: 한글 맞춤법, 표준어 규정 and 외래어 표기법 (국립국�
 
 import random
 import re
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple
 
 from model.hangul import FINALS, FIRST_SYLLABLE, LAST_SYLLABLE, compose, decompose
 from training.noise.draft import Draft
@@ -45,9 +45,6 @@ WEIGHTS = {
     "loan": 0.5,
     "chat_ending": 0.1,
 }
-
-# A mistake for which fewer sentences of a corpus have room is rare: chance alone will not teach it.
-RARE = 0.001
 
 NATIVE_RULES: dict[str, Rule] = {"native_table": write_table_mistakes}
 _PATTERNS: dict[str, re.Pattern] = {}
@@ -254,20 +251,22 @@ def write_native_mistakes(draft: Draft, rng: random.Random, rate: float) -> None
         rule(draft, rng, rate * WEIGHTS.get(name, 1.0))
 
 
-def native_sites(text: str) -> Iterator[str | Mistake]:
-    """The mistakes that could be made in this correct sentence, rules by name, each as often as it could."""
+class Site(NamedTuple):
+    """Where in a correct sentence a native mistake could be made: by the rule of this name, or a row of the table."""
+
+    mistake: str | Mistake
+    start: int
+    end: int
+
+
+def native_sites(text: str) -> Iterator[Site]:
+    """All of them, rules first."""
     for name, pattern in _PATTERNS.items():
-        yield from (name for _ in pattern.finditer(text))
-    for _, found in table_sites(text):
-        yield from found
+        yield from (Site(name, *match.span()) for match in pattern.finditer(text))
+    for start, found in table_sites(text):
+        yield from (Site(row, start, start + len(row.right)) for row in found)
 
 
 def has_native_site(text: str, but_for: Collection[str | Mistake] = ()) -> bool:
     """Whether any native mistake could be made in this correct sentence, ``but_for`` these."""
-    return any(site not in but_for for site in native_sites(text))
-
-
-def common_native_sites(texts: Sequence[str]) -> frozenset[str | Mistake]:
-    """The mistakes for which at least RARE of these sentences have room."""
-    counts = Counter(site for text in texts for site in set(native_sites(text)))
-    return frozenset(site for site, count in counts.items() if count >= RARE * len(texts))
+    return any(site.mistake not in but_for for site in native_sites(text))

@@ -6,7 +6,6 @@ A row stands where its ``right`` spelling stands in a CORRECT text. The sources,
 
 import csv
 import functools
-import random
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -117,17 +116,3 @@ def table_sites(text: str) -> Iterator[tuple[int, list[Mistake]]]:
         found = [row for row in index.get(character, ()) if row.stands_at(text, start)]
         if found:
             yield start, found
-
-
-# Drilled without much of a sentence, these rows taught a network that any word in -이 ends in -히: 강당이 → 강당히.
-UNDRILLED = frozenset({"hi_i"})
-
-
-def random_phrase(rng: random.Random) -> str:
-    """The right side of a row of the table, so that rows no sentence of a corpus holds are practised too."""
-    return rng.choice(_drilled()).right.strip()
-
-
-@functools.cache
-def _drilled() -> list[Mistake]:
-    return [row for row in table() if row.name not in UNDRILLED]

@@ -1,0 +1,65 @@
+"""Short phrases in which native mistakes are practised, each mistake as often as the next.
+
+In running text a few mistakes have room everywhere and most nowhere: of the table's rows half have none in 40,000
+sentences. What is closed must be learnt by heart, so it is met again and again, in a few words that cost little.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Iterable
+
+from training.noise.native import Site, native_sites
+from training.noise.native_table import Mistake, table
+
+RARE = 0.001  # a mistake for which fewer sentences have room is rare: chance alone will not teach it
+MOST_PLACES = 64  # that are remembered for a mistake
+MOST_WORDS_BESIDE = 3  # on each side of the mistake's own words
+ATTEMPTS = 8  # at cutting a phrase that still has room for its mistake
+RULE_SHARE = 0.3  # of the phrases are for a rule, the others for a row of the table
+# Without its sentence, what ends in -히 taught a network that any word in -이 should: 강당이 → 강당히.
+UNDRILLED = frozenset({"hi_i"})
+
+
+class Drill:
+    """Phrases from some correct sentences, and from the table where no sentence has room for its row."""
+
+    def __init__(self, sentences: Iterable[str]):
+        self.places: dict[str | Mistake, list[tuple[str, Site]]] = {}
+        counts, total = Counter(), 0
+        for total, text in enumerate(sentences, 1):
+            sites = {site.mistake: site for site in native_sites(text)}
+            counts.update(sites.keys())
+            for mistake, site in sites.items():
+                places = self.places.setdefault(mistake, [])
+                if len(places) < MOST_PLACES:
+                    places.append((text, site))
+        self.common = frozenset(mistake for mistake, count in counts.items() if count >= RARE * total)
+        self.rules = [mistake for mistake in self.places if isinstance(mistake, str)]
+        self.rows = [row for row in table() if row.name not in UNDRILLED]
+        self.some_words = [text.split(" ") for places in self.places.values() for text, _ in places[:2]]
+
+    def phrase(self, rng: random.Random) -> str:
+        """A few correct words with room for a native mistake."""
+        mistake = rng.choice(self.rules if self.rules and rng.random() < RULE_SHARE else self.rows)
+        places = self.places.get(mistake)
+        for _ in range(
+            ATTEMPTS
+        ):  # the words beside it may be needed: '에' is mistaken before ' 대해', not before ' 집'
+            phrase = _around(*rng.choice(places), rng) if places else self._beside(mistake, rng)
+            if any(site.mistake == mistake for site in native_sites(phrase)):
+                return phrase
+        return rng.choice(places)[0] if places else mistake.right
+
+    def _beside(self, row: Mistake, rng: random.Random) -> str:
+        words = rng.choice(self.some_words or [[]])
+        start = rng.randrange(len(words) + 1)
+        few = words[start : start + rng.randint(0, MOST_WORDS_BESIDE)]
+        phrase = row.right.strip()
+        return " ".join([*few, phrase] if rng.random() < 0.5 else [phrase, *few])
+
+
+def _around(text: str, site: Site, rng: random.Random) -> str:
+    words = text.split(" ")
+    first = text.count(" ", 0, site.start) - rng.randint(0, MOST_WORDS_BESIDE)
+    last = text.count(" ", 0, site.end) + rng.randint(0, MOST_WORDS_BESIDE)
+    return " ".join(words[max(0, first) : last + 1])

@@ -73,7 +73,7 @@ class ExampleMaker:
         return text
 
     def _named(self, text: str, rng: random.Random) -> tuple[str, str]:
-        """The sentence made wrong on both sides of a name that stays: no reader could mend a name he never saw."""
+        """The sentence made wrong on both sides of a name that stays: nobody can mend a name never seen."""
         words = text.split(" ")
         place = rng.randint(0, len(words))
         name = made_up_phrase(rng)

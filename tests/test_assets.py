@@ -23,7 +23,7 @@ def test_the_record_beside_the_weights(name):
     folder = ASSETS / name
     runs = json.loads((folder / "run.json").read_text("utf-8"))["runs"]
     for run in runs:
-        assert run["command"].startswith("python -m training train ")
+        assert run["command"].startswith(("python -m training train ", "python -m training average "))
         assert run["hardware"]["cores"] >= 1
         # One network throughout, which may have been made wider on the way.
         shape, last = (dict(each["network"]) for each in (run, runs[-1]))

@@ -1,4 +1,4 @@
-"""``python -m training train``, ``evaluate``, ``intact`` and ``snapshots``."""
+"""``python -m training train``, ``average``, ``evaluate``, ``intact`` and ``snapshots``."""
 
 from importlib import import_module
 
@@ -8,6 +8,7 @@ import click
 # load its network library and evaluating a file of pairs should not depend on it.
 COMMANDS = {
     "train": ("training.train", "train"),
+    "average": ("training.average", "command"),
     "evaluate": ("training.evaluate", "command"),
     "intact": ("training.intact.command", "command"),
     "snapshots": ("training.snapshots", "command"),

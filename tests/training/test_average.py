@@ -1,0 +1,77 @@
+"""One model of two that share a beginning."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from model.config import TransformerConfig
+from model.folder import build_network, load_model_folder, save_model_folder
+from model.tokenizer import Tokenizer
+from training.__main__ import main
+from training.record import Past, Record
+
+
+def put(folder, seed, d_model=8):
+    import keras
+
+    keras.utils.set_random_seed(seed)
+    tokenizer = Tokenizer("가나다 ")
+    config = TransformerConfig(
+        vocab_size=tokenizer.vocab_size,
+        d_model=d_model,
+        num_layers=1,
+        num_heads=2,
+        dff=8,
+        minimum_confidence=0.3,
+    )
+    save_model_folder(folder, build_network(config, tokenizer), tokenizer)
+    record = Record(folder, Past())
+    record.open_history(0)
+    record.add(
+        step=seed, loss=1.0, learning_rate=0.1, dev_loss="", dev_token_accuracy="", pairs=7, seconds=2.0
+    )
+    record.write_run({"command": f"python -m training train --seed {seed}", "taken": {"steps": seed}})
+    return folder
+
+
+def average(*arguments):
+    return CliRunner().invoke(main, ["average", *map(str, arguments)])
+
+
+def weights(folder):
+    return load_model_folder(folder)[0].get_weights()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.25, 1.0])
+def test_each_weight_lies_between_the_two(tmp_path, share):
+    first, second = put(tmp_path / "first", 1), put(tmp_path / "second", 2)
+    result = average(first, second, "--share", share, "--out", tmp_path / "both")
+    assert result.exit_code == 0, result.output
+    for one, other, both in zip(weights(first), weights(second), weights(tmp_path / "both"), strict=True):
+        np.testing.assert_allclose(both, (1 - share) * one + share * other, atol=2e-3)  # float16 on disk
+    network, *_ = load_model_folder(tmp_path / "both")
+    assert network.config.minimum_confidence == 0  # to be chosen anew
+
+
+def test_the_record_is_the_seconds_and_this_step(tmp_path):
+    first, second = put(tmp_path / "first", 1), put(tmp_path / "second", 2)
+    average(first, second, "--share", 0.7, "--out", tmp_path / "both")
+    earlier, step = json.loads((tmp_path / "both" / "run.json").read_text("utf-8"))["runs"]
+    assert earlier["command"] == "python -m training train --seed 2"
+    assert step["command"] == "python -m training average first second --share 0.7 --out both"
+    assert step["init"].startswith("second ") and step["averaged_with"].startswith("first ")
+    assert step["taken"]["steps"] == 0
+    with open(tmp_path / "both" / "history.csv", newline="", encoding="utf-8") as file:
+        assert [row["step"] for row in csv.DictReader(file)] == ["2"]
+
+
+def test_networks_of_different_shapes_are_refused(tmp_path):
+    first, second = put(tmp_path / "first", 1), put(tmp_path / "second", 2, d_model=16)
+    result = average(first, second, "--out", tmp_path / "both")
+    assert result.exit_code == 2 and "differ in shape" in result.output
+    assert not (tmp_path / "both").exists()
+    missing = average(first, tmp_path / "none", "--out", tmp_path / "both")
+    assert missing.exit_code == 1 and "none" in missing.output

@@ -269,7 +269,7 @@ def test_an_unusable_model_folder_is_a_message(monkeypatch):
 
 
 def test_the_group_offers_its_commands_without_loading_them():
-    assert main.list_commands(None) == ["train", "evaluate", "intact", "snapshots"]
+    assert main.list_commands(None) == ["train", "average", "evaluate", "intact", "snapshots"]
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
 
 

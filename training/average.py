@@ -1,20 +1,13 @@
 """``python -m training average``: one model of two, one of which was trained on from the other."""
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from model.folder import (
-    ModelFolderError,
-    build_network,
-    find_model_folder,
-    load_model_folder,
-    model_name,
-    save_model_folder,
-)
-from training.record import Past, Record, hardware
+from model.folder import ModelFolderError, build_network, save_model_folder
+from training.record import Record, hardware
+from training.settings import Origin
 
 
 @click.command("average")
@@ -35,31 +28,27 @@ def command(first, second, out, share):
     both (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"). The record is SECOND's, and this step.
     """
     try:
-        folders = [find_model_folder(model) for model in (first, second)]
-        (one, tokenizer, one_is), (other, other_tokenizer, other_is) = map(load_model_folder, folders)
+        one, other = Origin.load(first), Origin.load(second)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
-    config = replace(one.config, minimum_confidence=0.0)  # chosen anew once the weights are known
-    if config != replace(other.config, minimum_confidence=0.0) or (
-        tokenizer.characters != other_tokenizer.characters
-    ):
+    if one.config != other.config or one.tokenizer.characters != other.tokenizer.characters:
         raise click.UsageError(f"{first} and {second} differ in shape or vocabulary")
-    network = build_network(config, tokenizer)
-    pairs = zip(one.get_weights(), other.get_weights(), strict=True)
+    network = build_network(one.config, one.tokenizer)
+    pairs = zip(one.weights, other.weights, strict=True)
     network.set_weights([(1 - share) * a + share * b for a, b in pairs])
-    save_model_folder(Path(out), network, tokenizer)
-    names = [model_name(folder) for folder in folders]
+    save_model_folder(Path(out), network, one.tokenizer)
+    names = [origin.name.rpartition(" ")[0] for origin in (one, other)]  # the fingerprint follows
     arguments = shlex.join([*names, "--share", str(share), "--out", Path(out).name])
-    record = Record(Path(out), Past.read(folders[1]))
+    record = Record(Path(out), other.past)
     record.open_history(0)
     record.write_run(
         {
             "command": f"python -m training average {arguments}",
             "hardware": hardware(),
             "taken": {"steps": 0, "pairs": 0, "tokens": 0, "seconds": 0},
-            "network": config.to_dict(),
-            "init": f"{names[1]} {other_is}",
-            "averaged_with": f"{names[0]} {one_is}",
+            "network": one.config.to_dict(),
+            "init": other.name,
+            "averaged_with": one.name,
             "share": share,
         }
     )

@@ -14,7 +14,7 @@ from training.noise.native_table import Mistake, table
 RARE = 0.001  # a mistake for which fewer sentences have room is rare: chance alone will not teach it
 MOST_PLACES = 64  # that are remembered for a mistake
 MOST_WORDS_BESIDE = 3  # on each side of the mistake's own words
-ATTEMPTS = 8  # at cutting a phrase that still has room for its mistake
+ATTEMPTS = 8  # at cutting a phrase that still has room: '에' is mistaken before ' 대해', not before ' 집'
 RULE_SHARE = 0.3  # of the phrases are for a rule, the others for a row of the table
 # Without its sentence, what ends in -히 taught a network that any word in -이 should: 강당이 → 강당히.
 UNDRILLED = frozenset({"hi_i"})
@@ -42,9 +42,7 @@ class Drill:
         """A few correct words with room for a native mistake."""
         mistake = rng.choice(self.rules if self.rules and rng.random() < RULE_SHARE else self.rows)
         places = self.places.get(mistake)
-        for _ in range(
-            ATTEMPTS
-        ):  # the words beside it may be needed: '에' is mistaken before ' 대해', not before ' 집'
+        for _ in range(ATTEMPTS):
             phrase = _around(*rng.choice(places), rng) if places else self._beside(mistake, rng)
             if any(site.mistake == mistake for site in native_sites(phrase)):
                 return phrase

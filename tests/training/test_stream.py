@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from model.tokenizer import END_ID, PAD_ID, START_ID, Tokenizer
+from model.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
 from training.stream import LENGTH_STEP, PoolMaker, Position, StreamSettings, make_batch, stream
 from training.vocabulary import choose_characters
 
@@ -100,6 +100,11 @@ def test_batches_are_of_alike_lengths_in_mixed_order():
     widths = [batch.source.shape[1] for batch in maker(batch_tokens=100, pool_sentences=1000)(0)]
     assert len(set(widths)) > 1
     assert widths != sorted(widths)
+
+
+def test_a_character_from_outside_is_one_to_the_network():
+    for batch in maker(join_share=0.0, outside_share=1.0)(0):
+        assert ((batch.target == OUTSIDE_ID).sum(axis=1) == 1).all()
 
 
 def test_sentences_too_long_are_left_out():

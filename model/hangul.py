@@ -42,3 +42,9 @@ def compose(initial: str, medial: str, final: str = "") -> str:
     except KeyError as error:
         raise ValueError(f"cannot compose {initial!r} + {medial!r} + {final!r}") from error
     return chr(FIRST_SYLLABLE + offset)
+
+
+def syllables_with_coda(*finals: str) -> str:
+    """All syllables that end in one of ``finals`` (``""``: in none), to search for in a text."""
+    wanted = {_FINAL_INDEX[final] for final in finals}
+    return "".join(chr(FIRST_SYLLABLE + i) for i in range(SYLLABLE_COUNT) if i % 28 in wanted)

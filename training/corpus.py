@@ -2,7 +2,8 @@
 
 Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
 ``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,
-with or without a byte order mark. A bad row is skipped and reported; it never stops a long run.
+with or without a byte order mark. A bad row is skipped and reported, a sentence with a certain mistake among
+them; it never stops a long run.
 """
 
 import csv
@@ -12,6 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+
+from training.faults import find_fault
 
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 PAIR_COLUMNS = ("src", "tgt")
@@ -27,7 +30,7 @@ class _BadRow(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One correct sentence, NFC, without surrounding white space."""
+    """One correct sentence, as far as ``faults`` can tell; NFC, without surrounding white space."""
 
     text: str
     source: str = ""  # the collection it comes from, where the file says so
@@ -171,7 +174,14 @@ def _is_pair_header(line: str) -> bool:
 
 
 def _plain_row(line: str) -> Sentence:
-    return Sentence(_clean(line, "the line"))
+    return _sentence(line, "the line")
+
+
+def _sentence(text: object, name: str, source: str = "", machine_translated: bool = False) -> Sentence:
+    sentence = Sentence(_clean(text, name), source, machine_translated)
+    if fault := find_fault(sentence.text):
+        raise _BadRow(fault)
+    return sentence
 
 
 def _json_row(line: str) -> Sentence | Pair:
@@ -182,7 +192,7 @@ def _json_row(line: str) -> Sentence | Pair:
     if not isinstance(row, dict):
         raise _BadRow(f"not a JSON object: {type(row).__name__}")
     if "text" in row:
-        return Sentence(_clean(row["text"], "text"), str(row.get("source") or ""), row.get("mt") == 1)
+        return _sentence(row["text"], "text", str(row.get("source") or ""), row.get("mt") == 1)
     if all(name in row for name in PAIR_COLUMNS):
         return _pair(row["src"], row["tgt"])
     raise _BadRow(f"neither text nor src and tgt among its keys: {sorted(row)[:5]}")

@@ -157,3 +157,10 @@ def test_the_wrong_kind_is_an_error(write):
         read_pairs(write("a.txt", "비가 온다."))
     with pytest.raises(CorpusError, match="holds pairs"):
         read_sentences(write("a.csv", "src,tgt\n감배,담배"))
+
+
+def test_a_sentence_with_a_certain_mistake_is_skipped_and_the_mistake_named(write):
+    corpus = read_corpus(write("a.txt", "비가 온다.\n네가 보고싶어.\n"))
+    assert [row.text for row in corpus.rows] == ["비가 온다."]
+    (problem,) = corpus.problems
+    assert problem.line == 2 and "'고싶' is misspelt: 보고 싶다" in problem.reason

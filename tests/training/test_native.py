@@ -90,6 +90,17 @@ RULE_EXAMPLES = [
     ("means_rosseo", "일함으로써", "일함으로서"),
     ("reason_meuro", "필요하므로 산다.", "필요함으로 산다."),
     ("irregular_wo", "고마워요.", "고마와요."),
+    ("future_geo", "집에 갈 거야.", "집에 갈거야."),
+    ("an_joined", "오늘은 안 가요.", "오늘은 안가요."),
+    ("su_joined", "할 수 있다.", "할수있다."),
+    ("su_joined", "갈 수 없다.", "갈수 없다."),
+    ("geot_joined", "비가 올 것 같다.", "비가 올것 같다."),
+    ("sip_joined", "네가 보고 싶어.", "네가 보고싶어."),
+    ("noun_joined", "집에 갈 때", "집에 갈때"),
+    ("noun_joined", "가는 중이다.", "가는중이다."),
+    ("particle_apart", "집까지 걸었다.", "집 까지 걸었다."),
+    ("particle_apart", "너만큼은 안다.", "너 만큼은 안다."),
+    ("particle_apart", "할 수밖에 없다.", "할 수 밖에 없다."),
 ]
 
 UNTOUCHED = [
@@ -107,6 +118,10 @@ UNTOUCHED = [
     ("ui_to_e", "학교의 문"),  # 학교에 문이 있다 is right, too
     ("means_rosseo", "학생으로써"),
     ("irregular_wo", "누워서 배워라."),
+    ("an_joined", "집 안쪽 보안 점검"),
+    ("su_joined", "마실 수정과"),
+    ("noun_joined", "국 중에서"),
+    ("particle_apart", "창밖에 눈이 온다. 먹을 만큼 그대로 둔다."),
     ("native_table", "상담가를 가치를 고치러"),  # 담가, 치를, 치러 inside other words
 ]
 

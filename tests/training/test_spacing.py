@@ -5,7 +5,7 @@ import random
 import pytest
 
 from training.noise.draft import Draft
-from training.noise.spacing import SPACING_RULES, WEIGHTS, drop_all_spaces, misspace
+from training.noise.spacing import SPACING_RULES, WEIGHTS, drop_all_spaces, misspace, misspace_once
 from training.noise.word_parts import particle_start, suffix_start
 
 SENTENCE = (
@@ -218,3 +218,23 @@ def test_particle_start(word, particle):
 def test_suffix_start(word, suffix):
     start = suffix_start(word)
     assert (word[start:] if start else "") == suffix
+
+
+def test_one_space_wrong_and_each_rule_in_turn():
+    drafts = [Draft("학교에서 민수 씨는 두 개를 안 사고 싶다.") for _ in range(60)]
+    for seed, draft in enumerate(drafts):
+        misspace_once(draft, random.Random(seed))
+    assert {len(draft.edits) for draft in drafts} == {1}
+    assert {edit.rule for draft in drafts for edit in draft.edits} >= {
+        "title_joined",
+        "unit_noun_joined",
+        "negation_joined",
+        "auxiliary_joined",
+        "particle_split",
+    }
+
+
+def test_one_space_wrong_where_no_space_can_be():
+    draft = Draft("3")
+    misspace_once(draft, random.Random(0))
+    assert draft.wrong == "3"

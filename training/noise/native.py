@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from model.hangul import FINALS, FIRST_SYLLABLE, LAST_SYLLABLE, compose, decompose
+from model.hangul import FINALS, compose, decompose, syllables_with_coda
 from training.noise.draft import Draft
 from training.noise.native_table import Mistake, table_sites
 
@@ -44,6 +44,12 @@ WEIGHTS = {
     "e_to_ui": 0.5,
     "loan": 0.5,
     "chat_ending": 0.1,
+    "an_joined": 0.5,
+    "su_joined": 0.3,
+    "geot_joined": 0.5,
+    "sip_joined": 0.5,
+    "noun_joined": 0.5,
+    "particle_apart": 0.2,
 }
 
 NATIVE_RULES: dict[str, Rule] = {"native_table": write_table_mistakes}
@@ -72,9 +78,7 @@ def _rule(pattern: str) -> Callable[[Spelling], Rule]:
 
 def _coda(*finals: str) -> str:
     """A character class of all syllables with one of these codas."""
-    wanted = {FINALS.index(final) for final in finals}
-    codes = range(FIRST_SYLLABLE, LAST_SYLLABLE + 1)
-    return "[" + "".join(chr(code) for code in codes if (code - FIRST_SYLLABLE) % 28 in wanted) + "]"
+    return f"[{syllables_with_coda(*finals)}]"
 
 
 def _with_coda(syllable: str, final: str) -> str:
@@ -87,7 +91,7 @@ def _other(character: str, rights: str, wrongs: str) -> str:
 
 
 OPEN, CLOSED, VOWEL_OR_N = _coda(""), _coda(*FINALS[1:]), _coda("", "ㄴ")
-RIEUL, SS, SS_PS = _coda("ㄹ"), _coda("ㅆ"), _coda("ㅆ", "ㅄ")
+RIEUL_OR_N, RIEUL, SS, SS_PS = _coda("ㄴ", "ㄹ"), _coda("ㄹ"), _coda("ㅆ"), _coda("ㅆ", "ㅄ")
 WORD_END = r"(?![0-9A-Za-z가-힣])"
 SENTENCE_END = r"(?=요?\s*(?:[.!?~…,]|$))"
 
@@ -136,9 +140,47 @@ def promise_ge(old: str) -> list[str]:
 
 @_rule(rf"(?<={RIEUL}) (?:거(?=[예야다라니고지면]|요{WORD_END})|겁(?=니)|건(?=[데가지]))")
 def future_geo(old: str) -> list[Cells]:
-    """할 거야 → 할 꺼야, 할꺼야: the noun '거' keeps its plain initial (표준국어대사전 '거', '것')."""
-    tense = _other(old[1], "거겁건", "꺼껍껀")
-    return [(" ", tense), ("", tense)]
+    """할 거야 → 할 꺼야, 할꺼야, 할거야: the noun '거' keeps its plain initial (표준국어대사전 '거', '것')."""
+    plain, tense = old[1], _other(old[1], "거겁건", "꺼껍껀")
+    return [(" ", tense), ("", tense), ("", plain)]
+
+
+@_rule(r"(?<![가-힣])안 (?=[가-힣])")
+def an_joined(old: str) -> list[Cells]:
+    """안 돼요 → 안돼요, 안 가 → 안가: the adverb '안' stands apart (한글 맞춤법 제2항)."""
+    return [("안", "")]
+
+
+@_rule(rf"(?<={RIEUL}) 수 (?=[있없])")
+def su_joined(old: str) -> list[Cells]:
+    """할 수 있다 → 할수있다, 할수 있다, 할 수있다 (한글 맞춤법 제42항)."""
+    return [("", "수", ""), ("", "수", " "), (" ", "수", "")]
+
+
+@_rule(rf"(?<={RIEUL_OR_N}) [것거] 같")
+def geot_joined(old: str) -> list[Cells]:
+    """갈 것 같다 → 갈것 같다, 갈 것같다, 갈것같다 (한글 맞춤법 제42항)."""
+    return [("", old[1], " ", "같"), (" ", old[1], "", "같"), ("", old[1], "", "같")]
+
+
+@_rule(r"고 싶")
+def sip_joined(old: str) -> list[Cells]:
+    """보고 싶다 → 보고싶다: only after '-아/-어' may an auxiliary be joined (한글 맞춤법 제47항)."""
+    return [("고", "", "싶")]
+
+
+@_rule(rf"(?<={RIEUL}) 때|(?<=는) 중(?=[이에입인])")
+def noun_joined(old: str) -> list[Cells]:
+    """갈 때 → 갈때, 가는 중이다 → 가는중이다: a noun after its modifier stands apart (한글 맞춤법 제2항)."""
+    return [("", old[1])]
+
+
+@_rule(
+    rf"(?<=[가-힣])(?:까지|부터|처럼|만큼|(?<![창문])밖에|조차|커녕|뿐|(?<![그이저제절반시도])대로)(?={WORD_END}|[은는도만이의]{WORD_END}|이[야다에]|입)"
+)
+def particle_apart(old: str) -> list[Cells]:
+    """집까지 → 집 까지, 너만큼 → 너 만큼, 수밖에 → 수 밖에: a particle is joined (한글 맞춤법 제41항)."""
+    return [(f" {old[0]}", *old[1:])]
 
 
 @_rule(rf"(?<={RIEUL})까{SENTENCE_END}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from training.noise.draft import Draft, Edit
 from training.noise.native import has_native_site, write_native_mistakes
 from training.noise.pronunciation import write_as_heard
-from training.noise.spacing import drop_all_spaces, misspace
+from training.noise.spacing import drop_all_spaces, misspace, misspace_once
 from training.noise.typing_slips import slip
 
 # Shares of the pairs, by what is done to the sentence. "mixed" joins two or three families.
@@ -50,8 +50,13 @@ def _write_natively(draft: Draft, rng: random.Random, strength: float) -> None:
 
 
 def _space_wrongly(draft: Draft, rng: random.Random, strength: float) -> None:
+    # Some leave out all spaces, some know most rules but one: where every error comes in company, a network
+    # takes the one in a sentence that is otherwise right for something meant.
     if rng.random() < 0.08 * strength:
         drop_all_spaces(draft, rng, 1.0)
+    elif rng.random() < 0.5:
+        for _ in range(rng.choice((1, 1, 2))):
+            misspace_once(draft, rng)
     else:
         misspace(draft, rng, min(0.8, strength * rng.uniform(0.1, 0.7)))
 

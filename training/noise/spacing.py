@@ -16,20 +16,14 @@ import random
 import re
 from collections.abc import Callable
 
-from model.hangul import FINALS, SYLLABLE_COUNT, is_syllable
+from model.hangul import is_syllable, syllables_with_coda
 from training.noise.draft import Draft
 from training.noise.word_parts import PARTICLES, particle_start, suffix_start
 
 FAMILY = "spacing"
 
 
-def _with_coda(codas: str) -> str:
-    """All syllables that end in one of ``codas``, for a character class."""
-    wanted = {FINALS.index(coda) for coda in codas}
-    return "".join(chr(0xAC00 + i) for i in range(SYLLABLE_COUNT) if i % 28 in wanted)
-
-
-_ADNOMINAL = frozenset(_with_coda("ㄴㄹ"))  # last syllables of 관형사형: -는, -(으)ㄴ, -던, -(으)ㄹ
+_ADNOMINAL = syllables_with_coda("ㄴ", "ㄹ")  # last syllables of 관형사형: -는, -(으)ㄴ, -던, -(으)ㄹ
 _ENDS_WORD = rf"(?=(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})?(?![가-힣]))"
 
 # 제47항: after -아/-어 an auxiliary may be joined, and so may 듯하다 and the like after 관형사형.
@@ -109,7 +103,7 @@ def space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:
 # looks like such a noun with a particle.
 _OTHER_WORDS = "거의|바로|수[의로에까]|지[의로도]|적[은의]|대로[의에]|건[의에]"
 _DEPENDENT_NOUN = re.compile(
-    rf" (?<=[{_with_coda('ㄴㄹ')}] )(?!{_OTHER_WORDS})(?!(?:듯|만)[하한할함합해했싶])"
+    rf" (?<=[{_ADNOMINAL}] )(?!{_OTHER_WORDS})(?!(?:듯|만)[하한할함합해했싶])"
     r"(?=것|(?:뿐|만큼|무렵|따름)(?![가-힣]{3})|터(?:이[다니며]|인데|입니|라)|테(?:니|다)|셈[이치]|"
     rf"(?:수|거|건|걸|게|줄|리|지|데|바|채|대로|듯|동안|적|나름|김에|만|놈){_ENDS_WORD})"
     r"|(?<=[가-힣]) (?=때문)"
@@ -252,6 +246,26 @@ WEIGHTS = {
     "space_dropped": 1.0,
     "space_inserted": 0.15,
 }
+
+
+def misspace_once(draft: Draft, rng: random.Random) -> None:
+    """One space wrong in a text whose other spaces may all be right, by any rule that finds a place for it.
+
+    Each named rule is as likely as the next; the two that act anywhere come in when no other does, or by lot.
+    """
+    rules = list(SPACING_RULES)
+    rng.shuffle(rules)
+    for name in rules:
+        tried = Draft(draft.text)
+        SPACING_RULES[name](tried, rng, 1.0)
+        if tried.edits:
+            edit = rng.choice(tried.edits)
+            place = draft.text[edit.start]
+            if place == " ":
+                _drop(draft, name, edit.start)
+            else:
+                _insert(draft, name, edit.start + 1)
+            return
 
 
 def misspace(draft: Draft, rng: random.Random, rate: float) -> None:

@@ -19,7 +19,7 @@ from model.folder import (
     save_snapshot,
 )
 from model.tokenizer import Tokenizer
-from training.checkpoint import Progress, load_checkpoint, save_checkpoint
+from training.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint
 from training.corpus import CorpusError, Pair, read_corpus
 from training.development import DevelopmentSet
 from training.network import OPTIMIZERS, compile_network, keep_freed_memory
@@ -293,7 +293,10 @@ def train(
     origin = _origin(context, init)
     tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
     config = training_config(options, (*corpus, *pairs), dev, tokenizer.vocab_size, origin)
-    run = Run(Path(out), config, tokenizer, items, dev_items, origin, _command_line(context))
+    try:
+        run = Run(Path(out), config, tokenizer, items, dev_items, origin, _command_line(context))
+    except CheckpointError as error:
+        raise click.ClickException(str(error)) from error
     click.echo(
         f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
         f"step {run.progress.step:,} of {config.schedule.steps:,}",

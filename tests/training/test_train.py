@@ -177,10 +177,11 @@ def test_a_finished_run_has_nothing_left_to_do(uninterrupted, files):
 
 def test_another_network_cannot_continue_a_run(uninterrupted, files):
     result = train(uninterrupted, files, dff=48)
-    assert result.exit_code != 0
-    assert "does not belong to this run or is damaged" in str(result.exception)
+    assert result.exit_code == 1
+    assert "does not belong to this run or is damaged" in result.stderr
+    assert "(16, 32) there, (16, 48) here" in result.stderr
     (uninterrupted / "checkpoint.npz").write_bytes(b"PK\x03\x04 broken")
-    assert "is damaged" in str(train(uninterrupted, files).exception)
+    assert "is damaged" in train(uninterrupted, files).stderr
 
 
 def test_training_needs_something_to_learn_from(tmp_path):

@@ -51,9 +51,10 @@ def load_checkpoint(folder: Path, model) -> Progress | None:
             values = json.loads(str(archive["progress"]))
             values["position"] = Position(*values["position"])
             for name, variable in _variables(model).items():
-                if archive[name].shape != variable.shape:
-                    raise ValueError(f"{name} is {archive[name].shape} there, {tuple(variable.shape)} here")
-                variable.assign(archive[name])
+                saved = archive[name]  # reads it from the file
+                if saved.shape != variable.shape:
+                    raise ValueError(f"{name} is {saved.shape} there, {tuple(variable.shape)} here")
+                variable.assign(saved)
     except Exception as error:  # whatever is wrong with the file, the run must not silently start anew
         raise CheckpointError(f"{path} does not belong to this run or is damaged: {error}") from error
     return Progress(**values)

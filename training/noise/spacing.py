@@ -251,7 +251,7 @@ WEIGHTS = {
 def misspace_once(draft: Draft, rng: random.Random) -> None:
     """One space wrong in a text whose other spaces may all be right, by any rule that finds a place for it.
 
-    Each named rule is as likely as the next; the two that act anywhere come in when no other does, or by lot.
+    Of the rules that find one, each is as likely as the next, however many places it finds.
     """
     rules = list(SPACING_RULES)
     rng.shuffle(rules)

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from model.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
-from model.folder import find_model_folder, load_model_folder, model_name
+from model.folder import find_model_folder, fingerprint, load_model_folder, model_name
 from model.tokenizer import Tokenizer
+from training.judge import Judge
 from training.noise.pairs import read_mix
 from training.record import Past
 from training.schedule import Schedule
@@ -26,6 +27,8 @@ class TrainingConfig:
     label_smoothing: float = 0.0
     optimizer: str = "adam"
     init: str | None = None  # name and fingerprint of the model it starts from; None: from nothing
+    judge: str | None = None  # name and fingerprint of the model that picks the pairs; None: all are kept
+    judge_share: float = 1.0  # of the pairs that it keeps for their loss
     stream: StreamSettings = field(default_factory=StreamSettings)
 
 
@@ -42,9 +45,9 @@ class Origin(NamedTuple):
     def load(cls, model: str) -> "Origin":
         """From a model's name in ``assets/`` or its folder. Raises ModelFolderError."""
         folder: Path = find_model_folder(model)
-        network, tokenizer, fingerprint = load_model_folder(folder)
+        network, tokenizer, found = load_model_folder(folder)
         config = replace(network.config, minimum_confidence=0.0)  # chosen anew once the weights are known
-        name = f"{model_name(folder)} {fingerprint}"
+        name = f"{model_name(folder)} {found}"
         return cls(name, config, tokenizer, network.get_weights(), Past.read(folder))
 
     def widened(self, dff: int) -> "Origin":
@@ -78,7 +81,12 @@ def network_config(options: dict, vocab_size: int) -> NetworkConfig:
 
 
 def training_config(
-    options: dict, corpus: tuple[str, ...], dev: str | None, vocab_size: int, origin: Origin | None
+    options: dict,
+    corpus: tuple[str, ...],
+    dev: str | None,
+    vocab_size: int,
+    origin: Origin | None,
+    judge: Judge | None,
 ) -> TrainingConfig:
     """The settings that the options of the command line describe."""
     network = origin.config if origin else network_config(options, vocab_size)
@@ -92,5 +100,7 @@ def training_config(
         label_smoothing=options["label_smoothing"],
         optimizer=options["optimizer"],
         init=origin.name if origin else None,
+        judge=f"{model_name(judge.folder)} {fingerprint(judge.folder)}" if judge else None,
+        judge_share=judge.share if judge else 1.0,
         stream=StreamSettings(**{name: options[name] for name in streamed}, mix=read_mix(options["mix"])),
     )

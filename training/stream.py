@@ -21,8 +21,11 @@ import numpy as np
 
 from model.tokenizer import START_ID, Tokenizer, pad
 from training.examples import ExampleMaker, ExampleSettings, Item
+from training.judge import Encoded, Judge
+from training.network import keep_freed_memory
 
 LENGTH_STEP = 8  # batches are padded to a multiple of this many tokens
+JUDGED_TOKENS = 2048  # of one batch that a judge reads: larger ones outgrow the processor's cache
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Batch(NamedTuple):
     target: np.ndarray  # (B, T) int32, ends with the end mark
 
 
-def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
+def make_batch(pairs: Sequence[Encoded]) -> Batch:
     """Encoded (source, target) rows to one padded batch; both sides share one length."""
     longest = max(max(len(source), len(target)) for source, target in pairs)
     length = -(-longest // LENGTH_STEP) * LENGTH_STEP
@@ -54,16 +57,41 @@ def make_batch(pairs: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Batch:
     )
 
 
-class PoolMaker:
-    """Makes pool ``i`` of a corpus."""
+def _length(pair: Encoded) -> int:
+    return max(map(len, pair))
 
-    def __init__(self, items: Sequence[Item], tokenizer: Tokenizer, settings: StreamSettings):
+
+def _rows(pairs: list[Encoded], tokens: int) -> Iterator[list[Encoded]]:
+    """The pairs, which come sorted by length, as rows of batches of at most so many source tokens."""
+    rows = []
+    for pair in pairs:
+        width = -(-_length(pair) // LENGTH_STEP) * LENGTH_STEP
+        if rows and width * (len(rows) + 1) > tokens:
+            yield rows
+            rows = []
+        rows.append(pair)
+    if rows:
+        yield rows
+
+
+class PoolMaker:
+    """Makes pool ``i`` of a corpus; with a ``judge``, of the pairs that it keeps."""
+
+    def __init__(
+        self,
+        items: Sequence[Item],
+        tokenizer: Tokenizer,
+        settings: StreamSettings,
+        judge: Judge | None = None,
+    ):
+        if judge and judge.tokenizer.characters != tokenizer.characters:
+            raise ValueError(f"the judge has another vocabulary: {judge.folder}")
         if not items:
             raise ValueError("the corpus is empty")
         longest = settings.max_length
         if not any(len(item if isinstance(item, str) else item[1]) <= longest for item in items):
             raise ValueError(f"no sentence of the corpus has at most {longest} characters")
-        self.items, self.tokenizer, self.settings = items, tokenizer, settings
+        self.items, self.tokenizer, self.settings, self.judge = items, tokenizer, settings, judge
         self.examples = ExampleMaker(items, settings)
         self.pools_per_epoch = -(-len(items) // settings.pool_sentences)
 
@@ -79,21 +107,17 @@ class PoolMaker:
             for wrong, right in pairs
             if len(wrong) <= longest + longest // 4 and len(right) <= longest
         ]
-        return self._batches(encoded, rng)
-
-    def _batches(self, encoded, rng: random.Random) -> list[Batch]:
-        encoded.sort(key=lambda pair: max(map(len, pair)))
-        batches, rows = [], []
-        for pair in encoded:
-            width = -(-max(map(len, pair)) // LENGTH_STEP) * LENGTH_STEP
-            if rows and width * (len(rows) + 1) > self.settings.batch_tokens:
-                batches.append(make_batch(rows))
-                rows = []
-            rows.append(pair)
-        if rows:
-            batches.append(make_batch(rows))
+        encoded.sort(key=_length)
+        if self.judge:
+            encoded = self._judged(encoded, rng)
+        batches = [make_batch(rows) for rows in _rows(encoded, self.settings.batch_tokens)]
         rng.shuffle(batches)
         return batches
+
+    def _judged(self, encoded: list[Encoded], rng: random.Random) -> list[Encoded]:
+        batches = (make_batch(rows) for rows in _rows(encoded, JUDGED_TOKENS))
+        losses = np.concatenate([self.judge.losses(batch) for batch in batches])
+        return [encoded[i] for i in self.judge.kept(losses, rng)]
 
 
 _make_pool = None  # the worker process's own PoolMaker
@@ -102,6 +126,9 @@ _make_pool = None  # the worker process's own PoolMaker
 def _start_worker(maker: PoolMaker, parent: int) -> None:
     global _make_pool
     _make_pool = maker
+    # A judge's network is small; the cores belong to the one that is trained.
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
+    keep_freed_memory()
 
     def follow_parent():  # a killed parent cannot tell its workers to end
         while os.getppid() == parent:

@@ -14,6 +14,7 @@ from model.folder import (
     VOCABULARY_FILE,
     ModelFolderError,
     build_network,
+    find_model_folder,
     load_vocabulary,
     save_model_folder,
     save_snapshot,
@@ -22,6 +23,7 @@ from model.tokenizer import Tokenizer
 from training.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint
 from training.corpus import CorpusError, Pair, read_corpus
 from training.development import DevelopmentSet
+from training.judge import Judge
 from training.network import OPTIMIZERS, compile_network, keep_freed_memory
 from training.noise.pairs import read_mix
 from training.progress import ProgressLine
@@ -43,13 +45,14 @@ class Run:
         items: list,
         dev_items: list,
         origin: Origin | None = None,
+        judge: Judge | None = None,
         command: str = "",
     ):
         import keras
 
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.config, self.tokenizer = folder, config, tokenizer
-        self.maker = PoolMaker(items, tokenizer, config.stream)
+        self.maker = PoolMaker(items, tokenizer, config.stream, judge)
         self.dev = DevelopmentSet(dev_items, tokenizer, config.network.max_length) if dev_items else None
         keras.utils.set_random_seed(config.stream.seed)
         network = build_network(config.network, tokenizer)
@@ -193,6 +196,18 @@ def _origin(context: click.Context, init: str | None) -> Origin | None:
         raise click.UsageError(str(error)) from error
 
 
+def _judge(model: str | None, share: float, tokenizer: Tokenizer) -> Judge | None:
+    if model is None:
+        return None
+    try:
+        judge = Judge(find_model_folder(model), share)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+    if judge.tokenizer.characters != tokenizer.characters:
+        raise click.UsageError(f"--judge {model!r} has another vocabulary than the model to train")
+    return judge
+
+
 def _command_line(context: click.Context) -> str:
     """The command as it could be typed again elsewhere: options that were given, files without their folders."""
     words = ["python -m training train"]
@@ -203,7 +218,7 @@ def _command_line(context: click.Context) -> str:
                 if isinstance(one, bool):
                     words.append(option.opts[0] if one else option.secondary_opts[0])
                 else:
-                    is_path = isinstance(option.type, click.Path) or option.name == "init"
+                    is_path = isinstance(option.type, click.Path) or option.name in ("init", "judge")
                     words += [option.opts[0], shlex.quote(Path(one).name if is_path else str(one))]
     return " ".join(words)
 
@@ -259,6 +274,16 @@ def _check_mix(_context, _option, text: str) -> str:
 @click.option(
     "--name-share", default=0.0, show_default=True, help="Share of sentences that get a made-up name."
 )
+@click.option(
+    "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
+)
+@click.option(
+    "--judge-share",
+    default=0.3,
+    show_default=True,
+    type=click.FloatRange(0, 1),
+    help="Share of the pairs that the judge keeps for their loss.",
+)
 @click.option("--seed", default=0, show_default=True)
 @click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
 @click.option("--history-every", default=50, show_default=True)
@@ -277,6 +302,8 @@ def train(
     dev,
     out,
     init,
+    judge,
+    judge_share,
     workers,
     history_every,
     checkpoint_every,
@@ -292,9 +319,10 @@ def train(
     items, dev_items = _read((*corpus, *pairs)), _read((dev,)) if dev else []
     origin = _origin(context, init)
     tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
-    config = training_config(options, (*corpus, *pairs), dev, tokenizer.vocab_size, origin)
+    picks = _judge(judge, judge_share, tokenizer)
+    config = training_config(options, (*corpus, *pairs), dev, tokenizer.vocab_size, origin, picks)
     try:
-        run = Run(Path(out), config, tokenizer, items, dev_items, origin, _command_line(context))
+        run = Run(Path(out), config, tokenizer, items, dev_items, origin, picks, _command_line(context))
     except CheckpointError as error:
         raise click.ClickException(str(error)) from error
     click.echo(

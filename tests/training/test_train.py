@@ -168,6 +168,26 @@ def test_a_run_leaves_a_model_that_loads(uninterrupted, files):
     assert run["stream"]["mix"] == pytest.approx(read_mix("typing=30,clean=5"))
 
 
+def test_a_judge_picks_the_pairs_of_another_run(files, uninterrupted, tmp_path):
+    judge = {"judge": uninterrupted / "model", "judge-share": 0.4}
+    result = train(tmp_path / "judged", files, steps=6, **judge)
+    assert result.exit_code == 0, result.output
+    whole = train(tmp_path / "whole", files, steps=6)
+    assert whole.exit_code == 0, whole.output
+    losses = [float(history(tmp_path / name)[0]["loss"]) for name in ("judged", "whole")]
+    assert losses[0] != losses[1]
+    (run,) = json.loads((tmp_path / "judged" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["judge"].startswith("uninterrupted ")
+    assert run["judge_share"] == 0.4
+    assert "--judge model" in run["command"]
+
+
+def test_a_judge_must_exist_and_know_the_same_characters(files, tmp_path):
+    assert "nowhere" in train(tmp_path / "run", files, judge="nowhere").stderr
+    small = train(tmp_path / "run", files, pairs=files["pairs"], judge="growing-up")
+    assert "another vocabulary" in small.stderr
+
+
 def test_a_finished_run_has_nothing_left_to_do(uninterrupted, files):
     before = history(uninterrupted)
     result = train(uninterrupted, files)

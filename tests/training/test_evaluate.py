@@ -184,7 +184,7 @@ def test_json_always_holds_reliability_and_thresholds(run, pairs_file):
     assert [each["minimum_confidence"] for each in thresholds] == list(THRESHOLDS)
     # The changes have a confidence of 0.8: above it nothing is sure enough.
     assert [each["exact"] for each in thresholds] == [2 if least <= 0.8 else 1 for least in THRESHOLDS]
-    assert document["best_minimum_confidence"] == 0
+    assert document["best_minimum_confidence"] == 0.4  # the middle of those up to 0.8
     assert document["total"]["cer_reduction"] == thresholds[0]["cer_reduction"] > 0
 
 
@@ -194,7 +194,7 @@ def test_reliability_is_printed_when_asked_for(run, pairs_file):
     assert "expected calibration error" in printed
     rows = {line.split("│")[1].strip(): line.split("│") for line in printed.splitlines() if "│" in line}
     assert [cell.strip() for cell in rows["0.8 – 0.9"][2:4]] == ["1", "80.0%"]
-    assert rows["0 *"][2].strip() == "66.7%"
+    assert rows["0.4 *"][2].strip() == "66.7%"
     assert rows["0.95"][2].strip() == "33.3%"
 
 

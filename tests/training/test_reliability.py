@@ -137,11 +137,19 @@ def test_the_best_threshold_has_the_highest_f():
     table = threshold_table(CORRECTIONS, PAIRS)
     best = best_threshold(table)
     assert table[best].edits.f(0.5) == max(scores.edits.f(0.5) for scores in table.values())
-    assert best == 0.9  # 0.9 and 0.95 do the same: the lower one
+    assert best == 0.95  # 0.9 and 0.95 do the same: of two the higher one
+
+
+def test_the_best_threshold_does_not_hang_on_chance():
+    table = threshold_table(CORRECTIONS, PAIRS)
+    counts = {0.5: (700, 100, 300), 0.6: (7000, 1000, 3001), 0.7: (7000, 1001, 3000), 0.8: (600, 100, 400)}
+    for minimum, found in counts.items():
+        table[minimum] = replace(table[minimum], edits=Counts(*found))
+    assert best_threshold({minimum: table[minimum] for minimum in counts}) == 0.6
 
 
 def test_the_best_threshold_where_f_is_undefined():
     nothing = [FakeCorrection("맞는 문장", ())]
-    assert best_threshold(threshold_table(nothing, PAIRS[2:])) == 0
+    assert best_threshold(threshold_table(nothing, PAIRS[2:])) == 0.5  # the middle
     with pytest.raises(ValueError, match="empty"):
         best_threshold({})

@@ -1,9 +1,9 @@
 """Which pairs a network still has something to learn from, as a small one sees it.
 
 Most generated pairs are solved long before training ends: of the shipped network's loss on its own training pairs,
-83 % lie in the fifth of the tokens with the highest loss per token. A network of a thirteenth of its size picks
-a fifth that holds 65 % of it, at an eighth of the price of a training step. So it reads many pairs, and the
-large one is trained on those the small one found hard, as in online batch selection (Loshchilov and Hutter 2016),
+83 % lie in a fifth of the tokens, those of the pairs with the highest loss per token. A network of a thirteenth of
+its size picks a fifth that holds 65 %, and reads a batch for a twentieth of the price of a training step. So it reads many
+pairs, and the large one is trained on those the small one found hard, as in online batch selection (Loshchilov and Hutter 2016),
 with a proxy for the judge (Coleman et al. 2020). What it leaves out is not forgotten: a share of the others, drawn
 by chance, is kept beside them, or a network would unlearn to leave alone what is right.
 """
@@ -24,7 +24,8 @@ Encoded = tuple[Sequence[int], Sequence[int]]  # source and target ids
 class Judge:
     """Keeps of the pairs of a pool the ``share`` that the model in ``folder`` finds hardest, and ``others`` of the rest.
 
-    Its network is loaded by the process that first asks it. Raises ValueError where a share is none.
+    Its network is loaded by the process that first asks it. Raises ValueError
+    for a share that is not from 0 to 1.
     """
 
     def __init__(self, folder: Path, share: float, others: float = 0.05):

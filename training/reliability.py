@@ -148,5 +148,6 @@ def best_threshold(table: dict[float, Scores]) -> float:
         raise ValueError("there is no threshold to choose from: the table is empty")
     measures = {minimum: scores.edits.f(0.5) for minimum, scores in table.items()}
     ranks = {at: -1.0 if math.isnan(measure) else round(measure, 3) for at, measure in measures.items()}
-    best = sorted(minimum for minimum, rank in ranks.items() if rank == max(ranks.values()))
+    highest = max(ranks.values())
+    best = sorted(minimum for minimum, rank in ranks.items() if rank == highest)
     return best[len(best) // 2]

@@ -184,7 +184,7 @@ def test_a_judge_picks_the_pairs_of_another_run(files, uninterrupted, tmp_path):
 
 def test_a_judge_must_exist_and_know_the_same_characters(files, tmp_path):
     assert "nowhere" in train(tmp_path / "run", files, judge="nowhere").stderr
-    small = train(tmp_path / "run", files, pairs=files["pairs"], judge="growing-up")
+    small = train(tmp_path / "run", files, judge="growing-up")
     assert "another vocabulary" in small.stderr
 
 

@@ -26,6 +26,7 @@ class TrainingConfig:
     network: NetworkConfig
     label_smoothing: float = 0.0
     optimizer: str = "adam"
+    precision: str = "float32"
     init: str | None = None  # name and fingerprint of the model it starts from; None: from nothing
     judge: str | None = None  # name and fingerprint of the model that picks the pairs; None: all are kept
     judge_share: float = 1.0  # of the pairs that it keeps for their loss
@@ -99,6 +100,7 @@ def training_config(
         network=network,
         label_smoothing=options["label_smoothing"],
         optimizer=options["optimizer"],
+        precision=options["precision"],
         init=origin.name if origin else None,
         judge=f"{model_name(judge.folder)} {fingerprint(judge.folder)}" if judge else None,
         judge_share=judge.share if judge else 1.0,

@@ -24,7 +24,7 @@ from training.checkpoint import CheckpointError, Progress, load_checkpoint, save
 from training.corpus import CorpusError, Pair, read_corpus
 from training.development import DevelopmentSet
 from training.judge import Judge
-from training.network import OPTIMIZERS, compile_network, keep_freed_memory
+from training.network import OPTIMIZERS, PRECISIONS, compile_network, keep_freed_memory
 from training.noise.pairs import read_mix
 from training.progress import ProgressLine
 from training.record import COLUMNS, Past, Record, hardware
@@ -56,7 +56,7 @@ class Run:
         self.dev = DevelopmentSet(dev_items, tokenizer, config.network.max_length) if dev_items else None
         keras.utils.set_random_seed(config.stream.seed)
         network = build_network(config.network, tokenizer)
-        self.network = compile_network(network, config.optimizer, config.label_smoothing)
+        self.network = compile_network(network, config.optimizer, config.label_smoothing, config.precision)
         if origin:
             origin.put_into(self.network)
         self.progress = load_checkpoint(folder, self.network) or Progress()
@@ -258,6 +258,13 @@ def _check_mix(_context, _option, text: str) -> str:
 @click.option("--label-smoothing", default=0.0, show_default=True)
 @click.option("--batch-tokens", default=4096, show_default=True)
 @click.option("--optimizer", default="adam", type=click.Choice(OPTIMIZERS), show_default=True)
+@click.option(
+    "--precision",
+    default="float32",
+    type=click.Choice(PRECISIONS),
+    show_default=True,
+    help="Of matrix products; bfloat16 is faster where the processor has AVX512_BF16 or AMX.",
+)
 @click.option(
     "--strength", default=1.0, show_default=True, help="How often errors are made, times the usual."
 )

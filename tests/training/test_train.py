@@ -182,6 +182,25 @@ def test_a_judge_picks_the_pairs_of_another_run(files, uninterrupted, tmp_path):
     assert "--judge model" in run["command"]
 
 
+def test_matrices_in_bfloat16_learn_about_the_same(files, tmp_path):
+    for precision in ("float32", "bfloat16"):
+        result = train(tmp_path / precision, files, steps=6, precision=precision)
+        assert result.exit_code == 0, result.output
+    exact, short = (
+        [float(row["loss"]) for row in history(tmp_path / precision)] for precision in ("float32", "bfloat16")
+    )
+    assert short == pytest.approx(exact, rel=0.02)  # equal where the processor has no such products
+    (run,) = json.loads((tmp_path / "bfloat16" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["precision"] == "bfloat16"
+
+
+def test_a_precision_that_does_not_exist_is_named():
+    from training.network import compile_network
+
+    with pytest.raises(ValueError, match="'float8'"):
+        compile_network(None, "adam", 0.0, "float8")
+
+
 def test_a_judge_must_exist_and_know_the_same_characters(files, tmp_path):
     assert "nowhere" in train(tmp_path / "run", files, judge="nowhere").stderr
     small = train(tmp_path / "run", files, judge="growing-up")

@@ -30,6 +30,7 @@ from workers import Worker
 from model.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
 from model.tokenizer import START_ID
 from training.corpus import read_sentences
+from training.network import PRECISIONS
 from training.stream import PoolMaker, StreamSettings
 
 SHAPE = {"d_model": 128, "num_layers": 4, "num_heads": 4}
@@ -49,7 +50,7 @@ def batches(count: int, batch: int, tokens: int, vocab_size: int):
 
 
 class OurTraining:
-    def __init__(self, dff: int):
+    def __init__(self, dff: int, precision: str):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         from model.config import TransformerConfig
         from model.folder import build_network
@@ -58,7 +59,7 @@ class OurTraining:
         keep_freed_memory()
         tokenizer = vocabulary()
         config = TransformerConfig(tokenizer.vocab_size, dff=dff, dropout_rate=0.0, norm_first=True, **SHAPE)
-        self.network = compile_network(build_network(config, tokenizer), "adam", 0.0)
+        self.network = compile_network(build_network(config, tokenizer), "adam", 0.0, precision)
         self.network.optimizer.learning_rate = RATE
 
     def steps(self, count: int, batch: int, tokens: int) -> float:
@@ -71,7 +72,7 @@ class OurTraining:
 
 
 class TorchTraining:
-    def __init__(self, dff: int):
+    def __init__(self, dff: int, precision: str):
         vocab_size = vocabulary().vocab_size
         self.model = marian({"vocab_size": vocab_size, "dff": dff, **SHAPE}, "sdpa").train()
         import torch
@@ -79,6 +80,7 @@ class TorchTraining:
         self.optimizer = torch.optim.Adam(
             self.model.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9, fused=True
         )
+        self.autocast = torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16")
 
     def steps(self, count: int, batch: int, tokens: int) -> float:
         """Seconds of ``count`` steps."""
@@ -88,7 +90,10 @@ class TorchTraining:
         started = time.perf_counter()
         for source, decoder_input, target in made:
             ids = (torch.from_numpy(array).long() for array in (source, decoder_input, target))
-            found = self.model(**dict(zip(("input_ids", "decoder_input_ids", "labels"), ids, strict=True)))
+            with self.autocast:
+                found = self.model(
+                    **dict(zip(("input_ids", "decoder_input_ids", "labels"), ids, strict=True))
+                )
             self.optimizer.zero_grad()
             found.loss.backward()
             torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
@@ -125,20 +130,27 @@ def main(rounds, steps, batch, tokens, dff, pools, corpus):
     )
     for width in dff:
         with ExitStack() as stack:
-            workers = [stack.enter_context(Worker(make, width)) for make in (OurTraining, TorchTraining)]
-            for worker in workers:
+            workers = {
+                (name, precision): stack.enter_context(Worker(make, width, precision))
+                for precision in PRECISIONS
+                for name, make in {"ours": OurTraining, "PyTorch": TorchTraining}.items()
+            }
+            for worker in workers.values():
                 worker.call("steps", 3, batch, tokens)  # warm up
-            seconds = [
-                [worker.call("steps", steps, batch, tokens) for worker in workers] for _ in range(rounds)
-            ]
-        ours, theirs = (
-            statistics.median(steps * batch / s for s in each) for each in zip(*seconds, strict=True)
-        )
-        ratios = [their_seconds / our_seconds for our_seconds, their_seconds in seconds]
-        click.echo(
-            f"dff {width:5}: ours {ours:.0f} pairs a second, PyTorch {theirs:.0f}; "
-            f"ours / theirs {statistics.median(ratios):.2f}, from {min(ratios):.2f} to {max(ratios):.2f}"
-        )
+            seconds = {engine: [] for engine in workers}
+            for _ in range(rounds):
+                for engine, worker in workers.items():
+                    seconds[engine].append(worker.call("steps", steps, batch, tokens))
+        click.echo(f"dff {width}, pairs a second")
+        for engine, each in seconds.items():
+            click.echo(f"  {' '.join(engine):18}{steps * batch / statistics.median(each):5.0f}")
+        for ours, theirs in (("float32", "float32"), ("bfloat16", "bfloat16"), ("bfloat16", "float32")):
+            rows = zip(seconds["ours", ours], seconds["PyTorch", theirs], strict=True)
+            ratios = [their_seconds / our_seconds for our_seconds, their_seconds in rows]
+            click.echo(
+                f"  ours {ours} / PyTorch {theirs}: {statistics.median(ratios):.2f}, "
+                f"from {min(ratios):.2f} to {max(ratios):.2f}"
+            )
     made, took = generated_pairs(corpus, pools)
     click.echo(f"error generator alone, one process: {made / took:.0f} pairs a second ({made} pairs)")
 

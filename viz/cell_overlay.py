@@ -24,10 +24,12 @@ def cell_markers(values: np.ndarray, cells: np.ndarray, first: tuple[int, int], 
     rows, columns = np.nonzero(cells)
     # Adding 0 turns -0 into 0, which has another sign.
     thousandths = np.round(values[cells].astype(float), 3) + 0.0
+    # As objects: numbers would be packed, which the browser cannot compare with what it has drawn, and of lists
+    # Plotly checks each element, twice, which took a third of the time of a heatmap.
     return go.Scatter(
-        x=(columns + first[1]).tolist(),
-        y=(rows + first[0]).tolist(),
-        customdata=thousandths.tolist(),
+        x=(columns + first[1]).astype(object),
+        y=(rows + first[0]).astype(object),
+        customdata=thousandths.astype(object),
         mode="markers",
         # All markers answer, but no more than one is drawn: thousands of them would make the page slow.
         marker={"symbol": "square", "size": 6, "opacity": 0, "maxdisplayed": 1},

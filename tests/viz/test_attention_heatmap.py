@@ -144,7 +144,7 @@ def test_every_cell_has_one_marker_that_knows_its_place_and_its_weight(count):
     weights = np.random.default_rng(0).dirichlet(np.ones(count), count).astype(np.float32)
     (cells,) = markers(attention_heatmap(weights, tokens(count), tokens(count), first=(0, 1)))
     rows, columns = places(cells).T
-    np.testing.assert_allclose(cells.customdata, weights[rows, columns - 1], atol=0.0005)
+    np.testing.assert_allclose(cells.customdata.astype(float), weights[rows, columns - 1], atol=0.0005)
     assert len(set(zip(rows, columns, strict=True))) == weights.size
     assert (cells.marker.opacity, cells.marker.maxdisplayed) == (0, 1)
 
@@ -200,7 +200,7 @@ def test_a_difference_keeps_its_numbers_and_parts_at_0():
 def test_a_difference_that_rounds_to_nothing_has_no_minus():
     values = np.array([[-0.0004, 0.0004]])
     (cells,) = markers(attention_heatmap(values, "가", "나다", difference=True))
-    assert not np.signbit(cells.customdata).any()
+    assert not np.signbit(cells.customdata.astype(float)).any()
 
 
 @pytest.mark.parametrize("difference", [False, True])

@@ -74,12 +74,18 @@ def list_models(*roots: Path) -> tuple[ModelEntry, ...]:
 
     Loads no TensorFlow and reads no weights.
     """
+    return tuple(map(read_entry, model_folders(*roots)))
+
+
+def model_folders(*roots: Path) -> tuple[Path, ...]:
+    """Where the models of ``list_models`` lie; none of their files is opened."""
     folders = (sorted(root.iterdir()) if root.is_dir() else () for root in roots)
     found = (_held_by(folder) for each in folders for folder in each)
-    return tuple(_entry(folder) for folder in found if folder is not None)
+    return tuple(folder for folder in found if folder is not None)
 
 
-def _entry(folder: Path) -> ModelEntry:
+def read_entry(folder: Path) -> ModelEntry:
+    """What ``list_models`` says of one model folder."""
     architecture = problem = None
     try:
         architecture = _parse_config(folder / CONFIG_FILE).architecture

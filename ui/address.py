@@ -115,7 +115,10 @@ def publish(page: str) -> None:
 
 
 def _view() -> dict[str, str]:
-    if "view" not in st.session_state:
+    try:  # every text of a page asks for its language: a look beforehand would double what that takes
+        return st.session_state["view"]
+    except KeyError:
         given = st.query_params.to_dict()
-        st.session_state["view"] = {name: given.get(name, default) for name, default in DEFAULTS.items()}
-    return st.session_state["view"]
+        view = {name: given.get(name, default) for name, default in DEFAULTS.items()}
+        st.session_state["view"] = view
+        return view

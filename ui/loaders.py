@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from model import Correction, Corrector, SentenceCorrection
-from model.folder import ASSETS, ModelEntry, ModelFolderError, list_models
+from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
 from model.remembered import recall as read_remembered
@@ -49,11 +49,10 @@ __all__ = [
 OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
-# For two seconds, so that not every key that is typed reads all folders.
-@st.cache_data(ttl=2, show_spinner=False)
 def list_entries() -> tuple[ModelEntry, ...]:
     """The shipped models and the visitor's own ones, as they lie on disk now."""
-    return list_models(ASSETS, OWN_MODELS)
+    folders = model_folders(ASSETS, OWN_MODELS)
+    return tuple(_read_entry(str(folder), version_on_disk(folder)) for folder in folders)
 
 
 def is_shipped(entry: ModelEntry) -> bool:
@@ -145,6 +144,12 @@ def _projections(sentence: str, text: str, padding: int, fingerprint: str, _corr
 @st.cache_data(max_entries=8, show_spinner=False)
 def _embeddings(text: str, fingerprint: str, _corrector: Corrector) -> np.ndarray:
     return _corrector.embeddings(text)
+
+
+# Not every key that is typed shall read all vocabularies.
+@st.cache_data(max_entries=64, show_spinner=False)
+def _read_entry(path: str, version: tuple) -> ModelEntry:
+    return read_entry(Path(path))
 
 
 # A correction holds on to its model: without its release, a model could not leave the memory.

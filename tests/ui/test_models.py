@@ -1,11 +1,13 @@
 """Choosing the network: what is offered, what is kept, and when a model is read again."""
 
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from model.folder import VOCABULARY_FILE, read_entry
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
 from tests.ui.test_attention_page import html, numbers
@@ -76,6 +78,23 @@ def test_shipped_models_have_a_name_in_words(open_app, entries, name, monkeypatc
 def load(folder):
     """The model of a folder, waited for."""
     return loaders.start_loading(folder).result()
+
+
+def test_the_list_follows_the_disk_and_opens_only_what_changed(tmp_path, tiny_folder, monkeypatch):
+    opened = []
+    monkeypatch.setattr(
+        loaders, "read_entry", lambda folder: opened.append(folder.name) or read_entry(folder)
+    )
+    monkeypatch.setattr(loaders, "ASSETS", tmp_path / "nowhere")
+    monkeypatch.setattr(loaders, "OWN_MODELS", tmp_path)
+    for name in ("one", "two"):
+        shutil.copytree(tiny_folder, tmp_path / name)
+        loaders.list_entries()
+    assert [each.name for each in loaders.list_entries()] == ["one", "two"]
+    assert opened == ["one", "two"]
+    (tmp_path / "one" / VOCABULARY_FILE).unlink()
+    assert VOCABULARY_FILE in loaders.list_entries()[0].problem
+    assert opened == ["one", "two", "one"]
 
 
 def test_a_model_is_read_again_when_its_weights_change_and_not_when_its_history_grows(tmp_path, monkeypatch):

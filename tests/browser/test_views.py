@@ -7,11 +7,14 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from model.analysis.dot_product import dot_product_attention
 from model.analysis.edges import strongest_edges
 from model.analysis.edits import leading_heads
 from model.folder import ASSETS
 from model.positions import positional_encoding
 from tests.browser.visit import expect_heatmap, figure, heatmap, settle
+from ui.address import DEFAULTS
+from ui.number_table import NumberTable
 from ui.texts import table
 from viz import number_text
 
@@ -140,6 +143,21 @@ def test_the_classroom_example(open_page, language):
     page.goto(page.url.split("?")[0] + f"?lang={language}&q=0%2C0%2C10")
     expect(main).to_contain_text("550")
     expect(main).to_contain_text("5.5")
+
+
+def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_page):
+    page = open_page("calculation?q=0%2C10%2C0")
+    settle(page)
+    grid = page.locator("[class*='st-key-cells_q'] .stDataFrameGlideDataEditor").first
+    grid.click(position={"x": 100, "y": 35 + 17})  # the first cell, below the row of names
+    page.keyboard.press("1")
+    expect(page.locator(".gdg-input")).to_have_value("1")  # the cell has opened and takes more keys
+    page.keyboard.press("0")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**q=10%2C10%2C0*")
+    keys, values = (NumberTable.parse(DEFAULTS[name]).numbers() for name in ("k", "v"))
+    (output,) = dot_product_attention([[10, 10, 0]], keys, values).output
+    expect(page.locator(".reading").first).to_contain_text(f"[{', '.join(map(number_text, output))}]")
 
 
 @LANGUAGES

@@ -39,9 +39,10 @@ def make_optimizer(name: str):
 def compile_network(network, optimizer: str, label_smoothing: float, precision: str = "float32"):
     """Give a built network its loss and its optimiser, with the learning rate still at 1.
 
-    In ``bfloat16`` matrices are multiplied in that format, and what TensorFlow finds safe between them is added in it, while weights,
-    their updates and the loss stay in float32 (Kalamkar et al. 2019): a step takes two thirds of the time where the processor
-    multiplies bfloat16 itself (AVX512_BF16, AMX). Raises ValueError for other names, and for bfloat16 without TensorFlow.
+    In ``bfloat16`` matrices are multiplied in that format, and what TensorFlow finds safe between them is added in
+    it, while weights, their updates and the loss stay in float32 (Kalamkar et al. 2019): a step takes two thirds of
+    the time where the processor multiplies bfloat16 itself (AVX512_BF16, AMX). The choice holds for all graphs that
+    the process makes from then on. Raises ValueError for other names, and for bfloat16 without TensorFlow.
     """
     import keras
 

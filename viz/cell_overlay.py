@@ -25,7 +25,7 @@ def cell_markers(values: np.ndarray, cells: np.ndarray, first: tuple[int, int], 
     # Adding 0 turns -0 into 0, which has another sign.
     thousandths = np.round(values[cells].astype(float), 3) + 0.0
     # As objects: numbers would be packed, which the browser cannot compare with what it has drawn, and of lists
-    # Plotly checks each element, twice, which took a third of the time of a heatmap.
+    # Plotly checks each element, twice, which took 5 of the 12 ms of making a heatmap.
     return go.Scatter(
         x=(columns + first[1]).astype(object),
         y=(rows + first[0]).astype(object),

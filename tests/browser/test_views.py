@@ -147,6 +147,7 @@ def test_the_classroom_example(open_page, language):
 
 def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_page):
     page = open_page("calculation?q=0%2C10%2C0")
+    settle(page)
     grid = page.locator("[class*='st-key-cells_q'] .stDataFrameGlideDataEditor").first
     grid.click(position={"x": 100, "y": 35 + 17})  # the first cell, below the row of names
     page.keyboard.press("1")

@@ -2,12 +2,17 @@
 
 import streamlit as st
 
+from ui import prefetch
+
+st.set_page_config(layout="wide")
+prefetch.plotly()
+
+# The rest loads what draws the pages; the browser is busy with Plotly meanwhile.
 from ui import address, controls, toolbar
 from ui.texts import say
 
 PAGES = ("attention", "calculation", "masks", "positions", "network", "model")  # the first is the entrance
 
-st.set_page_config(layout="wide")
 controls.header()
 page = st.navigation(
     [

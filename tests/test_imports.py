@@ -82,3 +82,11 @@ def test_importing_the_library_and_the_commands_loads_no_network_library():
     code = f"import sys, {', '.join([*modules, *sorted(LIGHT)])}; print(sorted({NETWORK_LIBRARIES!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
+
+
+def test_the_first_page_draws_itself_without_pandas():
+    # It takes as long to import as everything else that the page needs.
+    modules = [f"ui.views.{path.stem}" for path in files("ui/views") if path.stem != "__init__"]
+    code = f"import sys, viz, {', '.join(modules)}; print('pandas' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("False", 0), done.stderr

@@ -55,12 +55,12 @@ _BAR = st.components.v2.component(
     js="""
     export default function ({ data }) {
       const url = new URL(window.location.href);
-      for (const [name, value] of Object.entries(data.settings)) {
+      for (const [name, value] of data.settings) {
         if (value === null) url.searchParams.delete(name);
         else url.searchParams.set(name, value);
       }
       if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url);
-      document.documentElement.lang = data.settings.lang ?? data.language;
+      document.documentElement.lang = url.searchParams.get("lang") ?? data.language;
     }
     """,
 )
@@ -107,10 +107,11 @@ def publish(page: str) -> None:
 
     A value of more than LONGEST characters stays out: no server would answer a reload of such an address.
     """
-    settings = {
-        name: None if value == DEFAULTS[name] or len(value) > LONGEST else value
+    # Pairs, not a mapping: whether one is a table, Streamlit asks of every mapping, and imports pandas to find out.
+    settings = tuple(
+        (name, None if value == DEFAULTS[name] or len(value) > LONGEST else value)
         for name, value in _view().items()
-    }
+    )
     _BAR(key="address_bar", data={"settings": settings, "language": DEFAULTS["lang"], "page": page})
 
 

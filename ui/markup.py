@@ -1,14 +1,19 @@
 """The only place where the pages write HTML; everything that a person typed passes ``escape`` here."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import streamlit as st
 
 from model.changes import Change
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _STYLE = Path(__file__).with_name("style.css")
 _LECTURE_STYLE = Path(__file__).with_name("lecture.css")
@@ -27,6 +32,11 @@ def lecture_style() -> None:
 def paragraph(text: str, kind: str) -> None:
     """``text`` exactly as it is, no part of it read as HTML or Markdown; ``kind`` names its style."""
     st.html(f'<p class="{kind}">{escape(text)}</p>')
+
+
+def link(address: str) -> None:
+    """An address to copy or to open, exactly as it is."""
+    st.html(f'<p class="link"><a href="{escape(address)}">{escape(address)}</a></p>')
 
 
 def correction(

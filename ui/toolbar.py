@@ -38,6 +38,7 @@ def mount() -> None:
 def toolbar_data(say: Say, theme: str) -> dict:
     """What ``toolbar.js`` needs: what each button does, and the colour behind a saved figure."""
     return {
-        "names": {button: say(key) for button, key in _LABELS.items()},
+        # Pairs, not a mapping: see address.publish.
+        "names": tuple((button, say(key)) for button, key in _LABELS.items()),
         "ground": palette(theme).sequential[0],
     }

@@ -1,13 +1,18 @@
 """Whether confidence can be trusted: how sure a network was of its changes against how often it was right."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 import plotly.graph_objects as go
 
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 COLUMNS = ("low", "high", "count", "mean_confidence", "share_right")
 

@@ -8,6 +8,7 @@ import json
 import re
 from dataclasses import fields
 from functools import partial
+from html import unescape
 from urllib.parse import parse_qsl
 
 import numpy as np
@@ -217,7 +218,8 @@ def test_a_typed_half_of_a_character_breaks_no_file(kind):
 
 def test_the_link_of_a_view_opens_the_same_view(open_app):
     app = open_app(lang="en", kind="encoder_attention", sentence="고갱", head="2")
-    (link,) = [code.value for code in app.get("code") if "sentence=" in code.value]
+    pages = "".join(element.proto.body for element in app.html)
+    (link,) = map(unescape, re.findall(r'class="link"><a href="([^"]+)"', pages))
     told = dict(parse_qsl(link.partition("?")[2]))
     assert told == {"lang": "en", "kind": "encoder_attention", "sentence": "고갱", "head": "2"}
 

@@ -2,11 +2,13 @@
 // in place of the camera of every figure of the document, and names all buttons in the language of the page.
 
 const FORMATS = { png: 3, svg: 1 }; // format -> how many times the size on the screen it has
-let data; // names: Plotly's name of a button -> what it does; ground: the colour behind a saved figure
+let names; // a Map of Plotly's name of a button -> what it does
+let ground; // the colour behind a saved figure
 const observer = new MutationObserver(dressAll);
 
 export default function (component) {
-  data = component.data;
+  names = new Map(component.data.names);
+  ground = component.data.ground;
   observer.observe(document.body, { childList: true, subtree: true });
   dressAll();
   return () => observer.disconnect();
@@ -28,9 +30,9 @@ function dress(plot) {
 }
 
 function name(button, key) {
-  if (!(key in data.names) || button.dataset.title === data.names[key]) return;
-  button.dataset.title = data.names[key];
-  button.setAttribute("aria-label", data.names[key]);
+  if (!names.has(key) || button.dataset.title === names.get(key)) return;
+  button.dataset.title = names.get(key);
+  button.setAttribute("aria-label", names.get(key));
 }
 
 function addButtons(plot, camera) {
@@ -53,10 +55,10 @@ function addButtons(plot, camera) {
 // The camera reads format and colour before its click returns, so both can be lent to it for that long.
 function save(plot, camera, format) {
   const { _context: context, layout } = plot;
-  const [options, ground] = [context.toImageButtonOptions, layout.paper_bgcolor];
+  const [options, paper] = [context.toImageButtonOptions, layout.paper_bgcolor];
   context.toImageButtonOptions = { ...options, format, scale: FORMATS[format] };
-  layout.paper_bgcolor = data.ground;
+  layout.paper_bgcolor = ground;
   camera.click();
   context.toImageButtonOptions = options;
-  layout.paper_bgcolor = ground;
+  layout.paper_bgcolor = paper;
 }

@@ -9,7 +9,6 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 if TYPE_CHECKING:
     from ui.lens import Lens
@@ -54,6 +53,8 @@ def to_csv(lens: Lens) -> bytes:
     Layers and heads are counted from 1, ``mean`` stands for the mean over them; positions from 0. A token
     that a spreadsheet would take for a formula begins with an apostrophe; its position tells it all the same.
     """
+    import pandas as pd  # a third of the first page's imports, which does not need it
+
     lines = [",".join(COLUMNS) + "\r\n"]
     for kind, layer, head, weights in _maps(lens, part_that_fits(lens)):
         queries, keys = (np.array(list(map(_cell, axis))) for axis in lens.trace.axes(kind))

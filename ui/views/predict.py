@@ -1,8 +1,10 @@
 """Predict, then reveal: which source characters should matter for a change, and which did the heads look at?"""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from model.analysis.agreement import Agreement, agreeing_head, agreement, attention_of_change
@@ -13,6 +15,9 @@ from ui.lens import Lens
 from ui.texts import say
 from ui.views.edits import KIND, in_words, open_head, show_bars
 from viz.labels import visible_token
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 AROUND, ALL = (12, 24), "all"
 FORMULA = (
@@ -172,5 +177,7 @@ def _numbers(found: Agreement, place: tuple[int, ...]) -> list[str]:
 
 
 def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
+    import pandas as pd  # a third of the first page's imports, which does not need it
+
     columns = [say(f"predict_column_{name}") for name in ("share", "random", "best", "hits")]
     return pd.DataFrame(rows, index=names, columns=columns)

@@ -105,7 +105,7 @@ def say_in(language: str, key: str, /, **values: object) -> str:
 
 def show_link() -> None:
     markup.paragraph(say("take_away_link_label"), "lead")
-    st.code(link(), language=None, wrap_lines=True)
+    markup.link(link())  # not st.code: its colours for programs are 1.5 MB that the first page would wait for
     markup.paragraph(say("take_away_link_meaning"), "note")
     if len(address.get("sentence")) > address.LONGEST:
         markup.paragraph(say("take_away_link_without_text"), "note")

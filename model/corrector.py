@@ -242,10 +242,11 @@ class Corrector:
         return has_hangul and len(sentence) <= self.config.max_length
 
     def warm_up(self) -> Iterator[float]:
-        """Compile for single sentences of all lengths; yields the share that is done.
+        """Compile for single sentences of all lengths; yields the share that is done, 0 once the first answer
+        need not wait for a graph.
 
         It takes seconds for each length and may run in a thread beside questions: they are answered
-        meanwhile, and several times as fast once their length is ready.
+        meanwhile, and about twice as fast once their length is ready.
         """
         return self._network.warm_up()
 

@@ -165,8 +165,8 @@ def _load(path: str, reached: Callable[[str], None]) -> Corrector:
     reached("weights")
     corrector = Corrector.load(path)
     reached("first_run")
-    corrector.correct("가")  # makes the graph for all lengths, sooner than one length is compiled
     compiling = corrector.warm_up()
+    next(compiling, None)
     Thread(target=_finish, args=(compiling,), daemon=True).start()  # meanwhile there are answers, only slower
     return corrector
 

@@ -140,14 +140,16 @@ def best_threshold(table: dict[float, Scores]) -> float:
     """The threshold with the highest F0.5 to three digits; of several, the one in their middle.
 
     The fourth digit is chance, even over thousands of sentences, and on a few sentences many thresholds do the same:
-    their middle is farthest from where it becomes worse (of two, the higher, which touches less). Where nothing was
-    wanted and nothing done F0.5 is undefined, and ranks below every number.
+    their middle is farthest from where it becomes worse. Of two in the middle it is the better one, or the higher, which
+    touches less, where they are equal. Where nothing was wanted and nothing done F0.5 is undefined, and ranks
+    below every number.
     Raises ValueError for an empty table.
     """
     if not table:
         raise ValueError("there is no threshold to choose from: the table is empty")
     measures = {minimum: scores.edits.f(0.5) for minimum, scores in table.items()}
-    ranks = {at: -1.0 if math.isnan(measure) else round(measure, 3) for at, measure in measures.items()}
-    highest = max(ranks.values())
-    best = sorted(minimum for minimum, rank in ranks.items() if rank == highest)
-    return best[len(best) // 2]
+    ranks = {at: -1.0 if math.isnan(measure) else measure for at, measure in measures.items()}
+    highest = round(max(ranks.values()), 3)
+    best = sorted(minimum for minimum, rank in ranks.items() if round(rank, 3) == highest)
+    middle = best[(len(best) - 1) // 2 : len(best) // 2 + 1]
+    return max(middle, key=lambda minimum: (ranks[minimum], minimum))

@@ -146,6 +146,8 @@ def test_the_best_threshold_does_not_hang_on_chance():
     for minimum, found in counts.items():
         table[minimum] = replace(table[minimum], edits=Counts(*found))
     assert best_threshold({minimum: table[minimum] for minimum in counts}) == 0.6
+    # Of two that do about the same it is the better one, the lower here.
+    assert best_threshold({minimum: table[minimum] for minimum in (0.5, 0.6)}) == 0.5
 
 
 def test_the_best_threshold_where_f_is_undefined():

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
-from threading import Thread
+from threading import Thread, main_thread
 
 import numpy as np
 import streamlit as st
@@ -167,13 +167,17 @@ def _load(path: str, reached: Callable[[str], None]) -> Corrector:
     reached("first_run")
     compiling = corrector.warm_up()
     next(compiling, None)
-    Thread(target=_finish, args=(compiling,), daemon=True).start()  # meanwhile there are answers, only slower
+    # Meanwhile there are answers, only slower. Not a daemon, as this thread itself is: see _finish.
+    Thread(target=_finish, args=(compiling,), daemon=False).start()
     return corrector
 
 
 def _finish(compiling: Iterator[float]) -> None:
+    """All of it, or up to the next length where the server is being stopped: Python would end a daemon thread inside
+    TensorFlow, which then aborts the process."""
     for _ in compiling:
-        pass
+        if not main_thread().is_alive():
+            return
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)

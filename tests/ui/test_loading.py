@@ -1,7 +1,10 @@
 """A model that is still being loaded: what the pages show meanwhile, and what they do when it is ready."""
 
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -183,3 +186,22 @@ def test_a_shipped_model_passes_through_all_stages():
 def test_an_unknown_stage_is_refused():
     with pytest.raises(ValueError, match="kitchen"):
         Loading(lambda reached: reached("kitchen")).result()
+
+
+def test_a_server_that_is_stopped_compiles_no_further_length():
+    code = """
+from itertools import count
+from threading import Thread
+from time import sleep
+from ui import loaders
+Thread(target=loaders._finish, args=((sleep(0.1) for _ in count()),), daemon=False).start()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr

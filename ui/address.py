@@ -8,6 +8,7 @@ session starts; afterwards the session leads and the address follows, without fi
 import re
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui import examples
 
@@ -72,10 +73,16 @@ def get(name: str) -> str:
 
 
 def put(name: str, value: str) -> None:
-    """Change the setting ``name``. Raises KeyError for a name that is not in DEFAULTS."""
+    """Change the setting ``name``. Raises KeyError for a name that is not in DEFAULTS.
+
+    In a run that only asks how far a model is (``ui/loading.py``) nothing changes: nobody decided anything. The
+    browser says with each question where its controls stand, and where the session has just moved one of them and
+    the browser has not heard of it, the old place looks like a choice.
+    """
     if name not in DEFAULTS:
         raise KeyError(f"no setting {name!r}, there are {sorted(DEFAULTS)}")
-    _view()[name] = value
+    if not _asks_for_news():
+        _view()[name] = value
 
 
 def get_number(name: str, lowest: int, highest: int) -> int:
@@ -113,6 +120,12 @@ def publish(page: str) -> None:
         for name, value in _view().items()
     )
     _BAR(key="address_bar", data={"settings": settings, "language": DEFAULTS["lang"], "page": page})
+
+
+def _asks_for_news() -> bool:
+    """Whether this run is one of a fragment, of which the app has no other."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return bool(context and context.fragment_ids_this_run)
 
 
 def _view() -> dict[str, str]:

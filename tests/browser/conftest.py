@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
-from tests.browser.visit import PATIENCE, note_elsewhere, settle
+from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 
 ROOT = Path(__file__).parents[2]
 
@@ -73,10 +73,15 @@ def contexts(browser):
 
 @pytest.fixture
 def open_page(server, contexts):
-    """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside."""
+    """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside.
+
+    ``late`` answers of the server wait where the test says so.
+    """
     pages = []
 
-    def open_at(path: str = "", *, width: int = 1280, colour: str = "light") -> Page:
+    def open_at(
+        path: str = "", *, width: int = 1280, colour: str = "light", late: LateAnswers | None = None
+    ) -> Page:
         page = contexts[colour].new_page()
         pages.append(page)
         page.set_viewport_size({"width": width, "height": 900})
@@ -84,6 +89,8 @@ def open_page(server, contexts):
         page.requested_elsewhere = []
         page.on("request", lambda request: note_elsewhere(page, request.url, server))
         page.on("websocket", lambda socket: note_elsewhere(page, socket.url, server.replace("http", "ws")))
+        if late:
+            page.route_web_socket("**/_stcore/stream", late.stand_between)
         page.goto(f"{server}/{path}")
         page.wait_for_selector("h1")
         settle(page)

@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import random_trace
 from ui.components.lines import SCRIPT, STYLE, lines_data
 from ui.texts import table
@@ -286,5 +286,4 @@ def test_the_png_is_three_times_as_large_as_the_drawing(show):
 @pytest.mark.parametrize("isolated", [[], [5]])
 def test_axe_finds_nothing_serious_in_the_drawing(show, theme, width, isolated):
     page = show(data_of(theme=theme, isolated=isolated), width=width, theme=theme)
-    violations = Axe().run(page).response["violations"]
-    assert [v["id"] for v in violations if v["impact"] in ("serious", "critical")] == []
+    assert serious_violations(page) == []

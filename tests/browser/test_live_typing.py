@@ -4,7 +4,8 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.visit import settle
+from tests.browser.visit import LateAnswers, settle
+from ui import examples
 
 ROOT = Path(__file__).parents[2]
 RECORD = """area => {
@@ -61,12 +62,30 @@ def test_fast_typing_in_the_middle_loses_nothing_and_moves_no_cursor(open_page):
 
 def test_an_example_replaces_the_text_and_typing_goes_on_from_there(open_page):
     page = open_page()
-    page.get_by_role("radio", name="띄어쓰기", exact=True).click()
+    page.get_by_role("button", name="띄어쓰기", exact=True).click()
     area = page.get_by_label("고칠 글")
     expect(area).to_have_value("우리는할 수있는 만큼만 천천 히 해보기로 했다.")
     area.press("End")
     area.press_sequentially("!!")
     expect(page.locator(".typed")).to_have_text("우리는할 수있는 만큼만 천천 히 해보기로 했다.!!")
+
+
+def test_typing_goes_on_in_an_example_while_the_server_answers_late(open_page):
+    late = LateAnswers()
+    page = open_page(late=late)
+    area = page.get_by_label("고칠 글")
+    area.evaluate("area => { area.focus(); area.setSelectionRange(0, 0); }")
+    late.hold()
+    # Each is sent alone, the second while the page still shows the example as chosen.
+    for character in "이그":
+        page.keyboard.type(character)
+        page.wait_for_timeout(500)
+    late.release()
+    text = f"이그{examples.load()[0].text}"
+    expect(page.locator(".typed")).to_have_text(text)
+    settle(page)
+    expect(area).to_have_value(text)
+    assert area.evaluate(CURSOR) == [2, 2]
 
 
 def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):

@@ -1,10 +1,9 @@
 """Languages, small screens, light and dark, assistive technology, and no word to the outside."""
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.browser.visit import settle
+from tests.browser.visit import serious_violations, settle
 from ui.texts import table
 
 PAGE_NAMES = ("attention", "calculation", "masks", "positions", "network", "model")
@@ -55,13 +54,7 @@ def test_a_phone_scrolls_only_downwards(open_page, path):
 @pytest.mark.parametrize("path", [*PAGES, *VIEWS])
 def test_axe_finds_nothing_serious(open_page, path, colour, width):
     page = open_page(path, colour=colour, width=width)
-    violations = Axe().run(page).response["violations"]
-    serious = [
-        (violation["id"], [node["html"][:200] for node in violation["nodes"]])
-        for violation in violations
-        if violation["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert serious_violations(page) == []
 
 
 def test_figures_follow_the_dark_theme(open_page):

@@ -5,10 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from model.changes import find_changes
+from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import one_map_trace, propose, random_trace
 from ui.components.steps import SCRIPT, STYLE, steps_data
 from ui.reading import attention_of
@@ -299,13 +299,7 @@ def test_long_sentences_fold_what_is_far_away_and_stay_quick(show, length):
 @pytest.mark.parametrize("width", [390, 1280])
 def test_axe_finds_nothing_serious(show, theme, width):
     page = show(data_of(theme=theme, step=3), width=width, frozen=False)
-    violations = Axe().run(page).response["violations"]
-    serious = [
-        (violation["id"], [node["html"][:200] for node in violation["nodes"]])
-        for violation in violations
-        if violation["impact"] in ("serious", "critical")
-    ]
-    assert serious == []
+    assert serious_violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 

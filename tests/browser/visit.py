@@ -3,7 +3,8 @@
 import time
 
 import numpy as np
-from playwright.sync_api import Page, expect
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 PATIENCE = 120_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
 
@@ -24,6 +25,41 @@ def settle(page: Page) -> None:
         """() => [...document.querySelectorAll(".stPlotlyChart")]
           .every(chart => chart.querySelector(".main-svg"))"""
     )
+
+
+class LateAnswers:
+    """Stands between a page and the server; what the server says waits from ``hold`` to ``release``."""
+
+    def __init__(self):
+        self._held: list | None = None
+
+    def stand_between(self, page: WebSocketRoute) -> None:
+        self._page, server = page, page.connect_to_server()
+        page.on_message(server.send)
+        server.on_message(self._answer)
+
+    def hold(self) -> None:
+        self._held = []
+
+    def release(self) -> None:
+        held, self._held = self._held, None
+        for message in held:
+            self._page.send(message)
+
+    def _answer(self, message: str | bytes) -> None:
+        if self._held is None:
+            self._page.send(message)
+        else:
+            self._held.append(message)
+
+
+def serious_violations(page: Page) -> list[tuple[str, list[str]]]:
+    """Of the rules for accessible pages: their names, and the elements that break them."""
+    return [
+        (violation["id"], [node["html"][:200] for node in violation["nodes"]])
+        for violation in Axe().run(page).response["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
 
 
 def figure(name: str) -> str:

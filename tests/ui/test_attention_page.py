@@ -46,11 +46,16 @@ def messages(app) -> list[str]:
     ]
 
 
+def marked_examples(app) -> list[str]:
+    buttons = {example.id: app.button(key=f"example_{example.id}") for example in examples.load()}
+    return [name for name, button in buttons.items() if button.proto.type == "primary"]
+
+
 def test_opens_in_korean_on_a_corrected_example(open_app):
     app = open_app()
     assert not app.exception
     assert app.title[0].value == KO["attention_title"]
-    assert app.pills(key="control_example").value == examples.load()[0].id
+    assert marked_examples(app) == [examples.load()[0].id]
     assert app.get("plotly_chart")
 
 
@@ -110,8 +115,9 @@ def test_state_survives_a_visit_to_another_page(open_app):
 
 def test_picking_an_example_replaces_the_sentence(open_app):
     app = open_app(sentence="고갱")
-    assert app.pills(key="control_example").value is None
-    app.pills(key="control_example").set_value("spacing").run()
+    assert marked_examples(app) == []
+    app.button(key="example_spacing").click().run()
+    assert marked_examples(app) == ["spacing"]
     assert app.session_state["view"]["sentence"] == "우리는할 수있는 만큼만 천천 히 해보기로 했다."
     assert app.session_state["live_text_revision"] == 1
 

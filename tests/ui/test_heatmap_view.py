@@ -11,27 +11,20 @@ from streamlit.testing.v1 import AppTest
 from model.changes import find_changes
 from model.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
+from tests.ui.view_script import SENTENCE, lens, run_at
 from ui.lens import Lens
 from ui.texts import table
 from ui.views.map_cells import cells_of
 
-SENTENCE = "고갱이 또 왔다"
 PLAIN = {"by_words": False, "without_marks": False, "minus_copy": False}
 KO = table("ko")
-
-
-def lens(kind="cross_attention", layer=1, head=2, change=None, source=SENTENCE, trace=random_trace) -> Lens:
-    sentence = FakeCorrector(trace=trace).correct(source).sentences[0]
-    chosen = None if change is None else sentence.changes[change]
-    made = trace(sentence.source, sentence.text)
-    return Lens(FakeCorrector(), sentence, made, kind, layer, head, chosen, "light")
 
 
 def page(kind: str, layer, head, source: str, recurrent: bool, clicked) -> None:
     import streamlit as st
 
     from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.test_heatmap_view import lens
+    from tests.ui.view_script import lens
     from ui import address
     from ui.views import clicks, heatmap
 
@@ -54,14 +47,8 @@ def page(kind: str, layer, head, source: str, recurrent: bool, clicked) -> None:
 def open_view(
     kind="cross_attention", layer=1, head=2, source=SENTENCE, recurrent=False, clicked=(), **settings
 ) -> AppTest:
-    app = AppTest.from_function(
-        page, args=(kind, layer, head, source, recurrent, clicked), default_timeout=20
-    )
-    for name, value in settings.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    asked = (kind, layer, head, source, recurrent, clicked)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=20), **settings)
 
 
 def figure(app: AppTest) -> dict:

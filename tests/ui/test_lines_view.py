@@ -9,28 +9,20 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.trace import ATTENTION_KINDS
-from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace, random_trace
+from tests.ui import view_script
+from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace, random_trace
+from tests.ui.view_script import run_at
 from ui.components import lines
 from ui.lens import Lens
 from ui.texts import table
 from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
 
 SENTENCE = "고갱이 왔다"
+lens = partial(view_script.lens, layer=None, head=None, source=SENTENCE)
 
 
 def say(key: str, /, **values) -> str:
     return table("en")[key].format(**values)
-
-
-def lens(
-    kind="cross_attention", layer=None, head=None, change=None, source=SENTENCE, trace=random_trace
-) -> Lens:
-    corrector = FakeCorrector(trace=trace)
-    sentence = corrector.correct(source).sentences[0]
-    chosen = None if change is None else sentence.changes[change]
-    return Lens(
-        corrector, sentence, trace(sentence.source, sentence.text), kind, layer, head, chosen, "light"
-    )
 
 
 def page(kind: str, layer, head, change, source: str, recurrent: bool) -> None:
@@ -38,18 +30,15 @@ def page(kind: str, layer, head, change, source: str, recurrent: bool) -> None:
     from tests.ui.test_lines_view import lens
     from ui.views.lines import show
 
-    show(lens(kind, layer, head, change, source, one_map_trace if recurrent else random_trace))
+    trace = one_map_trace if recurrent else random_trace
+    show(lens(kind, layer=layer, head=head, change=change, source=source, trace=trace))
 
 
 def open_view(
     kind="cross_attention", layer=1, head=None, change=None, source=SENTENCE, recurrent=False, **settings
 ) -> AppTest:
-    app = AppTest.from_function(page, args=(kind, layer, head, change, source, recurrent), default_timeout=20)
-    for name, value in settings.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    asked = (kind, layer, head, change, source, recurrent)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=20), **settings)
 
 
 def sent(app: AppTest) -> dict:

@@ -4,9 +4,13 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
+from streamlit.runtime.scriptrunner import ScriptRunContext
 
 from model import ModelFolderError
 from model.folder import ASSETS
@@ -205,3 +209,16 @@ Thread(target=loaders._finish, args=((sleep(0.1) for _ in count()),), daemon=Fal
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_what_the_browser_says_while_it_asks_for_news_changes_no_setting(monkeypatch):
+    """A control that the session has just moved still stands elsewhere in a browser that has not heard of it."""
+    assert "fragment_ids_this_run" in {field.name for field in fields(ScriptRunContext)}
+    context = SimpleNamespace(fragment_ids_this_run=["progress"])
+    monkeypatch.setattr(address, "get_script_run_ctx", lambda **_: context)
+    monkeypatch.setattr(st, "session_state", {"view": dict(address.DEFAULTS)})
+    address.put("layer", "1")
+    assert address.get("layer") == address.DEFAULTS["layer"]
+    context.fragment_ids_this_run = None
+    address.put("layer", "1")
+    assert address.get("layer") == "1"

@@ -9,32 +9,27 @@ from streamlit.testing.v1 import AppTest
 from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.trace import ATTENTION_KINDS
-from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, random_trace
+from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
+from tests.ui.view_script import SENTENCE, lens, run_at
 from ui.lens import Lens
 from ui.texts import table
 from ui.views import overview
 
-SENTENCE = "고갱이 또 왔다"
 KO = table("ko")
 PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
-
-
-def lens(kind="cross_attention", layer=1, head=2, change=None, source=SENTENCE, trace=random_trace) -> Lens:
-    sentence = FakeCorrector(trace=trace).correct(source).sentences[0]
-    chosen = None if change is None else sentence.changes[change]
-    made = trace(sentence.source, sentence.text)
-    return Lens(FakeCorrector(), sentence, made, kind, layer, head, chosen, "dark")
 
 
 def page(kind: str, layer, head, change, source: str, recurrent: bool, clicked) -> None:
     import streamlit as st
 
     from tests.ui.fake_corrector import one_map_trace, random_trace
-    from tests.ui.test_overview_view import lens
+    from tests.ui.view_script import lens
     from ui import address
     from ui.views import overview
 
-    overview.show(lens(kind, layer, head, change, source, one_map_trace if recurrent else random_trace))
+    overview.show(
+        lens(kind, layer, head, change, source, one_map_trace if recurrent else random_trace, "dark")
+    )
     if clicked:
         overview.open_head(*clicked)
     st.text(f"{address.get('layer')}·{address.get('head')}")
@@ -50,14 +45,8 @@ def open_view(
     clicked=None,
     **settings,
 ) -> AppTest:
-    app = AppTest.from_function(
-        page, args=(kind, layer, head, change, source, recurrent, clicked), default_timeout=20
-    )
-    for name, value in settings.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
+    asked = (kind, layer, head, change, source, recurrent, clicked)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=20), **settings)
 
 
 def figure(app: AppTest) -> dict:

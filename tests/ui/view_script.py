@@ -2,6 +2,36 @@
 
 from streamlit.testing.v1 import AppTest
 
+from tests.ui.fake_corrector import FakeCorrector, random_trace
+from ui.lens import Lens
+
+SENTENCE = "고갱이 또 왔다"
+
+
+def lens(
+    kind="cross_attention",
+    layer=1,
+    head=2,
+    change=None,
+    source=SENTENCE,
+    trace=random_trace,
+    theme="light",
+) -> Lens:
+    """What a view looks through at ``source`` as FakeCorrector corrects it; ``change`` is the number of one of its changes."""
+    corrector = FakeCorrector(trace=trace)
+    sentence = corrector.correct(source).sentences[0]
+    chosen = None if change is None else sentence.changes[change]
+    return Lens(corrector, sentence, trace(sentence.source, sentence.text), kind, layer, head, chosen, theme)
+
+
+def run_at(app: AppTest, **settings: str) -> AppTest:
+    """``app`` after its first run at an address with these ``settings``."""
+    for name, value in settings.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
 
 def script(view: str, source: str, target: str, confidence: float, model: str) -> None:
     """Runs on its own, so it brings its imports along."""
@@ -40,7 +70,4 @@ def open_view(
 ) -> AppTest:
     """The view ``ui.views.<view>`` of the correction from ``source`` to ``target``, opened at an address."""
     asked = {"view": view, "source": source, "target": target, "confidence": confidence, "model": model}
-    app = AppTest.from_function(script, default_timeout=20, kwargs=asked)
-    for name, value in settings.items():
-        app.query_params[name] = value
-    return app.run()
+    return run_at(AppTest.from_function(script, default_timeout=20, kwargs=asked), **settings)

@@ -19,8 +19,7 @@ ALONE = {"steps": steps.show, "numbers": numbers.show, "predict": predict.show}
 def main() -> None:
     st.title(say("attention_title"))
     markup.paragraph(say("attention_lead"), "lead")
-    with st.container(key="examples"):
-        pick_example({example.id: example.text for example in examples.load()})
+    pick_example()
     typed, corrected = st.columns(2, gap="medium")
     with st.container(key="settings"):
         for_model, for_confidence = st.columns(2, gap="medium")
@@ -54,25 +53,29 @@ def choose_confidence(corrector: loaders.Corrector | loaders.Remembered) -> floa
     return corrector.minimum_confidence if chosen is None else chosen
 
 
-def pick_example(text_of: dict[str, str]) -> None:
-    """One chip for each kind of error; the chip whose sentence is in the text area is marked."""
-    key = "control_example"
+def pick_example() -> None:
+    """One button for each kind of error; that whose sentence is in the text area is marked.
+
+    A choice among pills would have to be taken back while the visitor types, and a browser that has not heard of it
+    yet says with its next message that the example was chosen once more, which costs what was typed since.
+    """
     here = address.get("sentence")
-    st.session_state[key] = next((name for name, text in text_of.items() if text == here), None)
-    st.pills(
-        say("example_label"),
-        list(text_of),
-        format_func=lambda name: say(f"example_{name}"),
-        key=key,
-        on_change=lambda: keep_example(text_of.get(st.session_state[key])),
-    )
+    with st.container(key="examples", horizontal=True, gap="xsmall"):
+        markup.paragraph(say("example_label"), "note")
+        for example in examples.load():
+            st.button(
+                say(f"example_{example.id}"),
+                key=f"example_{example.id}",
+                type="primary" if example.text == here else "secondary",
+                on_click=keep_example,
+                args=(example.text,),
+            )
 
 
-def keep_example(text: str | None) -> None:
-    if text is not None:
-        keep_typed(text)
-        address.put("part", "")
-        replace()
+def keep_example(text: str) -> None:
+    keep_typed(text)
+    address.put("part", "")
+    replace()
 
 
 def keep_typed(text: str) -> None:

@@ -25,6 +25,7 @@ _SPACE_BETWEEN = 0.08
 def history_curves(
     frame: pd.DataFrame,
     *,
+    losses: Mapping[str, str] | None = None,
     scores: Mapping[str, str] | None = None,
     title: str = "",
     step_title: str = "Step",
@@ -33,17 +34,22 @@ def history_curves(
     learning_rate_title: str = "Learning rate",
     theme: str = "light",
 ) -> go.Figure:
-    """Panels that share their steps: loss, development scores where there are any, learning rate.
+    """Panels that share their steps: losses, development scores where there are any, learning rate.
+
+    Losses fall by factors, most of it early on: their axis is logarithmic, and on one axis those of the training
+    and those of other sentences can be compared.
 
     Args:
         frame: one row per record with the columns step, loss, learning_rate, and a column for each
-            development score. Cells may be empty (NaN) where nothing was measured.
-        scores: columns of ``frame`` to draw as development scores, and their legend texts; by default every
-            column whose name starts with ``dev``.
+            development loss or score. Cells may be empty (NaN) where nothing was measured.
+        losses: columns of ``frame`` to draw as losses, and their legend texts; by default ``loss`` and every
+            column whose name starts with ``dev`` and ends with ``loss``.
+        scores: columns to draw as development scores; by default all others that start with ``dev``.
 
     Raises ValueError for a missing column, naming those received, and for an unknown theme.
     """
-    panels = _info(frame, scores, loss_title, score_title, learning_rate_title)
+    titles = (loss_title, score_title, learning_rate_title)
+    panels = _info(frame, losses, scores, titles)
     return go.Figure(_traces(panels, step_title, theme), _layout(panels, title, step_title, theme))
 
 
@@ -52,36 +58,52 @@ class _Curve:
     name: str
     steps: np.ndarray  # (N,) only the steps at which it was measured
     values: np.ndarray  # (N,)
-    is_score: bool
+    is_seldom: bool  # measured only now and then
 
 
 @dataclass(frozen=True)
 class _Panel:
     title: str
     curves: tuple[_Curve, ...]
+    is_logarithmic: bool = False
+
+    @property
+    def has_legend(self) -> bool:
+        """Where the title alone does not say what is drawn."""
+        return any(curve.name != self.title for curve in self.curves)
 
 
-def _info(
-    frame: pd.DataFrame, scores, loss_title: str, score_title: str, rate_title: str
-) -> tuple[_Panel, ...]:
+def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str]) -> tuple[_Panel, ...]:
+    loss_title, score_title, rate_title = titles
+    measured = [name for name in map(str, frame.columns) if name.startswith("dev")]
+    if losses is None:
+        losses = {"loss": loss_title} | {name: name for name in measured if name.endswith("loss")}
     if scores is None:
-        scores = {name: name for name in map(str, frame.columns) if name.startswith("dev")}
+        scores = {name: name for name in measured if not name.endswith("loss")}
     if frame.empty:
-        return _Panel(loss_title, ()), _Panel(rate_title, ())
-    missing = [name for name in (*REQUIRED_COLUMNS, *scores) if name not in frame.columns]
+        return _Panel(loss_title, (), True), _Panel(rate_title, ())
+    missing = [name for name in (*REQUIRED_COLUMNS, *losses, *scores) if name not in frame.columns]
     if missing:
-        raise ValueError(f"frame should have the columns {missing} too, received {list(frame.columns)}")
-    loss = _Panel(loss_title, (_curve(frame, "loss", loss_title, False),))
-    rate = _Panel(rate_title, (_curve(frame, "learning_rate", rate_title, False),))
-    if not scores:
-        return loss, rate
-    measured = tuple(_curve(frame, column, name, True) for column, name in scores.items())
-    return loss, _Panel(score_title, measured), rate
+        raise ValueError(
+            f"frame should have the columns {list(dict.fromkeys(missing))} too, received {list(frame.columns)}"
+        )
+    panels = (
+        _Panel(loss_title, _curves(frame, losses), True),
+        _Panel(score_title, _curves(frame, scores)),
+        _Panel(rate_title, _curves(frame, {"learning_rate": rate_title})),
+    )
+    return tuple(panel for panel in panels if panel.curves)
 
 
-def _curve(frame: pd.DataFrame, column: str, name: str, is_score: bool) -> _Curve:
-    rows = frame[["step", column]].dropna().astype(float)
-    return _Curve(name, rows["step"].to_numpy(), rows[column].to_numpy(), is_score)
+def _curves(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[_Curve, ...]:
+    """Those of ``columns`` that were measured at all."""
+    curves = []
+    for column, name in columns.items():
+        rows = frame[["step", column]].dropna().astype(float)
+        if len(rows):
+            seldom = column.startswith("dev")
+            curves.append(_Curve(name, rows["step"].to_numpy(), rows[column].to_numpy(), seldom))
+    return tuple(curves)
 
 
 def _traces(panels: tuple[_Panel, ...], step_title: str, theme: str) -> list[go.Scatter]:
@@ -89,8 +111,8 @@ def _traces(panels: tuple[_Panel, ...], step_title: str, theme: str) -> list[go.
     traces = []
     for number, panel in enumerate(panels, 1):
         for curve in panel.curves:
-            # Scores are few and far between: a marker shows where one was measured.
-            mode = "lines+markers" if curve.is_score else "lines"
+            # What is measured seldom: a marker shows where.
+            mode = "lines+markers" if curve.is_seldom else "lines"
             traces.append(
                 go.Scatter(
                     x=curve.steps,
@@ -98,7 +120,8 @@ def _traces(panels: tuple[_Panel, ...], step_title: str, theme: str) -> list[go.
                     mode=mode,
                     name=plain_text(curve.name),
                     line={"color": colours[len(traces) % len(colours)], "width": 2},
-                    showlegend=curve.is_score,
+                    showlegend=panel.has_legend,
+                    legend=_numbered("legend", number),
                     xaxis="x",
                     yaxis=f"y{number}",
                     hovertemplate=f"{template_text(curve.name)}: <b>%{{y:.4~g}}</b>"
@@ -116,20 +139,23 @@ def _layout(panels: tuple[_Panel, ...], title: str, step_title: str, theme: str)
         "xaxis": base_axis(theme, plain_text(step_title)) | {"anchor": f"y{len(panels)}", "tickformat": ",d"},
         "height": height,
         "margin": {"t": _HEAD, "l": 64, "r": 16, "b": _FOOT},
-        # Only scores are in the legend: it stands on the top edge of their panel, the second one.
-        "legend": {
+    }
+    for number, panel in enumerate(panels, 1):
+        top = 1 - (number - 1) * (share + _SPACE_BETWEEN)
+        layout[_numbered("yaxis", number)] = base_axis(theme, plain_text(panel.title)) | {
+            "domain": [max(top - share, 0), top],
+            **({"type": "log", "dtick": 1} if panel.is_logarithmic else {"rangemode": "tozero"}),
+        }
+        layout[_numbered("legend", number)] = {
             "orientation": "h",
             "x": 0,
-            "y": 1 - share - _SPACE_BETWEEN,
+            "y": top,
             "yanchor": "bottom",
             "bgcolor": "rgba(0,0,0,0)",
-        },
-    }
-    for index, panel in enumerate(panels):
-        top = 1 - index * (share + _SPACE_BETWEEN)
-        name = "yaxis" if index == 0 else f"yaxis{index + 1}"
-        layout[name] = base_axis(theme, plain_text(panel.title)) | {
-            "domain": [max(top - share, 0), top],
-            "rangemode": "tozero",
         }
     return go.Layout(layout)
+
+
+def _numbered(name: str, number: int) -> str:
+    """Plotly counts axes and legends from 1 and leaves the first number out."""
+    return name if number == 1 else f"{name}{number}"

@@ -35,6 +35,24 @@ def test_each_kind_has_its_panel_and_all_share_the_steps():
     assert tops[0][0] > tops[1][1] > tops[1][0] > tops[2][1]
 
 
+def test_losses_share_a_logarithmic_panel_whose_legend_tells_them_apart():
+    figure = history_curves(
+        history().assign(dev_loss=[np.nan, 2.5, np.nan, 1.5]), losses={"loss": "학습", "dev_loss": "새 문장"}
+    )
+    assert [trace.yaxis for trace in figure.data] == ["y", "y", "y2", "y3"]
+    assert [trace.mode for trace in figure.data[:2]] == ["lines", "lines+markers"]
+    axes = (figure.layout.yaxis, figure.layout.yaxis2, figure.layout.yaxis3)
+    assert [axis.type for axis in axes] == ["log", None, None]
+    legends = {trace.name: trace.legend for trace in figure.data if trace.showlegend}
+    assert legends == {"학습": "legend", "새 문장": "legend", "dev_exact": "legend2"}
+    assert figure.layout.legend2.y == figure.layout.yaxis2.domain[1]
+
+
+def test_what_was_never_measured_takes_no_room():
+    figure = history_curves(history().assign(dev_loss=np.nan, dev_exact=np.nan))
+    assert [trace.name for trace in figure.data] == ["Loss", "Learning rate"]
+
+
 def test_scores_can_be_chosen_and_named():
     frame = history().assign(best=[0, 0, 1, 1])
     figure = history_curves(frame, scores={"best": "<최고>"})

@@ -106,12 +106,14 @@ def share(value: float | None) -> str:
 
 def show_history(history: pd.DataFrame) -> None:
     """Loss, scores on unseen sentences, and learning rate over the steps."""
+    markup.paragraph(say("history_reading"), "reading")
     figure = viz.history_curves(
         history,
-        scores={"dev_loss": say("history_dev_loss"), "dev_token_accuracy": say("history_dev_token_accuracy")},
+        losses={"loss": say("history_training"), "dev_loss": say("history_scores")},
+        scores={"dev_token_accuracy": say("history_scores")},
         step_title=say("history_step"),
         loss_title=say("history_loss"),
-        score_title=say("history_scores"),
+        score_title=say("history_dev_token_accuracy"),
         learning_rate_title=say("history_learning_rate"),
         theme=controls.theme(),
     )

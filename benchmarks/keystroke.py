@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-from playwright.sync_api import CDPSession, Page, sync_playwright
+from playwright.sync_api import CDPSession, Page, expect, sync_playwright
 from sentence_lengths import running_app, sentence
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -157,8 +157,10 @@ def main(keys, tokens, port):
         page.wait_for_selector(".stPlotlyChart .main-svg", timeout=180_000)
         page.wait_for_timeout(3_000)
         first = wire.sizes()
-        page.get_by_label("고칠 글").fill(sentence(tokens, rng))
+        text = sentence(tokens, rng)
+        page.get_by_label("고칠 글").fill(text)
         page.wait_for_timeout(8_000)
+        expect(page.locator(".typed")).to_have_text(text)  # else shorter sentences would be measured
         updates = [type_key(page, wire, character) for character in characters][WARMING:]
         click.echo(f"{os.cpu_count()} processors, Chromium {browser.version}, {tokens} tokens, {keys} keys")
         report(updates, first, wire.resources)

@@ -10,7 +10,9 @@ The slope is the straight line of least squares through the second half of the m
 lengths that were never met before are compiled. MB are 10^6 bytes.
 """
 
+import ctypes
 import os
+import platform
 import random
 import sys
 import time
@@ -70,6 +72,9 @@ def watch_corrections(model: str, count: int, every: int) -> None:
             click.echo(f"{number:6} corrections of {SHORTEST} to 512 tokens: {measured[-1][1]:.0f} MB")
     if len(measured) > 3:
         click.echo(f"slope: {slope(measured):+.2f} MB in a thousand corrections")
+    if platform.libc_ver()[0] == "glibc":
+        ctypes.CDLL(None).malloc_trim(0)
+        click.echo(f"once glibc has given back what was freed: {megabytes(process):.0f} MB")
 
 
 def typed_texts(rng: random.Random) -> Iterator[str]:

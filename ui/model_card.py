@@ -35,6 +35,14 @@ class ModelCard:
     history: pd.DataFrame | None
     runs: tuple[dict, ...]
 
+    @property
+    def learned(self) -> tuple[int, float] | None:
+        """How many pairs the network has learned from, and in how many seconds; None where nothing was recorded."""
+        if self.history is None:
+            return None
+        rows = self.history.reindex(columns=["pairs", "seconds"]).dropna()  # the last row may be half written
+        return (int(rows["pairs"].iloc[-1]), float(rows["seconds"].iloc[-1])) if len(rows) else None
+
 
 def read_card(folder: Path) -> ModelCard | None:
     """The card of a model folder; None where its config or its weights are missing or unreadable."""
@@ -73,6 +81,16 @@ def score_table(rows: Mapping[str, dict]) -> pd.DataFrame:
     table = pd.DataFrame.from_dict(rows, orient="index").reindex(columns=SCORES).astype(float)
     if "clean" in table.index:  # where nothing is wrong no edit can be right: the share says nothing
         table.loc["clean", ["precision", "f0.5"]] = float("nan")
+    return table
+
+
+def comparison_table(cards: Mapping[str, ModelCard]) -> pd.DataFrame:
+    """One row for each card with an evaluation of the same sentences: how large the network is, how many pairs it has
+    learned from, and its scores in all."""
+    totals = {name: card.evaluation["total"] for name, card in cards.items()}
+    table = score_table(totals).drop(columns=["count", "cer_before"])
+    table.insert(0, "parameters", [card.parameters for card in cards.values()])
+    table.insert(1, "pairs", [card.learned[0] if card.learned else np.nan for card in cards.values()])
     return table
 
 

@@ -9,6 +9,7 @@ from ui.texts import say
 
 SIZES = ("num_layers", "num_heads", "d_model", "dff", "vocab_size", "max_length")
 COMPARED = ("transformer", "seq2seq")
+NUMBERS = ("count", "parameters", "pairs")  # columns of a table of scores that hold no shares
 
 
 def main() -> None:
@@ -27,7 +28,7 @@ def main() -> None:
         show_confidence(card.evaluation)
     if card.history is not None:
         st.header(say("history_heading"))
-        show_history(card.history)
+        show_history(card)
     if card.runs:
         show_training(card.runs)
 
@@ -63,8 +64,7 @@ def compare_shipped() -> None:
     if not model_card.were_asked_the_same(evaluations):
         return
     st.header(say("comparison_heading"))
-    totals = {name: card.evaluation["total"] for name, card in cards.items()}
-    markup.table(as_texts(model_card.score_table(totals)), say("comparison_heading"))
+    markup.table(as_texts(model_card.comparison_table(cards)), say("comparison_heading"))
     markup.paragraph(say("comparison_caption"), "note")
 
 
@@ -95,20 +95,24 @@ def show_confidence(evaluation: dict) -> None:
 def as_texts(table: pd.DataFrame) -> pd.DataFrame:
     """Scores as a visitor reads them, with the names of the columns."""
     texts = pd.DataFrame(
-        {name: column.map("{:,.0f}".format if name == "count" else share) for name, column in table.items()}
+        {name: column.map(number if name in NUMBERS else share) for name, column in table.items()}
     )
     return texts.rename(columns=lambda name: say(f"score_{name}"))
+
+
+def number(value: float | None) -> str:
+    return "–" if pd.isna(value) else f"{value:,.0f}"
 
 
 def share(value: float | None) -> str:
     return "–" if pd.isna(value) else f"{value:.1%}"
 
 
-def show_history(history: pd.DataFrame) -> None:
+def show_history(card: model_card.ModelCard) -> None:
     """Loss, scores on unseen sentences, and learning rate over the steps."""
     markup.paragraph(say("history_reading"), "reading")
     figure = viz.history_curves(
-        history,
+        card.history,
         losses={"loss": say("history_training"), "dev_loss": say("history_scores")},
         scores={"dev_token_accuracy": say("history_scores")},
         step_title=say("history_step"),
@@ -118,10 +122,9 @@ def show_history(history: pd.DataFrame) -> None:
         theme=controls.theme(),
     )
     figures.draw(figure, "history", "history")
-    learned = history.reindex(columns=["pairs", "seconds"]).dropna()  # the last row may be half written
-    if len(learned):
-        pairs, seconds = learned.iloc[-1]
-        caption = say("history_caption", pairs=f"{pairs:,.0f}", hours=f"{seconds / 3600:,.1f}")
+    if card.learned:
+        pairs, seconds = card.learned
+        caption = say("history_caption", pairs=f"{pairs:,}", hours=f"{seconds / 3600:,.1f}")
         markup.paragraph(caption, "note")
 
 

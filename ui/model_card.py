@@ -55,7 +55,7 @@ def read_card(folder: Path) -> ModelCard | None:
         parameters,
         _read(folder / "evaluation.json", _read_json),
         _read(folder / "history.csv", pd.read_csv),
-        tuple((_read(folder / "run.json", _read_json) or {"runs": []})["runs"]),
+        tuple((_read(folder / "run.json", _read_json) or {}).get("runs", ())),
     )
 
 

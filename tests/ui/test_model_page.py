@@ -197,6 +197,13 @@ def test_a_record_that_is_being_written_is_passed_over(open_app, folder, name, c
     assert app.metric
 
 
+def test_a_record_without_runs_is_passed_over(open_app, folder):
+    (folder / "run.json").write_text('{"command": "of an older format"}')
+    app = open_app("model")
+    assert not app.exception
+    assert app.metric
+
+
 @pytest.mark.parametrize("name", ["config.json", "weights.npz"])
 @pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 cut"])
 def test_a_missing_or_damaged_folder_is_said(open_app, folder, name, content):

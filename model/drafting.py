@@ -20,7 +20,6 @@ import numpy as np
 
 from model.tokenizer import END_ID
 
-
 ALTERNATIVES = 5  # tokens of each row that a trace keeps
 
 

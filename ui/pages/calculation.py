@@ -1,7 +1,6 @@
 """Attention with numbers small enough to follow by hand, then one head and one token of the typed sentence."""
 
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -10,19 +9,20 @@ import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from ui import (
     address,
-    confidence,
     controls,
     figures,
     formulas,
+    header,
     markdown,
     markup,
     models,
     notices,
     number_editor,
 )
-from ui.lens import Lens, choose_map, trace_of
+from ui.lens import Lens
 from ui.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
 from ui.sentence import MAX_CHARACTERS, chosen
+from ui.stage import choose_map
 from ui.texts import say
 from ui.views import numbers
 from viz.labels import visible_token
@@ -40,6 +40,7 @@ FORMULA = r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
 
 
 def main() -> None:
+    header.show("calculation")
     st.title(say("calculation_title"))
     markup.paragraph(say("calculation_lead"), "lead")
     show_classroom()
@@ -222,13 +223,17 @@ def show_sentence() -> None:
         st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
         return
     sentence = chosen(text, corrector)
-    trace = sentence and trace_of(sentence, corrector)
-    if trace is None:
+    if sentence is None or sentence.too_long:
+        st.info(say("too_long_to_show", limit=corrector.config.max_length))
         return
-    labels = (say("typed_label"), say("corrected_label"))
-    note_of = partial(confidence.probabilities, say)
-    markup.correction(sentence.source, sentence.text, sentence.changes, labels, note_of)
-    numbers.show(Lens(corrector, sentence, trace, *choose_map(trace), None, controls.theme()))
+    markup.paragraph(say("sentence_about", sentence=sentence.text), "lead")
+    with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
+        selection = choose_map(sentence.trace)
+    lens = Lens(corrector, sentence, sentence.trace, selection, None, controls.theme())
+    markup.paragraph(numbers.VIEW.describe(lens, {}), "reading")
+    numbers.VIEW.draw(lens, {})
+    for note in numbers.VIEW.notes(lens, {}):
+        markup.paragraph(note, "note")
 
 
 main()

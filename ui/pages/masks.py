@@ -9,7 +9,7 @@ import streamlit as st
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
-from ui import address, controls, figures, loaders, markup, models, notices
+from ui import address, controls, figures, header, loaders, markup, models, notices
 from ui.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.texts import say
 from viz.labels import visible_token
@@ -30,6 +30,7 @@ FORMULA = rf"\mathrm{{softmax}}\left({_LOGITS} + M\right)"
 
 
 def main() -> None:
+    header.show("masks")
     st.title(say("masks_title"))
     markup.paragraph(say("masks_lead"), "lead")
     sentences = type_batch()

@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 import viz
-from ui import controls, figures, loaders, markup, model_card, models
+from ui import controls, figures, header, loaders, markup, model_card, models
 from ui.texts import say
 
 SIZES = ("num_layers", "num_heads", "d_model", "dff", "vocab_size", "max_length")
@@ -13,6 +13,7 @@ NUMBERS = ("count", "parameters", "pairs")  # columns of a table of scores that 
 
 
 def main() -> None:
+    header.show("model")
     st.title(say("model_title"))
     markup.paragraph(say("model_lead"), "lead")
     entry = models.choose()

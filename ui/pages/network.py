@@ -5,7 +5,7 @@ import streamlit as st
 
 from model.analysis import work
 from model.analysis.parameters import attention_share, by_role, group_parameters
-from ui import address, controls, loaders, markup, models, network_links, notices, sentence
+from ui import address, controls, header, loaders, markup, models, network_links, notices, sentence
 from ui.components.diagram import diagram, diagram_data
 from ui.network_parts import Sketch, columns
 from ui.texts import say
@@ -17,6 +17,7 @@ _NEXT_PAGE = "network_next_page"
 def main() -> None:
     if page := st.session_state.pop(_NEXT_PAGE, None):
         st.switch_page(page)
+    header.show("network")
     st.title(say("network_title"))
     markup.paragraph(say("network_lead"), "lead")
     corrector = notices.load_corrector(models.choose())

@@ -7,7 +7,7 @@ import streamlit as st
 
 import viz
 from model.analysis import positions as analysis
-from ui import controls, loaders, markup, models, notices, reading, sentence
+from ui import controls, header, loaders, markup, models, notices, reading, sentence
 from ui.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.texts import say
 
@@ -27,6 +27,7 @@ SUM_FORMULA = (
 
 
 def main() -> None:
+    header.show("positions")
     st.title(say("positions_title"))
     markup.paragraph(say("positions_lead"), "lead")
     for_positions, for_dimensions = st.columns(2, gap="medium")

@@ -32,11 +32,7 @@ def spares_outcries(change: Change, source: str) -> bool:
 
 def _protected(text: str) -> str:
     """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
-    return "".join(
-        c
-        for c in text
-        if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace() or c in _FREE_PUNCTUATION)
-    )
+    return "".join(c for c in text if not (hangul.is_hangul(c) or c.isspace() or c in _FREE_PUNCTUATION))
 
 
 def _outcries(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Tables of numbers as heatmaps that can be read: what attention is computed from, step by step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -46,7 +46,7 @@ def number_heatmap(
     hover: tuple[str, str, str] = ("Row", "Column", "Value"),
     design_width: float | None = None,
     label_every: int = 1,
-    legend_lines: int = 1,
+    legend_lines: int | None = None,
     theme: str = "light",
 ) -> go.Figure:
     """Heatmap of a table; row 0 is at the top, and cell (r, c) lies at x = c, y = r.
@@ -65,13 +65,15 @@ def number_heatmap(
         design_width: pixels of a map from tokens to tokens, whose cells are square at that width; None for a
             table, whose rows are as high as a line of text.
         label_every: writes only every so manyth column label, such as of numbered dimensions.
-        legend_lines: how many lines the legend has room for. Figures that stand side by side with the same number
-            have their rows at the same heights, whatever their legends hold.
+        legend_lines: how many lines the legend has room for; None gives it one where there is a legend. Figures that
+            stand side by side with the same number have their rows at the same heights, whatever their legends hold.
 
     Raises ValueError for shapes that do not fit each other, another scale, a ``largest`` that is not
     positive, and an unknown theme.
     """
     info = _info(values, row_labels, column_labels, scale, largest, hidden, numbers)
+    if legend_lines is None:
+        legend_lines = int(bool(small_name) or info.hidden.cells(info.values.shape).any())
     layout = _layout(info, title, titles, design_width, theme, legend_lines)
     ticks = zip(layout.xaxis.tickvals, layout.xaxis.ticktext, strict=True)
     kept = [(place, label) for place, label in ticks if place % label_every == 0]
@@ -106,7 +108,7 @@ def attention_steps(
     signed = np.column_stack([*steps, np.full(len(weights), np.nan)])
     hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
     info = _info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
-    layout = _layout(info, title, titles, None, theme)
+    layout = _layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
     layout.xaxis.ticktext = [
         plain_text(label) for label in step_labels
     ]  # names, in which a blank is no token
@@ -237,16 +239,18 @@ def _layout(
     titles: tuple[str, str],
     design_width: float | None,
     theme: str,
-    legend_lines: int = 1,
+    legend_lines: int,
 ) -> go.Layout:
     rows, columns = max(len(info.row_labels), 1), max(len(info.column_labels), 1)
     cell = cell_size(columns)
+    if design_width is not None:  # less what the labels of the rows take
+        cell = replace(cell, width=min(cell.width, 0.8 * design_width / columns))
     ticks = column_ticks(info.column_labels, cell)
     row_height = info.row_height(design_width)
     # The toolbar lies across the first TITLE_HEIGHT; below it stand scale, title of the columns and their labels.
     head = TITLE_HEIGHT + (0 if info.numbers else _SCALE_HEIGHT)
     head += ticks.height + 8 + (_NAME_HEIGHT if titles[1] else 0)
-    foot = _FOOT + _LEGEND_HEIGHT + (legend_lines - 1) * _LEGEND_LINE
+    foot = _FOOT + (_LEGEND_HEIGHT + (legend_lines - 1) * _LEGEND_LINE if legend_lines else 0)
     height = head + rows * row_height + foot
     shared = {"tickmode": "array", "showgrid": False}
     column_axis = base_axis(theme, plain_text(titles[1])) | shared

@@ -17,7 +17,7 @@ from viz.labels import visible_token
 
 FEWEST, MOST = 2, 5  # sentences of a batch
 LONGEST = 30  # characters of each, so that every cell can still be seen
-HALF, THIRD = 440, 300  # pixels that a map has where two, or three, stand side by side
+HALF, THIRD = 440, 260  # pixels that a map has where two, or three, stand side by side
 PADDING = "∅"  # as narrow as a character, unlike <pad>
 FORMULAS = {
     ("logits", "without"): "S",
@@ -154,15 +154,6 @@ def show_masks(sentence: str, padding: int) -> None:
     """Padding mask, look-ahead mask and both, as (T, T) over what the decoder reads of one sentence."""
     rows, columns = axes("decoder_attention", sentence, padding)
     padded, later = hidden_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
-    markup.paragraph(
-        say(
-            "masks_both_reading" if padding else "masks_both_reading_no_padding",
-            cells=padded.size,
-            later=int(later.sum()),
-            added=int((padded & ~later).sum()),
-        ),
-        "reading",
-    )
     masks = {
         "padding": viz.Hidden(padded=padded, **names_of_hidden()),
         "look_ahead": viz.Hidden(masked=later, **names_of_hidden()),
@@ -172,6 +163,15 @@ def show_masks(sentence: str, padding: int) -> None:
         with place:
             st.subheader(say(f"masks_{name}_heading"))
             show_map(name, hidden, rows, columns, THIRD)
+    markup.paragraph(
+        say(
+            "masks_both_reading" if padding else "masks_both_reading_no_padding",
+            cells=padded.size,
+            later=int(later.sum()),
+            added=int((padded & ~later).sum()),
+        ),
+        "reading",
+    )
 
 
 def axes(kind: str, sentence: str, padding: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

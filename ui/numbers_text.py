@@ -30,17 +30,21 @@ def percent(say: Say, share: float, digits: int = 0) -> str:
     everything "more than"; exactly 0 and 1 are said as they are."""
     least = 10.0**-digits / 100  # the smallest share that is written, 1 % or 0.1 %
     if 0 < share < least:
-        return say("percent_below", share=f"{least:.{digits}%}".replace("%", " %"))
+        return say("percent_below", share=_plain_percent(least, digits))
     if 1 - least / 2 <= share < 1:
-        return say("percent_above", share=f"{1 - least:.{digits}%}".replace("%", " %"))
-    return f"{share:.{digits}%}".replace("%", " %")
+        return say("percent_above", share=_plain_percent(1 - least, digits))
+    return _plain_percent(share, digits)
 
 
 def at_most(say: Say, share: float) -> str:
     """An upper bound of a share: "at most 2.4 %", or "less than 0.1 %"."""
     if share < 0.001:
-        return say("percent_below", share="0.1 %")
+        return say("percent_below", share=_plain_percent(0.001, 1))
     return say("percent_at_most", share=percent(say, share, 1))
+
+
+def _plain_percent(share: float, digits: int) -> str:
+    return f"{share * 100:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def about(language: str, number: float) -> str:

@@ -145,7 +145,7 @@ def _layout(
         "title": figure_title(plain_text(title), height),
         "xaxis": base_axis(theme, plain_text(step_title)) | {"anchor": f"y{len(panels)}", "tickformat": ",d"},
         "height": height,
-        "margin": {"t": _HEAD, "l": 64, "r": 16, "b": _FOOT},
+        "margin": {"t": _HEAD, "l": 80, "r": 16, "b": _FOOT},
     }
     for number, panel in enumerate(panels, 1):
         top = 1 - (number - 1) * (share + _SPACE_BETWEEN)

@@ -78,7 +78,7 @@ def add_history(folder):
 
 
 def written(app) -> str:
-    return "\n".join(element.proto.body for element in app.html)
+    return "\n".join(element.proto.body for element in app.html).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def rows(app) -> list[tuple[str, list[str]]]:

@@ -78,14 +78,14 @@ def test_what_is_shown_and_what_is_done_agree_for_all_confidences():
     ],
 )
 def test_a_share_is_never_rounded_to_nothing_or_to_everything(share, digits, text):
-    assert percent(english, share, digits) == text
+    assert percent(english, share, digits) == text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def test_a_bound_names_the_least_that_is_written():
-    assert at_most(korean, 0.0004) == "0.1 % 미만"
-    assert at_most(english, 0.0) == "less than 0.1 %"
-    assert at_most(korean, 0.0243) == "많아야 2.4 %"
-    assert at_most(english, 0.0243) == "at most 2.4 %"
+    assert at_most(korean, 0.0004) == "0.1\N{NO-BREAK SPACE}% 미만"
+    assert at_most(english, 0.0) == "less than 0.1\N{NO-BREAK SPACE}%"
+    assert at_most(korean, 0.0243) == "많아야 2.4\N{NO-BREAK SPACE}%"
+    assert at_most(english, 0.0243) == "at most 2.4\N{NO-BREAK SPACE}%"
 
 
 @pytest.mark.parametrize(

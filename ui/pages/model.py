@@ -16,7 +16,7 @@ NUMBERS = ("count", "parameters", "pairs")  # columns of a table of scores that 
 
 def main() -> None:
     st.title(say("model_title"))
-    for_choice, for_words = st.columns([1, 2], gap="medium", vertical_alignment="bottom")
+    for_choice, for_words = st.columns([1, 2], gap="medium")
     with for_choice:
         entry = models.choose()
     card = entry and model_card.read_card(entry.path)

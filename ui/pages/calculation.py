@@ -219,7 +219,9 @@ def show_pictures(steps: Sequence[Step]) -> None:
 def show_formulas(steps: Sequence[Step]) -> None:
     """What each step does, in words, as a formula and with numbers."""
     st.header(say("calculation_steps_heading"))
-    for place, step in zip(st.columns(len(steps), gap="medium"), steps, strict=True):
+    # Two beside each other leave room for long sums.
+    places = [place for _ in range(0, len(steps), 2) for place in st.columns(2, gap="medium")]
+    for place, step in zip(places, steps, strict=False):
         with place:
             st.subheader(say(f"calculation_step_{step.name}"))
             markup.paragraph(say(f"calculation_words_{step.name}"), "note")

@@ -38,10 +38,11 @@ def main() -> None:
         if not is_usable(sentences, LONGEST):
             return
         number = choose_sentence(sentences)
+        entry = models.choose()
     padding = max(map(len, sentences)) - len(sentences[number])
     with seen:
         show_masks(sentences[number], padding)
-    corrector = notices.load_corrector(models.choose())
+    corrector = notices.load_corrector(entry)
     if corrector is None or not is_usable(sentences, corrector.config.max_length):
         return
     show_logits(sentences[number], padding, corrector)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from model.hangul import is_syllable
+from model.hangul import is_hangul
 from model.sentences import split_sentences
 from ui import loaders, loading, markup
 from ui.texts import say
@@ -58,4 +58,4 @@ def about(text: str, correction: loaders.Correction, limit: int) -> None:
         markup.paragraph(say("composed"), "note")
     if correction.proposed or all(sentence.too_long for sentence in correction.sentences):
         return
-    st.success(say("nothing_to_correct" if any(map(is_syllable, correction.source)) else "no_hangul"))
+    st.info(say("nothing_found" if any(map(is_hangul, correction.source)) else "no_hangul"))

@@ -34,6 +34,20 @@ def test_no_text_is_empty():
         assert not [key for key, text in table(language).items() if not text.strip()]
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_fold_with_idea_formula_and_sources_has_one_name(language):
+    texts = table(language)
+    names = {
+        text for key, text in texts.items() if key.endswith(("_idea_heading", "_more", "formula_heading"))
+    }
+    assert names == {{"ko": "원리와 식, 출처", "en": "Idea, formula and sources"}[language]}
+
+
+@pytest.mark.parametrize("word", ["미리보기 마스크", "채움", "늘어놓는", "생각과 식", "원리와 출처"])
+def test_words_that_no_course_uses_are_not_used(word):
+    assert [key for key, text in table("ko").items() if word in text] == []
+
+
 def spoken(tree: ast.AST) -> tuple[set[str], list[str]]:
     """(string constants, patterns of f-strings) of a module: what may be a key, or produce one."""
     constants, patterns = set(), []

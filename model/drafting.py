@@ -20,6 +20,8 @@ import numpy as np
 
 from model.tokenizer import END_ID
 
+ALTERNATIVES = 5  # tokens of each row that a trace keeps
+
 
 class Produced(NamedTuple):
     """One decoded sentence of T tokens, and the pass over it."""
@@ -38,6 +40,23 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
     """(..., V) -> (..., V) natural logarithms of the probabilities."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def read_off(produced: Produced) -> dict[str, np.ndarray]:
+    """What a trace needs of one pass: log_probabilities (T,), the ids (T, A) and probabilities (T, A) of the
+    ALTERNATIVES most probable tokens of each row, the most probable first, and, of encoder_attention
+    (L, H, S, S), decoder_attention (L, H, T, T) and cross_attention (L, H, T, S), those which the network has.
+    """
+    logs = log_softmax(produced.logits)
+    best = np.argpartition(-logs, ALTERNATIVES - 1, axis=-1)[:, :ALTERNATIVES]
+    order = np.argsort(-np.take_along_axis(logs, best, axis=-1), axis=-1)
+    best = np.take_along_axis(best, order, axis=-1)
+    return {
+        **produced.attention,
+        "log_probabilities": logs[np.arange(len(produced.ids)), produced.ids],
+        "alternative_ids": best,
+        "alternative_probabilities": np.exp(np.take_along_axis(logs, best, axis=-1)),
+    }
 
 
 class Pass(Protocol):

@@ -38,12 +38,13 @@ def load_corrector(
 
 
 @contextmanager
-def waiting(entry: loaders.ModelEntry) -> Iterator[None]:
-    """Shows how far the model is where what is drawn inside needs it, and only an answer is remembered."""
+def waiting(entry: loaders.ModelEntry, place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
+    """Shows in ``place`` how far the model is where what is drawn inside needs it, and only an answer is remembered."""
     try:
         yield
     except loaders.NotRememberedError:
-        loading.show(loaders.start_loading(entry.path))
+        with place:
+            loading.show(loaders.start_loading(entry.path))
 
 
 def about(text: str, correction: loaders.Correction, limit: int) -> None:

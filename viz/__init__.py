@@ -1,9 +1,8 @@
 """Data in, Plotly figure out: no Streamlit, no state, no display; in a notebook a figure shows itself."""
 
-from viz.attention import attention_heatmap
+from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars
 from viz.calculation import SIGNED, WEIGHT, attention_steps, number_heatmap, number_text
-from viz.cell_overlay import MOST_CELLS_TO_CLICK
 from viz.embedding_sizes import embedding_sizes
 from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
@@ -18,11 +17,11 @@ from viz.weight_colours import FAINT
 
 __all__ = [
     "FAINT",
-    "MOST_CELLS_TO_CLICK",
     "SIGNED",
     "THEMES",
     "WEIGHT",
     "Hidden",
+    "MapTexts",
     "ShiftReference",
     "attention_bars",
     "attention_heatmap",

@@ -13,6 +13,7 @@ from ui import (
     controls,
     figures,
     formulas,
+    header,
     markdown,
     markup,
     models,
@@ -20,8 +21,9 @@ from ui import (
     number_editor,
     sentence,
 )
-from ui.lens import Lens, choose_map, trace_of
+from ui.lens import Lens
 from ui.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
+from ui.stage import choose_map
 from ui.texts import say
 from ui.views import numbers
 from viz.labels import visible_token
@@ -39,6 +41,7 @@ FORMULA = r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
 
 
 def main() -> None:
+    header.show("calculation")
     st.title(say("calculation_title"))
     show_classroom()
     st.header(say("calculation_sentence_heading"))
@@ -69,7 +72,7 @@ def show_classroom() -> None:
     markup.paragraph(
         say("calculation_scaling", **{k: viz.number_text(v, 3) for k, v in sizes.items()}), "note"
     )
-    with st.expander(say("calculation_idea_heading")):
+    with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("calculation_idea"))
 
@@ -233,9 +236,18 @@ def show_sentence() -> None:
     """The same steps inside the network, for the sentence of this session."""
     corrector = notices.load_corrector(models.choose())
     found = corrector and sentence.show(corrector)
-    trace = found and trace_of(found, corrector)
-    if trace is not None:
-        numbers.show(Lens(corrector, found, trace, *choose_map(trace), None, controls.theme()))
+    if not found:
+        return
+    if found.too_long:
+        st.info(say("too_long_to_show", limit=corrector.config.max_length))
+        return
+    with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
+        selection = choose_map(found.trace)
+    lens = Lens(corrector, found, found.trace, selection, None, controls.theme())
+    markup.paragraph(numbers.VIEW.describe(lens, {}), "reading")
+    numbers.VIEW.draw(lens, {})
+    for note in numbers.VIEW.notes(lens, {}):
+        markup.paragraph(note, "note")
 
 
 main()

@@ -9,7 +9,7 @@ import streamlit as st
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
-from ui import address, controls, figures, loaders, markup, models, notices
+from ui import address, controls, figures, header, loaders, markup, models, notices
 from ui.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.numbers_text import percent
 from ui.texts import say
@@ -31,6 +31,7 @@ FORMULA = (
 
 
 def main() -> None:
+    header.show("masks")
     st.title(say("masks_title"))
     typed, seen = st.columns([1, 3], gap="medium")
     with typed:
@@ -47,7 +48,7 @@ def main() -> None:
         return
     show_logits(sentences[number], padding, corrector)
     show_batch(sentences, pad([corrector.tokenizer.encode_source(sentence) for sentence in sentences]))
-    with st.expander(say("masks_idea_heading")):
+    with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("masks_idea"))
 

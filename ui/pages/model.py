@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 import viz
-from ui import controls, figures, loaders, markup, model_card, models
+from ui import controls, figures, header, loaders, markup, model_card, models
 from ui.numbers_text import about, percent
 from ui.texts import language, say
 
@@ -15,6 +15,7 @@ NUMBERS = ("count", "parameters", "pairs")  # columns of a table of scores that 
 
 
 def main() -> None:
+    header.show("model")
     st.title(say("model_title"))
     for_choice, for_words = st.columns([1, 2], gap="medium")
     with for_choice:

@@ -5,7 +5,7 @@ import streamlit as st
 
 from model.analysis import work
 from model.analysis.parameters import attention_share, by_role, group_parameters
-from ui import address, controls, loaders, markup, models, network_links, notices, sentence
+from ui import address, controls, header, loaders, markup, models, network_links, notices, sentence
 from ui.components.diagram import diagram, diagram_data
 from ui.network_parts import Sketch, columns
 from ui.numbers_text import about, percent
@@ -18,6 +18,7 @@ _NEXT_PAGE = "network_next_page"
 def main() -> None:
     if page := st.session_state.pop(_NEXT_PAGE, None):
         st.switch_page(page)
+    header.show("network")
     st.title(say("network_title"))
     for_model, for_sentence = st.columns([1, 2], gap="medium", vertical_alignment="bottom")
     with for_model:
@@ -38,7 +39,7 @@ def main() -> None:
     markup.paragraph(describe(sketch), "reading")
     markup.paragraph(say(f"network_legend_{corrector.config.architecture}"), "note")
     show_parameters(parts)
-    with st.expander(say("network_more")):
+    with st.expander(say("explanation")):
         st.markdown(say(f"network_idea_{corrector.config.architecture}"))
 
 

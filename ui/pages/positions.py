@@ -7,7 +7,7 @@ import streamlit as st
 
 import viz
 from model.analysis import positions as analysis
-from ui import controls, loaders, markup, models, notices, reading, sentence
+from ui import controls, header, loaders, markup, models, notices, reading, sentence
 from ui.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.numbers_text import about, percent
 from ui.texts import language, say
@@ -28,6 +28,7 @@ SUM_FORMULA = (
 
 
 def main() -> None:
+    header.show("positions")
     st.title(say("positions_title"))
     for_positions, for_dimensions = st.columns(2, gap="medium")
     with for_positions:
@@ -37,7 +38,7 @@ def main() -> None:
     matrix = loaders.positional_encoding(positions, dimensions)
     show_matrix(matrix)
     show_curves(matrix)
-    with st.expander(say("formula_heading")):
+    with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("formula_text"))
     show_similarity(matrix)
@@ -94,7 +95,7 @@ def show_similarity(matrix: np.ndarray) -> None:
         figure = viz.position_similarity_curve(curve, titles=titles, theme=controls.theme())
         draw(figure, "similarity_curve", "positions-similarity-by-distance")
     markup.paragraph(text, "reading")
-    with st.expander(say("positions_similarity_why")):
+    with st.expander(say("explanation")):
         st.latex(SIMILARITY_FORMULA)
         st.markdown(say("positions_similarity_text"))
 
@@ -121,7 +122,7 @@ def show_sentence() -> None:
     show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
     first_change = found.changes[0].source_start if found.changes else 0
     show_move(tokens, embeddings, encoding, first_change, limit)
-    with st.expander(say("positions_sum_why")):
+    with st.expander(say("explanation")):
         st.latex(SUM_FORMULA)
         st.markdown(say("positions_sum_text"))
 

@@ -65,11 +65,10 @@ def _share(change: Change) -> str:
 
 def _words(found: loaders.Correction, proposals: list[Proposal]) -> dict[str, str]:
     made = sum(proposal.made for proposal in proposals)
-    offered = len(proposals) - made
-    hint = "correction_hint" if made else "correction_hint_offered" if offered else "nothing_found"
+    hint = "correction_hint" if made else "correction_hint_offered"
     return {
         "label": say("corrected_label"),
-        "hint": say(hint) if found.proposed else "",  # where nothing was proposed, a message says so
+        "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
         "reject": say("correction_reject"),
         "accept": say("correction_accept", text="{text}", share="{share}"),
         "open": say("correction_open", number="{number}"),

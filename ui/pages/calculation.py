@@ -72,7 +72,7 @@ def show_classroom() -> None:
     markup.paragraph(
         say("calculation_scaling", **{k: viz.number_text(v, 3) for k, v in sizes.items()}), "note"
     )
-    with st.expander(say("calculation_idea_heading")):
+    with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("calculation_idea"))
 

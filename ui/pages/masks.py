@@ -48,7 +48,7 @@ def main() -> None:
         return
     show_logits(sentences[number], padding, corrector)
     show_batch(sentences, pad([corrector.tokenizer.encode_source(sentence) for sentence in sentences]))
-    with st.expander(say("masks_idea_heading")):
+    with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("masks_idea"))
 

@@ -39,7 +39,7 @@ def main() -> None:
     markup.paragraph(describe(sketch), "reading")
     markup.paragraph(say(f"network_legend_{corrector.config.architecture}"), "note")
     show_parameters(parts)
-    with st.expander(say("network_more")):
+    with st.expander(say("explanation")):
         st.markdown(say(f"network_idea_{corrector.config.architecture}"))
 
 

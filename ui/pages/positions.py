@@ -38,7 +38,7 @@ def main() -> None:
     matrix = loaders.positional_encoding(positions, dimensions)
     show_matrix(matrix)
     show_curves(matrix)
-    with st.expander(say("formula_heading")):
+    with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("formula_text"))
     show_similarity(matrix)
@@ -95,7 +95,7 @@ def show_similarity(matrix: np.ndarray) -> None:
         figure = viz.position_similarity_curve(curve, titles=titles, theme=controls.theme())
         draw(figure, "similarity_curve", "positions-similarity-by-distance")
     markup.paragraph(text, "reading")
-    with st.expander(say("positions_similarity_why")):
+    with st.expander(say("explanation")):
         st.latex(SIMILARITY_FORMULA)
         st.markdown(say("positions_similarity_text"))
 
@@ -122,7 +122,7 @@ def show_sentence() -> None:
     show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
     first_change = found.changes[0].source_start if found.changes else 0
     show_move(tokens, embeddings, encoding, first_change, limit)
-    with st.expander(say("positions_sum_why")):
+    with st.expander(say("explanation")):
         st.latex(SUM_FORMULA)
         st.markdown(say("positions_sum_text"))
 

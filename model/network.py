@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from model.decoding import beam_search, greedy
 from model.drafting import Produced, log_softmax, longest_target, settle
+from model.laboratory import Laboratory
 from model.passes import IDS, Halves, Reading, compile_halves
 from model.projections import Projections
 from model.tokenizer import END_ID, START_ID, pad
@@ -122,6 +123,11 @@ class CompiledNetwork:
     @cached_property
     def _fast_halves(self) -> Halves:
         return compile_halves(self.network, jit_compile=True)
+
+    @cached_property
+    def laboratory(self) -> Laboratory:
+        """Passes under interventions. Raises ValueError for a network that takes none."""
+        return Laboratory(self.network, self.space_id)
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         reading = Reading(sources, partial(self._choose, len(sources)))

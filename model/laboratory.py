@@ -5,8 +5,6 @@ B interventions (or sentences), L layers, H heads, S source and T target tokens,
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
-
 import keras
 import numpy as np
 import tensorflow as tf
@@ -16,36 +14,11 @@ from model.altered import AlteredHalves, AlteredReading
 from model.attention import Altered, look_ahead_mask
 from model.drafting import Produced, settle
 from model.interventions import Intervention, check, every_head
+from model.laboratory_data import Insides, Slopes, Zeroed
 from model.passes import IDS, Pass
 from model.tokenizer import END_ID, START_ID, pad
 
 _BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pass
-
-
-class Slopes(NamedTuple):
-    """A score at N points of the path from no embeddings to all, and how it changes with each token's."""
-
-    score: np.ndarray  # (N,) float32
-    source: np.ndarray  # (N, S) float32, d score / d factor of each source token's embedding
-    target: np.ndarray  # (N, T) float32, of each token the decoder has read
-
-
-class Insides(NamedTuple):
-    """What one pass over one sentence holds, by kind of attention."""
-
-    attention: dict[str, np.ndarray]  # (L, H, Q, K)
-    values: dict[str, np.ndarray]  # (L, H, K, D/H) value vectors
-    entering: dict[str, np.ndarray]  # (L, Q, D) the residual stream before each attention
-    output_kernels: dict[str, np.ndarray]  # (L, H, D/H, D) each head's part of the output projection
-    output_biases: dict[str, np.ndarray]  # (L, D)
-
-
-class Zeroed(NamedTuple):
-    """Cosine distances in 0..2 that zeroing one position's values makes in one layer's output."""
-
-    encoder: np.ndarray  # (L, S, S) of row i where the values of j are zero
-    decoder: np.ndarray  # (L, T, T) of row t, by what the decoder has read
-    cross: np.ndarray  # (L, T, S) of row t, by source position
 
 
 class Laboratory:
@@ -136,35 +109,37 @@ class Laboratory:
         return Insides(*arrays, *self._output_projections)
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        """What each layer's output loses without the values of each position, as cosine distance.
+        """How each decoder layer's output turns without the values of each position, as cosine distance.
 
-        Source: Mohebbi, Zuidema, Chrupała & Alishahi (EACL 2023), section 3. Their encoder block mixes the
-        tokens of one sentence; a decoder block here mixes what it has read and what the encoder left.
+        Only that layer is changed; it gets what the plain pass gives it. Source: Mohebbi, Zuidema, Chrupała
+        & Alishahi (EACL 2023), section 3.
         """
         found = self._zeroed(pad([source]), pad([[START_ID, *target[:-1]]]))
         return Zeroed(*(np.asarray(part) for part in found))
 
     @cached_property
-    def _output_projections(self) -> tuple[dict, dict]:
+    def _output_projections(self) -> tuple[dict, dict, dict | None]:
+        """``output_kernels``, ``output_biases`` and ``norm_scales`` of ``Insides``."""
+        reading, writing = self.network.encoder_blocks, self.network.decoder_blocks
         blocks = {
-            "encoder_attention": [block.attention for block in self.network.encoder_blocks],
-            "decoder_attention": [block.self_attention for block in self.network.decoder_blocks],
-            "cross_attention": [block.cross_attention for block in self.network.decoder_blocks],
+            "encoder_attention": [(block.attention, block.around_attention) for block in reading],
+            "decoder_attention": [(block.self_attention, block.around_self) for block in writing],
+            "cross_attention": [(block.cross_attention, block.around_cross) for block in writing],
         }
         shape = (self.config.num_heads, -1, self.config.d_model)  # (D, D) -> (H, D/H, D)
-        kernels, biases = {}, {}
-        for kind, attentions in blocks.items():
-            kernels[kind] = np.stack(
-                [np.asarray(a.output_projection.kernel).reshape(shape) for a in attentions]
-            )
-            biases[kind] = np.stack([np.asarray(a.output_projection.bias) for a in attentions])
-        return kernels, biases
+        kernels, biases, scales = {}, {}, {}
+        for kind, found in blocks.items():
+            projections = [attention.output_projection for attention, _ in found]
+            kernels[kind] = np.stack([each.kernel.numpy().reshape(shape) for each in projections])
+            biases[kind] = np.stack([each.bias.numpy() for each in projections])
+            scales[kind] = np.stack([around.norm.gamma.numpy() for _, around in found])
+        return kernels, biases, None if self.config.norm_first else scales
 
     def _trace_slopes(self, source, inputs, shares, question):
         points = tf.shape(shares)[0]
         source, inputs = (tf.repeat(ids, points, axis=0) for ids in (source, inputs))
         kept = [shares[:, None] * tf.ones_like(ids, tf.float32) for ids in (source, inputs)]
-        with tf.GradientTape() as tape:
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(kept)
             memory, _ = self.network.encode(source, kept=kept[0])
             logits, _ = self.network.decode(inputs, memory, kept=kept[1])
@@ -192,13 +167,7 @@ class Laboratory:
 
     def _trace_zeroed(self, source, inputs):
         memory, _ = self.network.encode(source)
-        encoder, decoder, cross = [], [], []
-        x = self.network._embed(source, training=False)
-        for block in self.network.encoder_blocks:
-            zeroed = Altered(values=1.0 - tf.eye(tf.shape(source)[1]))  # (S, S), one row a variant
-            plain, _ = block(x, memory.mask)
-            encoder.append(_distances(block(_like(x, zeroed), memory.mask, altered=zeroed)[0], plain))
-            x = plain
+        decoder, cross = [], []
         mask = look_ahead_mask(ops.shape(inputs)[1])
         x = self.network._embed(inputs, training=False)
         length = tf.shape(inputs)[1]
@@ -213,11 +182,7 @@ class Laboratory:
             decoder.append(distances[:, :length])
             cross.append(distances[:, length:])
             x = plain
-        return ops.stack(encoder), ops.stack(decoder), ops.stack(cross)
-
-
-def _like(x, altered: Altered):
-    return tf.repeat(x, tf.shape(altered.values)[0], axis=0)
+        return ops.stack(decoder), ops.stack(cross)
 
 
 def _distances(varied, plain):

@@ -95,9 +95,7 @@ def ask(
     count = len(interventions)
     looked = corrector.laboratory.look([source_ids] * count, [target_ids] * count, interventions)
     logs = log_softmax(looked.logits[:, question.row].astype(np.float64))  # (B, V)
-    return Odds(
-        logs[:, question.written].astype(np.float32), logs[:, question.instead].astype(np.float32)
-    )
+    return Odds(logs[:, question.written].astype(np.float32), logs[:, question.instead].astype(np.float32))
 
 
 def written_under(

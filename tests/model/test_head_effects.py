@@ -64,7 +64,9 @@ def test_a_mean_in_place_of_zero_is_another_removal(planted):
     means["cross_attention"][CODA.layer, CODA.head, 0] = 1  # as if 거 followed everywhere
     means |= {kind: np.zeros((2, 2, 32), np.float32) for kind in ("encoder_attention", "decoder_attention")}
     found = head_effects(planted, WRONG, RIGHT, change, means)
-    assert found.effect[found.heads.index(CODA)] > head_effects(planted, WRONG, RIGHT, change).effect.min() + 1
+    assert (
+        found.effect[found.heads.index(CODA)] > head_effects(planted, WRONG, RIGHT, change).effect.min() + 1
+    )
 
 
 def test_the_question_of_an_edit_is_fix_against_keep(planted):

@@ -5,6 +5,7 @@ B interventions (or sentences), L layers, H heads, S source and T target tokens,
 
 from collections.abc import Sequence
 from functools import cached_property
+
 import keras
 import numpy as np
 import tensorflow as tf

@@ -1,6 +1,7 @@
 """Integrated gradients along a straight path, with points where the path is rough."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def integrate(slope: Slope) -> tuple[np.ndarray, float]:
     """
     known: dict[float, tuple[float, np.ndarray]] = {}
     edges = np.linspace(0, 1, _FIRST + 1).tolist()
-    intervals = list(zip(edges[:-1], edges[1:], strict=True))
+    intervals = list(pairwise(edges))
     _evaluate(slope, known, [*edges, *map(_middle, intervals)])
     whole = known[1.0][0] - known[0.0][0]
     scale = abs(whole) or 1.0

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 
 import click
 
@@ -63,6 +64,54 @@ def remember_text(text, model):
     except NotOneSentenceError as error:
         raise click.ClickException(f"TEXT {error}") from error
     click.echo(folder / FILE)
+
+
+@main.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder.")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many lines of FILE.")
+@click.option(
+    "--effects",
+    type=click.IntRange(min=0),
+    default=500,
+    show_default=True,
+    help="Sentences with changes whose heads are removed in turn.",
+)
+@click.option(
+    "--pruning",
+    type=click.IntRange(min=0),
+    default=200,
+    show_default=True,
+    help="Sentences judged as more and more heads are removed.",
+)
+def heads(file, out, model, limit, effects, pruning):
+    """What each head does over the sentences of FILE: a CSV with the columns src and tgt, or a sentence a line.
+
+    Writes heads.json and heads.csv into the folder --out. A run that was stopped goes on where it was.
+    """
+    from rich.progress import Progress
+
+    from model.survey import Plan, Survey
+    from model.survey_files import SurveyFileError, read_pairs, write_result
+
+    corrector = _load(model)
+    try:
+        pairs, left_out = read_pairs(file, corrector, limit)
+        survey = Survey(corrector, Plan(pairs, effects, pruning))
+        corrector.laboratory  # noqa: B018 - a network that takes no interventions is named before the work begins
+    except (SurveyFileError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    if left_out:
+        click.echo(f"{left_out} sentences were left out: empty, or too long for the network", err=True)
+    if survey.restore(out):
+        click.echo("going on with the survey in the folder", err=True)
+    with Progress(transient=True) as progress:
+        bars = {part: progress.add_task(part, total=size) for part, size in survey.sizes.items() if size}
+        for part, done in survey.run():
+            progress.update(bars[part], completed=done)
+            survey.save(out)
+    click.echo(write_result(survey, out))
 
 
 def _load(model: str, minimum_confidence: float | None = None, beam_width: int = 1) -> Corrector:

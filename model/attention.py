@@ -4,6 +4,7 @@ B batch, H heads, Q query positions, K key positions, D d_model, P cache positio
 """
 
 import math
+from typing import Any, NamedTuple
 
 import keras
 from keras import ops
@@ -32,6 +33,46 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return ops.matmul(weights, value), weights
 
 
+class Altered(NamedTuple):
+    """What an intervention makes of one layer's attention; a part that is None changes nothing.
+
+    B may be 1: then all sentences of a batch are treated alike. The shapes are those that
+    ``altered_attention`` takes; where the layers of a network are stacked, L follows B.
+    """
+
+    seen: Any = None  # (B, K) bool, False where no query may look
+    replaced: Any = None  # (B, H, Q) bool, True where ``weights`` stand in place of the head's own
+    weights: Any = None  # (B, H, Q, K)
+    values: Any = None  # (B, K) what each value vector is multiplied by
+    gates: Any = None  # (B, H) what each head's output is multiplied by
+    added: Any = None  # (B, H, D/H) what is then added to each head's output
+
+    def layer(self, number: int) -> "Altered":
+        """One layer of parts that are stacked over layers: (B, L, …) -> (B, …)."""
+        return Altered(*(None if part is None else part[:, number] for part in self))
+
+
+def altered_attention(query, key, value, mask, altered: Altered):
+    """``scaled_dot_product_attention`` under an intervention, for query (B, H, Q, d), key and value (B, H, K, d).
+
+    The weights that are returned are those that were used, replaced ones included.
+    """
+    if altered.seen is not None:
+        seen = altered.seen[:, None, None, :]  # (B, K) -> (B, 1, 1, K)
+        mask = seen if mask is None else ops.logical_and(mask, seen)
+    if altered.values is not None:
+        value = value * altered.values[:, None, :, None]  # (B, K) -> (B, 1, K, 1)
+    output, weights = scaled_dot_product_attention(query, key, value, mask)
+    if altered.weights is not None:
+        weights = ops.where(altered.replaced[..., None], altered.weights, weights)
+        output = ops.matmul(weights, value)
+    if altered.gates is not None:
+        output = output * altered.gates[:, :, None, None]  # (B, H) -> (B, H, 1, 1)
+    if altered.added is not None:
+        output = output + altered.added[:, :, None, :]  # (B, H, d) -> (B, H, 1, d)
+    return output, weights
+
+
 def padding_mask(ids, pad_id: int = 0):
     """(B, K) ids -> (B, 1, 1, K) bool, True at real tokens."""
     return ops.not_equal(ids, pad_id)[:, None, None, :]  # (B, K) -> (B, 1, 1, K)
@@ -48,7 +89,8 @@ class MultiHeadAttention(keras.layers.Layer):
 
     ``call(query, key_value, attention_mask)``: query (B, Q, D) asks, key_value (B, K, D) answers. Returns
     output (B, Q, D) and weights (B, H, Q, K). ``keys_values`` and ``attend`` are its two halves,
-    for callers that keep projected keys and values between decoding steps.
+    for callers that keep projected keys and values between decoding steps. An intervention is one more
+    argument, ``altered``.
     """
 
     def __init__(self, d_model: int, num_heads: int, **kwargs):
@@ -82,15 +124,17 @@ class MultiHeadAttention(keras.layers.Layer):
         """(B, Q, D), (B, K, D) -> query (B, H, Q, D/H), key and value (B, H, K, D/H)."""
         return self._split_heads(self.query_projection(query)), *self.keys_values(key_value)
 
-    def attend(self, query, keys, values, mask=None):
+    def attend(self, query, keys, values, mask=None, altered: Altered | None = None):
         """query (B, Q, D), projected keys and values (B, H, K, D/H) -> (B, Q, D), (B, H, Q, K)."""
-        heads, weights = scaled_dot_product_attention(
-            self._split_heads(self.query_projection(query)), keys, values, mask
-        )
+        query = self._split_heads(self.query_projection(query))
+        if altered is None:
+            heads, weights = scaled_dot_product_attention(query, keys, values, mask)
+        else:
+            heads, weights = altered_attention(query, keys, values, mask, altered)
         batch, _, length, _ = ops.shape(heads)
         joined = ops.transpose(heads, (0, 2, 1, 3))  # (B, H, Q, D/H) -> (B, Q, H, D/H)
         joined = ops.reshape(joined, (batch, length, self.d_model))  # -> (B, Q, D)
         return self.output_projection(joined), weights
 
-    def call(self, query, key_value, attention_mask=None):
-        return self.attend(query, *self.keys_values(key_value), attention_mask)
+    def call(self, query, key_value, attention_mask=None, altered: Altered | None = None):
+        return self.attend(query, *self.keys_values(key_value), attention_mask, altered)

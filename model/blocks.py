@@ -129,9 +129,9 @@ class EncoderBlock(keras.layers.Layer):
         entered = self.around_attention.enter(x)
         return self.attention.projections(entered, entered)
 
-    def call(self, x, source_mask, training=False):
+    def call(self, x, source_mask, training=False, altered=None):
         entered = self.around_attention.enter(x)
-        attended, weights = self.attention(entered, entered, attention_mask=source_mask)
+        attended, weights = self.attention(entered, entered, attention_mask=source_mask, altered=altered)
         x = self.around_attention.leave(x, attended, training)
         fed = self.feed_forward(self.around_feed_forward.enter(x))
         return self.around_feed_forward.leave(x, fed, training), weights
@@ -161,20 +161,28 @@ class DecoderBlock(keras.layers.Layer):
             layer.build(self.shape)
         self.built = True
 
-    def call(self, x, memory, self_mask, memory_mask, training=False):
+    def call(self, x, memory, self_mask, memory_mask, training=False, altered=None):
+        """``altered``: two of ``attention.Altered`` or None, of the self-attention and the other."""
         entered = self.around_self.enter(x)
         keys_values = self.self_attention.keys_values(entered)
         memory_keys_values = self.cross_attention.keys_values(memory)
-        return self._finish(x, entered, keys_values, self_mask, memory_keys_values, memory_mask, training)
+        return self._finish(
+            x, entered, keys_values, self_mask, memory_keys_values, memory_mask, training, altered
+        )
 
     def projections(self, x, memory, self_mask):
         """Query, key and value of both attentions, for x (B, T, D) and memory (B, S, D): of the first
         (B, H, T, D/H), of the second the query (B, H, T, D/H) and the others (B, H, S, D/H)."""
         entered = self.around_self.enter(x)
-        query, *keys_values = self.self_attention.projections(entered, entered)
-        attended, _ = self.self_attention.attend(entered, *keys_values, self_mask)
-        entered = self.around_cross.enter(self.around_self.leave(x, attended))
-        return (query, *keys_values), self.cross_attention.projections(entered, memory)
+        asked = self.self_attention.projections(entered, entered)
+        entered = self.around_cross.enter(self.before_cross(x, self_mask))
+        return asked, self.cross_attention.projections(entered, memory)
+
+    def before_cross(self, x, self_mask):
+        """The residual stream (B, T, D) between both attentions, for x (B, T, D)."""
+        entered = self.around_self.enter(x)
+        attended, _ = self.self_attention(entered, entered, attention_mask=self_mask)
+        return self.around_self.leave(x, attended)
 
     def step(self, x, cache, index, memory_keys_values, memory_mask):
         """One position of decoding: x (B, 1, D) at ``index``, cache (keys, values) of (B, H, P, D/H).
@@ -190,11 +198,16 @@ class DecoderBlock(keras.layers.Layer):
         out = self._finish(x, entered, cache, so_far, memory_keys_values, memory_mask, False)
         return *out, cache
 
-    def _finish(self, x, entered, keys_values, self_mask, memory_keys_values, memory_mask, training):
-        attended, self_weights = self.self_attention.attend(entered, *keys_values, self_mask)
+    def _finish(
+        self, x, entered, keys_values, self_mask, memory_keys_values, memory_mask, training, altered=None
+    ):
+        altered_self, altered_cross = altered or (None, None)
+        attended, self_weights = self.self_attention.attend(entered, *keys_values, self_mask, altered_self)
         x = self.around_self.leave(x, attended, training)
         entered = self.around_cross.enter(x)
-        attended, cross_weights = self.cross_attention.attend(entered, *memory_keys_values, memory_mask)
+        attended, cross_weights = self.cross_attention.attend(
+            entered, *memory_keys_values, memory_mask, altered_cross
+        )
         x = self.around_cross.leave(x, attended, training)
         fed = self.feed_forward(self.around_feed_forward.enter(x))
         return self.around_feed_forward.leave(x, fed, training), self_weights, cross_weights

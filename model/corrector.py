@@ -324,6 +324,14 @@ class Corrector:
         multiplied by sqrt(D) and before positions are added."""
         return self._network.embeddings(self.tokenizer.encode_source(text))
 
+    @property
+    def laboratory(self):
+        """The network's ``model.laboratory.Laboratory``: passes under interventions, on ids.
+
+        Raises ValueError for a network that takes no interventions.
+        """
+        return self._network.laboratory
+
     def weight_sizes(self) -> dict[str, int]:
         """How many parameters each of the network's arrays has, by its path, such as
         ``transformer/encoder_1/self_attention/query/kernel``."""

@@ -80,19 +80,31 @@ def longest_target(source_length):
     return source_length + source_length // 3 + 16
 
 
-def settle(reading: Reading, sources: Sequence[Sequence[int]], space_id: int) -> list[Produced | None]:
+def settle(
+    reading: Reading,
+    sources: Sequence[Sequence[int]],
+    space_id: int,
+    forced: Sequence[Sequence[int]] = (),
+) -> list[Produced | None]:
     """The correction of each of the ``sources`` that ``reading`` has encoded; None where no end mark comes
     within ``longest_target``.
 
-    ``space_id``: the token that is missing more often than it is replaced. Each pass makes one more token
-    certain at least.
+    ``space_id``: the token that is missing more often than it is replaced. ``forced``: for each row the tokens
+    that its correction has to begin with, whatever the network says; none by default. Each pass makes one more
+    token certain at least.
     """
     answers: list[Produced | None] = [None] * len(sources)
-    drafts = {row: list(source) for row, source in enumerate(sources)}  # of those without an answer yet
+    forced = forced or [()] * len(sources)
+    # Of those without an answer yet.
+    drafts = {
+        row: [*start, *source[len(start) :]]
+        for row, (source, start) in enumerate(zip(sources, forced, strict=True))
+    }
     while drafts:
         looked, unsettled = reading.look(list(drafts.values())), []
         for number, (row, draft) in enumerate(list(drafts.items())):
             said = looked.logits[number, : len(draft)].argmax(axis=-1).tolist()
+            said[: len(forced[row])] = forced[row][: len(said)]
             written = certain_tokens(draft, said)
             limit = longest_target(len(sources[row]))
             if written[-1] != END_ID and len(written) < limit:

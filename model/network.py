@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from model.decoding import beam_search, greedy
 from model.drafting import Produced, longest_target, read_off, settle
+from model.laboratory import Laboratory
 from model.passes import IDS, Halves, Reading, compile_halves
 from model.projections import Projections
 from model.tokenizer import END_ID, START_ID, pad
@@ -102,6 +103,11 @@ class CompiledNetwork:
     @cached_property
     def _fast_halves(self) -> Halves:
         return compile_halves(self.network, jit_compile=True)
+
+    @cached_property
+    def laboratory(self) -> Laboratory:
+        """Passes under interventions. Raises ValueError for a network that takes none."""
+        return Laboratory(self.network, self.space_id)
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         reading = Reading(sources, partial(self._choose, len(sources)))

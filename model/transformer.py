@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from model.attention import look_ahead_mask, padding_mask
+from model.attention import Altered, look_ahead_mask, padding_mask
 from model.blocks import DecoderBlock, EncoderBlock, PositionalEncoding, TokenEmbedding
 from model.config import TransformerConfig
 from model.tokenizer import PAD_ID
@@ -43,6 +43,11 @@ class Step(NamedTuple):
     cache: Any  # per layer (keys, values) of (B, H, P, D/H)
 
 
+def _of_layer(altered: dict[str, Altered] | None, kind: str, number: int) -> Altered | None:
+    found = (altered or {}).get(kind)
+    return None if found is None else found.layer(number)
+
+
 class Transformer(keras.Model):
     """``call((source_ids (B, S), decoder_input_ids (B, T)))`` -> logits (B, T, V).
 
@@ -71,27 +76,44 @@ class Transformer(keras.Model):
             layer.build(shape)
         self.built = True
 
-    def _embed(self, ids, training, start=0):
-        return self.dropout(self.positional_encoding(self.embedding(ids), start=start), training=training)
+    def _embed(self, ids, training, start=0, kept=None):
+        tokens = self.embedding(ids)
+        if kept is not None:
+            tokens = tokens * kept[..., None]  # (B, S, D), (B, S) -> (B, S, D)
+        return self.dropout(self.positional_encoding(tokens, start=start), training=training)
 
-    def encode(self, source_ids, training=False):
-        """(B, S) -> Memory and {"encoder_attention": (B, L, H, S, S)}."""
+    def encode(self, source_ids, training=False, altered=None, kept=None):
+        """(B, S) -> Memory and {"encoder_attention": (B, L, H, S, S)}.
+
+        An intervention comes as ``altered``, parts of ``attention.Altered`` stacked over layers by kind of
+        attention, and as ``kept`` (B, S), what the embedding of each token is multiplied by.
+        """
         mask = padding_mask(source_ids, PAD_ID)
-        x = self._embed(source_ids, training)
+        x = self._embed(source_ids, training, kept=kept)
         attention = []
-        for block in self.encoder_blocks:
-            x, weights = block(x, mask, training=training)
+        for number, block in enumerate(self.encoder_blocks):
+            x, weights = block(
+                x, mask, training=training, altered=_of_layer(altered, "encoder_attention", number)
+            )
             attention.append(weights)
         states = x if self.encoder_norm is None else self.encoder_norm(x)
         return Memory(states, mask), {"encoder_attention": ops.stack(attention, axis=1)}
 
-    def decode(self, decoder_input_ids, memory: Memory, training=False):
-        """(B, T) -> logits (B, T, V), {"decoder_attention": (B, L, H, T, T), "cross_attention": (B, L, H, T, S)}."""
+    def decode(self, decoder_input_ids, memory: Memory, training=False, altered=None, kept=None):
+        """(B, T) -> logits (B, T, V), {"decoder_attention": (B, L, H, T, T), "cross_attention": (B, L, H, T, S)}.
+
+        ``altered`` and ``kept`` (B, T): as in ``encode``.
+        """
         mask = look_ahead_mask(ops.shape(decoder_input_ids)[1])
-        x = self._embed(decoder_input_ids, training)
+        x = self._embed(decoder_input_ids, training, kept=kept)
         decoder_attention, cross_attention = [], []
-        for block in self.decoder_blocks:
-            x, self_weights, cross_weights = block(x, memory.states, mask, memory.mask, training=training)
+        for number, block in enumerate(self.decoder_blocks):
+            of_layer = tuple(
+                _of_layer(altered, kind, number) for kind in ("decoder_attention", "cross_attention")
+            )
+            x, self_weights, cross_weights = block(
+                x, memory.states, mask, memory.mask, training=training, altered=of_layer
+            )
             decoder_attention.append(self_weights)
             cross_attention.append(cross_weights)
         seen = {"decoder_attention": decoder_attention, "cross_attention": cross_attention}

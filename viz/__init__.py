@@ -3,6 +3,9 @@
 from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars
 from viz.calculation import SIGNED, WEIGHT, attention_steps, number_heatmap, number_text
+from viz.contribution_panels import MethodPanel, contribution_panels
+from viz.effect_mosaic import effect_mosaic
+from viz.effect_scatter import attention_effect_scatter
 from viz.embedding_sizes import embedding_sizes
 from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
@@ -11,6 +14,7 @@ from viz.history import history_curves
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap
+from viz.pruning import pruning_curve
 from viz.reliability import reliability_curve
 from viz.theme import THEMES, config
 from viz.weight_colours import FAINT
@@ -22,12 +26,16 @@ __all__ = [
     "WEIGHT",
     "Hidden",
     "MapTexts",
+    "MethodPanel",
     "ShiftReference",
     "attention_bars",
+    "attention_effect_scatter",
     "attention_heatmap",
     "attention_steps",
     "cells_joined",
     "config",
+    "contribution_panels",
+    "effect_mosaic",
     "embedding_sizes",
     "head_grid",
     "history_curves",
@@ -38,5 +46,6 @@ __all__ = [
     "position_similarity_heatmap",
     "positional_encoding_curves",
     "positional_encoding_heatmap",
+    "pruning_curve",
     "reliability_curve",
 ]

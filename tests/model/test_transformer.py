@@ -124,7 +124,7 @@ def test_the_same_token_at_another_position_is_another_vector(network):
 
 def test_positions_are_added_to_the_scaled_embedding():
     network = build(norm_first=False)
-    network.encoder_blocks = [lambda x, mask, training=False: (x, ops.zeros((1, 1, 1, 1)))]
+    network.encoder_blocks = [lambda x, mask, **_: (x, ops.zeros((1, 1, 1, 1)))]
     ids = np.array([[4, 9, 2]], np.int32)
     what_the_first_block_reads = network.encode(ids)[0].states
     scaled = np.asarray(network.embedding(ids))

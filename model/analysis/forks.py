@@ -1,0 +1,62 @@
+"""The road not taken: another token at one step, and how the network goes on from there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from model.interventions import Intervention
+from model.tokenizer import END, END_ID, OUTSIDE, OUTSIDE_ID, VISIBLE_SPACE
+from model.trace import AttentionTrace
+
+if TYPE_CHECKING:
+    from model.corrector import Corrector
+
+
+@dataclass(frozen=True)
+class Fork:
+    """Two ways to go on after the same ``row`` tokens.
+
+    ``observed`` is the pass over the given target. ``other`` is the pass over what the network writes once
+    ``candidate`` has been forced on it at ``row``; everything behind is its own choice. Both are passes without
+    any intervention: ``log_probabilities`` are what the network thought of each token, the forced one included.
+    """
+
+    row: int
+    candidate: str
+    observed: AttentionTrace
+    other: AttentionTrace | None  # None where the network finds no end
+    text: str | None  # of ``other``
+
+
+def road_not_taken(corrector: Corrector, source: str, target: str, row: int, candidate: str) -> Fork:
+    """Force ``candidate``, labelled as traces label tokens, in place of what ``target`` has at ``row``.
+
+    Raises ValueError for a row that the target does not have, for a token that the network cannot write, and for
+    a network that takes no interventions.
+    """
+    ids = corrector.tokenizer.encode_target(target)
+    if not 0 <= row < len(ids):
+        raise ValueError(f"the row should lie in 0..{len(ids) - 1}, received {row}")
+    forced = [*ids[:row], _token_id(corrector, candidate)]
+    if forced[-1] == END_ID:
+        text = target[:row]
+    else:
+        source_ids = corrector.tokenizer.encode_source(source)
+        (written,) = corrector.laboratory.write([source_ids], [Intervention()], [forced])
+        text = written and corrector.tokenizer.decode(written.ids, source)
+    other = None if text is None else corrector.trace(source, text)
+    return Fork(row, candidate, corrector.trace(source, target), other, text)
+
+
+def _token_id(corrector: Corrector, candidate: str) -> int:
+    special = {END: END_ID, OUTSIDE: OUTSIDE_ID}
+    if candidate in special:
+        return special[candidate]
+    character = " " if candidate == VISIBLE_SPACE else candidate
+    found = corrector.tokenizer.encode_target(character)[:-1]
+    if len(found) != 1 or found[0] == OUTSIDE_ID:
+        raise ValueError(
+            f"the candidate should be one token that the network can write, received {candidate!r}"
+        )
+    return found[0]

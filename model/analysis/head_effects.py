@@ -1,0 +1,129 @@
+"""What each head does for one edit: it is taken away, and the network is asked again.
+
+L layers, H heads, D d_model. Sources: Michel, Levy & Neubig, "Are Sixteen Heads Really Better than One?" (2019);
+Voita et al. (2019) prune heads of encoder-decoder models in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model.analysis.edits import attention_to_edit
+from model.analysis.questions import Question, ask, question_of_change, written_under
+from model.analysis.ranks import rank_correlation, ranks
+from model.changes import Change, find_changes
+from model.interventions import Head, Intervention, every_head
+
+if TYPE_CHECKING:
+    from model.corrector import Corrector
+
+
+@dataclass(frozen=True)
+class HeadEffects:
+    """What becomes of one edit without each of N heads.
+
+    ``observed`` and ``attention`` come from the plain pass, all other arrays from passes in which one head was
+    off. Arrays are in the order of ``heads``.
+    """
+
+    question: Question
+    heads: tuple[Head, ...]  # (N,) kind by kind, layer by layer
+    observed: float  # log p(fix) - log p(keep) of the plain pass, in nats
+    observed_fix: float  # p(fix) of the plain pass, of the token with which the fix begins
+    without: np.ndarray  # (N,) float32, log p(fix) - log p(keep) without the head
+    fix_without: np.ndarray  # (N,) float32, p(fix) without the head
+    attention: (
+        np.ndarray
+    )  # (N,) float32 in 0..1, how much the head attends to the edit (edits.attention_to_edit)
+
+    @property
+    def effect(self) -> np.ndarray:
+        """(N,) float32, in nats: how log p(fix) - log p(keep) changes when the head is removed.
+
+        Negative: the head speaks for the fix. Positive: it speaks for what was typed.
+        """
+        return self.without - np.float32(self.observed)
+
+    def grid(self, kind: str, values: np.ndarray | None = None) -> np.ndarray:
+        """(L, H) of one kind of attention: of ``values`` (N,), by default the effects."""
+        values = self.effect if values is None else values
+        chosen = [(head, value) for head, value in zip(self.heads, values, strict=True) if head.kind == kind]
+        layers = 1 + max((head.layer for head, _ in chosen), default=-1)
+        return np.array([value for _, value in chosen], np.float32).reshape(layers, -1)
+
+    def correlation(self, kind: str | None = None) -> float:
+        """Rank correlation of attention to the edit and size of the effect, over the heads of a kind or over
+        all; nan where either does not vary."""
+        rows = [i for i, head in enumerate(self.heads) if kind in (None, head.kind)]
+        return rank_correlation(self.attention[rows], np.abs(self.effect[rows]))
+
+    def strongest(self, count: int = 5) -> tuple[Head, ...]:
+        """The heads whose removal changes most, the strongest first."""
+        order = np.argsort(-np.abs(self.effect), kind="stable")[:count]
+        return tuple(self.heads[i] for i in order)
+
+    def rank_of_looker(self) -> tuple[Head, int]:
+        """The head that looks most at the edit, and the rank of its effect among all: 1 is the largest."""
+        looker = int(self.attention.argmax())
+        below = ranks(np.abs(self.effect))[looker]
+        return self.heads[looker], int(len(self.heads) - np.floor(below))
+
+
+def head_effects(
+    corrector: Corrector,
+    source: str,
+    target: str,
+    change: Change,
+    means: Mapping[str, np.ndarray] | None = None,
+) -> HeadEffects:
+    """Remove each head in turn, all in one batch of teacher-forced passes, and ask about one edit.
+
+    ``change``: one of ``find_changes(source, target)``. ``means``: what a removed head puts out instead of
+    zero, by kind (L, H, D/H), such as ``model.analysis.head_means.mean_outputs`` has.
+
+    Raises ValueError for a change that does not lead from source to target, and for a network that takes no
+    interventions.
+    """
+    changes = find_changes(source, target)
+    question = question_of_change(corrector, source, target, change)
+    trace = corrector.trace(source, target)
+    attention = [attention_to_edit(trace, kind, change, changes).share for kind in trace.kinds]
+    heads = every_head(corrector.config)
+    off = [Intervention(off=frozenset([head]), means=means) for head in heads]
+    odds = ask(corrector, source, target, question, [Intervention(), *off])
+    return HeadEffects(
+        question=question,
+        heads=heads,
+        observed=float(odds.log_odds[0]),
+        observed_fix=float(np.exp(odds.log_written[0])),
+        without=odds.log_odds[1:],
+        fix_without=np.exp(odds.log_written[1:]),
+        attention=np.concatenate([share.ravel() for share in attention]),
+    )
+
+
+@dataclass(frozen=True)
+class Without:
+    """What the network writes of its own accord without some heads; ``text`` is None where it finds no end."""
+
+    heads: frozenset[Head]
+    text: str | None
+
+
+def written_without(
+    corrector: Corrector,
+    source: str,
+    sets: Iterable[Collection[Head]],
+    means: Mapping[str, np.ndarray] | None = None,
+) -> tuple[Without, ...]:
+    """Correct one sentence without each of these sets of heads, by free decoding.
+
+    Raises ValueError for a head that the network does not have.
+    """
+    sets = [frozenset(heads) for heads in sets]
+    texts = written_under(corrector, source, [Intervention(off=heads, means=means) for heads in sets])
+    return tuple(Without(heads, text) for heads, text in zip(sets, texts, strict=True))

@@ -1,0 +1,94 @@
+"""What each head does for all of one sentence: for every edit, for what is copied, and for the whole text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model.analysis.edits import attention_to_edit, changed_rows
+from model.analysis.questions import question_of_change
+from model.changes import Change, find_changes
+from model.interventions import Head, Intervention, every_head
+
+if TYPE_CHECKING:
+    from model.corrector import Corrector
+
+
+@dataclass(frozen=True)
+class PairEffects:
+    """N heads in the order of ``heads``; each is taken away alone. In nats; ``written`` is observed, the rest not.
+
+    ``edits``: how log p(fix) - log p(keep) changes where each of E changes begins, as ``HeadEffects.effect``.
+    ``copied``: how log p changes of each of C target characters that stand in the source as well.
+    ``whole``: how log p of the whole target given the source changes.
+    """
+
+    heads: tuple[Head, ...]
+    changes: tuple[Change, ...]
+    attention: np.ndarray  # (E, N) float32, observed: the share each head gives to the edit
+    written: np.ndarray  # (E,) bool, observed: whether the fix is more probable than keeping what was typed
+    edits: np.ndarray  # (E, N) float32
+    copied: np.ndarray  # (C, N) float32
+    whole: np.ndarray  # (N,) float32
+
+
+def pair_effects(corrector: Corrector, source: str, target: str) -> PairEffects:
+    """All of ``PairEffects`` for one sentence, from one batch of teacher-forced passes.
+
+    Raises ValueError for a network that takes no interventions.
+    """
+    heads = every_head(corrector.config)
+    ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
+    interventions = [Intervention(), *(Intervention(off=frozenset([head])) for head in heads)]
+    looked = corrector.laboratory.look(*([each] * len(interventions) for each in ids), interventions)
+    logits = looked.logits  # (1 + N, T, V)
+    written = np.take_along_axis(logits, np.array(ids[1])[None, :, None], axis=-1)[..., 0]  # (1 + N, T)
+    highest = logits.max(axis=-1, keepdims=True)
+    logs = written - highest[..., 0] - np.log(np.exp(logits - highest).sum(axis=-1))
+    changes = find_changes(source, target)
+    copied = ~changed_rows(changes, len(ids[1]))
+    copied[-1] = False  # the end mark is no character
+    lost = logs[1:] - logs[0]  # (N, T)
+    odds = np.zeros((len(changes), len(interventions)), np.float32)
+    for number, change in enumerate(changes):
+        question = question_of_change(corrector, source, target, change)
+        odds[number] = logits[:, question.row, question.written] - logits[:, question.row, question.instead]
+    return PairEffects(
+        heads,
+        changes,
+        _attention(corrector, source, target, changes, len(heads)),
+        odds[:, 0] > 0,
+        odds[:, 1:] - odds[:, :1],
+        lost[:, copied].T,
+        lost.sum(axis=1),
+    )
+
+
+def _attention(corrector: Corrector, source: str, target: str, changes, count: int) -> np.ndarray:
+    if not changes:
+        return np.zeros((0, count), np.float32)
+    trace = corrector.trace(source, target)
+    return np.stack(
+        [
+            np.concatenate(
+                [attention_to_edit(trace, kind, change, changes).share.ravel() for kind in trace.kinds]
+            )
+            for change in changes
+        ]
+    )
+
+
+def mean_outputs(corrector: Corrector, source: str, target: str) -> dict[str, np.ndarray]:
+    """What each head puts out in one sentence, the mean over its rows: (L, H, D/H) float32 by kind.
+
+    Averaged over a corpus it can stand in for a head that is switched off (``Intervention.means``).
+    """
+    insides = corrector.laboratory.insides(
+        corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
+    )
+    return {
+        kind: np.einsum("lhqk,lhkd->lhd", weights, insides.values[kind]) / weights.shape[2]
+        for kind, weights in insides.attention.items()
+    }

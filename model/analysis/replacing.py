@@ -1,0 +1,135 @@
+"""Would another attention have done? One head's weights are exchanged, and the network is asked again.
+
+S source tokens, T target tokens, Q query and K key positions. Source: Jain & Wallace, "Attention is not Explanation"
+(NAACL 2019), section 4.2; see also the answer of Wiegreffe & Pinter, "Attention is not not Explanation" (EMNLP 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model.analysis.edits import copy_positions
+from model.analysis.questions import Question, ask, written_under
+from model.changes import find_changes
+from model.drafting import longest_target
+from model.interventions import Head, Intervention
+
+if TYPE_CHECKING:
+    from model.corrector import Corrector
+    from model.trace import AttentionTrace
+
+OBSERVED, UNIFORM, COPY, PERMUTED = "observed", "uniform", "copy", "permuted"
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """What becomes of one row and of the whole text with other weights in one head.
+
+    ``intervened`` is False for the head's own weights (``how`` is OBSERVED), True for all others.
+    """
+
+    how: str
+    intervened: bool
+    weights: np.ndarray  # (Q, K) float32 as the pass over source and target used them; rows sum to 1
+    written_probability: float  # of what the row writes; for an edit, the first token of the fix
+    instead_probability: float  # of the other token; for an edit, of keeping what was typed
+    text: str | None  # what the network writes of its own accord; None where it finds no end
+
+
+def replaced_attention(
+    corrector: Corrector,
+    source: str,
+    target: str,
+    question: Question,
+    head: Head,
+    painted: Mapping[str, np.ndarray] | None = None,
+    seed: int = 0,
+) -> tuple[Replaced, ...]:
+    """The head as it is, then with uniform weights, with those of a copy, with its own ones permuted, and with
+    each of ``painted`` by its name: weights (Q, K) as ``Intervention.weights`` wants them.
+
+    Raises ValueError for a head that the network does not have and for weights that do not fit.
+    """
+    trace = corrector.trace(source, target)
+    others = {
+        UNIFORM: uniform_rows(head.kind, len(source) + 1),
+        COPY: copy_rows(head.kind, source, target),
+        PERMUTED: permuted_rows(trace, head, seed),
+        **(painted or {}),
+    }
+    interventions = [Intervention(), *(Intervention(weights={head: rows}) for rows in others.values())]
+    odds = ask(corrector, source, target, question, interventions)
+    ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
+    looked = corrector.laboratory.look(*([each] * len(interventions) for each in ids), interventions)
+    used = looked.attention[head.kind][:, head.layer, head.head]  # (B, Q, K)
+    texts = written_under(corrector, source, interventions)
+    return tuple(
+        Replaced(
+            how,
+            how != OBSERVED,
+            used[number],
+            float(np.exp(odds.log_written[number])),
+            float(np.exp(odds.log_instead[number])),
+            texts[number],
+        )
+        for number, how in enumerate((OBSERVED, *others))
+    )
+
+
+def uniform_rows(kind: str, source_length: int) -> np.ndarray:
+    """(Q, K) float32: every row looks alike at all it may see, for S = ``source_length`` tokens and as many rows
+    as a correction of them can have."""
+    rows = source_length if kind == "encoder_attention" else longest_target(source_length)
+    keys = rows if kind == "decoder_attention" else source_length
+    weights = np.ones((rows, keys), np.float32)
+    if kind == "decoder_attention":
+        weights = np.tril(weights)
+    return weights / weights.sum(axis=1, keepdims=True)
+
+
+def copy_rows(kind: str, source: str, target: str) -> np.ndarray:
+    """(Q, K) float32, 1 where a plain copy would look: in cross-attention at the source token that stands where
+    the row writes (``edits.copy_positions``; what is inserted looks at the token it goes before), in the other
+    kinds at the row's own token."""
+    if kind != "cross_attention":
+        return np.eye(len(source) + 1 if kind == "encoder_attention" else len(target) + 1, dtype=np.float32)
+    changes = find_changes(source, target)
+    positions = copy_positions(changes, len(source) + 1, len(target) + 1)
+    for change in changes:
+        rows = slice(change.target_start, change.target_end)
+        positions[rows] = np.where(positions[rows] < 0, change.source_end, positions[rows])
+    return np.eye(len(source) + 1, dtype=np.float32)[positions]
+
+
+def permuted_rows(trace: AttentionTrace, head: Head, seed: int = 0) -> np.ndarray:
+    """(Q, K) float32: the head's own weights, in each row shuffled among the keys that the row may see."""
+    rng = np.random.default_rng(seed)
+    weights = trace.attention(head.kind)[head.layer, head.head].copy()
+    for number, row in enumerate(weights):
+        seen = number + 1 if head.kind == "decoder_attention" else len(row)
+        row[:seen] = rng.permutation(row[:seen])
+    return weights
+
+
+def painted_row(trace: AttentionTrace, kind: str, row: int, weights: np.ndarray) -> np.ndarray:
+    """(Q, K) float32: NaN, which leaves a head's rows as they are, but for one row with the weights (K,), which
+    are divided by their sum.
+
+    Raises ValueError for a row that does not exist, for weights of another length, for negative ones and for
+    nothing but zeros, and in decoder self-attention for weights of tokens that come later.
+    """
+    shape = trace.attention(kind).shape[2:]
+    weights = np.asarray(weights, np.float32)
+    if not 0 <= row < shape[0] or weights.shape != shape[1:]:
+        raise ValueError(f"a row of {shape} should be painted, received row {row} with {weights.shape}")
+    if (weights < 0).any() or not weights.sum() > 0:
+        raise ValueError(f"weights should be 0 or more and not all 0, received {weights.tolist()}")
+    if kind == "decoder_attention" and weights[row + 1 :].any():
+        raise ValueError(f"row {row} cannot see what comes later, received {weights.tolist()}")
+    painted = np.full(shape, np.nan, np.float32)
+    painted[row] = weights / weights.sum()
+    return painted

@@ -1,0 +1,141 @@
+"""What a head does in one sentence, as numbers for each of its rows: does it copy, look ahead, look at spaces?
+
+L layers, H heads, S source and T target tokens, Q query and K key positions. The roles follow what Voita et al.
+(ACL 2019) and Clark et al. (BlackboxNLP 2019) found heads to do, in the terms of spelling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.edits import changed_rows, copy_positions
+from model.analysis.kinds import kind_of
+from model.changes import find_changes
+from model.hangul import is_syllable
+
+OWN, PREVIOUS, NEXT, LIAISON = "own", "previous", "next", "liaison"
+SPACES, PUNCTUATION, MARKS, BREADTH = "spaces", "punctuation", "marks", "breadth"
+ROLES = (OWN, PREVIOUS, NEXT, LIAISON, SPACES, PUNCTUATION, MARKS, BREADTH)
+COPIED, EDITED = "copied", "edited"
+CLASSES = (COPIED, EDITED)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of one kind of attention in one sentence, and where each stands among the keys.
+
+    ``own``: in cross-attention the source token that a copy would write (inside an insertion the one it goes before), in
+    the encoder the token itself, in decoder self-attention the token just read. ``edited``: rows that write
+    a change, or in the encoder the characters that are changed. ``liaison``: the key of the next syllable, spaces
+    skipped, for rows of a change in which a coda had moved there, else -1. The end mark has no row here.
+    """
+
+    own: np.ndarray  # (Q - 1,) int
+    edited: np.ndarray  # (Q - 1,) bool
+    liaison: np.ndarray  # (Q - 1,) int
+    keys: str  # K characters; marks are "\\0"
+
+    def visible(self, kind: str) -> np.ndarray:
+        """(Q - 1, K) bool: what each row may look at."""
+        if kind == "decoder_attention":
+            return np.tri(len(self.own), len(self.keys), dtype=bool)
+        return np.ones((len(self.own), len(self.keys)), bool)
+
+
+def rows_of(kind: str, source: str, target: str) -> Rows:
+    """The rows of one kind of attention while ``source`` is turned into ``target``."""
+    changes = find_changes(source, target)
+    moved = [each for each in changes if kind_of(each, source, target) == "liaison"]
+    s, t = len(source), len(target)
+    if kind == "encoder_attention":
+        edited = np.zeros(s, bool)
+        for change in changes:
+            edited[change.source_start : change.source_end] = True
+        liaison = np.full(s, -1)
+        for change in moved:
+            for place in range(change.source_start, change.source_end):
+                liaison[place] = _next_syllable(source, place)
+        return Rows(np.arange(s), edited, liaison, source + "\0")
+    edited = changed_rows(changes, t + 1)[:t]
+    if kind == "decoder_attention":
+        return Rows(np.arange(t), edited, np.full(t, -1), "\0" + target)
+    own = copy_positions(changes, s + 1, t + 1)
+    liaison = np.full(t, -1)
+    for change in changes:
+        inside = slice(change.target_start, change.target_end)
+        own[inside] = np.where(own[inside] < 0, change.source_end, own[inside])
+        if change in moved:
+            liaison[inside] = [_next_syllable(source, place) for place in own[inside]]
+    return Rows(own[:t], edited, liaison, source + "\0")
+
+
+def _next_syllable(text: str, place: int) -> int:
+    later = (i for i in range(place + 1, len(text)) if not text[i].isspace())
+    found = next(later, -1)
+    return found if found >= 0 and is_syllable(text[found]) else -1
+
+
+def measure(kind: str, weights: np.ndarray, rows: Rows) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Of each role that a kind of attention can have: which rows it concerns (R,), and of these the shares of
+    attention (R, L, H) that it takes. BREADTH alone is no share but entropy in bits (Shannon 1948).
+
+    ``weights``: (L, H, Q, K), the end mark's row last. Decoder self-attention cannot look ahead.
+    """
+    weights = np.moveaxis(weights[:, :, :-1], 2, 0).astype(np.float32)  # (Q - 1, L, H, K)
+    found = {}
+    for role, columns in _single_columns(kind, rows).items():
+        standing = np.flatnonzero((columns >= 0) & (columns < weights.shape[-1]))
+        found[role] = standing, weights[standing, :, :, columns[standing]]
+    every = np.arange(len(weights))
+    for role, mask in _masks(rows.keys).items():
+        found[role] = every, weights @ mask.astype(np.float32)
+    logarithms = np.log2(np.where(weights > 0, weights, 1))
+    found[BREADTH] = every, -(weights * logarithms).sum(axis=-1)
+    return found
+
+
+def chance(kind: str, rows: Rows) -> dict[str, np.ndarray]:
+    """(R,) of each role of ``measure``: its share in a head that looks alike at all it may see; of BREADTH the
+    entropy of such a head."""
+    visible = rows.visible(kind)
+    counts = visible.sum(axis=1)
+    found = {}
+    for role, columns in _single_columns(kind, rows).items():
+        standing = np.flatnonzero((columns >= 0) & (columns < len(rows.keys)))
+        found[role] = 1 / counts[standing]
+    for role, mask in _masks(rows.keys).items():
+        found[role] = (visible & mask).sum(axis=1) / counts
+    found[BREADTH] = np.log2(counts)
+    return found
+
+
+def _single_columns(kind: str, rows: Rows) -> dict[str, np.ndarray]:
+    columns = {OWN: rows.own, PREVIOUS: rows.own - 1}
+    if kind != "decoder_attention":
+        columns |= {NEXT: rows.own + 1, LIAISON: rows.liaison}
+    return columns
+
+
+def _masks(keys: str) -> dict[str, np.ndarray]:
+    def where(test) -> np.ndarray:
+        return np.array([test(c) for c in keys], bool)
+
+    return {
+        SPACES: where(str.isspace),
+        PUNCTUATION: where(lambda c: c != "\0" and not c.isalnum() and not c.isspace()),
+        MARKS: where(lambda c: c == "\0"),
+    }
+
+
+def leading_role(means: Mapping[str, float], chances: Mapping[str, float], least: float = 0.25) -> str:
+    """The role that takes most beyond chance among those that are shares, or BREADTH where none takes ``least``."""
+    beyond = {
+        role: means[role] - chances[role]
+        for role in ROLES
+        if role not in (BREADTH, LIAISON) and np.isfinite(means.get(role, np.nan))
+    }
+    best = max(beyond, key=beyond.get, default=BREADTH)
+    return best if beyond.get(best, 0.0) >= least else BREADTH

@@ -1,0 +1,195 @@
+"""What is changed in a pass, as plain data: heads switched off, weights replaced, tokens left out.
+
+An intervention is an argument of a pass (``Laboratory.look``), never a state of a network. B interventions
+(or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from model.config import NetworkConfig
+
+# The names of the arrays that ``alterations`` makes: a kind of attention, then a field of ``attention.Altered``.
+SEPARATOR = "."
+_ROW_TOLERANCE = 1e-3
+
+
+class Head(NamedTuple):
+    """One head of one kind of attention; layer and head are counted from 0."""
+
+    kind: str
+    layer: int
+    head: int
+
+
+class ZeroedValue(NamedTuple):
+    """The value vectors of one key position, in all heads of one layer."""
+
+    kind: str
+    layer: int
+    position: int
+
+
+def every_head(config: NetworkConfig) -> tuple[Head, ...]:
+    """All heads of a network: kind by kind, layer by layer."""
+    return tuple(
+        Head(kind, layer, head)
+        for kind in config.attention_kinds
+        for layer in range(config.attention_layers)
+        for head in range(config.num_heads)
+    )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Intervention:
+    """What is changed in one pass; ``Intervention()`` changes nothing.
+
+    ``off``: heads whose output, before the output projection, is zero (Michel et al. 2019, section 2.3), or
+    what ``means`` says of them: by kind (L, H, D/H), such as the mean over a corpus.
+    ``weights``: by head (Q, K), what stands in place of its attention weights (Jain & Wallace 2019). A row
+    of NaN stays as it is; so does every row beyond Q. In decoder self-attention nothing may stand right of
+    the diagonal.
+    ``zeroed``: value vectors that are multiplied by zero; the weights stay as they are (Mohebbi et al. 2023).
+    ``without_source``: source positions that nobody may look at, as if padding stood there; the other
+    tokens keep their positions. ``without_target``: the same of what the decoder has read, 0 being the start
+    mark; besides, its embedding is zero, because a row begins with the token that it has just read.
+    """
+
+    off: frozenset[Head] = frozenset()
+    means: Mapping[str, np.ndarray] | None = None
+    weights: Mapping[Head, np.ndarray] = field(default_factory=dict)
+    zeroed: frozenset[ZeroedValue] = frozenset()
+    without_source: frozenset[int] = frozenset()
+    without_target: frozenset[int] = frozenset()
+
+    @property
+    def reaches_encoder(self) -> bool:
+        """Whether what the encoder leaves is changed by it."""
+        places = (*self.off, *self.weights, *self.zeroed)
+        return bool(self.without_source) or any(place.kind == "encoder_attention" for place in places)
+
+    @property
+    def fingerprint(self) -> str:
+        """20 hexadecimal digits, equal for interventions that do the same: for the key of a cache."""
+        digest = hashlib.sha256()
+        sets = (self.off, self.zeroed, self.without_source, self.without_target)
+        digest.update(repr([sorted(each) for each in sets]).encode())
+        means = [(kind, self.means[kind]) for kind in sorted(self.means or {})]
+        for name, array in (*means, *sorted(self.weights.items(), key=lambda item: item[0])):
+            values = np.ascontiguousarray(array, np.float32)
+            digest.update(repr((name, values.shape)).encode() + values.tobytes())
+        return digest.hexdigest()[:20]
+
+
+def check(intervention: Intervention, config: NetworkConfig, source_length: int) -> None:
+    """Raise ValueError for an intervention that a network and a sentence of S = ``source_length`` tokens
+    do not have: unknown heads, means or weights of other shapes, rows that are no distribution."""
+    known = set(every_head(config))
+    if strange := sorted({*intervention.off, *intervention.weights} - known):
+        raise ValueError(f"a head should be one of the network's {len(known)}, received {strange[0]}")
+    lanes = {(head.kind, head.layer) for head in known}
+    if strange := sorted(z for z in intervention.zeroed if (z.kind, z.layer) not in lanes or z.position < 0):
+        raise ValueError(f"a zeroed value should lie in a layer of the network, received {strange[0]}")
+    if strange := [p for p in intervention.without_source if not 0 <= p < source_length]:
+        raise ValueError(f"what is left out should lie in 0..{source_length - 1}, received {strange[0]}")
+    if strange := [p for p in intervention.without_target if p < 0]:
+        raise ValueError(f"what is left out should lie at 0 or later, received {strange[0]}")
+    if intervention.means is not None:
+        expected = (config.attention_layers, config.num_heads, config.d_model // config.num_heads)
+        for kind in {head.kind for head in intervention.off}:
+            if np.shape(intervention.means.get(kind)) != expected:
+                received = np.shape(intervention.means.get(kind))
+                raise ValueError(f"means of {kind} should have the shape {expected}, received {received}")
+    for head, rows in intervention.weights.items():
+        _check_rows(head, np.asarray(rows), source_length)
+
+
+def _check_rows(head: Head, rows: np.ndarray, source_length: int) -> None:
+    if rows.ndim != 2 or (head.kind != "decoder_attention" and rows.shape[1] != source_length):
+        raise ValueError(f"weights of {head} should be (Q, {source_length}), received {rows.shape}")
+    if head.kind == "decoder_attention" and np.triu(np.nan_to_num(rows), 1).any():
+        raise ValueError(f"weights of {head} should be 0 right of the diagonal")
+    given = rows[~np.isnan(rows).all(axis=1)]
+    if not (given >= 0).all() or (np.abs(given.sum(axis=1) - 1) > _ROW_TOLERANCE).any():
+        raise ValueError(f"each row of weights of {head} should be 0 or more and sum to 1, or all be NaN")
+
+
+def alterations(
+    interventions: Sequence[Intervention],
+    config: NetworkConfig,
+    kinds: Iterable[str],
+    sizes: Mapping[str, tuple[int, int]],
+) -> dict[str, np.ndarray]:
+    """The arrays that ``attention.Altered`` describes, named ``kind.field``; what nobody changes has none.
+
+    Where all ``interventions`` are one and the same object the arrays have B = 1. ``sizes``: (Q, K) of each
+    kind, padding included.
+    """
+    if all(each is interventions[0] for each in interventions):
+        interventions = interventions[:1]
+    shape = (len(interventions), config.attention_layers, config.num_heads)
+    arrays: dict[str, np.ndarray] = {}
+    for kind in kinds:
+        made = (
+            *_gates(interventions, kind, shape, config.d_model // config.num_heads),
+            *_replaced(interventions, kind, shape, sizes[kind]),
+            *_values(interventions, kind, shape, sizes[kind][1]),
+            *_seen(interventions, kind, shape, sizes[kind][1]),
+        )
+        arrays |= {f"{kind}{SEPARATOR}{name}": array for name, array in made}
+    return arrays
+
+
+def _gates(interventions, kind: str, shape, depth: int):
+    gates = np.ones(shape, np.float32)  # (B, L, H)
+    added = np.zeros((*shape, depth), np.float32)  # (B, L, H, D/H)
+    for row, each in enumerate(interventions):
+        for head in each.off:
+            if head.kind == kind:
+                gates[row, head.layer, head.head] = 0
+                if each.means is not None:
+                    added[row, head.layer, head.head] = each.means[kind][head.layer, head.head]
+    if not gates.all():
+        yield "gates", gates
+    if added.any():
+        yield "added", added
+
+
+def _replaced(interventions, kind: str, shape, size: tuple[int, int]):
+    if not any(head.kind == kind for each in interventions for head in each.weights):
+        return
+    replaced, weights = np.zeros((*shape, size[0]), bool), np.zeros((*shape, *size), np.float32)
+    for row, each in enumerate(interventions):
+        for head, rows in each.weights.items():
+            if head.kind == kind:
+                given = np.asarray(rows, np.float32)[: size[0], : size[1]]
+                standing = ~np.isnan(given).all(axis=1)
+                replaced[row, head.layer, head.head, : len(given)] = standing
+                place = weights[row, head.layer, head.head]
+                place[: len(given), : given.shape[1]] = np.where(standing[:, None], given, 0)
+    yield "replaced", replaced
+    yield "weights", weights
+
+
+def _values(interventions, kind: str, shape, keys: int):
+    values = np.ones((*shape[:2], keys), np.float32)  # (B, L, K)
+    for row, each in enumerate(interventions):
+        for zeroed in each.zeroed:
+            if zeroed.kind == kind and zeroed.position < keys:
+                values[row, zeroed.layer, zeroed.position] = 0
+    if not values.all():
+        yield "values", values
+
+
+def _seen(interventions, kind: str, shape, keys: int):
+    # What is left out of the source is padding to the encoder, and so to whoever reads what it leaves.
+    if kind != "decoder_attention" or not any(each.without_target for each in interventions):
+        return
+    seen = np.ones((*shape[:2], keys), bool)  # (B, L, K)
+    for row, each in enumerate(interventions):
+        seen[row, :, [position for position in each.without_target if position < keys]] = False
+    yield "seen", seen

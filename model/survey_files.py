@@ -1,0 +1,192 @@
+"""What a survey of heads reads, and what it leaves: ``heads.json`` and ``heads.csv``."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model.analysis.pruning import Pair
+from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES, leading_role
+from model.folder import write_atomically
+from model.survey import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS, Survey
+from model.tokenizer import normalise
+
+if TYPE_CHECKING:
+    from model.corrector import Corrector
+
+RESULT, TABLE = "heads.json", "heads.csv"
+PAIR_COLUMNS = ("src", "tgt")
+_DIGITS = 4
+
+
+class SurveyFileError(Exception):
+    """A file of sentences cannot be read; the message says why."""
+
+
+def read_pairs(path: Path, corrector: Corrector, limit: int | None = None) -> tuple[tuple[Pair, ...], int]:
+    """((source, target), …) of a file, and how many lines were left out because they are too long or empty.
+
+    A ``.csv`` file has the columns ``src`` and ``tgt``; any other holds one sentence a line, whose target is what
+    ``corrector`` makes of it. Raises SurveyFileError for a file that is neither.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SurveyFileError(f"{path} cannot be read as UTF-8 text: {error}") from error
+    if path.suffix.lower() == ".csv":
+        rows = csv.DictReader(text.splitlines())
+        if missing := [name for name in PAIR_COLUMNS if name not in (rows.fieldnames or ())]:
+            raise SurveyFileError(f"{path} should have the columns {missing} too, received {rows.fieldnames}")
+        pairs = [(normalise(row["src"] or ""), normalise(row["tgt"] or "")) for row in rows][:limit]
+    else:
+        lines = [line.strip() for line in text.splitlines()][:limit]
+        made = [each for correction in corrector.correct_batch(lines) for each in correction.sentences]
+        pairs = [(each.source, each.text) for each in made]
+    longest = corrector.config.max_length
+    kept = tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))
+    return kept, len(pairs) - len(kept)
+
+
+def write_result(survey: Survey, folder: Path) -> Path:
+    """Write both files into ``folder`` and return the path of the first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(result(survey), ensure_ascii=False, separators=(",", ":"))
+    write_atomically(folder / RESULT, lambda file: file.write(text.encode("utf-8", "replace")))
+    rows = list(table(survey))
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)] if rows else []
+    write_atomically(folder / TABLE, lambda file: file.write(("\n".join(lines) + "\n").encode()))
+    return folder / RESULT
+
+
+def result(survey: Survey) -> dict:
+    """All that was found, as plain numbers; grids are (L, H), layers and heads counted from 0.
+
+    ``roles[kind][role][class]``: ``mean``, ``margin`` (half of the 95 % interval), ``chance`` (the mean of a head that
+    looks alike at all it may see), ``rows``; observed. ``effects[kind]``: what taking a head away changes, in nats, at
+    edited and at copied characters, and of the whole text (``loss``, positive where it hurts); intervened. ``means``: what
+    heads put out on average. ``examples[kind][role]``: of each head a sentence and a row.
+    """
+    means = {kind: survey.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
+    return {
+        "model": survey.corrector.name,
+        "fingerprint": survey.corrector.fingerprint,
+        "sentences": survey.done["roles"],
+        "effect_sentences": survey.done["effects"],
+        "kinds": list(survey.kinds),
+        "roles": {kind: _roles(survey, kind) for kind in survey.kinds},
+        "effects": _effects(survey) if survey.done["effects"] else {},
+        "attention_and_effect": _agreement(survey),
+        "means": {kind: _list(tally.estimate().mean) for kind, tally in means.items() if tally},
+        "pruning": survey.curves,
+        "pruning_order": _pruning_order(survey) if survey.done["effects"] else [],
+        **_examples(survey),
+    }
+
+
+def table(survey: Survey) -> Iterable[dict[str, object]]:
+    """A row for each head: its leading role at copied characters, its shares, and its effects."""
+    found = result(survey)
+    for kind, layer, head in survey.heads:
+        roles = found["roles"][kind]
+        at = {
+            (role, name): classes[name]["mean"][layer][head]
+            for role, classes in roles.items()
+            for name in classes
+        }
+        chances = {role: classes[COPIED]["chance"] for role, classes in roles.items() if COPIED in classes}
+        copied = {role: at[role, COPIED] for role in chances}
+        effects = found["effects"].get(kind, {})
+        yield {
+            "kind": kind,
+            "layer": layer + 1,
+            "head": head + 1,
+            "role": leading_role(copied, chances),
+            **{f"{role}_{name}": at.get((role, name), "") for role in ROLES for name in CLASSES},
+            **{name: grid["mean"][layer][head] for name, grid in effects.items()},
+        }
+
+
+def _roles(survey: Survey, kind: str) -> dict:
+    found: dict[str, dict] = {}
+    for role in ROLES:
+        for name in CLASSES:
+            tally = survey.tallies.get(f"{kind}/{role}/{name}")
+            if tally is None:
+                continue
+            expected = survey.tallies[f"{kind}/{role}/{name}/{CHANCE}"].estimate()
+            found.setdefault(role, {})[name] = _estimated(tally) | {"chance": _list(expected.mean)}
+    return found
+
+
+def _effects(survey: Survey) -> dict:
+    names = {
+        "edited": f"{ANY_KIND}/{EFFECT}/{EDITED}",
+        "edited_size": f"{ANY_KIND}/{EFFECT}/{EDITED}/size",
+        "copied": f"{ANY_KIND}/{EFFECT}/{COPIED}",
+        "loss": f"{ANY_KIND}/{LOSS}",
+    }
+    found: dict[str, dict] = {}
+    for name, key in names.items():
+        if key not in survey.tallies:
+            continue
+        estimate = survey.tallies[key].estimate()
+        sign = -1 if name == "loss" else 1
+        for number, kind in enumerate(survey.kinds):
+            size = int(np.prod(survey.shape))
+            part = slice(number * size, (number + 1) * size)
+            found.setdefault(kind, {})[name] = {
+                "mean": _list(sign * estimate.mean[part].reshape(survey.shape)),
+                "margin": _list(estimate.margin[part].reshape(survey.shape)),
+                "rows": estimate.rows,
+            }
+    return found
+
+
+def _agreement(survey: Survey) -> dict:
+    """Over edits: the rank correlation of heads' attention to an edit with the size of their effect on it, and the rank
+    of the effect of the head that looks most (1 is the largest)."""
+    found = {}
+    for error in ERROR_KINDS:
+        if (tally := survey.tallies.get(f"{LOOKER}/{error}")) is None:
+            continue
+        found[error] = {"rank_of_looker": _estimated(tally)}
+        if (tally := survey.tallies.get(f"{CORRELATION}/{error}")) is not None:
+            found[error]["correlation"] = _estimated(tally)
+    return found
+
+
+def _pruning_order(survey: Survey) -> list[list]:
+    return [list(survey.heads[place]) for place in np.argsort(survey.loss(), kind="stable").tolist()]
+
+
+def _examples(survey: Survey) -> dict:
+    """``sentences_shown``: the pairs that examples point into; ``examples``: [place there, row] or null."""
+    shown: dict[int, int] = {}
+    examples: dict[str, dict] = {}
+    for name, (values, sentences, rows) in survey.best.items():
+        kind, role = name.split("/")
+        grid = [
+            [
+                None if value < 0 else [shown.setdefault(int(number), len(shown)), int(row)]
+                for value, number, row in zip(*line, strict=True)
+            ]
+            for line in zip(values, sentences, rows, strict=True)
+        ]
+        examples.setdefault(kind, {})[role] = grid
+    return {"sentences_shown": [list(survey.plan.pairs[number]) for number in shown], "examples": examples}
+
+
+def _estimated(tally) -> dict:
+    estimate = tally.estimate()
+    return {"mean": _list(estimate.mean), "margin": _list(estimate.margin), "rows": estimate.rows}
+
+
+def _list(values: np.ndarray):
+    # JSON knows no nan: a margin that one sentence cannot give is null.
+    rounded = np.round(values, _DIGITS)
+    return np.where(np.isfinite(rounded), rounded.astype(object), None).tolist()

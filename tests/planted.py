@@ -1,0 +1,131 @@
+"""A Transformer with weights written by hand, so that what every head does is known.
+
+It copies, and writes 먹 for 머 where 거 follows: the coda of 먹 had moved to the next syllable. Three things are
+planted, nothing else does anything:
+
+* ``COPY``, a head of cross-attention: row t looks at source position t and writes what stands there.
+* ``CODA``, a head of cross-attention: row t looks at source position t + 1; if 거 stands there, it speaks
+  for 먹 and against 머.
+* ``DECOY``, a head of cross-attention that looks where CODA looks, and writes nothing.
+
+Each of the other heads looks at its own place or at all places alike, and writes nothing.
+"""
+
+import numpy as np
+
+from model.interventions import Head
+
+CHARACTERS = "가나다라머먹거어요."
+WRONG, RIGHT = "나머거요.", "나먹거요."
+ROW, CAUSE = 1, 2  # the row that writes 먹, and the position of 거
+LAYERS, HEADS, WIDTH = 2, 2, 64
+DEPTH = WIDTH // HEADS
+COPY = Head("cross_attention", 0, 0)
+DECOY = Head("cross_attention", 0, 1)
+CODA = Head("cross_attention", 1, 1)
+
+_TOKENS = 24  # a token's own dimension is this + 2 * id, where the sinusoid has a sine near 0
+_NOTHING = WIDTH - 2  # a dimension that is 0 everywhere: behind a normalisation it holds minus the mean
+_TURNING = 8  # pairs of dimensions by which positions are told apart
+_SHARP = 40.0  # logits of a head fall by more than this from its place to the next
+_TOKEN_SIZE, _COPIED, _CODA = 2.0, 6.0, 4.5
+
+
+def planted_network():
+    """(network, tokenizer): built, with the weights described above."""
+    from model.config import TransformerConfig
+    from model.tokenizer import Tokenizer
+    from model.transformer import Transformer
+
+    tokenizer = Tokenizer(CHARACTERS)
+    config = TransformerConfig(
+        vocab_size=tokenizer.vocab_size,
+        d_model=WIDTH,
+        num_layers=LAYERS,
+        num_heads=HEADS,
+        dff=8,
+        dropout_rate=0.0,
+        norm_first=True,
+        max_length=40,
+    )
+    network = Transformer(config, tokenizer.features())
+    network.build()
+    for variable in network.weights:
+        variable.assign(np.full(variable.shape, variable.name == "gamma", np.float32))
+    _plant_tokens(network, tokenizer)
+    for kind, layer, head in (
+        (k, n, h) for k in ("encoder", "decoder", "cross") for n in (0, 1) for h in (0, 1)
+    ):
+        attention = _attention(network, kind, layer)
+        if (kind, layer, head) in {("cross", 0, 0), ("cross", 0, 1), ("cross", 1, 1)}:
+            _look_at(attention, head, ahead=0 if (layer, head) == COPY[1:] else 1)
+        elif head == 0:
+            _look_at(attention, head, ahead=0)  # head 1 looks at all places alike
+    _plant_values(network, tokenizer)
+    return network, tokenizer
+
+
+def planted_corrector():
+    from model import Corrector
+
+    return Corrector("planted", *planted_network(), fingerprint="planted")
+
+
+def _attention(network, kind: str, layer: int):
+    if kind == "encoder":
+        return network.encoder_blocks[layer].attention
+    block = network.decoder_blocks[layer]
+    return block.self_attention if kind == "decoder" else block.cross_attention
+
+
+def _plant_tokens(network, tokenizer) -> None:
+    table = np.zeros((tokenizer.vocab_size, WIDTH), np.float32)
+    ids = np.arange(tokenizer.vocab_size)
+    table[ids, _TOKENS + 2 * ids] = _TOKEN_SIZE / np.sqrt(WIDTH)
+    network.embedding.tables[0].assign(table)
+    network.decoder_norm.gamma.assign(np.full(WIDTH, 10, np.float32))
+
+
+def _turn(ahead: int) -> np.ndarray:
+    """(D, D/H): from a position's sinusoid to that of the position ``ahead`` of it."""
+    matrix = np.zeros((WIDTH, DEPTH), np.float32)
+    for pair in range(_TURNING):
+        angle = ahead * 10000.0 ** (-2 * pair / WIDTH)
+        sine, cosine = 2 * pair, 2 * pair + 1
+        matrix[sine, sine], matrix[cosine, sine] = np.cos(angle), np.sin(angle)
+        matrix[sine, cosine], matrix[cosine, cosine] = -np.sin(angle), np.cos(angle)
+    matrix[_NOTHING] = -matrix.sum(axis=0)  # takes the mean out again, which differs between positions
+    return matrix
+
+
+def _look_at(attention, head: int, ahead: int) -> None:
+    """Let each query look at the position ``ahead`` of its own."""
+    part = slice(head * DEPTH, (head + 1) * DEPTH)
+    for projection, matrix in (
+        (attention.query_projection, _SHARP * _turn(ahead)),
+        (attention.key_projection, _turn(0)),
+    ):
+        kernel = projection.kernel.numpy()
+        kernel[:, part] = matrix
+        projection.kernel.assign(kernel)
+
+
+def _plant_values(network, tokenizer) -> None:
+    tokens = range(tokenizer.vocab_size)
+    copying = _attention(network, "cross", 0)
+    _connect(copying, COPY.head, [(_TOKENS + 2 * i, i, _TOKENS + 2 * i, _COPIED) for i in tokens])
+    meo, meok, geo = (_TOKENS + 2 * tokenizer.encode_target(c)[0] for c in "머먹거")
+    coda = _attention(network, "cross", 1)
+    _connect(coda, CODA.head, [(geo, 0, meok, _CODA), (geo, 0, meo, -_CODA)])
+
+
+def _connect(attention, head: int, links) -> None:
+    """Each link: a dimension that is read, the head's own that carries it, one that is written, and how
+    strongly."""
+    values, outputs = (p.kernel.numpy() for p in (attention.value_projection, attention.output_projection))
+    for read, carrier, written, size in links:
+        values[read, head * DEPTH + carrier] = 1
+        values[_NOTHING, head * DEPTH + carrier] = -1
+        outputs[head * DEPTH + carrier, written] = size
+    attention.value_projection.kernel.assign(values)
+    attention.output_projection.kernel.assign(outputs)

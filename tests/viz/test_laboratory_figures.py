@@ -1,0 +1,170 @@
+"""Figures of the laboratory: their numbers are the data's, what was observed and what was not stand apart."""
+
+import numpy as np
+import pytest
+
+from viz import (
+    THEMES,
+    MethodPanel,
+    attention_effect_scatter,
+    contribution_panels,
+    effect_mosaic,
+    pruning_curve,
+)
+from viz.theme import palette
+
+KINDS = {
+    "cross": np.array([[0.5, -2.0, 0.0], [1.0, 0.25, -0.5]]),
+    "encoder": np.array([[0.1, 0.2, 0.3], [0.0, -0.1, -0.2]]),
+}
+HEADS = [(kind, *place) for kind, grid in KINDS.items() for place in np.ndindex(grid.shape)]
+
+
+def test_each_head_is_a_square_with_its_effect_and_a_marker_that_names_it():
+    figure = effect_mosaic(KINDS, names={"cross": "<c>"}, effect_title="Δ")
+    *squares, markers = figure.data
+    for trace, grid in zip(squares, KINDS.values(), strict=True):
+        np.testing.assert_array_equal(trace.z, grid.astype(np.float32))
+        assert (trace.zmin, trace.zmax) == (-2, 2)
+        assert [colour for _, colour in trace.colorscale] == list(palette("light").diverging)
+    assert [tuple(head) for head in markers.customdata] == HEADS
+    for (kind, layer, head), x, y in zip(HEADS, markers.x, markers.y, strict=True):
+        trace = squares[list(KINDS).index(kind)]
+        assert (x, y) == (trace.x0 + head, layer)
+    assert "&lt;c&gt;" in markers.text[1] and "-2.000" in markers.text[1]
+    assert len(set(zip(markers.x, markers.y, strict=True))) == len(HEADS)
+    assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]
+
+
+def test_chosen_heads_are_framed_and_the_colours_can_be_fixed():
+    figure = effect_mosaic(KINDS, chosen=[("encoder", 1, 2)], largest=4)
+    (frame,) = figure.layout.shapes
+    markers = figure.data[-1]
+    place = [tuple(head) for head in markers.customdata].index(("encoder", 1, 2))
+    assert ((frame.x0 + frame.x1) / 2, (frame.y0 + frame.y1) / 2) == (markers.x[place], markers.y[place])
+    assert figure.data[0].zmax == 4
+
+
+@pytest.mark.parametrize("empty", [{}, {"cross": np.zeros((0, 0))}])
+def test_no_heads_leave_the_layout(empty):
+    figure = effect_mosaic(empty)
+    assert not figure.data
+    assert figure.layout.yaxis.title.text == "Layer"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"effects": {"cross": np.zeros(3)}}, r"\(L, H\) and finite, received \(3,\)"),
+        ({"effects": {"cross": np.full((1, 1), np.nan)}}, "finite"),
+        ({"effects": {"a": np.zeros((1, 2)), "b": np.zeros((2, 2))}}, "same layers"),
+        ({"chosen": [("cross", 2, 0)]}, "received .*2, 0"),
+        ({"largest": 0}, "positive, received 0"),
+        ({"theme": "pink"}, "received 'pink'"),
+    ],
+)
+def test_mosaic_mistakes_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        effect_mosaic(**{"effects": KINDS, **arguments})
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_each_head_is_a_point_of_its_kind(theme):
+    attention = np.linspace(0, 1, len(HEADS))
+    effects = np.concatenate([grid.ravel() for grid in KINDS.values()])
+    figure = attention_effect_scatter(attention, effects, HEADS, chosen=[("cross", 0, 1)], theme=theme)
+    assert [trace.name for trace in figure.data] == ["cross", "encoder"]
+    found = {
+        tuple(head): (x, y) for t in figure.data for head, x, y in zip(t.customdata, t.x, t.y, strict=True)
+    }
+    for head, x, y in zip(HEADS, attention, effects, strict=True):
+        assert found[head] == (pytest.approx(x), pytest.approx(y))
+    assert list(figure.data[0].marker.line.width) == [0, 3, 0, 0, 0, 0]
+    assert len({trace.marker.symbol for trace in figure.data}) == 2
+    assert "observed" in figure.layout.xaxis.title.text and "intervened" in figure.layout.yaxis.title.text
+
+
+def test_no_points_leave_the_axes_and_unequal_ones_are_named():
+    assert not attention_effect_scatter([], [], []).data
+    with pytest.raises(ValueError, match=r"\(2,\), \(1,\), 1 heads"):
+        attention_effect_scatter([0, 1], [0], [("cross", 0, 0)])
+    with pytest.raises(ValueError, match="finite"):
+        attention_effect_scatter([np.nan], [0], [("cross", 0, 0)])
+
+
+PANELS = [
+    MethodPanel("attention", np.array([0.1, 0.4, 0.0]), note="ρ <0.5>"),
+    MethodPanel("occlusion", np.array([-8.0, 2.0, 4.0]), intervened=True),
+    MethodPanel("nothing", np.zeros(3)),
+]
+
+
+def test_panels_share_their_tokens_and_are_scaled_to_their_own_largest():
+    figure = contribution_panels(PANELS, ["가", "<", "가"], outlined=[1], split=2)
+    np.testing.assert_allclose(figure.data[0].y, [0.25, 1, 0])
+    np.testing.assert_allclose(figure.data[1].y, [-1, 0.25, 0.5])
+    np.testing.assert_allclose(figure.data[1].customdata, [-8, 2, 4])
+    assert list(figure.data[2].y) == [0, 0, 0]
+    assert list(figure.data[0].x) == [0, 1, 2]
+    assert [trace.yaxis for trace in figure.data] == ["y", "y2", "y3"]
+    assert {figure.layout[f"yaxis{n}"].range for n in (2, 3)} == {figure.layout.yaxis.range}
+    assert list(figure.layout.xaxis.ticktext)[1].endswith("<b>&lt;</b>")
+    assert figure.layout.shapes[0].x0 == 1.5
+    assert "ρ &lt;0.5&gt;" in figure.layout.annotations[0].text
+
+
+def test_observed_and_intervened_differ_in_colour_pattern_and_words():
+    attention, occlusion, nothing = contribution_panels(PANELS, ["가", "나", "다"]).data
+    assert attention.marker.color == nothing.marker.color != occlusion.marker.color
+    assert occlusion.marker.pattern.shape and not attention.marker.pattern.shape
+    assert (attention.name, occlusion.name) == ("observed", "what if")
+    assert [trace.showlegend for trace in (attention, occlusion, nothing)] == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"panels": [MethodPanel("a", np.zeros(2))]}, r"'a' should be finite and \(3,\), received \(2,\)"),
+        ({"panels": [MethodPanel("a", np.array([0, np.inf, 0]))]}, "finite"),
+        ({"outlined": [3]}, r"0..2, received \[3\]"),
+        ({"split": 4}, "0..3, received 4"),
+    ],
+)
+def test_panel_mistakes_are_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        contribution_panels(**{"panels": PANELS, "tokens": ["가", "나", "다"], **arguments})
+
+
+def test_no_panels_leave_the_axis():
+    assert contribution_panels([], []).layout.xaxis.title.text == "Token"
+
+
+CURVES = {
+    "effect": [(0, 0.8, 0.99), (4, 0.7, 0.9), (48, 0, 0)],
+    "random 1": [(0, 0.8, 0.99), (4, 0.2, 0.3), (48, 0, 0)],
+    "random 2": [(0, 0.8, np.nan), (4, 0.1, 0.2), (48, 0, 0)],
+}
+
+
+def test_the_chosen_order_lies_on_top_of_the_random_ones():
+    figure = pruning_curve(CURVES, main="effect")
+    exact, untouched = figure.data[2], figure.data[5]
+    assert (exact.yaxis, untouched.yaxis) == ("y", "y2")
+    assert exact.line.width > figure.data[0].line.width
+    np.testing.assert_allclose(exact.y, [0.8, 0.7, 0])
+    np.testing.assert_allclose(untouched.y, [0.99, 0.9, 0])
+    assert list(exact.x) == [0, 4, 48]
+    assert [trace.name for trace in figure.data if trace.showlegend] == [
+        "random order",
+        "least effective first",
+    ]
+
+
+def test_no_curves_leave_both_panels_and_mistakes_are_named():
+    assert not pruning_curve({}, main="effect").data
+    with pytest.raises(ValueError, match="received 'other'"):
+        pruning_curve(CURVES, main="other")
+    with pytest.raises(ValueError, match="0..1"):
+        pruning_curve({"a": [(0, 1.2, 0)]}, main="a")
+    with pytest.raises(ValueError, match=r"received \(1, 2\)"):
+        pruning_curve({"a": [(0, 1)]}, main="a")

@@ -1,0 +1,237 @@
+"""From which tokens a produced one comes: one small panel for each method, all over the same tokens."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.labels import plain_text, template_text, token_label
+from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.token_axis import cell_size, column_ticks
+
+_PANEL, _NAME, _FOOT, _LEGEND = 52, 22, 40, 26  # pixels
+_STEP = "<br> "  # what raises a label of column_ticks by one step
+
+
+@dataclass(frozen=True)
+class MethodPanel:
+    """What one method says: (K,) values over the tokens, and how it came by them.
+
+    ``intervened``: the network was asked again with something changed; else the values are of the pass as it was.
+    ``note`` stands beside the name, such as how far the method agrees with the reference.
+    """
+
+    name: str
+    values: np.ndarray
+    intervened: bool = False
+    note: str = ""
+
+
+def contribution_panels(
+    panels: Sequence[MethodPanel],
+    tokens: Sequence[str],
+    *,
+    outlined: Collection[int] = (),
+    split: int | None = None,
+    observed_name: str = "observed",
+    intervened_name: str = "what if",
+    title: str = "",
+    token_title: str = "Token",
+    value_title: str = "Share of the largest",
+    theme: str = "light",
+) -> go.Figure:
+    """Small multiples on one axis: K tokens, and for each of the panels a row of bars.
+
+    Methods have different units, so each panel is scaled to its own largest size: compared are the shapes. Bars
+    below the line speak against what was written. What was observed and what was intervened differ in colour
+    and in pattern, so that no grey printer mixes them up.
+
+    Args:
+        panels: any number; one whose values are all 0 has no bars.
+        tokens: K tokens as they were typed; escaped here.
+        outlined: tokens with bold labels, such as those of the edit.
+        split: the first token of a second group, such as what was written before; a line is drawn there.
+
+    Raises ValueError for values of another length or not finite, for tokens that do not exist, and for an unknown
+    theme.
+    """
+    info = _info(panels, tokens, outlined, split)
+    figure = go.Figure(layout=_layout(info, title, token_title, theme))
+    shown = set()
+    for row, panel in enumerate(info.panels):
+        name = intervened_name if panel.intervened else observed_name
+        figure.add_trace(_bars(info, row, name, name not in shown, (token_title, value_title), theme))
+        shown.add(name)
+    return figure
+
+
+@dataclass(frozen=True)
+class _PanelsInfo:
+    panels: tuple[MethodPanel, ...]
+    values: np.ndarray  # (R, K) in -1..1, each row divided by its largest size
+    tokens: tuple[str, ...]  # (K,)
+    outlined: frozenset[int]
+    split: int | None
+
+    @property
+    def signed(self) -> bool:
+        return bool((self.values < 0).any())
+
+    @property
+    def foot(self) -> float:
+        return _FOOT + column_ticks(self.tokens, cell_size(len(self.tokens))).height
+
+    @property
+    def height(self) -> float:
+        rows = max(len(self.panels), 1)
+        return TITLE_HEIGHT + _LEGEND + rows * (_PANEL + _NAME) + self.foot
+
+    def top(self, row: int) -> float:
+        """Where a panel begins, as a share of the room of all panels, 1 at the top."""
+        return 1 - (row + _NAME / (_PANEL + _NAME)) / max(len(self.panels), 1)
+
+
+def _info(panels, tokens, outlined, split) -> _PanelsInfo:
+    count = len(tokens)
+    rows = []
+    for panel in panels:
+        values = np.asarray(panel.values, np.float32)
+        if values.shape != (count,) or not np.isfinite(values).all():
+            raise ValueError(
+                f"values of {panel.name!r} should be finite and ({count},), received {values.shape}"
+            )
+        rows.append(values / (np.abs(values).max(initial=0) or 1))
+    if strange := [place for place in outlined if not 0 <= place < count]:
+        raise ValueError(f"outlined should lie in 0..{count - 1}, received {strange}")
+    if split is not None and not 0 <= split <= count:
+        raise ValueError(f"split should lie in 0..{count}, received {split}")
+    values = np.array(rows, np.float32).reshape(len(rows), count)
+    return _PanelsInfo(tuple(panels), values, tuple(tokens), frozenset(outlined), split)
+
+
+def _axis(row: int) -> str:
+    return "y" if row == 0 else f"y{row + 1}"
+
+
+def _bars(info: _PanelsInfo, row: int, name: str, in_legend: bool, titles, theme: str) -> go.Bar:
+    panel, colours = info.panels[row], palette(theme)
+    token_title, value_title = map(template_text, titles)
+    own = np.asarray(panel.values, np.float32)
+    return go.Bar(
+        x=np.arange(len(info.tokens)),
+        y=info.values[row],
+        customdata=own,
+        text=[token_label(token) for token in info.tokens],
+        textposition="none",
+        width=0.8,
+        marker={
+            "color": colours.lines[1] if panel.intervened else colours.lines[0],
+            "line": {"width": 0},
+            "pattern": {"shape": "/" if panel.intervened else "", "solidity": 0.4},
+        },
+        yaxis=_axis(row),
+        name=plain_text(name),
+        legendgroup=name,
+        showlegend=in_legend,
+        hovertemplate=f"{template_text(panel.name)}<br>{token_title} %{{x:d}}: <b>%{{text}}</b>"
+        f"<br>%{{customdata:.4f}} · {value_title}: <b>%{{y:.2f}}</b><extra>{template_text(name)}</extra>",
+    )
+
+
+def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.Layout:
+    return go.Layout(
+        base_layout(theme)
+        | _value_axes(info, theme)
+        | {
+            "title": figure_title(plain_text(title), info.height),
+            "xaxis": _token_axis(info, token_title, theme),
+            "height": info.height,
+            "margin": {"t": TITLE_HEIGHT + _LEGEND, "l": 24, "r": 16, "b": info.foot},
+            "annotations": [_name(info, row, theme) for row in range(len(info.panels))],
+            "shapes": [_split_line(info, theme)] if info.split is not None and info.panels else [],
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "yref": "container",
+                "y": 1 - TITLE_HEIGHT / info.height,
+                "yanchor": "top",
+                "itemclick": False,
+                "itemdoubleclick": False,
+                "bgcolor": "rgba(0,0,0,0)",
+            },
+            "bargap": 0.2,
+        }
+    )
+
+
+def _value_axes(info: _PanelsInfo, theme: str) -> dict:
+    rows = max(len(info.panels), 1)
+    share = _PANEL / (_PANEL + _NAME) / rows
+    return {
+        f"yaxis{row + 1}": base_axis(theme, "")
+        | {
+            # One range for all: a panel without negative values has its line where the others have it.
+            "range": [-1.05 if info.signed else -0.02, 1.05],
+            "domain": [max(info.top(row) - share, 0), info.top(row)],
+            "showticklabels": False,
+            "showgrid": False,
+            "zeroline": True,
+            "zerolinecolor": palette(theme).quiet_text,
+            "fixedrange": True,
+        }
+        for row in range(rows)
+    }
+
+
+def _token_axis(info: _PanelsInfo, title: str, theme: str) -> dict:
+    ticks = column_ticks(info.tokens, cell_size(len(info.tokens)))
+    labels = []
+    for column, label in zip(ticks.positions, ticks.labels, strict=True):
+        # The labels are stepped to stand above a figure; below it, the line breaks come first.
+        steps = label.count(_STEP)
+        label = label.removesuffix(_STEP * steps)
+        labels.append(" <br>" * steps + (f"<b>{label}</b>" if column in info.outlined else label))
+    return base_axis(theme, plain_text(title)) | {
+        "anchor": _axis(max(len(info.panels), 1) - 1),
+        "range": [-0.5, max(len(info.tokens), 1) - 0.5],
+        "tickmode": "array",
+        "tickvals": list(ticks.positions),
+        "ticktext": labels,
+        "tickangle": ticks.angle,
+        "tickfont": {"size": cell_size(len(info.tokens)).font},
+        "showgrid": False,
+        "fixedrange": True,
+    }
+
+
+def _split_line(info: _PanelsInfo, theme: str) -> dict:
+    return {
+        "type": "line",
+        "x0": info.split - 0.5,
+        "x1": info.split - 0.5,
+        "yref": "paper",
+        "y0": 0,
+        "y1": 1,
+        "line": {"color": palette(theme).quiet_text, "dash": "dot", "width": 1},
+    }
+
+
+def _name(info: _PanelsInfo, row: int, theme: str) -> dict:
+    panel = info.panels[row]
+    note = (
+        f'  <span style="color:{palette(theme).quiet_text}">{plain_text(panel.note)}</span>'
+        if panel.note
+        else ""
+    )
+    return {
+        "text": f"<b>{plain_text(panel.name)}</b>{note}",
+        "x": 0,
+        "xref": "paper",
+        "xanchor": "left",
+        "y": info.top(row),
+        "yref": "paper",
+        "yanchor": "bottom",
+        "showarrow": False,
+        "font": {"size": 12},
+    }

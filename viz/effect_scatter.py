@@ -1,0 +1,107 @@
+"""What heads do for an edit against how much they look at it."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.effect_mosaic import EffectHead
+from viz.labels import plain_text, template_text
+from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+
+_SYMBOLS = ("circle", "square", "diamond", "cross", "x")
+_SCATTER_HEIGHT = 420
+
+
+def attention_effect_scatter(
+    attention: Sequence[float],
+    effects: Sequence[float],
+    heads: Sequence[EffectHead],
+    *,
+    names: Mapping[str, str] | None = None,
+    chosen: Collection[EffectHead] = (),
+    title: str = "",
+    attention_title: str = "Attention to the edit (observed)",
+    effect_title: str = "Change without the head, in nats (intervened)",
+    layer_title: str = "Layer",
+    head_title: str = "Head",
+    theme: str = "light",
+) -> go.Figure:
+    """A point for each of N heads: how much it looks at an edit, and what its removal changes there.
+
+    Kinds of attention differ in colour and in symbol; a line marks no effect. ``customdata`` of a point is its
+    ``(kind, layer, head)``.
+
+    Args:
+        attention: (N,) in 0..1. effects: (N,) in nats. heads: N of ``(kind, layer, head)``, counted from 0.
+        chosen: heads with a ring around them.
+
+    Raises ValueError for different lengths, values that are not finite, and an unknown theme.
+    """
+    points = _points(attention, effects, heads)
+    figure = go.Figure(layout=_scatter_layout(title, attention_title, effect_title, theme))
+    kinds = list(dict.fromkeys(head[0] for head in points[2]))
+    titles = tuple(map(template_text, (layer_title, head_title, attention_title, effect_title)))
+    for number, kind in enumerate(kinds):
+        name = (names or {}).get(kind, kind)
+        figure.add_trace(_cloud(points, kind, name, number, set(map(tuple, chosen)), titles, theme))
+    return figure
+
+
+def _points(attention, effects, heads) -> tuple[np.ndarray, np.ndarray, list[EffectHead]]:
+    attention, effects = np.asarray(attention, np.float32), np.asarray(effects, np.float32)
+    heads = [tuple(head) for head in heads]
+    if not attention.shape == effects.shape == (len(heads),):
+        raise ValueError(
+            f"each head should have both numbers, received {attention.shape}, {effects.shape}, {len(heads)} heads"
+        )
+    if not (np.isfinite(attention).all() and np.isfinite(effects).all()):
+        raise ValueError("attention and effects should be finite")
+    return attention, effects, heads
+
+
+def _cloud(points, kind: str, name: str, number: int, chosen: set, titles, theme: str) -> go.Scatter:
+    attention, effects, heads = points
+    layer_title, head_title, attention_title, effect_title = titles
+    rows = [row for row, head in enumerate(heads) if head[0] == kind]
+    colours = palette(theme)
+    return go.Scatter(
+        x=attention[rows],
+        y=effects[rows],
+        customdata=[list(heads[row]) for row in rows],
+        text=[f"{layer_title} {heads[row][1] + 1} · {head_title} {heads[row][2] + 1}" for row in rows],
+        mode="markers",
+        name=plain_text(name),
+        marker={
+            "size": 10,
+            "symbol": _SYMBOLS[number % len(_SYMBOLS)],
+            "color": colours.lines[number % len(colours.lines)],
+            "line": {
+                "color": colours.accent,
+                "width": [3 if heads[row] in chosen else 0 for row in rows],
+            },
+        },
+        hovertemplate=f"{template_text(name)}<br>%{{text}}<br>{attention_title}: <b>%{{x:.3f}}</b>"
+        f"<br>{effect_title}: <b>%{{y:+.3f}}</b><extra></extra>",
+    )
+
+
+def _scatter_layout(title: str, attention_title: str, effect_title: str, theme: str) -> go.Layout:
+    return go.Layout(
+        base_layout(theme)
+        | {
+            "title": figure_title(plain_text(title), _SCATTER_HEIGHT),
+            "xaxis": base_axis(theme, plain_text(attention_title))
+            | {"rangemode": "tozero", "tickformat": "~g"},
+            "yaxis": base_axis(theme, plain_text(effect_title))
+            | {
+                "automargin": True,
+                "zeroline": True,
+                "zerolinecolor": palette(theme).quiet_text,
+                "zerolinewidth": 1,
+            },
+            "height": _SCATTER_HEIGHT,
+            "margin": {"t": TITLE_HEIGHT + 30, "l": 64, "r": 16, "b": 50},
+            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+        }
+    )

@@ -10,7 +10,7 @@ from engine.errors import EngineBusyError, EngineError
 from engine.questions import CORRECT, QUESTIONS, correct_together
 
 HANDS = 2  # threads that answer: a single sentence keeps one core busy
-FEW = 4  # waiting texts up to which one at a time is quicker than together (benchmarks/engine.md)
+FEW = 4  # waiting texts up to which one at a time is quicker than together (benchmarks/engine_process.md)
 TOGETHER = 16  # texts that are answered together at most
 CHARACTERS = 2_000  # of them in all; above model.corrector.KEPT_CHARACTERS their traces would cost more passes
 
@@ -28,15 +28,16 @@ class Waiting(NamedTuple):
 class Desk:
     """Answers questions about one ``corrector``, several visitors' texts together where many wait.
 
-    At most ``limit`` questions wait; one more raises EngineBusyError. ``ask`` may be called from threads.
+    At most ``limit`` questions wait; one more raises EngineBusyError. ``hands`` threads answer; while more
+    than ``few`` texts wait, they are answered together. ``ask`` may be called from threads.
     """
 
-    def __init__(self, corrector, limit: int):
-        self._corrector, self._limit = corrector, limit
+    def __init__(self, corrector, limit: int, hands: int = HANDS, few: int = FEW):
+        self._corrector, self._limit, self._few = corrector, limit, few
         self._waiting: deque[Waiting] = deque()
         self._changed = Condition()
         self._closed = False
-        self._threads = [Thread(target=self._work, daemon=True) for _ in range(HANDS)]
+        self._threads = [Thread(target=self._work, daemon=True) for _ in range(hands)]
         for thread in self._threads:
             thread.start()
 
@@ -75,7 +76,7 @@ class Desk:
             if not self._waiting:
                 return []
             alike = [each for each in self._waiting if each.kind == CORRECT]
-            if self._waiting[0].kind != CORRECT or len(alike) <= FEW:
+            if self._waiting[0].kind != CORRECT or len(alike) <= self._few:
                 return [self._waiting.popleft()]
             taken = _as_many_as_fit(alike)
             chosen = set(map(id, taken))

@@ -102,9 +102,9 @@ def parent(tiny_folder):
         text=True,
         start_new_session=True,
     )
-    yield process
-    process.kill()
-    process.communicate()
+    with process:
+        yield process
+        process.kill()
 
 
 @pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "Ctrl-C", "exit"])

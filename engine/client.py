@@ -6,7 +6,7 @@ import time
 from collections.abc import Hashable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -130,7 +130,7 @@ class Engine:
         for line in self._lines:
             line.close()
 
-    def __enter__(self) -> "Engine":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_) -> None:
@@ -209,4 +209,3 @@ class EngineCorrector:
 def model_key(folder: Path, snapshot: int | None = None) -> ModelKey:
     found = fingerprint(folder, weights_path(folder, snapshot))
     return ModelKey(str(folder.absolute()), snapshot, found)
-

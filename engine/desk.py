@@ -12,7 +12,9 @@ from engine.questions import CORRECT, QUESTIONS, correct_together
 HANDS = 2  # threads that answer: a single sentence keeps one core busy
 FEW = 4  # waiting texts up to which one at a time is quicker than together (benchmarks/engine_process.md)
 TOGETHER = 16  # texts that are answered together at most
-CHARACTERS = 2_000  # of them in all; above model.corrector.KEPT_CHARACTERS their traces would cost more passes
+CHARACTERS = (
+    2_000  # of them in all; above model.corrector.KEPT_CHARACTERS their traces would cost more passes
+)
 
 
 class DeskClosedError(EngineError):
@@ -95,7 +97,7 @@ def answer(corrector, questions: list[Waiting]) -> None:
     if len(questions) > 1:
         try:
             answers = correct_together(corrector, [question.arguments[0] for question in questions])
-        except Exception:
+        except Exception:  # noqa: BLE001  whoever asked gets it
             for question in questions:
                 answer(corrector, [question])
         else:
@@ -105,5 +107,5 @@ def answer(corrector, questions: list[Waiting]) -> None:
     for question in questions:
         try:
             question.answer.set_result(QUESTIONS[question.kind](corrector, *question.arguments))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001  whoever asked gets it
             question.answer.set_exception(error)

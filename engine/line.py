@@ -136,7 +136,9 @@ class Line:
             _logger.warning("a worker of the engine ended: %s", problem)
             if failures >= _PATIENT_STARTS:
                 with self._state:
-                    self._problem = EngineDiedError(f"{failures} workers ended at their start, the last: {problem}")
+                    self._problem = EngineDiedError(
+                        f"{failures} workers ended at their start, the last: {problem}"
+                    )
                     self._state.notify_all()
             self._closing.wait(_PAUSES[min(failures, len(_PAUSES) - 1)])
         with self._state:

@@ -25,7 +25,9 @@ LOOK_AGAIN = 2.0  # seconds after which a watcher that has gone is noticed
 
 
 def main() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal is for the process that started this one
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C in a terminal is for the process that started this one
     orders = json.loads(sys.stdin.readline())
     listener = Listener(orders["address"], backlog=128, authkey=bytes.fromhex(orders["secret"]))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -45,7 +47,7 @@ def main() -> None:
 def _preload(shelf: Shelf, key: ModelKey) -> None:
     try:
         shelf.desk(key)
-    except Exception:  # whoever asks about this model gets the error
+    except Exception:  # noqa: BLE001  whoever asks about this model gets the error
         return
 
 
@@ -73,10 +75,10 @@ def _answer(question: tuple, shelf: Shelf) -> bytes:
     try:
         key, kind, arguments = question
         return pickle.dumps((True, shelf.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  whoever asked gets it
         try:
             pickle.loads(answer := pickle.dumps((False, error)))
-        except Exception:  # some exceptions cannot travel
+        except Exception:  # noqa: BLE001  some exceptions cannot travel
             answer = pickle.dumps((False, EngineError(f"{type(error).__name__} in the worker")))
         return answer
 

@@ -114,7 +114,9 @@ class Correction:
         for sentence in self.sentences:
             numbers = range(first, first + len(sentence.proposed))
             first = numbers.stop
-            inside = [frozenset(n - numbers.start for n in each if n in numbers) for each in (accepted, rejected)]
+            inside = [
+                frozenset(n - numbers.start for n in each if n in numbers) for each in (accepted, rejected)
+            ]
             sentences.append(replace(sentence, accepted=inside[0], rejected=inside[1]))
         return replace(self, sentences=tuple(sentences))
 

@@ -131,7 +131,9 @@ def test_workers_for_several_processes(tiny_folder, tiny_corrector, tmp_path):
             with Engine.connect(tmp_path / "at") as other:
                 for engine in (early, other):
                     assert engine.open(tiny_folder).correct("가나") == tiny_corrector.correct("가나")
-            assert early.open(tiny_folder).correct("다라").source == "다라"  # the other one's end is not the worker's
+            assert (
+                early.open(tiny_folder).correct("다라").source == "다라"
+            )  # the other one's end is not the worker's
             assert (tmp_path / "at").stat().st_mode & 0o077 == 0
         finally:
             server.send_signal(signal.SIGTERM)

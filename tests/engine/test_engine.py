@@ -18,7 +18,13 @@ from engine.answers import pack, unpack
 from model import ModelFolderError
 from model.trace import AttentionTrace
 
-TEXTS = ("전 오래 씂 수 깄는 겍 필요해요.", "손니미 완는데 방이 업쓰며 너떠캐요? 가 나 다.", "", "ok 🙂", "\udcff 가")
+TEXTS = (
+    "전 오래 씂 수 깄는 겍 필요해요.",
+    "손니미 완는데 방이 업쓰며 너떠캐요? 가 나 다.",
+    "",
+    "ok 🙂",
+    "\udcff 가",
+)
 
 
 def same(one, other) -> bool:
@@ -67,7 +73,10 @@ def test_traces_come_with_the_answer_and_other_decisions_are_asked_for(tiny_corr
         assert equal(one.trace, other.trace)
     assert asked == []
     undone = found.with_decisions(rejected=range(len(found.proposed)))
-    assert [equal(s.trace, tiny_corrector.trace(s.source, s.source)) for s in undone.sentences] == [True, True]
+    assert [equal(s.trace, tiny_corrector.trace(s.source, s.source)) for s in undone.sentences] == [
+        True,
+        True,
+    ]
     assert asked == [(s.source, s.source) for s in undone.sentences if s.proposed]
 
 

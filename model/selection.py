@@ -34,7 +34,9 @@ class Selection:
         if trace.num_layers == trace.num_heads == 1:
             return say("place_only")
         if self.layer is None:
-            return say("place_all") if self.head is None else say("place_mean_layers", head=self.head + 1)
+            return (
+                say("place_all") if self.head is None else say("place_mean_layers", head=self.head + 1)
+            )
         if self.head is None:
             return say("place_mean", layer=self.layer + 1)
         return say("place_head", layer=self.layer + 1, head=self.head + 1)

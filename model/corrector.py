@@ -337,18 +337,23 @@ class Corrector:
 _FREE_PUNCTUATION = frozenset(".,!?~…")
 
 
-def _protected(text: str) -> str:
+def protected(text: str) -> str:
     """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
     return "".join(
         c
         for c in text
-        if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace() or c in _FREE_PUNCTUATION)
+        if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or _is_space(c) or c in _FREE_PUNCTUATION)
     )
+
+
+def _is_space(character: str) -> bool:
+    # Python also counts the separators of ASCII tables and NEXT LINE, which nobody types for a space.
+    return character.isspace() and character not in "\x1c\x1d\x1e\x1f\x85"
 
 
 def spares_protected(change: Change) -> bool:
     """Whether a change neither loses, alters nor invents a protected character."""
-    return _protected(change.wrong) == _protected(change.right)
+    return protected(change.wrong) == protected(change.right)
 
 
 def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:

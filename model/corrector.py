@@ -23,6 +23,7 @@ from model.trace import AttentionTrace
 
 DEFAULT_MODEL = "transformer"
 BATCH_SENTENCES = 64
+KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
 KEPT_TRACES = 4  # of one sentence: what the network wrote, and the last few with other decisions
 
 
@@ -212,8 +213,8 @@ class Corrector:
         sources = [normalise(text) for text in texts]
         spans = [split_sentences(source, self.config.max_length) for source in sources]
         pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
-        # The passes over a long list would fill the memory; whoever wants to see one sentence asks for it alone.
-        answers = iter(self._propose(pieces, keep_passes=len(texts) == 1))
+        # The passes over a long text would fill the memory: its traces take a pass of their own when asked for.
+        answers = iter(self._propose(pieces, keep_passes=sum(map(len, pieces)) <= KEPT_CHARACTERS))
         return [
             Correction(source, tuple(self._sentence(a, source[a:b], *next(answers)) for a, b in cuts))
             for source, cuts in zip(sources, spans, strict=True)

@@ -57,6 +57,8 @@ class CompiledNetwork:
             if length not in self._fast_lengths:
                 Reading([[END_ID]], lambda _, length=length: (self._fast_halves, length)).look([[END_ID]])
                 self._fast_lengths = tuple(sorted((*self._fast_lengths, length)))
+            if count == len(LENGTHS):
+                self.step_by_step([[END_ID]])  # its graph, for what drafts do not settle
             yield count / len(LENGTHS)
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
@@ -111,7 +113,7 @@ class CompiledNetwork:
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         reading = Reading(sources, partial(self._choose, len(sources)))
-        return settle(reading, sources, self.space_id)
+        return settle(reading, sources, self.space_id, self.step_by_step)
 
     def _choose(self, sentences: int, room: int) -> tuple[Halves, int | None]:
         fitting = (length for length in self._fast_lengths if length >= room)

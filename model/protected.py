@@ -20,9 +20,9 @@ _OUTCRY = re.compile(
 )
 
 
-def spares_protected(change: Change) -> bool:
+def sparesprotected(change: Change) -> bool:
     """Whether a change neither loses, alters nor invents a protected character."""
-    return _protected(change.wrong) == _protected(change.right)
+    return protected(change.wrong) == protected(change.right)
 
 
 def spares_outcries(change: Change, source: str) -> bool:
@@ -30,9 +30,14 @@ def spares_outcries(change: Change, source: str) -> bool:
     return _outcries(source) == _outcries(apply_changes(source, [change]))
 
 
-def _protected(text: str) -> str:
+def protected(text: str) -> str:
     """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
-    return "".join(c for c in text if not (hangul.is_hangul(c) or c.isspace() or c in _FREE_PUNCTUATION))
+    return "".join(c for c in text if not (hangul.is_hangul(c) or _is_space(c) or c in _FREE_PUNCTUATION))
+
+
+def _is_space(character: str) -> bool:
+    # Python also counts the separators of ASCII tables and NEXT LINE, which nobody types for a space.
+    return character.isspace() and character not in "\x1c\x1d\x1e\x1f\x85"
 
 
 def _outcries(text: str) -> list[str]:

@@ -20,7 +20,7 @@ _OUTCRY = re.compile(
 )
 
 
-def sparesprotected(change: Change) -> bool:
+def spares_protected(change: Change) -> bool:
     """Whether a change neither loses, alters nor invents a protected character."""
     return protected(change.wrong) == protected(change.right)
 

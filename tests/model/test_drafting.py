@@ -5,7 +5,15 @@ import random
 import numpy as np
 import pytest
 
-from model.drafting import Produced, certain_tokens, longest_target, redraft, settle
+from model.drafting import (
+    ALTERNATIVES,
+    Produced,
+    certain_tokens,
+    longest_target,
+    read_off,
+    redraft,
+    settle,
+)
 from model.tokenizer import END_ID
 
 SPACE, A, B, C, D, E = range(4, 10)
@@ -122,3 +130,19 @@ def test_log_probabilities_are_those_of_the_logits():
         probabilities = [np.exp(produced.log_probability(t, token)) for token in range(5)]
         np.testing.assert_allclose(probabilities, np.exp(logits[t]) / np.exp(logits[t]).sum(), rtol=1e-6)
     assert produced.log_probability(0, 5) == -np.inf  # it can be read, not produced
+
+
+def test_what_is_read_off_a_pass():
+    logits = np.random.default_rng(1).normal(size=(3, 12)).astype(np.float32)
+    attention = {"cross_attention": np.ones((1, 1, 3, 2), np.float32)}
+    seen = read_off(Produced([5, 0, 2], logits, attention))
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    best = np.argsort(-logits, axis=-1)[:, :ALTERNATIVES]
+    np.testing.assert_array_equal(seen["alternative_ids"], best)
+    np.testing.assert_allclose(
+        seen["alternative_probabilities"], np.take_along_axis(probabilities, best, axis=-1), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        np.exp(seen["log_probabilities"]), probabilities[range(3), [5, 0, 2]], rtol=1e-5
+    )
+    assert seen["cross_attention"] is attention["cross_attention"]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.ui.conftest import entry
-from tests.ui.test_positions_page import decode
+from tests.ui.screen import decode, figure, figures
+from tests.ui.screen import html as written
 from ui import loaders
 from ui.texts import table
 
@@ -77,10 +78,6 @@ def add_history(folder):
     (folder / "run.json").write_text(json.dumps({"runs": [run, run]}))
 
 
-def written(app) -> str:
-    return "\n".join(element.proto.body for element in app.html)
-
-
 def rows(app) -> list[tuple[str, list[str]]]:
     """(name, cells) of each row of each table on the page."""
     found = re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', written(app))
@@ -121,7 +118,7 @@ def test_results_measured_before_a_score_existed_have_a_dash_there(open_app, fol
 def test_history_and_the_commands_that_made_it(open_app, folder):
     add_history(folder)
     app = open_app("model", lang="en")
-    assert len(app.get("plotly_chart")) == 1
+    assert figures(app) == ["history"]
     assert EN["history_caption"].format(pairs="2,000", hours="1.5") in written(app)
     assert [code.value for code in app.code] == ["python -m training train --steps 2 <b>"] * 2
     assert "cores 2 · keras 3.15" in written(app)
@@ -131,7 +128,7 @@ def test_reliability_is_drawn_from_the_bins(open_app, folder):
     add_results(folder, reliability=RELIABILITY)
     app = open_app("model", lang="en")
     assert EN["reliability_reading"].format(error="3.1") in written(app)
-    _, curve, bars = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    _, curve, bars = figure(app, "reliability")["data"]
     assert [decode(curve[axis]).tolist() for axis in "xy"] == [[0.9], [0.875]]
     assert decode(bars["y"]).tolist() == [0, 8]
 
@@ -184,7 +181,7 @@ def test_another_model_can_be_chosen(open_app, assets, folder, entries):
 
 def test_a_folder_without_results_still_shows_its_sizes(open_app, folder):
     app = open_app("model")
-    assert app.metric and not app.get("plotly_chart")
+    assert app.metric and not figures(app)
     assert not rows(app)
 
 

@@ -1,7 +1,5 @@
 """Predict, then reveal: the student's marks stay the student's, and nothing is given away before."""
 
-import base64
-import json
 from functools import partial
 
 import numpy as np
@@ -10,6 +8,8 @@ import pytest
 from model.analysis.agreement import agreeing_head, agreement, attention_of_change
 from model.changes import find_changes
 from tests.ui.fake_corrector import random_trace
+from tests.ui import screen
+from tests.ui.screen import figures, html, setting
 from tests.ui.view_script import open_view
 from ui.texts import table
 
@@ -18,29 +18,27 @@ SOURCE, TARGET = "고갱이 왓다 갔다", "고객이 왔다 갔다"
 LONG = "가나다라 " * 24
 
 
-def setting(app, name: str) -> str:
-    return app.session_state["view"][name]
-
-
-def html(app) -> str:
-    return "\n".join(element.proto.body for element in app.html)
-
-
 def offered(app) -> list[str]:
     return app.pills(key="control_marks").options
 
 
 def is_revealed(app) -> bool:
-    return bool(app.get("plotly_chart"))
+    return "predict_bars" in figures(app)
 
 
 def figure(app) -> dict:
-    return json.loads(app.get("plotly_chart")[0].proto.spec)
+    return screen.figure(app, "predict_bars")
 
 
 def bars(app) -> np.ndarray:
-    heights = [trace["y"] for trace in figure(app)["data"] if trace["type"] == "bar"]
-    return np.array([np.frombuffer(base64.b64decode(y["bdata"]), y["dtype"]) for y in heights])
+    return screen.bars(app, "predict_bars")
+
+
+def focus(app, edit: str) -> None:
+    """Put another change in focus."""
+    app.session_state["view"]["edit"] = edit
+    app.run()
+    assert not app.exception
 
 
 def everything_shown(app) -> list[str]:
@@ -112,7 +110,7 @@ def test_a_link_that_reveals_without_marks_does_not_reveal_the_first_mark():
 def test_another_change_another_text_and_another_network_hide_the_answer():
     app = open_view("predict", SOURCE, TARGET, edit="1", marks="1", revealed="1")
     assert is_revealed(app)
-    app.pills(key="control_edit").set_value("2").run()
+    focus(app, "2")
     assert not is_revealed(app)
     assert (setting(app, "marks"), setting(app, "revealed")) == ("", "")
 
@@ -128,7 +126,7 @@ def test_another_change_another_text_and_another_network_hide_the_answer():
 def test_without_a_chosen_change_the_first_is_asked_about_and_choosing_it_keeps_the_marks():
     app = open_view("predict", SOURCE, TARGET, marks="1", revealed="1", lang="en")
     assert EN["predict_question_first"].format(change="갱→객") in html(app)
-    app.pills(key="control_edit").set_value("1").run()
+    focus(app, "1")
     assert is_revealed(app) and setting(app, "marks") == "1"
 
 

@@ -27,12 +27,14 @@ def test_every_page_has_the_line_and_one_name_of_the_product(open_app):
         assert component(app, "address_bar")["step"][0] == ("" if page == PAGES[0] else page)
 
 
-def test_the_menu_turns_to_another_page_which_keeps_the_settings(open_app):
-    app = open_app(lang="en")
+def test_the_menu_turns_to_another_page_and_back_and_the_settings_stay(open_app):
+    app = open_app("positions", lecture="1")
     menu(app, "pages").click("model").run()
     assert not app.exception
-    assert app.title[0].value == EN["model_title"]
-    assert setting(app, "lang") == "en"
+    assert app.title[0].value == KO["model_title"]
+    menu(app, "pages").click("attention").run()
+    assert not app.exception and not app.title
+    assert setting(app, "lecture") == "1"
 
 
 def test_choosing_the_open_page_stays(open_app):

@@ -93,7 +93,7 @@ def test_the_bars_of_a_long_sentence_are_those_around_the_change():
 
 
 def test_the_window_holds_the_change_and_every_position_that_is_asked_for():
-    shown = lens(change=0, source="가나다라마바사 " * 3 + "갱 " + "가나다라마")
+    shown = lens(change=0, source="가나다라마바사 " * 3 + "갱 " + "가나다라마바사아자차")
     change = shown.changes[0]
     start, end = edits.window(shown, change)
     assert (start, end) == (change.source_start - edits.AROUND, change.source_end + edits.AROUND)

@@ -114,7 +114,7 @@ def test_a_chosen_change_is_isolated_and_spoken_of():
     assert sent(app)["isolated"] == [5]
     weights = random_trace("고갱이 고갱은", "고객이 고객은").cross_attention[1, 0, 5]
     assert f"{weights.max():.3f}" in reading(app)
-    assert "no. 5 ‘객’" in reading(app)
+    assert "no. 6 ‘객’" in reading(app)
     assert sent(open_view())["isolated"] == []
 
 
@@ -132,8 +132,8 @@ def test_the_reading_names_the_line_that_strays_farthest():
     keys = weights.argmax(-1)
     row = int(np.abs(keys - np.arange(len(keys))).argmax())
     spoken = reading(open_view("encoder_attention", layer=0, head=1, lang="en"))
-    assert f"no. {row} " in spoken
-    assert f"no. {keys[row]} " in spoken
+    assert f"no. {row + 1} " in spoken
+    assert f"no. {keys[row] + 1} " in spoken
     assert f"{weights[row, keys[row]]:.3f}" in spoken
 
 
@@ -152,7 +152,7 @@ def test_where_all_lines_are_straight_the_weakest_is_named():
         ),
         {},
     )
-    assert "2번 ‘다’" in spoken
+    assert "3번 ‘다’" in spoken
     assert "0.400" in spoken
     assert spoken.startswith("하나뿐인 어텐션: 4자 모두")
 

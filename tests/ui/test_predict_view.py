@@ -87,7 +87,7 @@ def test_the_comparison_shows_the_numbers_of_its_definition():
     assert EN["place_head"].format(layer=head[0] + 1, head=head[1] + 1) in html(app)
     assert EN["predict_not_an_explanation"] in html(app)
     outline = next(trace for trace in figure(app)["data"] if trace["type"] == "scatter")
-    assert sorted({round(x, 2) for x in outline["x"] if x is not None}) == [0.53, 2.47]
+    assert sorted({round(x, 2) for x in outline["x"] if x is not None}) == [1.53, 3.47]
 
     app.button(key="predict_open").click().run()
     assert [setting(app, name) for name in ("layer", "head")] == [str(head[0] + 1), str(head[1] + 1)]
@@ -124,8 +124,9 @@ def test_another_change_another_text_and_another_network_hide_the_answer():
 
 
 def test_without_a_chosen_change_the_first_is_asked_about_and_choosing_it_keeps_the_marks():
-    app = open_view("predict", SOURCE, TARGET, marks="1", revealed="1", lang="en")
+    app = open_view("predict", SOURCE, TARGET, marks="1", lang="en")
     assert EN["predict_question_first"].format(change="갱→객") in html(app)
+    app.button(key="predict_reveal").click().run()
     focus(app, "1")
     assert is_revealed(app) and setting(app, "marks") == "1"
 
@@ -133,11 +134,11 @@ def test_without_a_chosen_change_the_first_is_asked_about_and_choosing_it_keeps_
 def test_repeated_syllables_are_different_and_the_changed_one_is_bold():
     app = open_view("predict", "가가갱가가", "가가객가가")
     assert offered(app) == [
-        "가 :small[0]",
         "가 :small[1]",
-        "**갱** :small[2]",
-        "가 :small[3]",
+        "가 :small[2]",
+        "**갱** :small[3]",
         "가 :small[4]",
+        "가 :small[5]",
     ]
     app.pills(key="control_marks").set_value([3]).run()
     assert setting(app, "marks") == "3"
@@ -167,7 +168,7 @@ def test_what_was_typed_is_neither_markdown_nor_html(typed):
     app = open_view("predict", f"{typed}갱", f"{typed}객", marks="0", revealed="1")
     assert not app.exception and is_revealed(app)
     app.button(key="predict_again").click().run()
-    assert offered(app)[0] == f"\\{typed}\u2060 :small[0]"
+    assert offered(app)[0] == f"\\{typed}\u2060 :small[1]"
 
 
 def test_one_attention_map_is_compared_alone():

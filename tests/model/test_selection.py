@@ -25,7 +25,12 @@ def trace() -> AttentionTrace:
 
 def one_map(trace: AttentionTrace) -> AttentionTrace:
     """The trace of a recurrent network: one kind, one layer, one head."""
-    missing = ("encoder_attention", "decoder_attention", "source_positional_encoding", "target_positional_encoding")
+    missing = (
+        "encoder_attention",
+        "decoder_attention",
+        "source_positional_encoding",
+        "target_positional_encoding",
+    )
     return replace(trace, cross_attention=trace.cross_attention[:1, :1], **dict.fromkeys(missing))
 
 

@@ -120,7 +120,9 @@ def test_picking_an_example_replaces_the_sentence_and_is_a_step_back(open_app):
     assert setting(app, "sentence") == "우리는할 수있는 만큼만 천천 히 해보기로 했다."
     assert component(app, "live_text")["text"] == setting(app, "sentence")
     assert component(app, "live_text")["revision"] == 1
-    assert [setting(app, name) for name in ("edit", "cell", "step", "accepted", "rejected", "part")] == [""] * 6
+    assert [setting(app, name) for name in ("edit", "cell", "step", "accepted", "rejected", "part")] == [
+        ""
+    ] * 6
     assert component(app, "address_bar")["step"] != before
 
 

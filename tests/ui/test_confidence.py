@@ -29,7 +29,9 @@ def test_it_stands_at_the_models_own_value_and_says_so(open_settings):
     assert words(app) == [SURE]
 
 
-def test_lower_makes_more_changes_and_higher_fewer_without_asking_the_network_again(open_settings, correctors):
+def test_lower_makes_more_changes_and_higher_fewer_without_asking_the_network_again(
+    open_settings, correctors
+):
     app = open_settings()
     slider(app).set_value(0.4).run()
     assert words(app) == [SURE, DOUBTFUL]

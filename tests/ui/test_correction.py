@@ -133,9 +133,7 @@ def test_one_sentence_has_no_number_and_several_have_one_each():
 def test_a_number_stands_where_its_sentence_begins_and_nowhere_twice():
     correction = corrected(("고갱", "고객", (0.9,)), ("왓다", "왔다", (0.9,)), ("갓", "갔", (0.1,)))
     found = data_of(correction)["pieces"]
-    before = [
-        typed(found[:place]) for place, piece in enumerate(found) if "sentence" in piece
-    ]
+    before = [typed(found[:place]) for place, piece in enumerate(found) if "sentence" in piece]
     assert [len(text) for text in before] == [sentence.start for sentence in correction.sentences]
 
 

@@ -30,7 +30,11 @@ def test_without_a_change_in_focus_the_least_certain_one_is_shown():
 @pytest.mark.parametrize("number", [1, 3])
 def test_the_leading_heads_are_named_drawn_and_opened(number):
     app = open_view("edits", SOURCE, TARGET, edit=str(number), lang="en", kind="encoder_attention")
-    change, trace, heads = find_changes(SOURCE, TARGET)[number - 1], random_trace(SOURCE, TARGET), leading(number - 1)
+    change, trace, heads = (
+        find_changes(SOURCE, TARGET)[number - 1],
+        random_trace(SOURCE, TARGET),
+        leading(number - 1),
+    )
     places = [EN["place_head"].format(layer=h.layer + 1, head=h.head + 1) for h in heads]
     assert [button.label for button in app.button] == [EN["edits_open"].format(place=p) for p in places]
     attention = attention_of_change(trace, change)
@@ -38,7 +42,10 @@ def test_the_leading_heads_are_named_drawn_and_opened(number):
     assert places[0] in told(app)
     titles = str(figure(app, "edits_bars")["layout"])
     for place, found in zip(places, heads, strict=True):
-        assert EN["edits_head"].format(place=place, share=f"{found.share:.0%}", usual=f"{found.usual:.0%}") in titles
+        assert (
+            EN["edits_head"].format(place=place, share=f"{found.share:.0%}", usual=f"{found.usual:.0%}")
+            in titles
+        )
 
     app.button[2].click().run()
     found = heads[2]

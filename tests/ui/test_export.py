@@ -16,13 +16,13 @@ import pytest
 
 from model.selection import Selection
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace
+from tests.ui.hostile import TEXTS
+from tests.ui.screen import html as written
+from tests.ui.screen import open_popover
 from ui import texts
 from ui.export import data, document, page, parts
 from ui.export.parts import Choices
 from ui.lens import Lens
-from tests.ui.hostile import TEXTS
-from tests.ui.screen import html as written
-from tests.ui.screen import open_popover
 from ui.views import VIEWS, take_away
 from ui.views.map_cells import cells_of
 

@@ -203,7 +203,9 @@ def test_the_picture_is_called_after_the_sentence_and_the_head():
     data = component(open_view(source="고갱 <b>x</b>"), "heatmap")
     assert data["file"] == "고객-b-x-b-cross-layer2-head3-attention"
     assert "<" not in data["title"] and "고객" in data["title"]
-    assert component(open_view(layer=None, head=None), "heatmap")["file"].endswith("layermean-headmean-attention")
+    assert component(open_view(layer=None, head=None), "heatmap")["file"].endswith(
+        "layermean-headmean-attention"
+    )
     assert component(open_view(), "heatmap")["answers"] is True
 
 

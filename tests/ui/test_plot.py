@@ -33,7 +33,9 @@ def test_the_figure_travels_as_plotly_spells_it():
 
 
 def test_everything_is_json_without_a_numpy_number_left():
-    figure = viz.head_grid(np.full((2, 2, 3, 3), 1 / 3), labels=list("abcd"), order=[(0, 0), (1, 1), (0, 1), (1, 0)])
+    figure = viz.head_grid(
+        np.full((2, 2, 3, 3), 1 / 3), labels=list("abcd"), order=[(0, 0), (1, 1), (0, 1), (1, 0)]
+    )
     data = json.loads(json.dumps(data_of(figure)))
     assert (data["label"], data["file"], data["title"]) == ("어텐션", "고객-heatmap", "")
     places = json.loads(data["spec"])["data"][1]["customdata"]
@@ -48,7 +50,7 @@ def test_a_saved_picture_has_the_ground_of_its_theme():
 
 def test_every_word_of_the_toolbar_is_said_in_every_language():
     for language in LANGUAGES:
-        words = plot.plot_data(lambda key: table(language)[key], go.Figure(), label="", file="")["words"]
+        words = plot.plot_data(table(language).__getitem__, go.Figure(), label="", file="")["words"]
         assert all([words["png"], words["svg"], *words["plotly"].values()])
         assert {"Zoom", "Pan", "Reset axes"} <= words["plotly"].keys()
 

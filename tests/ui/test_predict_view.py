@@ -7,8 +7,8 @@ import pytest
 
 from model.analysis.agreement import agreeing_head, agreement, attention_of_change
 from model.changes import find_changes
-from tests.ui.fake_corrector import random_trace
 from tests.ui import screen
+from tests.ui.fake_corrector import random_trace
 from tests.ui.screen import figures, html, setting
 from tests.ui.view_script import open_view
 from ui.texts import table

@@ -136,10 +136,10 @@ def test_nothing_is_called_certain_or_impossible(probability, text):
 
 def view(source) -> None:
     """The view as a page of its own."""
+    from model.selection import Selection
     from tests.ui.fake_corrector import FakeCorrector
     from ui import address
     from ui.lens import Lens
-    from model.selection import Selection
     from ui.views.steps import VIEW
 
     corrector = FakeCorrector()

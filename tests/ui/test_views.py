@@ -50,7 +50,9 @@ def test_every_option_of_a_view_has_a_label_in_every_language():
                 assert wanted <= table(language).keys()
 
 
-@pytest.mark.parametrize("view", [view for view in VIEWS if view.name != "numbers"], ids=lambda view: view.name)
+@pytest.mark.parametrize(
+    "view", [view for view in VIEWS if view.name != "numbers"], ids=lambda view: view.name
+)
 def test_every_view_says_one_thing_about_every_sentence(view, settings):
     for language in LANGUAGES:
         settings["lang"] = language
@@ -91,7 +93,7 @@ def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose():
 def test_heads_that_a_view_frames_exist():
     for shown in lenses():
         for view in VIEWS:
-            for layer, head in (view.framed(shown) if view.framed else ()):
+            for layer, head in view.framed(shown) if view.framed else ():
                 assert 0 <= layer < shown.trace.num_layers
                 assert 0 <= head < shown.trace.num_heads
 

@@ -6,7 +6,8 @@ import pytest
 from model.analysis.dot_product import dot_product_attention
 from tests.ui.computing_corrector import ComputingCorrector
 from tests.ui.fake_corrector import one_map_trace
-from tests.ui.test_calculation_page import figure, numbers, texts
+from tests.ui.screen import figure, figures, numbers
+from tests.ui.screen import html as texts
 from ui.texts import table
 
 BATCH = "손니미 왔는데\n갠찬아"
@@ -123,7 +124,7 @@ def test_a_batch_that_cannot_be_drawn_is_explained_and_stays(open_masks, batch):
     assert not app.exception
     assert len(app.warning) == 1
     assert app.text_area(key="control_batch").value == batch
-    assert not app.get("plotly_chart")
+    assert not figures(app)
 
 
 def test_typing_another_batch_changes_everything(open_masks):

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tests.ui.conftest import entry
-from tests.ui.test_positions_page import decode
+from tests.ui.screen import decode, figure, figures
+from tests.ui.screen import html as written
 from ui import loaders
 from ui.texts import table
 
@@ -132,7 +133,7 @@ def test_reliability_is_drawn_from_the_bins(open_app, folder):
     add_results(folder, reliability=RELIABILITY)
     app = open_app("model", lang="en")
     assert EN["reliability_reading"].format(error="3.1") in written(app)
-    _, curve, bars = json.loads(app.get("plotly_chart")[0].proto.spec)["data"]
+    _, curve, bars = figure(app, "reliability")["data"]
     assert [decode(curve[axis]).tolist() for axis in "xy"] == [[0.9], [0.875]]
     assert decode(bars["y"]).tolist() == [0, 8]
 
@@ -215,7 +216,7 @@ def test_another_model_can_be_chosen(open_app, assets, folder, entries):
 
 def test_a_folder_without_results_still_shows_its_sizes(open_app, folder):
     app = open_app("model")
-    assert app.metric and not app.get("plotly_chart")
+    assert app.metric and not figures(app)
     assert not rows(app)
 
 

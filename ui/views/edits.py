@@ -159,7 +159,7 @@ def window(lens: Lens, change: Change, positions: Sequence[int] = ()) -> tuple[i
     """(start, end) of the source tokens that bars show: those around ``change``, and all of ``positions``."""
     columns = focus(lens.trace, KIND, change).columns
     start = min(max(columns[0] - AROUND, 0), *positions, columns[0])
-    end = max(columns[-1] + AROUND + 1, *(position + 1 for position in positions))
+    end = max([columns[-1] + AROUND + 1, *(position + 1 for position in positions)])
     return start, min(end, len(lens.trace.source_tokens))
 
 

@@ -19,7 +19,7 @@ def show(corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:
     if sentence is None:
         st.info(say("sentence_none"))
     else:
-        markup.paragraph(say("sentence_about", sentence=sentence.source), "lead")
+        markup.paragraph(say("sentence_about", sentence=_told(sentence)), "lead")
     st.page_link("ui/pages/attention.py", label=say("sentence_change"))
     return sentence
 
@@ -28,3 +28,7 @@ def chosen(text: str, corrector: loaders.Corrector) -> loaders.SentenceCorrectio
     """The sentence that the main page shows; None where there is none."""
     found = Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)
     return found.sentences[opened(found)] if found.sentences else None
+
+
+def _told(sentence: loaders.SentenceCorrection) -> str:
+    return sentence.source if sentence.text == sentence.source else f"{sentence.source} → {sentence.text}"

@@ -11,6 +11,10 @@ from ui.proposals import _proposals
 WORDS = {"label": "고친 글"}
 
 
+def share(change) -> str:
+    return f"{change.confidence:.1f}"
+
+
 def corrected(*sentences: tuple[str, str, tuple[float, ...]], minimum: float = 0.5) -> Correction:
     """A text of (source, target, confidence of each change), with blanks between."""
     found, start = [], 0
@@ -39,7 +43,7 @@ def proposed(correction: Correction) -> list[Proposal]:
 
 def data_of(correction: Correction, *, chosen=None, opened=0, proposals=None) -> dict:
     proposals = proposed(correction) if proposals is None else proposals
-    return correction_data(correction, proposals, chosen=chosen, opened=opened, words=WORDS)
+    return correction_data(correction, proposals, chosen=chosen, opened=opened, words=WORDS, share_of=share)
 
 
 def pieces(*sentences, minimum: float = 0.5) -> list[dict]:
@@ -96,14 +100,14 @@ def test_what_the_network_was_unsure_of_is_offered_and_the_word_stays():
     (word,) = (piece for piece in pieces(("고갱이 왔다", "고객이 왔다", (0.4,))) if "offered" in piece)
     assert word["made"] == []
     assert word["typed"] == word["now"] == [("고갱이", False)]
-    assert word["offered"] == [{"number": 0, "text": "고객이", "share": 0.4}]
+    assert word["offered"] == [{"number": 0, "text": "고객이", "share": "0.4"}]
 
 
 def test_an_offer_beside_a_made_change_is_offered_with_that_change():
     (word,) = (piece for piece in pieces(("갱관왓다", "객관왔다", (0.9, 0.4))) if "made" in piece)
     assert word["made"] == [0]
     assert "".join(text for text, _ in word["now"]) == "객관왓다"
-    assert word["offered"] == [{"number": 1, "text": "객관왔다", "share": 0.4}]
+    assert word["offered"] == [{"number": 1, "text": "객관왔다", "share": "0.4"}]
 
 
 def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):

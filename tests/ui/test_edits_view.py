@@ -43,7 +43,11 @@ def test_the_leading_heads_are_named_drawn_and_opened(number):
     titles = str(figure(app, "edits_bars")["layout"])
     for place, found in zip(places, heads, strict=True):
         assert (
-            EN["edits_head"].format(place=place, share=f"{found.share:.0%}", usual=f"{found.usual:.0%}")
+            EN["edits_head"].format(
+                place=place,
+                share=f"{found.share:.0%}".replace("%", " %"),
+                usual=f"{found.usual:.0%}".replace("%", " %"),
+            )
             in titles
         )
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tests.ui.conftest import entry
-from tests.ui.screen import decode, figure, figures
-from tests.ui.screen import html as written
+from tests.ui.screen import decode, figure, figures, html
 from ui import loaders
 from ui.texts import table
 
@@ -79,7 +78,7 @@ def add_history(folder):
 
 
 def written(app) -> str:
-    return "\n".join(element.proto.body for element in app.html).replace("\N{NO-BREAK SPACE}", " ")
+    return html(app).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def rows(app) -> list[tuple[str, list[str]]]:
@@ -123,7 +122,7 @@ def test_results_measured_before_a_score_existed_have_a_dash_there(open_app, fol
 def test_history_and_the_commands_that_made_it(open_app, folder):
     add_history(folder)
     app = open_app("model", lang="en")
-    assert len(app.get("plotly_chart")) == 2
+    assert figures(app) == ["history", "training"]
     assert EN["history_caption"].format(pairs="2,000", hours="1.5") in written(app)
     assert [code.value for code in app.code] == ["python -m training train --steps 2 <b>"] * 2
     assert "cores 2 · keras 3.15" in written(app)

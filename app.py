@@ -2,25 +2,17 @@
 
 import streamlit as st
 
-from ui import prefetch
-
-st.set_page_config(layout="wide")
-prefetch.plotly()
-
-# The rest loads what draws the pages; the browser is busy with Plotly meanwhile.
-from ui import address, controls, toolbar
+from ui import address
+from ui.header import PAGES
 from ui.texts import say
 
-PAGES = ("attention", "calculation", "masks", "positions", "network", "model")  # the first is the entrance
-
-controls.header()
+st.set_page_config(page_title=say("product"), layout="wide")
 page = st.navigation(
     [
         st.Page(f"ui/pages/{name}.py", title=say(f"{name}_page"), url_path=name, default=name == PAGES[0])
         for name in PAGES
     ],
-    position="top",
+    position="hidden",
 )
-address.publish(page.url_path)
 page.run()
-toolbar.mount()
+address.publish(page.url_path)

@@ -10,8 +10,10 @@ from pathlib import Path
 import click
 
 from model.corrector import DEFAULT_MODEL, Correction, Corrector
-from model.folder import ModelFolderError, find_model_folder
+from model.folder import ASSETS, ModelFolderError, find_model_folder, list_models
+from model.quiet import hide_log_lines
 from model.remembered import FILE, NotOneSentenceError, remember
+from model.tables.command import correct_table
 from model.trace import AttentionTrace
 
 
@@ -32,8 +34,28 @@ def main():
 @click.option(
     "--beam-width", type=click.IntRange(min=1), default=1, show_default=True, help="More is slower."
 )
-def correct(text, as_json, model, minimum_confidence, beam_width):
-    """Correct TEXT, or standard input line by line: one line out for each line in, in order."""
+@click.option(
+    "--csv",
+    "table",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A CSV, TXT or XLSX file of texts, a row each, instead of TEXT. Needs --out.",
+)
+@click.option(
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the corrected rows go, .csv or .xlsx. An interrupted run goes on there.",
+)
+@click.option(
+    "--column", help="Of --csv: its header, or its number from 1. [default: text, src, 문장 …, or the first]"
+)
+def correct(text, as_json, model, minimum_confidence, beam_width, table, out, column):
+    """Correct TEXT, or standard input line by line: one line out for each line in, in order. With --csv and
+    --out, correct a file row by row."""
+    if (table is None) != (out is None) or (table and (text is not None or as_json)):
+        raise click.UsageError("--csv and --out come together, without TEXT and --json")
+    if table:
+        correct_table(_load(model, minimum_confidence, beam_width), table, out, column)
+        return
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
         stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     corrector = _load(model, minimum_confidence, beam_width)
@@ -118,7 +140,11 @@ def _load(model: str, minimum_confidence: float | None = None, beam_width: int =
     try:
         return Corrector.load(model, minimum_confidence, beam_width=beam_width)
     except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
+        message = str(error)
+        if not find_model_folder(model).is_dir():
+            names = ", ".join(entry.name for entry in list_models(ASSETS))
+            message = f"there is no model {model!r}. Models in assets/: {names}. A path may be given, too."
+        raise click.ClickException(message) from error
 
 
 def _input_lines() -> Iterator[str]:
@@ -156,4 +182,5 @@ def _attention(trace: AttentionTrace) -> dict:
 
 
 if __name__ == "__main__":
+    hide_log_lines()
     main(prog_name="python -m model")

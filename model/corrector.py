@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,16 +12,19 @@ import numpy as np
 from model import hangul
 from model.changes import Change, apply_changes, find_changes, select_changes
 from model.config import NetworkConfig
-from model.drafting import Produced
+from model.drafting import Produced, read_off
 from model.folder import find_model_folder, load_model_folder, model_name
 from model.positions import positional_encoding
 from model.projections import Projections
+from model.protected import spares_outcries, spares_protected
 from model.sentences import split_sentences
 from model.tokenizer import END, START, Tokenizer, normalise, visible
 from model.trace import AttentionTrace
 
 DEFAULT_MODEL = "transformer"
 BATCH_SENTENCES = 64
+KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
+KEPT_TRACES = 4  # of one sentence: what the network wrote, and the last few with other decisions
 
 
 @dataclass(frozen=True)
@@ -37,24 +40,40 @@ class SentenceCorrection:
     minimum_confidence: float
     too_long: bool  # more characters than the network can read without any space: left as it is
     _look: Callable[[str, str], AttentionTrace] = field(repr=False, compare=False)
+    accepted: frozenset[int] = frozenset()  # numbers in ``proposed``, from 0: made although unsure
+    rejected: frozenset[int] = frozenset()  # likewise: left undone although sure
+    # Traces by corrected text. Copies of this sentence with other decisions share them.
+    _traces: dict[str, AttentionTrace] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """The proposed changes that are confident enough; offsets inside ``source`` and ``text``."""
-        return select_changes(self.proposed, lambda change: change.confidence >= self.minimum_confidence)
+        """The changes that are made; offsets inside ``source`` and ``text``."""
+        made = {change for number, change in enumerate(self.proposed) if self._is_made(number, change)}
+        return select_changes(self.proposed, made.__contains__)
+
+    def _is_made(self, number: int, change: Change) -> bool:
+        if number in self.rejected:
+            return False
+        return number in self.accepted or change.confidence >= self.minimum_confidence
 
     @cached_property
     def text(self) -> str:
         """The corrected sentence."""
         return apply_changes(self.source, self.changes)
 
-    @cached_property
+    @property
     def trace(self) -> AttentionTrace:
-        """All attention of the pass that produces ``text``; computed when first asked for.
+        """All attention of the pass that produces ``text``; computed when first asked for, then kept.
 
         Raises ValueError for a sentence that was too long.
         """
-        return self._look(self.source, self.text)
+        trace = self._traces.get(self.text)
+        if trace is None:
+            trace = self._look(self.source, self.text)
+            while len(self._traces) >= KEPT_TRACES:
+                self._traces.pop(next(iter(self._traces)), None)
+            self._traces[self.text] = trace
+        return trace
 
 
 @dataclass(frozen=True)
@@ -85,6 +104,22 @@ class Correction:
         return replace(
             self, sentences=tuple(replace(each, minimum_confidence=minimum) for each in self.sentences)
         )
+
+    def with_decisions(self, accepted: Iterable[int] = (), rejected: Iterable[int] = ()) -> "Correction":
+        """The same answer with some changes decided by a person, whatever their confidence.
+
+        Numbers count ``proposed`` from 0; a number that is none of them decides nothing.
+        """
+        accepted, rejected = set(accepted), set(rejected)
+        sentences, first = [], 0
+        for sentence in self.sentences:
+            numbers = range(first, first + len(sentence.proposed))
+            first = numbers.stop
+            inside = [
+                frozenset(n - numbers.start for n in each if n in numbers) for each in (accepted, rejected)
+            ]
+            sentences.append(replace(sentence, accepted=inside[0], rejected=inside[1]))
+        return replace(self, sentences=tuple(sentences))
 
     @property
     def trace(self) -> AttentionTrace:
@@ -178,29 +213,26 @@ class Corrector:
         sources = [normalise(text) for text in texts]
         spans = [split_sentences(source, self.config.max_length) for source in sources]
         pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
-        proposed = iter(self._propose(pieces))
+        # The passes over a long text would fill the memory: its traces take a pass of their own when asked for.
+        answers = iter(self._propose(pieces, keep_passes=sum(map(len, pieces)) <= KEPT_CHARACTERS))
         return [
-            self._join(source, [(a, source[a:b], next(proposed)) for a, b in cuts])
+            Correction(source, tuple(self._sentence(a, source[a:b], *next(answers)) for a, b in cuts))
             for source, cuts in zip(sources, spans, strict=True)
         ]
 
-    def _join(self, source: str, pieces: list[tuple[int, str, tuple[Change, ...]]]) -> Correction:
-        sentences = (
-            SentenceCorrection(
-                start,
-                sentence,
-                proposed,
-                self.minimum_confidence,
-                len(sentence) > self.config.max_length,
-                self.trace,
-            )
-            for start, sentence, proposed in pieces
-        )
-        return Correction(source, tuple(sentences))
+    def _sentence(
+        self, start: int, source: str, proposed: tuple[Change, ...], produced: Produced | None
+    ) -> SentenceCorrection:
+        too_long = len(source) > self.config.max_length
+        look = partial(self._trace, produced)
+        return SentenceCorrection(start, source, proposed, self.minimum_confidence, too_long, look)
 
-    def _propose(self, sentences: list[str]) -> list[tuple[Change, ...]]:
-        """For each sentence, what the network would change and how sure it is."""
-        proposed: list[tuple[Change, ...]] = [()] * len(sentences)
+    def _propose(
+        self, sentences: list[str], keep_passes: bool
+    ) -> list[tuple[tuple[Change, ...], Produced | None]]:
+        """For each sentence, what the network would change and how sure it is; and the pass that proved it,
+        where passes are to be kept."""
+        proposed: list[tuple[tuple[Change, ...], Produced | None]] = [((), None)] * len(sentences)
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
         readable.sort(key=lambda i: len(sentences[i]))  # alike lengths waste little padding
         for first in range(0, len(readable), BATCH_SENTENCES):
@@ -211,21 +243,25 @@ class Corrector:
                 for i, one in zip(batch, produced, strict=True)
                 if one is not None  # else the network found no end: better uncorrected than cut off
             }
-            answers = {i: answer for i, answer in answers.items() if answer.is_new}
             for i, answer in answers.items():
-                proposed[i] = self._weigh(answer)
+                changes = self._weigh(answer) if answer.is_new else ()
+                proposed[i] = changes, answer.produced if keep_passes else None
         return proposed
 
     def _weigh(self, answer: Answer) -> tuple[Change, ...]:
         """The changes of an answer with their probabilities; those that would touch a protected
-        character, or the spaces beside one that the network cannot read, are no proposals."""
+        character or a laugh, or the spaces beside what the network cannot read, are no proposals."""
         original = self.tokenizer.encode_target(answer.source)
         return select_changes(
             (
                 with_probabilities(change, answer.produced, original[change.source_start])
                 for change in find_changes(answer.source, answer.target)
             ),
-            lambda change: spares_protected(change) and self._can_judge(change, answer.source),
+            lambda change: (
+                spares_protected(change)
+                and spares_outcries(change, answer.source)
+                and self._can_judge(change, answer.source)
+            ),
         )
 
     def _can_judge(self, change: Change, source: str) -> bool:
@@ -255,8 +291,15 @@ class Corrector:
 
         Raises ValueError for a source that is longer than the network can read.
         """
+        return self._trace(None, source, target)
+
+    def _trace(self, produced: Produced | None, source: str, target: str) -> AttentionTrace:
+        """The trace from the pass ``produced`` where it wrote just this target; else from a pass of its own."""
         source_ids, target_ids = self._encode(source, target)
-        seen = self._network.attend(source_ids, target_ids)
+        if produced is not None and produced.ids == target_ids:
+            seen = read_off(produced)
+        else:
+            seen = self._network.attend(source_ids, target_ids)
         seen["alternatives"] = tuple(map(self.tokenizer.labels, seen.pop("alternative_ids").tolist()))
         if self.config.has_positions:
             matrix = positional_encoding(max(len(source_ids), len(target_ids)), self.config.d_model)
@@ -301,24 +344,6 @@ class Corrector:
                 f"a sentence may have {self.config.max_length} characters, received {len(source)}"
             )
         return self.tokenizer.encode_source(source), self.tokenizer.encode_target(target)
-
-
-# What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
-_FREE_PUNCTUATION = frozenset(".,!?~…")
-
-
-def _protected(text: str) -> str:
-    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
-    return "".join(
-        c
-        for c in text
-        if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace() or c in _FREE_PUNCTUATION)
-    )
-
-
-def spares_protected(change: Change) -> bool:
-    """Whether a change neither loses, alters nor invents a protected character."""
-    return _protected(change.wrong) == _protected(change.right)
 
 
 def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:

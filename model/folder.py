@@ -157,17 +157,25 @@ def load_model_folder(folder: Path, snapshot: int | None = None):
     ``snapshot`` is one of ``snapshot_steps``; None takes the weights the folder is about. The
     fingerprint is 12 hexadecimal digits of a SHA-256 over the three files that were read.
     """
-    path = folder / WEIGHTS_FILE
-    if snapshot is not None:
-        kept = _snapshots(folder)
-        if snapshot not in kept:
-            raise ModelFolderError(f"{folder} keeps snapshots of the steps {sorted(kept)}, not of {snapshot}")
-        path = kept[snapshot]
+    path = weights_path(folder, snapshot)
     found = fingerprint(folder, path)
     config, tokenizer = _description(folder)
     network = build_network(config, tokenizer)
     _assign(network, path)
     return network, tokenizer, found
+
+
+def weights_path(folder: Path, snapshot: int | None = None) -> Path:
+    """The file of a folder's weights, or of those after ``snapshot`` training steps.
+
+    Raises ModelFolderError where no such snapshot is kept.
+    """
+    if snapshot is None:
+        return folder / WEIGHTS_FILE
+    kept = _snapshots(folder)
+    if snapshot not in kept:
+        raise ModelFolderError(f"{folder} keeps snapshots of the steps {sorted(kept)}, not of {snapshot}")
+    return kept[snapshot]
 
 
 def fingerprint(folder: Path, weights: Path | None = None) -> str:

@@ -79,7 +79,7 @@ class Laboratory:
         ``forced``: for each row the ids it has to begin with. It is what greedy decoding writes step by step,
         found by ``drafting.settle``.
         """
-        return settle(self._read(sources, interventions), sources, self.space_id, forced)
+        return settle(self._read(sources, interventions), sources, self.space_id, forced=forced)
 
     def _read(self, sources, interventions) -> AlteredReading:
         for source, each in {(len(s), id(e)): (s, e) for s, e in zip(sources, interventions)}.values():

@@ -5,27 +5,23 @@ are only NumPy arrays.
 """
 
 import math
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from functools import cached_property, partial
-from threading import Lock
 
 import keras
 import numpy as np
 import tensorflow as tf
 
 from model.decoding import beam_search, greedy
-from model.drafting import Produced, log_softmax, longest_target, settle
+from model.drafting import Produced, longest_target, read_off, settle
 from model.laboratory import Laboratory
 from model.passes import IDS, Halves, Reading, compile_halves
 from model.projections import Projections
 from model.tokenizer import END_ID, START_ID, pad
 
-ALTERNATIVES = 5  # tokens of each row that a trace keeps
 # Tokens that XLA compiles for, in this order: a sentence may use a longer length until its own is ready.
 LENGTHS = (64, 32, 24, 48, 16, 40, 136, 96, 192)
 FEW = 4  # sentences that are quicker one by one, in compiled lengths, than padded together
-RECENT = 8  # sentences whose encoding and last pass are kept for the trace which is asked for next
 
 
 class CompiledNetwork:
@@ -50,8 +46,6 @@ class CompiledNetwork:
         self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
         self._projections = tf.function(network.projections, input_signature=[IDS] * 2, autograph=False)
-        self._recent: OrderedDict[tuple, tuple[Reading, Produced]] = OrderedDict()
-        self._lock = Lock()
 
     def warm_up(self) -> Iterator[float]:
         """Make the graph for all lengths, which answers at once from then on; then compile for the lengths of
@@ -63,6 +57,8 @@ class CompiledNetwork:
             if length not in self._fast_lengths:
                 Reading([[END_ID]], lambda _, length=length: (self._fast_halves, length)).look([[END_ID]])
                 self._fast_lengths = tuple(sorted((*self._fast_lengths, length)))
+            if count == len(LENGTHS):
+                self.step_by_step([[END_ID]])  # its graph, for what drafts do not settle
             yield count / len(LENGTHS)
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
@@ -82,23 +78,9 @@ class CompiledNetwork:
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
 
-        ``target`` are T produced ids, the end mark last. Returns log_probabilities (T,), the ids (T, A)
-        and probabilities (T, A) of the ALTERNATIVES most probable tokens of each row, the most probable
-        first, and, of encoder_attention (L, H, S, S), decoder_attention (L, H, T, T) and
-        cross_attention (L, H, T, S), those which the network has.
+        ``target`` are T produced ids, the end mark last. Returns what ``drafting.read_off`` describes.
         """
-        target = list(target)
-        seen = self._recall(source, target) or self._look([source], [target])[0]
-        logs = log_softmax(seen.logits)
-        best = np.argpartition(-logs, ALTERNATIVES - 1, axis=-1)[:, :ALTERNATIVES]
-        order = np.argsort(-np.take_along_axis(logs, best, axis=-1), axis=-1)
-        best = np.take_along_axis(best, order, axis=-1)
-        return {
-            **seen.attention,
-            "log_probabilities": logs[np.arange(len(target)), target],
-            "alternative_ids": best,
-            "alternative_probabilities": np.exp(np.take_along_axis(logs, best, axis=-1)),
-        }
+        return read_off(self._look([source], [list(target)])[0])
 
     def project(
         self, source: Sequence[int], target: Sequence[int], padding: int = 0
@@ -131,22 +113,7 @@ class CompiledNetwork:
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         reading = Reading(sources, partial(self._choose, len(sources)))
-        answers = settle(reading, sources, self.space_id)
-        if len(sources) == 1 and answers[0]:
-            with self._lock:
-                self._recent[tuple(sources[0])] = reading, answers[0]
-                while len(self._recent) > RECENT:
-                    self._recent.popitem(last=False)
-        return answers
-
-    def _recall(self, source: Sequence[int], target: list[int]) -> Produced | None:
-        """The pass over ``target`` where ``source`` was read lately: the last one, if it was over these ids;
-        where unsure changes were undone, one more over what the encoder left."""
-        with self._lock:  # a reading is one sentence's, but two threads may ask for it
-            if not (known := self._recent.get(tuple(source))):
-                return None
-            reading, produced = known
-            return produced if produced.ids == target else reading.look([target]).row(0, source, target)
+        return settle(reading, sources, self.space_id, self.step_by_step)
 
     def _choose(self, sentences: int, room: int) -> tuple[Halves, int | None]:
         fitting = (length for length in self._fast_lengths if length >= room)

@@ -16,10 +16,11 @@ LIGHT = {
     "model.hangul",
     "model.interventions",
     "model.projections",
+    "model.selection",
     "model.sentences",
-    "model.trace",
 }
 LIGHT |= {
+    "model.trace",
     "model.analysis",
     *(f"model.analysis.{path.stem}" for path in (ROOT / "model/analysis").glob("[a-z]*.py")),
 }

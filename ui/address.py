@@ -6,11 +6,12 @@ session starts; afterwards the session leads and the address follows, without fi
 """
 
 import re
+from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ui import examples
+from ui import examples, live_text
 
 DEFAULTS = {
     "lang": "ko",
@@ -25,6 +26,8 @@ DEFAULTS = {
     "view": "heatmap",  # of the sentence: heatmap, lines, steps, numbers or predict
     "step": "",  # of decoding, counted from 1; empty: where the change, or else the first one, begins
     "edit": "",  # which change of the sentence, counted from 1; empty: the whole sentence
+    "accepted": "",  # proposals of the whole text that are made although the network is unsure, such as 2,3; from 1
+    "rejected": "",  # proposals that are left undone although it is sure
     "marks": "",  # positions in the source that the visitor expects to matter, such as 3,4,5
     "revealed": "",  # 1 once the attention is shown beside the marks
     "around": "12",  # how many tokens left and right of a change can be marked, or all
@@ -51,20 +54,11 @@ DEFAULTS = {
 }
 LONGEST = 2_000
 
-_BAR = st.components.v2.component(
-    "address_bar",
-    js="""
-    export default function ({ data }) {
-      const url = new URL(window.location.href);
-      for (const [name, value] of data.settings) {
-        if (value === null) url.searchParams.delete(name);
-        else url.searchParams.set(name, value);
-      }
-      if (url.href !== window.location.href) window.history.replaceState(window.history.state, "", url);
-      document.documentElement.lang = url.searchParams.get("lang") ?? data.language;
-    }
-    """,
-)
+# What a visitor chooses: the browser's Back takes these back, one by one. The others only change the last step.
+STEPS = ("view", "kind", "layer", "head", "part", "edit", "accepted", "rejected")
+_CHOSEN_TEXTS = "chosen_texts"  # how many texts were chosen instead of typed
+
+_BAR = st.components.v2.component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"))
 
 
 def get(name: str) -> str:
@@ -119,7 +113,27 @@ def publish(page: str) -> None:
         (name, None if value == DEFAULTS[name] or len(value) > LONGEST else value)
         for name, value in _view().items()
     )
-    _BAR(key="address_bar", data={"settings": settings, "language": DEFAULTS["lang"], "page": page})
+    step = [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, STEPS)]
+    data = {"settings": settings, "language": DEFAULTS["lang"], "step": step}
+    _BAR(key="address_bar", data=data, on_went_change=_go_back)
+
+
+def note_choice() -> None:
+    """The text was chosen, not typed: that is a step to which Back returns."""
+    st.session_state[_CHOSEN_TEXTS] = st.session_state.get(_CHOSEN_TEXTS, 0) + 1
+
+
+def _go_back() -> None:
+    """Take over the settings of the address to which the browser went."""
+    given = st.session_state["address_bar"]["went"]
+    if not isinstance(given, dict):
+        return
+    before = get("sentence")
+    for name, default in DEFAULTS.items():
+        value = given.get(name, default)
+        put(name, value if isinstance(value, str) else default)
+    if get("sentence") != before:
+        live_text.replace()
 
 
 def _asks_for_news() -> bool:

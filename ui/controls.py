@@ -1,22 +1,12 @@
 """Controls whose choice is a setting of the address bar."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import streamlit as st
 
-from ui import address, markup
-from ui.texts import LANGUAGES, say
-
-
-def header() -> None:
-    """The top row of every page: the product's name, the lecture mode and the language."""
-    markup.style()
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        markup.paragraph(say("product"), "product")
-        with st.container(horizontal=True, width="content", vertical_alignment="center"):
-            if switch("lecture"):
-                markup.lecture_style()
-            choose("lang", list(LANGUAGES), LANGUAGES.get, label_visibility="collapsed")
+from ui import address
+from ui.settings import Choice, Flag, Number, Setting
+from ui.texts import say
 
 
 def theme() -> str:
@@ -47,11 +37,32 @@ def choose(
     return address.get_option(name, options, otherwise)
 
 
+def is_on(name: str) -> bool:
+    """Whether a setting that is "1" or empty is on."""
+    return address.get(name) == "1"
+
+
 def switch(name: str) -> bool:
     """Something that is on or off; the setting is "1" or empty."""
-    key = _seed(name, address.get(name) == "1")
+    key = _seed(name, is_on(name))
     st.toggle(say(f"{name}_label"), key=key, on_change=_keep_switch, args=(name,))
-    return address.get(name) == "1"
+    return is_on(name)
+
+
+def values(settings: Iterable[Setting]) -> dict[str, object]:
+    """What the address says of ``settings``, each of its own type."""
+    return {setting.name: setting.read(address.get(setting.name)) for setting in settings}
+
+
+def show(setting: Setting) -> None:
+    """The control of one setting; the label of an option is the text ``<name>_<option>``."""
+    match setting:
+        case Choice(name, options):
+            choose(name, list(options), lambda option: say(f"{name}_{option}"))
+        case Flag(name):
+            switch(name)
+        case Number(name, lowest, highest, _, step):
+            slide(name, lowest, highest, step)
 
 
 def pick(name: str, options: list[str], label_of: Callable[[str], str], otherwise: str) -> str:

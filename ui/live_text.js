@@ -15,15 +15,23 @@ export default function ({ data, parentElement, setStateValue }) {
     if (!typedEarly) area.value = data.text;
   }
 
+  grow(area);
   const send = () => {
     clearTimeout(area.pending);
     if (area.value !== area.sent) setStateValue("text", (area.sent = area.value));
   };
   // "input" also fires during composition, and reading the value does not disturb it; "change" comes too late.
   area.oninput = () => {
+    grow(area);
     clearTimeout(area.pending);
     area.pending = setTimeout(send, PAUSE);
   };
   area.onblur = send;
   if (typedEarly) area.oninput();
+}
+
+function grow(area) {
+  if (CSS.supports("field-sizing", "content")) return;
+  area.style.height = "auto";
+  area.style.height = `${area.scrollHeight + 2}px`;
 }

@@ -16,7 +16,6 @@ from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, re
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
 from model.remembered import recall as read_remembered
-from model.trace import AttentionTrace
 from ui.loading import Loading, StillLoading
 
 # The types are here for the pages, which import no model.
@@ -42,7 +41,6 @@ __all__ = [
     "projections",
     "recall",
     "start_loading",
-    "trace",
     "version_on_disk",
 ]
 
@@ -105,11 +103,6 @@ def correct(text: str, corrector: Corrector | Remembered) -> Correction:
     return _correct(text, corrector.fingerprint, corrector)
 
 
-def trace(sentence: str, text: str, corrector: Corrector | Remembered) -> AttentionTrace:
-    """The attention while one sentence was corrected to ``text``; both are taken from ``correct``."""
-    return _trace(sentence, text, corrector.fingerprint, corrector)
-
-
 def projections(sentence: str, text: str, corrector: Corrector, padding: int = 0) -> dict[str, Projections]:
     """What the attention of ``trace`` is computed from."""
     return _projections(sentence, text, padding, corrector.fingerprint, corrector)
@@ -122,18 +115,14 @@ def embeddings(text: str, corrector: Corrector) -> np.ndarray:
 
 def forget() -> None:
     """Drop all answers; the models stay."""
-    for answers in (_correct, _trace, _projections, _embeddings):
+    for answers in (_correct, _projections, _embeddings):
         answers.clear()
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
+# A correction holds the attention of its sentences: 64 of 40 characters take some 50 MB.
+@st.cache_resource(max_entries=64, show_spinner=False)
 def _correct(text: str, fingerprint: str, _corrector: Corrector) -> Correction:
     return _corrector.correct(text)
-
-
-@st.cache_data(max_entries=32, show_spinner=False)
-def _trace(sentence: str, text: str, fingerprint: str, _corrector: Corrector) -> AttentionTrace:
-    return _corrector.trace(sentence, text)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
@@ -153,7 +142,7 @@ def _read_entry(path: str, version: tuple) -> ModelEntry:
 
 
 # A correction holds on to its model: without its release, a model could not leave the memory.
-@st.cache_resource(max_entries=2, show_spinner=False, on_release=lambda _: forget())
+@st.cache_resource(max_entries=4, show_spinner=False, on_release=lambda _: forget())
 def _start_loading(path: str, version: tuple) -> Loading[Corrector]:
     return Loading(lambda reached: _load(path, reached))
 
@@ -180,7 +169,7 @@ def _finish(compiling: Iterator[float]) -> None:
             return
 
 
-@st.cache_resource(max_entries=2, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)
 def _recall(path: str, version: tuple) -> Remembered | None:
     try:
         return read_remembered(Path(path))

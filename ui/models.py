@@ -1,28 +1,40 @@
 """Which model a page is about: the choice, and what cannot be chosen."""
 
-from ui import controls, loaders, markup
+from ui import address, controls, loaders, markup
 from ui.texts import say
 
 NAMED = ("transformer", "seq2seq", "growing-up")  # the shipped models that have a name in every language
 
 
-def choose() -> loaders.ModelEntry | None:
-    """The chosen one of the models that can be used; None where there is none. Asks only if there are several.
+def chosen() -> loaders.ModelEntry | None:
+    """The model that the page is about; None where none can be used."""
+    usable = _usable()
+    return usable[address.get_option("model", list(usable), otherwise=next(iter(usable)))] if usable else None
 
-    What cannot be used is named with its reason.
-    """
-    entries = loaders.list_entries()
-    usable = {loaders.model_id(entry): entry for entry in entries if entry.problem is None}
-    first = [name for name in NAMED if name in usable]  # the shipped ones as named, then the own ones
-    usable = {id_: usable[id_] for id_ in (*first, *(id_ for id_ in usable if id_ not in first))}
-    names = {id_: name_of(entry) for id_, entry in usable.items()}
-    chosen = next(iter(usable), None)
+
+def choose() -> loaders.ModelEntry | None:
+    """Ask which one, if there are several, and return it. What cannot be used is named with its reason."""
+    usable = _usable()
     if len(usable) > 1:
-        chosen = controls.pick("model", list(usable), names.get, otherwise=chosen)
-    for entry in entries:
+        names = {id_: name_of(entry) for id_, entry in usable.items()}
+        controls.pick("model", list(usable), names.get, otherwise=next(iter(usable)))
+    for entry in loaders.list_entries():
         if entry.problem is not None:
             markup.paragraph(say("model_unusable", name=name_of(entry), reason=entry.problem), "note")
-    return usable.get(chosen)
+    return chosen()
+
+
+def choose_confidence(corrector: loaders.Corrector | loaders.Remembered) -> None:
+    """Changes that the network is less sure of are left undone."""
+    controls.slide_share("confidence", corrector.minimum_confidence)
+    markup.paragraph(say("confidence_meaning"), "note")
+
+
+def _usable() -> dict[str, loaders.ModelEntry]:
+    """Id -> model: the shipped ones as named, then the own ones."""
+    found = {loaders.model_id(entry): entry for entry in loaders.list_entries() if entry.problem is None}
+    first = [name for name in NAMED if name in found]
+    return {id_: found[id_] for id_ in (*first, *(id_ for id_ in found if id_ not in first))}
 
 
 def name_of(entry: loaders.ModelEntry) -> str:

@@ -11,27 +11,6 @@ Say = Callable[..., str]
 _MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
 
 
-def attention_of(trace: AttentionTrace, kind: str, layer: int | None, head: int | None) -> np.ndarray:
-    """(Q, K) float32: one head of one layer; the mean over the layers or heads that are None."""
-    maps = trace.attention(kind)  # (L, H, Q, K)
-    maps = maps if layer is None else maps[layer : layer + 1]
-    maps = maps if head is None else maps[:, head : head + 1]
-    return maps[0, 0] if maps.shape[:2] == (1, 1) else maps.mean(axis=(0, 1), dtype=np.float32)
-
-
-def place(say: Say, trace: AttentionTrace, layer: int | None, head: int | None) -> str:
-    """The words for one head of one layer, both counted from 0, or for the mean over those that are None."""
-    if trace.num_layers == trace.num_heads == 1:
-        return say("place_only")
-    if layer is None:
-        return say("place_all") if head is None else say("place_mean_layers", head=head + 1)
-    return (
-        say("place_mean", layer=layer + 1)
-        if head is None
-        else say("place_head", layer=layer + 1, head=head + 1)
-    )
-
-
 def look_ahead_mask(trace: AttentionTrace, kind: str) -> np.ndarray | None:
     """(Q, K) bool, True where the decoder may not look; None for the kinds without such a mask."""
     if kind != "decoder_attention":

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ui import address, loaders, markup
-from ui.lens import first_changed
+from ui.proposals import Decisions, opened
 from ui.texts import say
 
 MAX_CHARACTERS = 2_000  # of one text, on every page
@@ -25,10 +25,6 @@ def show(corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:
 
 
 def chosen(text: str, corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:
-    """The sentence of ``text`` that the settings ``part`` and ``confidence`` choose; the first that changed
-    where they choose none; None where there is no sentence."""
-    minimum = address.get_share("confidence")
-    correction = loaders.correct(text, corrector)
-    return first_changed(
-        correction.with_minimum_confidence(corrector.minimum_confidence if minimum is None else minimum)
-    )
+    """The sentence that the main page shows; None where there is none."""
+    found = Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)
+    return found.sentences[opened(found)] if found.sentences else None

@@ -1,9 +1,8 @@
 """Data in, Plotly figure out: no Streamlit, no state, no display; in a notebook a figure shows itself."""
 
-from viz.attention import attention_heatmap
+from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars
 from viz.calculation import SIGNED, WEIGHT, attention_steps, number_heatmap, number_text
-from viz.cell_overlay import MOST_CELLS_TO_CLICK
 from viz.contribution_panels import MethodPanel, contribution_panels
 from viz.effect_mosaic import effect_mosaic
 from viz.effect_scatter import attention_effect_scatter
@@ -22,11 +21,11 @@ from viz.weight_colours import FAINT
 
 __all__ = [
     "FAINT",
-    "MOST_CELLS_TO_CLICK",
     "SIGNED",
     "THEMES",
     "WEIGHT",
     "Hidden",
+    "MapTexts",
     "MethodPanel",
     "ShiftReference",
     "attention_bars",

@@ -1,17 +1,33 @@
 """One attention map as a heatmap: who asks in the rows, what is looked at in the columns."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
 
 from viz.attention_info import AttentionInfo, attention_info
 from viz.attention_layout import attention_layout
-from viz.cell_overlay import HOVER_AXES, MOST_CELLS_TO_CLICK, cell_markers, legend_entry
+from viz.cell_overlay import HOVER_AXES, legend_entry
 from viz.hidden import Hidden
 from viz.labels import plain_text, template_text
 from viz.theme import palette, weight_scale
 from viz.weight_colours import WeightColours, weight_colours
+
+
+@dataclass(frozen=True)
+class MapTexts:
+    """What is written in and around an attention map, in the reader's language; typed text is escaped later."""
+
+    title: str = ""
+    query_axis: str = "Query"
+    key_axis: str = "Key"
+    query: str = "Query"  # this and the next two: in the hover
+    key: str = "Key"
+    weight: str = "Weight"
+    masked: str = "masked"
+    faint: str = "almost 0"
+    selected: str = "selected"
 
 
 def attention_heatmap(
@@ -19,38 +35,33 @@ def attention_heatmap(
     query_tokens: Sequence[str],
     key_tokens: Sequence[str],
     *,
-    title: str = "",
-    query_title: str = "Query",
-    key_title: str = "Key",
-    hover: tuple[str, str, str] = ("Query", "Key", "Weight"),
+    texts: MapTexts = MapTexts(),
     masked: np.ndarray | None = None,
-    masked_title: str = "masked",
-    faint_title: str = "almost 0",
-    selected_title: str = "selected",
     emphasis_rows: Sequence[int] = (),
     selected: tuple[int, int] | None = None,
     first: tuple[int, int] = (0, 0),
+    extent: int | None = None,
     difference: bool = False,
     logarithmic: bool = False,
     colour_max: float | None = 1.0,
     theme: str = "light",
 ) -> go.Figure:
-    """Heatmap of one attention map; row 0 is at the top, and the cell (q, k) lies at x = k, y = q.
+    """Heatmap of one attention map; row 0 is at the top. People count positions from 1, so the cell of query q and
+    key k, both counted from 0, lies at y = q + 1, x = k + 1.
 
-    The numbers reach the figure as they are, whatever the scale. Up to MOST_CELLS_TO_CLICK cells, an
-    invisible marker on each makes it selectable: a selected point's ``(y, x)`` is its ``(q, k)``.
+    The numbers reach the figure as they are, whatever the scale.
 
     Args:
         weights: (Q, K) floats in 0..1; in -1..1 where ``difference``.
         query_tokens, key_tokens: Q and K tokens as they were typed; they are escaped here.
-        hover: names of query, key and weight in the hover, in the reader's language. The number beside a
-            token is its position, counted from 0 as in the positional encoding.
         masked: (Q, K) bool, True where the mask forbids looking. Such cells hold exactly 0 and are hatched,
             so that they differ from weights that are almost 0, and these from those that are merely small.
         emphasis_rows: rows whose labels are bold and coloured, such as the changed characters.
         selected: a cell (q, k) whose row and column are framed.
-        first: the position (q, k) of the first cell, where tokens before it are left out. All positions
-            above, those in the hover and those on the axes count from there.
+        first: the query and the key of the first cell, where tokens before it are left out. All numbers above
+            count from there, too.
+        extent: the tokens of the longest map beside which this one stands: all are drawn with cells of one size.
+            None takes the longer side of this one.
         difference: whether ``weights`` are what is left after something was subtracted: then two colours
             part at 0.
         logarithmic: whether each factor of ten has the same part of the colours, down to FAINT; what is
@@ -64,15 +75,18 @@ def attention_heatmap(
         weights, query_tokens, key_tokens, masked, emphasis_rows, selected, first, difference, colour_max
     )
     colours = weight_colours(info.colour_max, theme, difference=difference, logarithmic=logarithmic)
-    figure = go.Figure(layout=attention_layout(info, title, query_title, key_title, theme))
+    figure = go.Figure(layout=attention_layout(info, texts, extent, theme))
     if not info.weights.size:
         return figure
-    figure.add_traces(_cells(info, colours, hover, masked_title, theme))
-    figure.add_trace(legend_entry(faint_title, colours.ground, palette(theme).hatch))
+    figure.add_trace(_heatmap(info, colours, texts))
+    if info.masked.any():
+        (hatching,) = Hidden(info.masked, masked_name=texts.masked).areas(info.weights.shape, theme)
+        figure.add_trace(_moved(hatching, info.origin))
+    figure.add_trace(legend_entry(texts.faint, colours.ground, palette(theme).hatch))
     if info.selected:
         accent = palette(theme).accent
-        figure.add_trace(legend_entry(selected_title, accent, accent, "square-open"))
-    bar = weight_scale(plain_text(hover[2]), info.height)
+        figure.add_trace(legend_entry(texts.selected, accent, accent, "square-open"))
+    bar = weight_scale(plain_text(texts.weight), info.height)
     if logarithmic:
         figure.add_trace(colours.bar(bar))
     else:
@@ -80,52 +94,38 @@ def attention_heatmap(
     return figure
 
 
-def _cells(
-    info: AttentionInfo, colours: WeightColours, hover: tuple[str, str, str], masked_title: str, theme: str
-) -> list[go.Heatmap | go.Scatter]:
-    """The cells, the hatching over the masked ones, and the markers that answer to the pointer."""
-    clickable = info.weights.size <= MOST_CELLS_TO_CLICK
-    traces = [_heatmap(info, colours, "skip" if clickable else _template(info, hover, "z"))]
-    if info.masked.any():
-        (hatching,) = Hidden(info.masked, masked_name=masked_title).areas(info.weights.shape, theme)
-        traces.append(_moved(hatching, info.first))
-    if clickable:
-        template = _template(info, hover, "customdata")
-        traces.append(cell_markers(info.weights, ~info.masked, info.first, template))
-        if info.masked.any():
-            key = "<b>%{x}</b>"
-            noted = template.replace(key, f"{key} ({template_text(masked_title)})")
-            traces.append(cell_markers(info.weights, info.masked, info.first, noted))
-    return traces
-
-
-def _moved(area: go.Scatter, first: tuple[int, int]) -> go.Scatter:
-    for name, start in zip(("y", "x"), first, strict=True):
+def _moved(area: go.Scatter, origin: tuple[int, int]) -> go.Scatter:
+    for name, start in zip(("y", "x"), origin, strict=True):
         area[name] = [None if place is None else place + start for place in area[name]]
     return area.update(HOVER_AXES)
 
 
-def _template(info: AttentionInfo, hover: tuple[str, str, str], value: str) -> str:
-    """The hover, with the number in ``value``; the tokens come from the ticks."""
-    query_name, key_name, weight_name = (template_text(name) for name in hover)
+def _template(info: AttentionInfo, texts: MapTexts) -> str:
+    """The hover; the tokens come from the ticks."""
+    query, key, weight = (template_text(name) for name in (texts.query, texts.key, texts.weight))
     digits = "+.3f" if info.difference else ".3f"
+    note = "%{text}" if info.masked.any() else ""
     return (
-        f"{query_name} %{{y:d}}: <b>%{{y}}</b><br>{key_name} %{{x:d}}: <b>%{{x}}</b>"
-        f"<br>{weight_name}: <b>%{{{value}:{digits}}}</b><extra></extra>"
+        f"{query} %{{y:d}}: <b>%{{y}}</b><br>{key} %{{x:d}}: <b>%{{x}}</b>{note}"
+        f"<br>{weight}: <b>%{{z:{digits}}}</b><extra></extra>"
     )
 
 
-def _heatmap(info: AttentionInfo, colours: WeightColours, hover: str) -> go.Heatmap:
+def _heatmap(info: AttentionInfo, colours: WeightColours, texts: MapTexts) -> go.Heatmap:
+    noted = {}
+    if info.masked.any():
+        noted["text"] = np.where(info.masked, f" ({template_text(texts.masked)})", "").tolist()
     return go.Heatmap(
         z=info.weights,
-        x0=info.first[1],
-        y0=info.first[0],
+        x0=info.origin[1],
+        y0=info.origin[0],
         zmin=colours.lowest,
         zmax=colours.highest,
         colorscale=colours.scale,
         xgap=int(info.cell.square),
         ygap=int(info.cell.square),
         showscale=not colours.logarithmic,
-        **({"hoverinfo": "skip"} if hover == "skip" else {"hovertemplate": hover}),
+        hovertemplate=_template(info, texts),
+        **noted,
         **HOVER_AXES,
     )

@@ -22,7 +22,7 @@ LEAST_LEFT = 40
 
 @dataclass(frozen=True)
 class AttentionInfo:
-    """The data of one heatmap, checked; positions count from ``first``."""
+    """The data of one heatmap, checked; ``emphasis_rows`` and ``selected`` count tokens from 0."""
 
     weights: np.ndarray  # (Q, K) float32
     query_tokens: tuple[str, ...]  # (Q,)
@@ -50,21 +50,37 @@ class AttentionInfo:
     @property
     def left(self) -> float:
         """Pixels left of the cells. Plotly makes room for longer labels itself, and draws a second time for it."""
-        widest = max((width_in_em(visible_token(token)) for token in self.query_tokens), default=0)
-        return max(LEAST_LEFT, NAME_HEIGHT + widest * self.cell.font)
+        return max(LEAST_LEFT, NAME_HEIGHT + self.widest_row * self.cell.font)
 
     @property
     def height(self) -> float:
         return self.head + max(len(self.query_tokens), 1) * self.cell.height + FOOT
 
     @property
+    def origin(self) -> tuple[int, int]:
+        """(y, x) of the first cell in the figure, where positions count from 1."""
+        return self.first[0] + 1, self.first[1] + 1
+
+    @property
     def rows_span(self) -> tuple[float, float]:
         """The vertical axis from its lower end to its upper end."""
-        return self.first[0] + max(len(self.query_tokens), 1) - 0.5, self.first[0] - 0.5
+        start = self.origin[0] - 0.5
+        return start + max(len(self.query_tokens), 1), start
 
     @property
     def columns_span(self) -> tuple[float, float]:
-        return self.first[1] - 0.5, self.first[1] + max(len(self.key_tokens), 1) - 0.5
+        start = self.origin[1] - 0.5
+        return start, start + max(len(self.key_tokens), 1)
+
+    @property
+    def widest_row(self) -> float:
+        """Of the row labels, in em."""
+        return max((width_in_em(visible_token(token)) for token in self.query_tokens), default=1.0)
+
+    @property
+    def widest_column(self) -> float:
+        """Of the column labels, in em."""
+        return max((width_in_em(visible_token(token)) for token in self.key_tokens), default=1.0)
 
 
 def attention_info(

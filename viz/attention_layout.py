@@ -9,21 +9,36 @@ from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palett
 from viz.token_axis import row_ticks
 
 
-def attention_layout(info: AttentionInfo, title: str, query_title: str, key_title: str, theme: str) -> dict:
-    """The layout of ``attention_heatmap``; its titles are escaped here."""
+def attention_layout(info: AttentionInfo, texts, extent: int | None, theme: str) -> dict:
+    """The layout of ``attention_heatmap``; the MapTexts are escaped here."""
+    framed = info.selected and (info.selected[0] + 1, info.selected[1] + 1)
     return base_layout(theme) | {
-        "title": figure_title(plain_text(title), info.height),
-        "xaxis": _key_axis(info, key_title, theme),
-        "yaxis": _query_axis(info, query_title, theme),
-        "xaxis2": _hover_axis("x", info.columns_span, info.first[1], info.key_tokens),
-        "yaxis2": _hover_axis("y", info.rows_span, info.first[0], info.query_tokens),
-        "shapes": outlines(info.selected, info.rows_span, info.columns_span, theme) if info.selected else [],
+        "title": figure_title(plain_text(texts.title), info.height),
+        "xaxis": _key_axis(info, texts.key_axis, theme),
+        "yaxis": _query_axis(info, texts.query_axis, theme),
+        "xaxis2": _hover_axis("x", info.columns_span, info.origin[1], info.key_tokens),
+        "yaxis2": _hover_axis("y", info.rows_span, info.origin[0], info.query_tokens),
+        "shapes": outlines(framed, info.rows_span, info.columns_span, theme) if framed else [],
+        "meta": _fit(info, texts, extent),
         "height": info.height,
         "margin": {"t": info.head, "l": info.left, "r": 16, "b": FOOT},
         "plot_bgcolor": palette(theme).grid if info.weights.size else "rgba(0,0,0,0)",
         "legend": _legend(info),
-        # So that the invisible marker in the middle of a cell answers for the whole cell.
-        "hoverdistance": 300,
+    }
+
+
+def _fit(info: AttentionInfo, texts, extent: int | None) -> dict:
+    """What a page needs to fit the figure to its window (``ui/components/plot_fit.js``) and to read cells out."""
+    rows, columns = len(info.query_tokens), len(info.key_tokens)
+    return {
+        "fit": "cells",
+        "rows": max(rows, 1),
+        "columns": max(columns, 1),
+        "extent": max(rows, columns, extent or 0, 1),
+        "row_em": round(info.widest_row, 1),
+        "column_em": round(info.widest_column, 1),
+        "upright": info.columns.angle == 0,
+        "names": [plain_text(name) for name in (texts.query, texts.key, texts.weight)],
     }
 
 
@@ -33,7 +48,7 @@ def _key_axis(info: AttentionInfo, title: str, theme: str) -> dict:
         "side": "top",
         "range": info.columns_span,
         "tickmode": "array",
-        "tickvals": [column + info.first[1] for column in columns.positions],
+        "tickvals": [column + info.origin[1] for column in columns.positions],
         "ticktext": columns.labels,
         "tickangle": columns.angle,
         "tickfont": {"size": info.cell.font},
@@ -44,8 +59,8 @@ def _key_axis(info: AttentionInfo, title: str, theme: str) -> dict:
 
 
 def _query_axis(info: AttentionInfo, title: str, theme: str) -> dict:
-    start, colour = info.first[0], palette(theme).accent
-    always = {row - start for row in info.emphasis_rows}
+    start, colour = info.origin[0], palette(theme).accent
+    always = {row - info.first[0] for row in info.emphasis_rows}
     rows = row_ticks(info.query_tokens, info.cell, always)
     labels = (token_label(info.query_tokens[row]) for row in rows)
     return (

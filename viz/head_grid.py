@@ -29,6 +29,7 @@ def head_grid(
     labels: Sequence[str] = (),
     chosen: Collection[Head] = (),
     colour_max: float = 1.0,
+    scale: bool = True,
     theme: str = "light",
 ) -> go.Figure:
     """Mosaic of every head's attention map: layers from top to bottom, heads from left to right.
@@ -47,6 +48,7 @@ def head_grid(
         labels: a text above each tile, in the sequence of ``order``, or none.
         chosen: tiles that are framed.
         colour_max: the weight of the strongest colour.
+        scale: whether the colour scale is shown; without it and without a title the tiles begin at the top.
 
     Raises ValueError for shapes that do not fit each other, weights that are not finite and not negative, a
     tile that does not exist or comes twice, a number of labels that is not that of the tiles, a colour_max
@@ -60,14 +62,16 @@ def head_grid(
     if strange := sorted(set(chosen) - set(tiles.order)):
         raise ValueError(f"chosen should be some of the tiles {tiles.order}, received {strange}")
     titles = (layer_title, head_title)
-    figure = go.Figure(layout=_layout(tiles, title, titles, names, by_place=order is None, theme=theme))
+    figure = go.Figure(
+        layout=_layout(tiles, title, titles, names, by_place=order is None, scale=scale, theme=theme)
+    )
     if not tiles.mosaic.size:
         return figure
     figure.update_layout(
         shapes=[_frame(tiles, place, theme) for place, tile in enumerate(tiles.order) if tile in set(chosen)],
         annotations=[_label(tiles, place, text, theme) for place, text in enumerate(labels)],
     )
-    figure.add_trace(_heatmap(tiles, colour_max, weight_title, theme))
+    figure.add_trace(_heatmap(tiles, colour_max, weight_title, theme).update(showscale=scale))
     figure.add_trace(_tile_markers(tiles, titles, names, labels))
     return figure
 
@@ -165,10 +169,12 @@ def _layout(
     names: tuple[tuple[str, ...], ...],
     *,
     by_place: bool,
+    scale: bool,
     theme: str,
 ) -> dict:
     rows, columns = (max(count, 1) for count in tiles.mosaic.shape)
-    height = _height(tiles)
+    head = TITLE_HEIGHT + _NAMES_HEIGHT if scale or title else _NAMES_HEIGHT // 2
+    height = head + tiles.pixels_high + _FOOT
     shared = {"tickmode": "array", "showgrid": False, "constrain": "domain", "fixedrange": True}
     shown = {"showticklabels": by_place}
     heads = tiles.centre_columns[: tiles.heads].tolist()
@@ -197,7 +203,15 @@ def _layout(
             "automargin": True,
         },
         "height": height,
-        "margin": {"t": TITLE_HEIGHT + _NAMES_HEIGHT, "l": 40 if by_place else 8, "r": 16, "b": _FOOT},
+        "margin": {"t": head, "l": 40 if by_place else 8, "r": 16, "b": _FOOT},
         # So that the invisible marker in the middle of a tile answers for the whole tile.
         "hoverdistance": 300,
+        # What a page needs to fit the figure to its room and to go from tile to tile with the arrow keys.
+        "meta": {
+            "fit": "box",
+            "still": True,
+            "across": tiles.across,
+            "ratio": rows / columns,
+            "half": [tiles.columns / 2, tiles.rows / 2],
+        },
     }

@@ -28,6 +28,7 @@ class Tiles:
 
     mosaic: np.ndarray  # (rows of the picture, columns of the picture) uint8
     order: tuple[Head, ...]  # (N,)
+    across: int  # tiles in a line
     layers: int
     heads: int
     rows: int  # cells of one tile
@@ -121,6 +122,7 @@ def _placed(
     return Tiles(
         _mosaic(tiles, across, row_gap, gap),
         order,
+        across,
         *grid,
         rows,
         columns,

@@ -167,6 +167,49 @@ def test_the_trace_of_a_text_is_that_of_its_first_changed_sentence(tiny_correcto
     assert unchanged.trace is unchanged.sentences[0].trace
 
 
+@pytest.fixture
+def looks(tiny_corrector, monkeypatch):
+    """The targets of all passes that only look."""
+    asked, attend = [], tiny_corrector._network.attend
+    monkeypatch.setattr(
+        tiny_corrector._network, "attend", lambda *ids: asked.append(list(ids[1])) or attend(*ids)
+    )
+    return asked
+
+
+def test_the_pass_that_wrote_a_sentence_is_its_trace(tiny_corrector, looks):
+    (sentence,) = tiny_corrector.correct(TEXTS[1]).sentences
+    assert sentence.changes
+    trace = sentence.trace
+    assert trace is sentence.trace
+    assert not looks
+    looked = tiny_corrector.trace(sentence.source, sentence.text)
+    assert len(looks) == 1
+    for kind in ATTENTION_KINDS:
+        np.testing.assert_allclose(trace.attention(kind), looked.attention(kind), atol=1e-5)
+    np.testing.assert_allclose(trace.log_probabilities, looked.log_probabilities, atol=1e-4)
+    assert trace.alternatives == looked.alternatives
+
+
+def test_after_a_rejection_the_network_looks_once_at_the_other_text(tiny_corrector, looks):
+    correction = tiny_corrector.correct(TEXTS[1])
+    undone = correction.with_decisions(rejected=range(len(correction.proposed)))
+    (sentence,) = undone.sentences
+    assert sentence.text == TEXTS[1]
+    assert sentence.trace is sentence.trace
+    assert sentence.trace.target_tokens[:-1] == tuple(TEXTS[1].replace(" ", "␣"))
+    assert looks == [tiny_corrector.tokenizer.encode_target(TEXTS[1])]
+    assert correction.sentences[0].trace.target_tokens != sentence.trace.target_tokens
+    assert len(looks) == 1
+
+
+def test_a_list_of_texts_keeps_no_passes(tiny_corrector, looks):
+    one, other = tiny_corrector.correct_batch([TEXTS[1], TEXTS[0]])
+    assert [sentence._look.args for sentence in (*one.sentences, *other.sentences)] == [(None,), (None,)]
+    assert one.trace is one.trace
+    assert len(looks) == 1
+
+
 def test_threads_get_what_one_caller_gets(tiny_corrector, corrections):
     def work(_):
         results = [tiny_corrector.correct(text) for text in TEXTS]

@@ -5,7 +5,16 @@ import random
 import numpy as np
 import pytest
 
-from model.drafting import Produced, certain_tokens, longest_target, redraft, settle
+from model.drafting import (
+    ALTERNATIVES,
+    PASSES,
+    Produced,
+    certain_tokens,
+    longest_target,
+    read_off,
+    redraft,
+    settle,
+)
 from model.tokenizer import END_ID
 
 SPACE, A, B, C, D, E = range(4, 10)
@@ -122,3 +131,43 @@ def test_log_probabilities_are_those_of_the_logits():
         probabilities = [np.exp(produced.log_probability(t, token)) for token in range(5)]
         np.testing.assert_allclose(probabilities, np.exp(logits[t]) / np.exp(logits[t]).sum(), rtol=1e-6)
     assert produced.log_probability(0, 5) == -np.inf  # it can be read, not produced
+
+
+def test_what_many_passes_do_not_settle_is_decoded_step_by_step():
+    # The network loses its thread at every wrong token, so each pass is sure of only one more.
+    answers = [[A, B, END_ID], [C] * 40 + [END_ID], [D] * 60, [E] * 30 + [END_ID]]
+    sources = [[A, B, END_ID], *([A] * 20 + [END_ID] for _ in range(3))]
+    asked = []
+
+    def finish(unsettled):
+        asked.append(unsettled)
+        return [answers[1], None, answers[3]]
+
+    reading = Speller(answers, lost=lambda token: A)
+    produced = settle(reading, sources, SPACE, finish)
+    assert [each and each.ids for each in produced] == [answers[0], answers[1], None, answers[3]]
+    assert [each.logits.argmax(-1).tolist() == each.ids for each in produced if each] == [True] * 3
+    assert asked == [sources[1:]]
+    assert reading.passes == PASSES + 1
+
+
+def test_nobody_decodes_step_by_step_where_all_is_settled():
+    reading = Speller([[A, B, END_ID]])
+    assert settle(reading, [[A, C, END_ID]], SPACE, finish=None)[0].ids == [A, B, END_ID]
+    assert settle(Speller([[A] * 60]), [[A] * 9 + [END_ID]], SPACE, lambda sources: [None])[0] is None
+
+
+def test_what_is_read_off_a_pass():
+    logits = np.random.default_rng(1).normal(size=(3, 12)).astype(np.float32)
+    attention = {"cross_attention": np.ones((1, 1, 3, 2), np.float32)}
+    seen = read_off(Produced([5, 0, 2], logits, attention))
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    best = np.argsort(-logits, axis=-1)[:, :ALTERNATIVES]
+    np.testing.assert_array_equal(seen["alternative_ids"], best)
+    np.testing.assert_allclose(
+        seen["alternative_probabilities"], np.take_along_axis(probabilities, best, axis=-1), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        np.exp(seen["log_probabilities"]), probabilities[range(3), [5, 0, 2]], rtol=1e-5
+    )
+    assert seen["cross_attention"] is attention["cross_attention"]

@@ -38,7 +38,7 @@ def open_app(correctors):
     """Opens a page of the app at an address: ``open_app(page="positions", lang="en")``."""
 
     def open_page(page: str = "attention", **settings: str) -> AppTest:
-        app = AppTest.from_file(ROOT / "app.py", default_timeout=20)
+        app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
         for name, value in settings.items():
             app.query_params[name] = value
         if page != "attention":

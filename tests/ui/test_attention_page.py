@@ -1,8 +1,5 @@
 """The main page, driven without a browser and with a corrector of a few lines."""
 
-import base64
-import json
-import re
 import unicodedata
 from pathlib import Path
 
@@ -10,69 +7,82 @@ import numpy as np
 import pytest
 
 from model import ModelFolderError
+from model.selection import Selection
 from model.trace import ATTENTION_KINDS
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import MAX_LENGTH, random_trace
-from ui import address, examples, loaders, reading
+from tests.ui.screen import (
+    component,
+    components,
+    figures,
+    html,
+    messages,
+    numbers,
+    open_popover,
+    send,
+    setting,
+)
+from ui import address, examples, loaders
 from ui.texts import table
+from ui.views import VIEWS
 
 KO, EN = table("ko"), table("en")
+FIRST_LAYER_MEAN = Selection("cross_attention", 0)
 
 
-def figure(app) -> dict:
-    """The heatmap, which is the last figure of the page: the overview and the heads of a change stand before it."""
-    return json.loads(app.get("plotly_chart")[-1].proto.spec)
-
-
-def numbers(app) -> np.ndarray:
-    """The heatmap's values as they travel to the browser."""
-    z = figure(app)["data"][0]["z"]
-    rows, columns = map(int, z["shape"].split(","))
-    return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(rows, columns)
-
-
-def html(app) -> str:
-    return "\n".join(element.proto.body for element in app.html)
-
-
-def marked(app) -> list[tuple[str, str]]:
-    """(tag, text) of each mark, first those of the corrected text."""
-    return re.findall(r"<(ins|del) [^>]*>(.*?)</", html(app))
-
-
-def messages(app) -> list[str]:
+def words(app) -> list[tuple[str, str]]:
+    """(typed, now) of each changed word of the corrected text."""
     return [
-        element.value for name in ("info", "warning", "error", "success") for element in getattr(app, name)
+        tuple("".join(text for text, _ in piece[side]) for side in ("typed", "now"))
+        for piece in component(app, "correction")["pieces"]
+        if piece.get("made")
     ]
 
 
-def marked_examples(app) -> list[str]:
-    buttons = {example.id: app.button(key=f"example_{example.id}") for example in examples.load()}
-    return [name for name, button in buttons.items() if button.proto.type == "primary"]
+def text_of(app) -> str:
+    """The corrected text as it stands now."""
+    pieces = component(app, "correction")["pieces"]
+    return "".join(
+        piece["text"] if "text" in piece else "".join(t for t, _ in piece["now"])
+        for piece in pieces
+        if "sentence" not in piece
+    )
 
 
-def test_opens_in_korean_on_a_corrected_example(open_app):
+def menu(app, key: str):
+    (found,) = [each for each in app.get("menu_button") if each.key == key]
+    return found
+
+
+def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
     app = open_app()
     assert not app.exception
-    assert app.title[0].value == KO["attention_title"]
-    assert marked_examples(app) == [examples.load()[0].id]
-    assert app.get("plotly_chart")
+    assert f'<h1 class="product">{KO["product"]}</h1>' in html(app)
+    assert components(app) == ["live_text", "correction", "overview", "heatmap", "address_bar"]
+    assert component(app, "live_text")["text"] == examples.load()[0].text
 
 
-def test_correction_is_marked_and_escaped(open_app):
-    app = open_app(sentence="고갱 <img src=x onerror=alert(1)> **굵게**")
-    assert marked(app) == [("ins", "객"), ("del", "갱")]
-    assert "</ins> &lt;img src=x" in html(app)
+def test_the_default_sentence_and_settings_leave_the_address_empty(open_app):
+    app = open_app()
+    assert app.session_state["view"] == address.DEFAULTS
+    assert {value for _, value in component(app, "address_bar")["settings"]} == {None}
+
+
+def test_what_was_typed_reaches_the_browser_as_text_alone(open_app):
+    typed = "고갱 <img src=x onerror=alert(1)> **굵게**"
+    app = open_app(sentence=typed)
+    assert words(app) == [("고갱", "고객")]
+    assert text_of(app) == typed.replace("갱", "객")
     assert "<img" not in html(app)
     assert not [element for element in app.markdown if "굵게" in element.value]
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
 @pytest.mark.parametrize("head", ["mean", "2"])
-def test_figure_shows_the_numbers_of_the_trace(open_app, kind, head):
+def test_the_figure_shows_the_numbers_of_the_trace(open_app, kind, head):
     app = open_app(sentence="고갱이 왔다", kind=kind, layer="2", head=head)
-    trace = random_trace("고갱이 왔다", "고객이 왔다")
-    expected = reading.attention_of(trace, kind, 1, None if head == "mean" else 1)
+    selection = Selection(kind, 1, None if head == "mean" else 1)
+    expected = selection.weights(random_trace("고갱이 왔다", "고객이 왔다"))
     np.testing.assert_array_equal(numbers(app), expected)
 
 
@@ -83,25 +93,15 @@ def test_controls_change_the_figure_and_the_setting(open_app):
     app.segmented_control(key="control_head").set_value("3").run()
     trace = random_trace("고갱이 왔다", "고객이 왔다")
     np.testing.assert_array_equal(numbers(app), trace.decoder_attention[1, 2])
-    view = app.session_state["view"]
-    assert (view["kind"], view["layer"], view["head"]) == ("decoder_attention", "2", "3")
+    assert [setting(app, name) for name in ("kind", "layer", "head")] == ["decoder_attention", "2", "3"]
 
 
 def test_settings_that_make_no_sense_fall_back(open_app):
-    app = open_app(kind="<script>", layer="99", head="-1", part="7", lang="xx", sentence="고갱")
-    assert not app.exception
-    assert app.title[0].value == KO["attention_title"]
-    trace = random_trace("고갱", "고객")
-    np.testing.assert_array_equal(numbers(app), reading.attention_of(trace, "cross_attention", 0, None))
-
-
-def test_language_changes_everything_but_the_state(open_app):
-    app = open_app(sentence="고갱이 왔다", kind="encoder_attention", head="2")
-    before = numbers(app)
-    app.segmented_control(key="control_lang").set_value("en").run()
-    assert app.title[0].value == EN["attention_title"]
-    np.testing.assert_array_equal(numbers(app), before)
-    assert app.session_state["view"]["sentence"] == "고갱이 왔다"
+    nonsense = dict.fromkeys(address.DEFAULTS.keys() - {"sentence"}, "<script>")
+    for settings in (nonsense, {"layer": "99", "head": "-1", "part": "7", "edit": "9" * 40, "lang": "xx"}):
+        app = open_app(sentence="고갱", **settings)
+        assert not app.exception
+        np.testing.assert_array_equal(numbers(app), FIRST_LAYER_MEAN.weights(random_trace("고갱", "고객")))
 
 
 def test_state_survives_a_visit_to_another_page(open_app):
@@ -113,33 +113,48 @@ def test_state_survives_a_visit_to_another_page(open_app):
     np.testing.assert_array_equal(numbers(app), before)
 
 
-def test_picking_an_example_replaces_the_sentence(open_app):
-    app = open_app(sentence="고갱")
-    assert marked_examples(app) == []
-    app.button(key="example_spacing").click().run()
-    assert marked_examples(app) == ["spacing"]
-    assert app.session_state["view"]["sentence"] == "우리는할 수있는 만큼만 천천 히 해보기로 했다."
-    assert app.session_state["live_text_revision"] == 1
+def test_picking_an_example_replaces_the_sentence_and_is_a_step_back(open_app):
+    app = open_app(sentence="고갱", edit="1", cell="0,0", step="1", accepted="1", rejected="2", part="1")
+    before = component(app, "address_bar")["step"]
+    menu(app, "examples").click("spacing").run()
+    assert setting(app, "sentence") == "우리는할 수있는 만큼만 천천 히 해보기로 했다."
+    assert component(app, "live_text")["text"] == setting(app, "sentence")
+    assert component(app, "live_text")["revision"] == 1
+    assert [setting(app, name) for name in ("edit", "cell", "step", "accepted", "rejected", "part")] == [
+        ""
+    ] * 6
+    assert component(app, "address_bar")["step"] != before
 
 
-def test_several_sentences_let_one_be_chosen_and_open_on_the_first_that_changed(open_app):
+def test_typing_replaces_the_sentence_and_leaves_the_area_alone(open_app):
+    app = open_app(sentence="고갱", edit="1", accepted="1")
+    before = component(app, "address_bar")["step"]
+    send(app, "live_text", "text", "또 고갱")
+    assert not app.exception
+    assert (setting(app, "sentence"), setting(app, "edit"), setting(app, "accepted")) == ("또 고갱", "", "")
+    assert component(app, "live_text")["revision"] == 0
+    assert component(app, "address_bar")["step"][:2] == before[:2]  # typing is no step
+
+
+def test_all_examples_are_offered(open_app):
+    app = open_app(lang="en")
+    assert menu(app, "examples").options == [EN[f"example_{example.id}"] for example in examples.load()]
+
+
+def test_several_sentences_open_on_the_first_that_changed(open_app):
     app = open_app(sentence="비가 왔다. 고갱이 왔다. 또 고갱이 간다.")
-    assert app.selectbox(key="control_part").value == "2"
+    assert component(app, "correction")["opened"] == 1
     assert numbers(app).shape == (len("고객이 왔다.") + 1,) * 2
-    app.selectbox(key="control_part").set_value("3").run()
+    send(app, "correction", "asked", {"what": "open", "number": 2})
     assert numbers(app).shape == (len("또 고객이 간다.") + 1,) * 2
-    assert app.session_state["view"]["part"] == "3"
-
-
-def test_one_sentence_asks_nothing(open_app):
-    assert [box.key for box in open_app(sentence="고갱이 왔다.").selectbox] == ["control_model"]
+    assert setting(app, "part") == "3"
 
 
 @pytest.mark.parametrize("text", ["", "   \n\t "])
 def test_nothing_typed(open_app, text):
     app = open_app(sentence=text)
     assert messages(app) == [KO["empty"]]
-    assert not app.get("plotly_chart")
+    assert not figures(app)
 
 
 def test_too_long_a_sentence_is_told_with_both_lengths_and_kept(open_app):
@@ -147,36 +162,57 @@ def test_too_long_a_sentence_is_told_with_both_lengths_and_kept(open_app):
     app = open_app(sentence=text)
     told = KO["too_long"].format(number=1, length=MAX_LENGTH + 3, limit=MAX_LENGTH)
     assert sorted(messages(app)) == sorted([told, KO["too_long_to_show"].format(limit=MAX_LENGTH)])
-    assert text in html(app)
-    assert not app.get("plotly_chart")
+    assert text_of(app) == text
+    assert not figures(app)
 
 
 def test_too_much_text_is_told_and_kept(open_app):
     text = "고갱이 왔다. " * 300
     app = open_app(sentence=text)
     assert messages(app) == [KO["too_many_characters"].format(length=f"{len(text):,}", limit="2,000")]
-    assert app.session_state["view"]["sentence"] == text
+    assert setting(app, "sentence") == text
+    assert ["sentence", None] in component(app, "address_bar")["settings"]  # no server would answer it
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("객이 왔다.", "nothing_to_correct"),
-        ("Hello, world!", "no_hangul"),
-        ("🙂🎉", "no_hangul"),
-        ("123", "no_hangul"),
-    ],
-)
-def test_nothing_to_correct_is_said(open_app, text, message):
+@pytest.mark.parametrize("text", ["객이 왔다.", "Hello, world!", "🙂🎉", "123"])
+def test_a_text_that_stays_is_shown_with_its_pictures(open_app, text):
     app = open_app(sentence=text, lang="en")
-    assert messages(app) == [EN[message]]
-    assert app.get("plotly_chart")
+    assert not app.exception
+    assert text_of(app) == text
+    assert not words(app)
+    assert figures(app) == ["overview", "heatmap"]
 
 
 def test_decomposed_hangul_is_read_as_syllables(open_app):
     app = open_app(sentence=unicodedata.normalize("NFD", "고갱이 왔다"))
-    assert ("ins", "객") in marked(app)
+    assert words(app) == [("고갱이", "고객이")]
     assert KO["composed"] in html(app)
+
+
+def test_the_prediction_is_asked_without_the_overview_that_would_tell_it(open_app):
+    assert figures(open_app(sentence="고갱이 왔다", view="predict", edit="1")) == []
+    assert figures(open_app(sentence="고갱이 왔다", view="edits", edit="1")) == ["overview", "edits_bars"]
+
+
+@pytest.mark.parametrize("model", ["transformer", "seq2seq"])
+def test_every_view_opens_with_everything_that_is_one_click_away(open_app, model):
+    for view in VIEWS:
+        for sentence in ("고갱이 왓다", "비가 온다"):
+            app = open_app(sentence=sentence, view=view.name, model=model)
+            for key in ("view_options", "taking", "explanation", "overview_explanation", "settings"):
+                app.session_state[key] = True
+            assert not app.run().exception, (view.name, sentence)
+
+
+def test_what_is_one_click_away_is_drawn_only_then(open_app):
+    app = open_app(sentence="고갱이 왔다")
+    assert not app.get("download_button") and not app.select_slider and not app.latex
+    open_popover(app, "taking")
+    assert len(app.get("download_button")) == 4
+    open_popover(app, "settings")
+    assert app.select_slider(key="control_confidence")
+    open_popover(app, "explanation")
+    assert app.latex
 
 
 def test_a_damaged_model_folder_is_a_message(open_app, monkeypatch):
@@ -204,7 +240,3 @@ def test_without_any_model_the_page_says_so(open_app, entries):
     app = open_app()
     assert not app.exception
     assert messages(app) == [KO["model_folder_error"]]
-
-
-def test_the_default_sentence_and_settings_leave_the_address_empty(open_app):
-    assert open_app().session_state["view"] == address.DEFAULTS

@@ -1,28 +1,11 @@
 """The classroom example gives its known results, and whatever is typed into it stays."""
 
-import base64
-import json
-
 import numpy as np
 import pytest
 
+from tests.ui.screen import figures, numbers
+from tests.ui.screen import html as texts
 from ui.texts import table
-
-
-def figure(app, key: str) -> dict:
-    found = [chart for chart in app.get("plotly_chart") if chart.proto.id.endswith(f"-{key}")]
-    assert len(found) == 1, key
-    return json.loads(found[0].proto.spec)
-
-
-def numbers(app, key: str, trace: int = 0) -> np.ndarray:
-    values = figure(app, key)["data"][trace]["z"]
-    flat = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
-    return flat.reshape([int(size) for size in values["shape"].split(",")])
-
-
-def texts(app) -> str:
-    return "".join(element.proto.body for element in app.html)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +50,8 @@ def test_without_scaling_the_division_is_gone_and_one_key_takes_more(open_app):
     scaled = open_app("calculation", q="0.1,0.2,0.3")
     plain = open_app("calculation", q="0.1,0.2,0.3", unscaled="1")
     assert numbers(plain, "step_softmax").max() > numbers(scaled, "step_softmax").max()
-    assert not [chart for chart in plain.get("plotly_chart") if chart.proto.id.endswith("step_scaled")]
+    assert "step_scaled" in figures(scaled)
+    assert "step_scaled" not in figures(plain)
 
 
 @pytest.mark.parametrize(

@@ -13,14 +13,17 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
-from plotly.offline import get_plotlyjs
 
+from model.selection import Selection
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace
+from tests.ui.hostile import TEXTS
+from tests.ui.screen import html as written
+from tests.ui.screen import open_popover
 from ui import texts
 from ui.export import data, document, page, parts
 from ui.export.parts import Choices
 from ui.lens import Lens
-from ui.views import take_away
+from ui.views import VIEWS, take_away
 from ui.views.map_cells import cells_of
 
 NASTY = "고갱 =+-@\",'</script><b>&\u2028😀"
@@ -30,8 +33,10 @@ def make_lens(text=NASTY, kind="cross_attention", layer=1, head=2, theme="light"
     corrector = FakeCorrector(trace=trace) if trace else FakeCorrector()
     corrector.name = "fake-model"
     sentence = corrector.correct(text).sentences[0]
-    seen = corrector.trace(sentence.source, sentence.text)
-    return Lens(corrector, sentence, seen, kind, layer, head, None, theme)
+    return Lens(corrector, sentence, sentence.trace, Selection(kind, layer, head), None, theme)
+
+
+VALUES = {view.name: {each.name: each.read("") for each in view.settings} for view in VIEWS}
 
 
 def say_in(language: str):
@@ -39,8 +44,7 @@ def say_in(language: str):
 
 
 def make_html(lens: Lens, language: str = "ko") -> str:
-    cells = cells_of(lens, by_words=False, without_marks=False, minus_copy=False)
-    choices = Choices(language, "http://localhost:8501/?sentence=%EA%B3%A0", cells)
+    choices = Choices(language, "http://localhost:8501/?sentence=%EA%B3%A0", VALUES)
     return page.to_html(lens, say_in(language), choices).decode()
 
 
@@ -157,7 +161,8 @@ def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
     assert "unsafe-inline" not in policy.split("style-src")[0]
     scripts = re.findall(r'<script(?: type="module")?>(.*?)</script>', html, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
-    assert [f"'sha256-{each}'" in policy for each in hashes] == [True] * 5
+    assert [f"'sha256-{each}'" in policy for each in hashes] == [True] * len(scripts)
+    assert len(scripts) == 8  # the library, what all share, three overviews, the map, the lines and the steps
     assert not re.search(
         r'<(?:script|link|img|iframe)[^>]+(?:src|href)="', html.replace("".join(scripts), "")
     )
@@ -167,7 +172,7 @@ def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
 def test_what_was_typed_stays_text(language):
     html = make_html(make_lens("고갱</script><img src=x onerror=f()>"), language)
     outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
-    assert "<img" not in html.replace(get_plotlyjs(), "")
+    assert "<img" not in html.replace(document._PLOTLY.read_text("utf-8"), "")
     assert outside.count("</script") == 0
     assert f'<html lang="{language}" data-theme="light">' in html
 
@@ -175,9 +180,11 @@ def test_what_was_typed_stays_text(language):
 def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
     lens = make_lens("고갱")
     cells = cells_of(lens, by_words=False, without_marks=True, minus_copy=True)
-    choices = Choices("ko", "", cells, minus_copy=True, fitted=True)
+    shown = VALUES["heatmap"] | {"shown": "difference", "unmarked": True, "fitted": True}
+    choices = Choices("ko", "", VALUES | {"heatmap": shown}, selected=(1, 0))
     figure = parts.heatmap(lens, say_in("ko"), choices)
     np.testing.assert_array_equal(figure.data[0].z, cells.values)
+    assert len(figure.layout.shapes) == 2
     assert (
         texts.table("ko")["heatmap_difference_cross_attention"][:20]
         in page.to_html(lens, say_in("ko"), choices).decode()
@@ -217,13 +224,24 @@ def test_a_typed_half_of_a_character_breaks_no_file(kind):
 
 
 def test_the_link_of_a_view_opens_the_same_view(open_app):
-    app = open_app(lang="en", kind="encoder_attention", sentence="고갱", head="2")
-    pages = "".join(element.proto.body for element in app.html)
-    (link,) = map(unescape, re.findall(r'class="link"><a href="([^"]+)"', pages))
+    app = open_popover(open_app(lang="en", kind="encoder_attention", sentence="고갱", head="2"), "taking")
+    (link,) = map(unescape, re.findall(r'class="link"><a href="([^"]+)"', written(app)))
     told = dict(parse_qsl(link.partition("?")[2]))
     assert told == {"lang": "en", "kind": "encoder_attention", "sentence": "고갱", "head": "2"}
 
 
 def test_the_app_offers_four_files(open_app):
-    labels = [button.proto.label for button in open_app(sentence="고갱").get("download_button")]
+    app = open_popover(open_app(sentence="고갱"), "taking")
+    labels = [button.proto.label for button in app.get("download_button")]
     assert labels == [texts.table("ko")[f"take_away_{ending}"] for ending in ("html", "csv", "json", "npz")]
+
+
+def test_offering_files_changes_no_setting(open_app):
+    for view in VIEWS:
+        for hostile in TEXTS[:4]:
+            asked = {"heads": hostile, "cell": hostile, "step": "" if hostile == "-1" else hostile}
+            app = open_app(sentence="고갱", view=view.name, **asked)
+            before = dict(app.session_state["view"])
+            open_popover(app, "taking")
+            assert not app.exception
+            assert app.session_state["view"] == before

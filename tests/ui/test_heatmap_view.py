@@ -1,7 +1,5 @@
 """The heatmap view without a browser: which cells it shows in which light, and what a click selects."""
 
-import base64
-import json
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,61 +7,49 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.changes import find_changes
+from model.selection import Selection
 from model.trace import ATTENTION_KINDS
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
+from tests.ui.hostile import TEXTS, VALUES
+from tests.ui.screen import component, figure, html, numbers, send, setting, told
 from tests.ui.view_script import SENTENCE, lens, run_at
+from ui import address
 from ui.lens import Lens
 from ui.texts import table
+from ui.views.heatmap import cells_for, choose_cell
 from ui.views.map_cells import cells_of
 
 PLAIN = {"by_words": False, "without_marks": False, "minus_copy": False}
+SYLLABLES = {"shown": "weights", "unit": "syllable", "unmarked": False, "fitted": False, "logarithmic": False}
 KO = table("ko")
 
 
-def page(kind: str, layer, head, source: str, recurrent: bool, clicked) -> None:
-    import streamlit as st
-
+def page(kind: str, layer, head, source: str, recurrent: bool) -> None:
     from tests.ui.fake_corrector import one_map_trace, random_trace
     from tests.ui.view_script import lens
-    from ui import address
-    from ui.views import clicks, heatmap
+    from ui import controls, markup
+    from ui.views.heatmap import VIEW
 
     shown = lens(kind, layer, head, None, source, one_map_trace if recurrent else random_trace)
-    draw, points = clicks.draw, list(clicked)
-
-    def draw_and_click(figure, name, file_name, on_point):
-        for y, x in points:  # what a visitor's clicks would do before the next run
-            on_point({"x": x, "y": y, "customdata": 0.5})
-        draw(figure, name, file_name, on_point)
-
-    clicks.draw = draw_and_click
-    try:
-        heatmap.show(shown)
-    finally:
-        clicks.draw = draw
-    st.text(address.get("cell"))
+    values = controls.values(VIEW.settings)
+    markup.paragraph(VIEW.describe(shown, values), "told")
+    VIEW.draw(shown, values)
+    for note in VIEW.notes(shown, values):
+        markup.paragraph(note, "note")
 
 
 def open_view(
-    kind="cross_attention", layer=1, head=2, source=SENTENCE, recurrent=False, clicked=(), **settings
+    kind="cross_attention", layer=1, head=2, source=SENTENCE, recurrent=False, **settings
 ) -> AppTest:
-    asked = (kind, layer, head, source, recurrent, clicked)
-    return run_at(AppTest.from_function(page, args=asked, default_timeout=20), **settings)
+    asked = (kind, layer, head, source, recurrent)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
 
 
-def figure(app: AppTest) -> dict:
-    return json.loads(app.get("plotly_chart")[0].proto.spec)
-
-
-def numbers(app: AppTest) -> np.ndarray:
-    """The values as they travel to the browser."""
-    z = figure(app)["data"][0]["z"]
-    shape = [int(size) for size in z["shape"].split(",")]
-    return np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(shape)
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(element.proto.body for element in app.html)
+def click(app: AppTest, row: int, column: int) -> str:
+    """The setting after a click on a cell, counted from 1."""
+    send(app, "heatmap", "click", {"x": column, "y": row})
+    assert not app.exception
+    return setting(app, "cell")
 
 
 @pytest.mark.parametrize("kind", ATTENTION_KINDS)
@@ -94,16 +80,16 @@ def test_a_plain_copy_leaves_no_difference(kind):
 def test_an_inserted_character_has_nothing_subtracted():
     trace = random_trace("가다", "가나다")
     sentence = SimpleNamespace(source="가다", text="가나다", changes=find_changes("가다", "가나다"))
-    shown = Lens(FakeCorrector(), sentence, trace, "cross_attention", 0, 0, None, "light")
+    shown = Lens(FakeCorrector(), sentence, trace, Selection("cross_attention", 0, 0), None, "light")
     difference = cells_of(shown, **PLAIN | {"minus_copy": True}).values - shown.weights
     expected = [[-1, 0, 0], [0, 0, 0], [0, -1, 0], [0, 0, -1]]
     np.testing.assert_allclose(difference, expected, atol=1e-6)
 
 
-def test_the_difference_is_drawn_around_0():
+def test_the_difference_is_drawn_around_0_up_to_its_largest_value():
     app = open_view(shown="difference")
     heatmap = figure(app)["data"][0]
-    assert (heatmap["zmin"], heatmap["zmax"]) == (-1, 1)
+    assert heatmap["zmax"] == -heatmap["zmin"] == pytest.approx(np.abs(numbers(app)).max())
     np.testing.assert_allclose(numbers(app).sum(axis=1), 0, atol=1e-6)
     assert KO["heatmap_difference_cross_attention"] in html(app)
     assert KO["caption_cross_attention"] not in html(app)
@@ -150,31 +136,82 @@ def test_hidden_marks_are_told_of_and_an_empty_sentence_keeps_them():
 
 
 def test_a_click_selects_a_cell_and_a_second_one_lets_it_go():
-    assert open_view(clicked=[(2, 5)]).text[0].value == "2,5"
-    assert open_view(clicked=[(2, 5), (2, 5)]).text[0].value == ""
-    assert open_view(clicked=[(2, 5), (2, 4)]).text[0].value == "2,4"
+    app = open_view()
+    assert click(app, 3, 6) == "2,5"  # the figure counts from 1
+    assert click(app, 3, 5) == "2,4"
+    assert click(app, 3, 5) == ""
 
 
 def test_a_click_on_a_word_selects_its_first_characters():
-    assert open_view(clicked=[(1, 2)], unit="word").text[0].value == "4,6"
+    app = open_view(unit="word")
+    assert click(app, 2, 3) == "4,6"
+    assert click(app, 2, 3) == ""
 
 
-def test_the_selected_cell_is_framed_named_and_let_go_by_a_button():
+def test_without_marks_a_click_still_finds_the_cell_under_it():
+    app = open_view("decoder_attention", unmarked="1")
+    assert figure(app)["data"][0]["x0"] == 2
+    assert click(app, 3, 2) == "2,1"
+    assert click(app, 3, 1) == "2,1"  # the hidden column of the start mark is no cell
+
+
+@pytest.fixture
+def settings(monkeypatch) -> dict[str, str]:
+    view = dict(address.DEFAULTS)
+    monkeypatch.setattr(address, "_view", lambda: view)
+    return view
+
+
+def test_a_point_that_is_no_cell_selects_nothing(settings):
+    cells = cells_for(lens(), SYLLABLES)
+    rows, columns = cells.values.shape
+    points = [{}, {"x": 1}, {"y": 1}, {"x": 0, "y": 1}, {"x": 1, "y": rows + 1}, {"x": columns + 1, "y": 1}]
+    numbers = [value for value in VALUES if value is not True and value != 1.5]
+    points += [point for value in numbers for point in ({"x": value, "y": 1}, {"x": 1, "y": value})]
+    for point in points:
+        choose_cell(cells, point)
+        assert settings["cell"] == "", point
+    choose_cell(cells, {"x": 2, "y": 1})
+    assert settings["cell"] == "0,1"
+
+
+def test_the_selected_cell_is_framed_and_named():
     app = open_view(cell="1,0")
     row, column = figure(app)["layout"]["shapes"]
-    assert (row["y0"], row["y1"], column["x0"], column["x1"]) == (0.5, 1.5, -0.5, 0.5)
+    assert (row["y0"], row["y1"], column["x0"], column["x1"]) == (1.5, 2.5, 0.5, 1.5)
     weight = lens().weights[1, 0]
-    assert f"‘객’ → ‘고’, 가중치 {weight:.3f}" in html(app)
-    app.button(key="heatmap_let_go").click().run()
-    assert app.text[0].value == ""
+    assert f"‘객’ → ‘고’, 가중치 {weight:.3f}" in told(app)
+    click(app, 2, 1)
     assert not figure(app)["layout"].get("shapes")
 
 
 def test_the_same_selection_lies_in_its_word_and_is_hidden_with_its_mark():
     app = open_view(cell="4,6", unit="word")
-    assert [(f["x0"] + f["x1"]) / 2 for f in figure(app)["layout"]["shapes"]][1] == 2
+    assert [(f["x0"] + f["x1"]) / 2 for f in figure(app)["layout"]["shapes"]][1] == 3
     last = len(lens().keys) - 1
     assert not figure(open_view(cell=f"0,{last}", unmarked="1"))["layout"].get("shapes")
+
+
+def test_hostile_settings_show_the_plain_map():
+    plain = figure(open_view())
+    for text in TEXTS:
+        names = ("cell", "shown", "unit", "unmarked", "fitted", "logarithmic")
+        assert figure(open_view(**dict.fromkeys(names, text))) == plain, text
+
+
+def test_the_picture_is_called_after_the_sentence_and_the_head():
+    data = component(open_view(source="고갱 <b>x</b>"), "heatmap")
+    assert data["file"] == "고객-b-x-b-cross-layer2-head3-attention"
+    assert "<" not in data["title"] and "고객" in data["title"]
+    assert component(open_view(layer=None, head=None), "heatmap")["file"].endswith(
+        "layermean-headmean-attention"
+    )
+    assert component(open_view(), "heatmap")["answers"] is True
+
+
+def test_all_maps_of_a_sentence_are_fitted_alike():
+    extents = {figure(open_view(kind))["layout"]["meta"]["extent"] for kind in ATTENTION_KINDS}
+    assert extents == {len(lens().trace.source_tokens)}
 
 
 @pytest.mark.parametrize("cell", ["", "99,0", "-1,2", "1", "a,b", "1,2,3", "١,٢"])
@@ -183,7 +220,7 @@ def test_a_cell_that_is_none_selects_nothing(cell):
 
 
 def test_a_masked_cell_is_named_as_such():
-    assert "가려져 있어서" in html(open_view("decoder_attention", cell="0,3"))
+    assert "가려져 있어서" in told(open_view("decoder_attention", cell="0,3"))
 
 
 def test_changed_rows_are_emphasised():
@@ -206,7 +243,7 @@ def test_a_single_map_and_the_shortest_sentences_work(lang, source):
     app = open_view(
         recurrent=True, layer=0, head=0, source=source, lang=lang, shown="difference", unmarked="1"
     )
-    assert app.get("plotly_chart")
+    assert numbers(app).size
     assert one_map_trace(source, source).kinds == ("cross_attention",)
 
 
@@ -215,7 +252,15 @@ def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not
     values = cells_of(shown, **PLAIN | {"minus_copy": True}).values
     row = shown.rows[0]
     column = int(values[row].argmax())
-    told = next(text for text in html(open_view(shown="difference")).split("\n") if 'class="reading"' in text)
-    assert f"‘{shown.queries[row]}’" in told
-    assert f"‘{shown.keys[column]}’" in told
-    assert f"{values[row, column]:.2f}" in told
+    said = told(open_view(shown="difference"))
+    assert f"‘{shown.queries[row]}’" in said
+    assert f"‘{shown.keys[column]}’" in said
+    assert f"{values[row, column]:.2f}" in said
+
+
+def test_the_sentence_about_words_names_words():
+    shown = lens()
+    cells = cells_of(shown, **PLAIN | {"by_words": True})
+    said = told(open_view(unit="word"))
+    assert "‘고객이␣’" in said or "‘고객이’" in said
+    assert f"{cells.values[0].max():.2f}" in said

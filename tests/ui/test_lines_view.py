@@ -1,6 +1,5 @@
 """The lines view without a browser: which heads it draws, which of their weights, and what it says."""
 
-import json
 from dataclasses import replace
 from functools import partial
 
@@ -11,6 +10,8 @@ from streamlit.testing.v1 import AppTest
 from model.trace import ATTENTION_KINDS
 from tests.ui import view_script
 from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace, random_trace
+from tests.ui.screen import component
+from tests.ui.screen import told as reading
 from tests.ui.view_script import run_at
 from ui.components import lines
 from ui.lens import Lens
@@ -28,26 +29,27 @@ def say(key: str, /, **values) -> str:
 def page(kind: str, layer, head, change, source: str, recurrent: bool) -> None:
     from tests.ui.fake_corrector import one_map_trace, random_trace
     from tests.ui.test_lines_view import lens
-    from ui.views.lines import show
+    from ui import controls, markup
+    from ui.views.lines import VIEW
 
     trace = one_map_trace if recurrent else random_trace
-    show(lens(kind, layer=layer, head=head, change=change, source=source, trace=trace))
+    shown = lens(kind, layer=layer, head=head, change=change, source=source, trace=trace)
+    VIEW.choose(shown)
+    values = controls.values(VIEW.settings)
+    markup.paragraph(VIEW.describe(shown, values), "told")
+    VIEW.draw(shown, values)
 
 
 def open_view(
     kind="cross_attention", layer=1, head=None, change=None, source=SENTENCE, recurrent=False, **settings
 ) -> AppTest:
     asked = (kind, layer, head, change, source, recurrent)
-    return run_at(AppTest.from_function(page, args=asked, default_timeout=20), **settings)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
 
 
 def sent(app: AppTest) -> dict:
     """The data that travels to the browser."""
-    return json.loads(app.get("bidi_component")[0].proto.json)
-
-
-def reading(app: AppTest) -> str:
-    return next(element.proto.body for element in app.html if 'class="reading"' in element.proto.body)
+    return component(app, "lines")
 
 
 def test_without_a_choice_the_mean_over_heads_is_drawn_as_its_heads():
@@ -112,7 +114,7 @@ def test_a_chosen_change_is_isolated_and_spoken_of():
     assert sent(app)["isolated"] == [5]
     weights = random_trace("고갱이 고갱은", "고객이 고객은").cross_attention[1, 0, 5]
     assert f"{weights.max():.3f}" in reading(app)
-    assert "no. 5 ‘객’" in reading(app)
+    assert "no. 6 ‘객’" in reading(app)
     assert sent(open_view())["isolated"] == []
 
 
@@ -130,8 +132,8 @@ def test_the_reading_names_the_line_that_strays_farthest():
     keys = weights.argmax(-1)
     row = int(np.abs(keys - np.arange(len(keys))).argmax())
     spoken = reading(open_view("encoder_attention", layer=0, head=1, lang="en"))
-    assert f"no. {row} " in spoken
-    assert f"no. {keys[row]} " in spoken
+    assert f"no. {row + 1} " in spoken
+    assert f"no. {keys[row] + 1} " in spoken
     assert f"{weights[row, keys[row]]:.3f}" in spoken
 
 
@@ -148,9 +150,9 @@ def test_where_all_lines_are_straight_the_weakest_is_named():
             source="가나다",
             trace=lambda *_: replace(trace, cross_attention=weights[None, None]),
         ),
-        [(0, 0)],
+        {},
     )
-    assert "2번 ‘다’" in spoken
+    assert "3번 ‘다’" in spoken
     assert "0.400" in spoken
     assert spoken.startswith("하나뿐인 어텐션: 4자 모두")
 

@@ -16,7 +16,8 @@ from model import ModelFolderError
 from model.folder import ASSETS
 from model.remembered import Remembered
 from tests.ui.fake_corrector import FakeCorrector, random_trace
-from tests.ui.test_attention_page import html, marked, messages
+from tests.ui.screen import figures, messages
+from tests.ui.test_attention_page import text_of, words
 from ui import address, loaders, loading
 from ui.loading import STAGES, Loading, StillLoading
 from ui.texts import table
@@ -92,8 +93,8 @@ def remembered(waiting, monkeypatch):
 def test_the_first_example_is_shown_while_the_model_is_on_its_way(open_app, waiting, remembered):
     app = open_app()
     assert not app.exception
-    assert app.get("plotly_chart")
-    assert EXAMPLE in html(app)
+    assert figures(app) == ["overview", "heatmap"]
+    assert text_of(app) == remembered.correct(EXAMPLE).text
     (text,) = progress(app)
     assert text.startswith(said("library"))
 
@@ -115,12 +116,11 @@ def test_the_model_begins_at_once_where_only_it_knows_the_answer(open_app, waiti
 def test_what_is_typed_before_the_model_is_ready_is_corrected_then(open_app, waiting, remembered):
     app = open_app(sentence=OTHER)
     assert len(progress(app)) == 1
-    assert not marked(app)
-    assert not app.get("plotly_chart")
+    assert not figures(app)
     waiting.finish()
     app.run()
     assert not progress(app)
-    assert marked(app) == [("ins", "객"), ("del", "갱")]
+    assert words(app) == [("고갱이", "고객이")]
     assert app.session_state["view"]["sentence"] == OTHER
 
 

@@ -10,7 +10,7 @@ import pytest
 from model.folder import VOCABULARY_FILE, read_entry
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
-from tests.ui.test_attention_page import html, numbers
+from tests.ui.screen import html, numbers, open_popover, told
 from ui import loaders, models
 from ui.texts import table
 
@@ -29,11 +29,12 @@ def test_a_network_with_one_map_offers_no_choice_and_says_why(open_app):
     np.testing.assert_array_equal(numbers(app), one_map_trace(SENTENCE, CORRECTED).cross_attention[0, 0])
     assert not controls(app) & {"control_kind", "control_layer", "control_head", "control_order"}
     assert KO["one_kind"] in html(app)
-    assert KO["place_only"] in html(app)
+    assert KO["place_only"] in told(app)
 
 
 def test_switching_the_network_keeps_the_sentence_and_the_settings_that_apply_again_later(open_app):
     app = open_app(sentence=SENTENCE, kind="decoder_attention", layer="2", head="3")
+    open_popover(app, "settings")
     app.selectbox(key="control_model").set_value("seq2seq").run()
     np.testing.assert_array_equal(numbers(app), one_map_trace(SENTENCE, CORRECTED).cross_attention[0, 0])
     assert app.session_state["view"]["sentence"] == SENTENCE
@@ -47,6 +48,7 @@ def test_an_own_model_has_its_own_address_even_under_a_shipped_name(open_app, en
     monkeypatch.setattr(loaders, "load_corrector", lambda path: opened.append(path) or FakeCorrector("own"))
     app = open_app(model="runs/transformer")
     assert opened == [Path("runs/transformer")]
+    open_popover(app, "settings")
     assert app.selectbox(key="control_model").options == [
         KO["model_name_transformer"],
         KO["model_name_seq2seq"],
@@ -56,7 +58,7 @@ def test_an_own_model_has_its_own_address_even_under_a_shipped_name(open_app, en
 
 def test_a_model_that_cannot_be_used_is_named_with_its_reason_but_not_offered(open_app, entries):
     entries.append(entry(Path("runs/half"), problem="weights.npz <b>is</b> missing"))
-    app = open_app(model="runs/half")
+    app = open_popover(open_app(model="runs/half"), "settings")
     assert len(app.selectbox(key="control_model").options) == 2
     told = KO["model_unusable"].format(name="half", reason="weights.npz &lt;b&gt;is&lt;/b&gt; missing")
     assert told in html(app)
@@ -64,14 +66,15 @@ def test_a_model_that_cannot_be_used_is_named_with_its_reason_but_not_offered(op
 
 def test_a_single_model_asks_nothing(open_app, entries):
     del entries[1]
-    assert not open_app().selectbox
+    app = open_popover(open_app(), "settings")
+    assert app.select_slider and not app.selectbox
 
 
 @pytest.mark.parametrize("name", models.NAMED)
 def test_shipped_models_have_a_name_in_words(open_app, entries, name, monkeypatch):
     entries[:] = [entry(loaders.ASSETS / name), entry(Path("runs/mine"))]
     monkeypatch.setattr(loaders, "load_corrector", lambda path: FakeCorrector())
-    offered = open_app(lang="en").selectbox(key="control_model").options
+    offered = open_popover(open_app(lang="en"), "settings").selectbox(key="control_model").options
     assert offered == [table("en")[f"model_name_{name.replace('-', '_')}"], "mine"]
 
 
@@ -111,17 +114,20 @@ def test_a_model_is_read_again_when_its_weights_change_and_not_when_its_history_
     assert read == [str(tmp_path)] * 2
 
 
-def test_at_most_two_models_are_kept_and_answers_of_a_dropped_one_go_with_it(tmp_path, monkeypatch):
+def test_at_most_four_models_are_kept_and_answers_of_a_dropped_one_go_with_it(tmp_path, monkeypatch):
     monkeypatch.setattr(loaders.Corrector, "load", lambda path: FakeCorrector(path))
-    folders = [tmp_path / name for name in "abc"]
+    folders = [tmp_path / name for name in "abcde"]
     for folder in folders:
         folder.mkdir()
-    loaded = [load(folder) for folder in folders[:2]]
-    loaders.correct(SENTENCE, loaded[0])
-    load(folders[2])
-    loaders.correct(SENTENCE, loaded[0])
-    assert loaded[0].runs == 2
-    assert load(folders[0]) is not loaded[0]
+    first, *others = [load(folder) for folder in folders[:4]]
+    loaders.correct(SENTENCE, first)
+    loaders.correct(SENTENCE, first)
+    assert first.runs == 1
+    load(folders[4])
+    loaders.correct(SENTENCE, first)
+    assert first.runs == 2
+    assert load(folders[3]) is others[2]
+    assert load(folders[0]) is not first
 
 
 def test_a_folder_that_is_gone_has_no_version(tmp_path):

@@ -1,6 +1,5 @@
 """The network at a glance shows the loaded network's numbers and this sentence's shapes, and leads on."""
 
-import json
 import re
 
 import pytest
@@ -9,7 +8,7 @@ from model.config import Seq2SeqConfig, TransformerConfig
 from model.trace import ATTENTION_KINDS
 from tests.ui.conftest import ROOT
 from tests.ui.fake_corrector import MAX_LENGTH
-from tests.ui.test_positions_page import html
+from tests.ui.screen import component, html
 from ui import address, network_links
 from ui.components.diagram import diagram_data
 from ui.components.diagram_layout import Layer
@@ -66,13 +65,7 @@ def networks(correctors):
 
 def data_of(app) -> dict:
     """What travels to the browser to be drawn."""
-    found = [
-        element.proto
-        for element in app.get("bidi_component")
-        if element.proto.component_name.endswith("diagram")
-    ]
-    assert len(found) == 1
-    return json.loads(found[0].json)
+    return component(app, "network_diagram")
 
 
 def boxes(app, form: str = "wide") -> list[dict]:

@@ -6,7 +6,8 @@ import pytest
 from tests.ui import fake_corrector
 from tests.ui.computing_corrector import ComputingCorrector, computed_trace
 from tests.ui.fake_corrector import one_map_trace
-from tests.ui.test_calculation_page import figure, numbers, texts
+from tests.ui.screen import figure, numbers
+from tests.ui.screen import html as texts
 from ui.texts import table
 
 SENTENCE, CORRECTED = "갱관적으로", "객관적으로"

@@ -1,7 +1,5 @@
 """The overview without a browser: its tiles, their order, what it says, and what a click opens."""
 
-import json
-
 import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,8 +7,12 @@ from streamlit.testing.v1 import AppTest
 from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.trace import ATTENTION_KINDS
+from tests.ui import screen
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
+from tests.ui.hostile import VALUES
+from tests.ui.screen import html, send, setting
 from tests.ui.view_script import SENTENCE, lens, run_at
+from ui import address
 from ui.lens import Lens
 from ui.texts import table
 from ui.views import overview
@@ -19,20 +21,15 @@ KO = table("ko")
 PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
 
 
-def page(kind: str, layer, head, change, source: str, recurrent: bool, clicked) -> None:
-    import streamlit as st
-
+def page(kind: str, layer, head, change, source: str, recurrent: bool, framed) -> None:
     from tests.ui.fake_corrector import one_map_trace, random_trace
     from tests.ui.view_script import lens
-    from ui import address
     from ui.views import overview
 
-    overview.show(
-        lens(kind, layer, head, change, source, one_map_trace if recurrent else random_trace, "dark")
-    )
-    if clicked:
-        overview.open_head(*clicked)
-    st.text(f"{address.get('layer')}·{address.get('head')}")
+    shown = lens(kind, layer, head, change, source, one_map_trace if recurrent else random_trace, "dark")
+    overview.choose_order(shown)
+    overview.draw(shown, framed)
+    overview.explain(shown)
 
 
 def open_view(
@@ -42,15 +39,15 @@ def open_view(
     change=None,
     source=SENTENCE,
     recurrent=False,
-    clicked=None,
+    framed=None,
     **settings,
 ) -> AppTest:
-    asked = (kind, layer, head, change, source, recurrent, clicked)
-    return run_at(AppTest.from_function(page, args=asked, default_timeout=20), **settings)
+    asked = (kind, layer, head, change, source, recurrent, framed)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
 
 
 def figure(app: AppTest) -> dict:
-    return json.loads(app.get("plotly_chart")[0].proto.spec)
+    return screen.figure(app, "overview")
 
 
 def order(app: AppTest) -> list[tuple[int, int]]:
@@ -60,10 +57,6 @@ def order(app: AppTest) -> list[tuple[int, int]]:
 
 def labels(app: AppTest) -> list[str]:
     return [note["text"] for note in figure(app)["layout"].get("annotations", [])]
-
-
-def html(app: AppTest) -> str:
-    return "\n".join(element.proto.body for element in app.html)
 
 
 def ranked(values: np.ndarray) -> list[tuple[int, int]]:
@@ -103,18 +96,40 @@ def test_the_edit_is_offered_only_where_there_is_one():
 
 @pytest.mark.parametrize(
     ("layer", "head", "framed"),
-    [(1, 2, [(1, 2)]), (1, None, [(1, 0), (1, 1), (1, 2)]), (None, 0, [(0, 0), (1, 0)]), (None, None, [])],
+    [(1, 2, 1), (1, None, HEADS), (None, 0, LAYERS), (None, None, LAYERS * HEADS)],
 )
 def test_what_is_open_is_framed_and_named(layer, head, framed):
-    shown = lens(layer=layer, head=head)
-    assert overview.open_heads(shown) == framed
     app = open_view(layer=layer, head=head)
-    assert len(figure(app)["layout"].get("shapes", [])) == len(framed)
-    assert shown.place in html(app)
+    assert len(figure(app)["layout"].get("shapes", [])) == framed
+    assert lens(layer=layer, head=head).place in html(app)
+
+
+def test_a_view_may_frame_other_heads():
+    assert len(figure(open_view(framed=[(0, 0), (1, 1)]))["layout"]["shapes"]) == 2
+    assert not figure(open_view(framed=[]))["layout"].get("shapes")
 
 
 def test_a_click_opens_a_head_counted_from_1():
-    assert open_view(clicked=(0, 2)).text[0].value == "1·3"
+    app = open_view()
+    send(app, "overview", "click", {"custom": [0, 2]})
+    assert (setting(app, "layer"), setting(app, "head")) == ("1", "3")
+
+
+def test_a_point_that_is_no_tile_opens_nothing(monkeypatch):
+    view = dict(address.DEFAULTS)
+    monkeypatch.setattr(address, "_view", lambda: view)
+    customs = [*VALUES, [1, 2, 3], ["1", "2"], [1.0, 2.0], [None, 0], [[0], [1]], {"0": 1, "1": 2}]
+    for point in [{}, {"x": 1, "y": 1}, *({"custom": custom} for custom in customs)]:
+        overview.open_tile(point)
+        assert view == address.DEFAULTS, point
+
+
+def test_a_tile_that_this_network_lacks_falls_back(open_app):
+    app = open_app(sentence="고갱이 왔다")
+    for custom in ([-5, -9], [99, 99], [10**300, 0]):
+        send(app, "overview", "click", {"custom": custom})
+        assert not app.exception
+        assert screen.numbers(app).shape
 
 
 def test_the_sentence_names_the_two_ends_of_the_ranking_with_their_numbers():

@@ -1,7 +1,5 @@
 """The page of the positional encoding shows the numbers of the function that the network uses."""
 
-import base64
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +11,7 @@ from model.analysis.positions import similarity
 from model.config import Seq2SeqConfig, TransformerConfig
 from model.positions import positional_encoding
 from tests.ui.fake_corrector import MAX_LENGTH
+from tests.ui.screen import decode, figure, figures, html
 from ui.texts import table
 
 ROOT = Path(__file__).parents[2]
@@ -29,16 +28,7 @@ def configs(correctors):
 
 
 def charts(app) -> list[dict]:
-    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-
-
-def decode(values: dict) -> np.ndarray:
-    flat = np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
-    return flat.reshape([int(size) for size in values["shape"].split(",")]) if "shape" in values else flat
-
-
-def html(app) -> str:
-    return "\n".join(element.proto.body for element in app.html)
+    return [figure(app, key) for key in figures(app)]
 
 
 def test_matrix_and_curves_are_those_of_the_model(open_app):
@@ -154,7 +144,7 @@ def test_one_character_moves_alone_and_what_was_typed_is_escaped(open_app):
 
 def test_importing_the_page_parts_loads_no_network_library():
     code = "import sys, viz, model.positions;"
-    code += "from ui import confidence, controls, loaders, model_card, models, notices, reading;"
+    code += "from ui import controls, figures, loaders, model_card, models, notices, reading;"
     code += "print([name for name in ('tensorflow', 'keras') if name in sys.modules])"
     result = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True

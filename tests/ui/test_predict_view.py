@@ -1,7 +1,5 @@
 """Predict, then reveal: the student's marks stay the student's, and nothing is given away before."""
 
-import base64
-import json
 from functools import partial
 
 import numpy as np
@@ -9,7 +7,9 @@ import pytest
 
 from model.analysis.agreement import agreeing_head, agreement, attention_of_change
 from model.changes import find_changes
+from tests.ui import screen
 from tests.ui.fake_corrector import random_trace
+from tests.ui.screen import figures, html, setting
 from tests.ui.view_script import open_view
 from ui.texts import table
 
@@ -18,29 +18,27 @@ SOURCE, TARGET = "고갱이 왓다 갔다", "고객이 왔다 갔다"
 LONG = "가나다라 " * 24
 
 
-def setting(app, name: str) -> str:
-    return app.session_state["view"][name]
-
-
-def html(app) -> str:
-    return "\n".join(element.proto.body for element in app.html)
-
-
 def offered(app) -> list[str]:
     return app.pills(key="control_marks").options
 
 
 def is_revealed(app) -> bool:
-    return bool(app.get("plotly_chart"))
+    return "predict_bars" in figures(app)
 
 
 def figure(app) -> dict:
-    return json.loads(app.get("plotly_chart")[0].proto.spec)
+    return screen.figure(app, "predict_bars")
 
 
 def bars(app) -> np.ndarray:
-    heights = [trace["y"] for trace in figure(app)["data"] if trace["type"] == "bar"]
-    return np.array([np.frombuffer(base64.b64decode(y["bdata"]), y["dtype"]) for y in heights])
+    return screen.bars(app, "predict_bars")
+
+
+def focus(app, edit: str) -> None:
+    """Put another change in focus."""
+    app.session_state["view"]["edit"] = edit
+    app.run()
+    assert not app.exception
 
 
 def everything_shown(app) -> list[str]:
@@ -89,7 +87,7 @@ def test_the_comparison_shows_the_numbers_of_its_definition():
     assert EN["place_head"].format(layer=head[0] + 1, head=head[1] + 1) in html(app)
     assert EN["predict_not_an_explanation"] in html(app)
     outline = next(trace for trace in figure(app)["data"] if trace["type"] == "scatter")
-    assert sorted({round(x, 2) for x in outline["x"] if x is not None}) == [0.53, 2.47]
+    assert sorted({round(x, 2) for x in outline["x"] if x is not None}) == [1.53, 3.47]
 
     app.button(key="predict_open").click().run()
     assert [setting(app, name) for name in ("layer", "head")] == [str(head[0] + 1), str(head[1] + 1)]
@@ -112,7 +110,7 @@ def test_a_link_that_reveals_without_marks_does_not_reveal_the_first_mark():
 def test_another_change_another_text_and_another_network_hide_the_answer():
     app = open_view("predict", SOURCE, TARGET, edit="1", marks="1", revealed="1")
     assert is_revealed(app)
-    app.pills(key="control_edit").set_value("2").run()
+    focus(app, "2")
     assert not is_revealed(app)
     assert (setting(app, "marks"), setting(app, "revealed")) == ("", "")
 
@@ -126,20 +124,21 @@ def test_another_change_another_text_and_another_network_hide_the_answer():
 
 
 def test_without_a_chosen_change_the_first_is_asked_about_and_choosing_it_keeps_the_marks():
-    app = open_view("predict", SOURCE, TARGET, marks="1", revealed="1", lang="en")
+    app = open_view("predict", SOURCE, TARGET, marks="1", lang="en")
     assert EN["predict_question_first"].format(change="갱→객") in html(app)
-    app.pills(key="control_edit").set_value("1").run()
+    app.button(key="predict_reveal").click().run()
+    focus(app, "1")
     assert is_revealed(app) and setting(app, "marks") == "1"
 
 
 def test_repeated_syllables_are_different_and_the_changed_one_is_bold():
     app = open_view("predict", "가가갱가가", "가가객가가")
     assert offered(app) == [
-        "가 :small[0]",
         "가 :small[1]",
-        "**갱** :small[2]",
-        "가 :small[3]",
+        "가 :small[2]",
+        "**갱** :small[3]",
         "가 :small[4]",
+        "가 :small[5]",
     ]
     app.pills(key="control_marks").set_value([3]).run()
     assert setting(app, "marks") == "3"
@@ -169,7 +168,7 @@ def test_what_was_typed_is_neither_markdown_nor_html(typed):
     app = open_view("predict", f"{typed}갱", f"{typed}객", marks="0", revealed="1")
     assert not app.exception and is_revealed(app)
     app.button(key="predict_again").click().run()
-    assert offered(app)[0] == f"\\{typed}\u2060 :small[0]"
+    assert offered(app)[0] == f"\\{typed}\u2060 :small[1]"
 
 
 def test_one_attention_map_is_compared_alone():

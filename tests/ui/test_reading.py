@@ -23,14 +23,6 @@ def trace():
     return random_trace(SOURCE, TARGET)
 
 
-def test_mean_over_heads_is_the_mean_and_one_head_is_that_head(trace):
-    heads = trace.cross_attention[1]
-    np.testing.assert_allclose(
-        reading.attention_of(trace, "cross_attention", 1, None), heads.mean(0), rtol=1e-6
-    )
-    np.testing.assert_array_equal(reading.attention_of(trace, "cross_attention", 1, 2), heads[2])
-
-
 def test_look_ahead_mask_covers_what_the_decoder_may_not_see(trace):
     mask = reading.look_ahead_mask(trace, "decoder_attention")
     assert (trace.decoder_attention[..., mask] == 0).all()

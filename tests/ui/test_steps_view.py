@@ -9,9 +9,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from model.changes import find_changes
+from model.selection import Selection
 from tests.ui.fake_corrector import HEADS, one_map_trace, propose, random_trace
+from tests.ui.screen import component
 from ui.components.steps import WEIGHT_UNIT, packed, produced_place, revision, steps_data
-from ui.reading import attention_of
 from ui.texts import table
 from ui.views.steps import hesitation, share
 
@@ -24,7 +25,7 @@ def say(key: str, /, **values: object) -> str:
 
 
 def data_of(trace, changes=CHANGES, **options) -> dict:
-    options = {"layer": None, "head": None, "place": "2층", "step": 1} | options
+    options = {"selection": Selection("cross_attention"), "place": "2층", "step": 1} | options
     return steps_data(say, trace, changes, **options)
 
 
@@ -43,9 +44,10 @@ def with_row(trace, row: int, probability: float, alternatives: tuple[str, ...],
 @pytest.mark.parametrize(("layer", "head"), [(None, None), (1, None), (None, 2), (0, HEADS - 1)])
 def test_the_weights_of_both_attentions_arrive(layer, head):
     trace = random_trace(SOURCE, TARGET)
-    data = data_of(trace, layer=layer, head=head)
-    cross = attention_of(trace, "cross_attention", layer, head)
-    own = attention_of(trace, "decoder_attention", layer, head)
+    # Whatever kind is open elsewhere, both of the decoder's are shown.
+    data = data_of(trace, selection=Selection("encoder_attention", layer, head))
+    cross = Selection("cross_attention", layer, head).weights(trace)
+    own = Selection("decoder_attention", layer, head).weights(trace)
     np.testing.assert_allclose(weights(data["cross"]).reshape(cross.shape), cross, atol=0.5 / WEIGHT_UNIT)
     unpacked = np.zeros_like(own)
     unpacked[np.tril_indices(len(own))] = weights(data["self"])
@@ -53,7 +55,8 @@ def test_the_weights_of_both_attentions_arrive(layer, head):
 
 
 def test_a_recurrent_network_has_no_self_attention_to_show():
-    assert data_of(one_map_trace(SOURCE, TARGET), layer=0, head=0)["self"] is None
+    data = data_of(one_map_trace(SOURCE, TARGET), selection=Selection("cross_attention", 0, 0))
+    assert data["self"] is None
 
 
 def test_the_data_is_json_and_small():
@@ -133,21 +136,21 @@ def test_nothing_is_called_certain_or_impossible(probability, text):
 
 def view(source) -> None:
     """The view as a page of its own."""
+    from model.selection import Selection
     from tests.ui.fake_corrector import FakeCorrector
     from ui import address
     from ui.lens import Lens
-    from ui.views import steps
+    from ui.views.steps import VIEW
 
     corrector = FakeCorrector()
     sentence = corrector.correct(source).with_minimum_confidence(0.1).sentences[0]
-    trace = corrector.trace(sentence.source, sentence.text)
     edit = address.get("edit")
     change = sentence.changes[int(edit) - 1] if edit else None
-    steps.show(Lens(corrector, sentence, trace, "cross_attention", 0, None, change, "light"))
+    VIEW.draw(Lens(corrector, sentence, sentence.trace, Selection("cross_attention", 0), change, "light"), {})
 
 
 def shown(source=SOURCE, **settings: str) -> AppTest:
-    app = AppTest.from_function(view, args=(source,), default_timeout=20)
+    app = AppTest.from_function(view, args=(source,), default_timeout=60)
     for name, value in settings.items():
         app.query_params[name] = value
     app.run()
@@ -157,7 +160,7 @@ def shown(source=SOURCE, **settings: str) -> AppTest:
 
 def sent(app) -> dict:
     """The data that travels to the player."""
-    return json.loads(app.get("bidi_component")[0].proto.json)
+    return component(app, "steps")
 
 
 @pytest.mark.parametrize(

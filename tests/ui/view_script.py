@@ -2,6 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
+from model.selection import Selection
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from ui.lens import Lens
 
@@ -21,7 +22,7 @@ def lens(
     corrector = FakeCorrector(trace=trace)
     sentence = corrector.correct(source).sentences[0]
     chosen = None if change is None else sentence.changes[change]
-    return Lens(corrector, sentence, trace(sentence.source, sentence.text), kind, layer, head, chosen, theme)
+    return Lens(corrector, sentence, sentence.trace, Selection(kind, layer, head), chosen, theme)
 
 
 def run_at(app: AppTest, **settings: str) -> AppTest:
@@ -33,41 +34,43 @@ def run_at(app: AppTest, **settings: str) -> AppTest:
     return app
 
 
-def script(view: str, source: str, target: str, confidence: float, model: str) -> None:
-    """Runs on its own, so it brings its imports along."""
-    import importlib
+def script(name: str, source: str, target: str, confidence: float, model: str) -> None:
+    """A view with its controls and everything it says. Runs on its own, so it brings its imports along."""
     from dataclasses import replace
-    from types import SimpleNamespace
 
     from model import SentenceCorrection
     from model.changes import find_changes
-    from tests.ui.fake_corrector import one_map_trace, random_trace
+    from model.selection import Selection
+    from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
+    from ui import address, controls, markup, stage
     from ui.lens import Lens
-    from ui.views import edits
+    from ui.views import VIEWS
 
-    changes = find_changes(source, target)
     changes = tuple(
         replace(change, fix_probability=confidence - 0.01 * number, keep_probability=0.0)
-        for number, change in enumerate(changes)
+        for number, change in enumerate(find_changes(source, target))
     )
-    trace = one_map_trace(source, target) if model == "seq2seq" else random_trace(source, target)
-    sentence = SentenceCorrection(0, source, changes, 0.0, False, random_trace)
-    lens = Lens(
-        corrector=SimpleNamespace(fingerprint=model),
-        sentence=sentence,
-        trace=trace,
-        kind=trace.kinds[-1],
-        layer=0,
-        head=None,
-        change=edits.choose(sentence),
-        theme="light",
-    )
-    importlib.import_module(f"ui.views.{view}").show(lens)
+    look = one_map_trace if model == "seq2seq" else random_trace
+    sentence = SentenceCorrection(0, source, changes, 0.0, False, look)
+    view = next(view for view in VIEWS if view.name == name)
+    selection = stage.choose_map(sentence.trace) if view.has_map else Selection(sentence.trace.kinds[-1])
+    edit = address.get("edit")
+    change = sentence.changes[int(edit) - 1] if edit else None
+    lens = Lens(FakeCorrector(model, look), sentence, sentence.trace, selection, change, "light")
+    for setting in view.settings:
+        controls.show(setting)
+    if view.choose:
+        view.choose(lens)
+    values = controls.values(view.settings)
+    markup.paragraph(view.describe(lens, values), "told")
+    view.draw(lens, values)
+    for note in view.notes(lens, values):
+        markup.paragraph(note, "note")
 
 
 def open_view(
     view: str, source: str, target: str, *, confidence=0.9, model="transformer", **settings
 ) -> AppTest:
-    """The view ``ui.views.<view>`` of the correction from ``source`` to ``target``, opened at an address."""
-    asked = {"view": view, "source": source, "target": target, "confidence": confidence, "model": model}
-    return run_at(AppTest.from_function(script, default_timeout=20, kwargs=asked), **settings)
+    """The view of the correction from ``source`` to ``target``, opened at an address."""
+    asked = {"name": view, "source": source, "target": target, "confidence": confidence, "model": model}
+    return run_at(AppTest.from_function(script, default_timeout=60, kwargs=asked), **settings)

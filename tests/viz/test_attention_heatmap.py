@@ -2,12 +2,13 @@
 
 import base64
 import json
+from dataclasses import fields
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from viz import MOST_CELLS_TO_CLICK, THEMES, attention_heatmap
+from viz import THEMES, MapTexts, attention_heatmap
 
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요? "
 AXES = ("xaxis", "yaxis", "xaxis2", "yaxis2")
@@ -35,16 +36,6 @@ def numbers_in_json(figure: go.Figure) -> np.ndarray:
     return flat.reshape([int(size) for size in array["shape"].split(",")])
 
 
-def markers(figure: go.Figure) -> list[go.Scatter]:
-    """The traces that answer to the pointer."""
-    return [trace for trace in figure.data if trace.type == "scatter" and trace.hovertemplate]
-
-
-def places(cells: go.Scatter) -> np.ndarray:
-    """(N, 2): row and column of each marker."""
-    return np.stack([cells.y, cells.x], axis=-1).astype(int)
-
-
 @pytest.mark.parametrize("count", [1, 10, 40])
 def test_the_numbers_are_the_weights(count):
     weights = np.random.default_rng(count).dirichlet(np.ones(count + 3), count).astype(np.float32)
@@ -54,15 +45,15 @@ def test_the_numbers_are_the_weights(count):
 
 def test_row_0_is_at_the_top_and_every_cell_lies_inside_the_axes():
     layout = attention_heatmap(np.full((2, 3), 1 / 3), "가나", "다라마").layout
-    assert layout.yaxis.range == (1.5, -0.5)
-    assert layout.xaxis.range == (-0.5, 2.5)
+    assert layout.yaxis.range == (2.5, 0.5)
+    assert layout.xaxis.range == (0.5, 3.5)
 
 
 @pytest.mark.parametrize("count", [10, 40, 80, 128])
 def test_repeated_tokens_keep_their_own_ticks(count):
     figure = attention_heatmap(uniform_causal(count), tokens(count), tokens(count))
     for axis in (figure.layout.xaxis, figure.layout.yaxis):
-        assert list(axis.tickvals) == list(range(count))
+        assert list(axis.tickvals) == list(range(1, count + 1))
         shown = [
             text.removesuffix("<br> ").removesuffix("<br> ").removesuffix("<br> ") for text in axis.ticktext
         ]
@@ -70,57 +61,83 @@ def test_repeated_tokens_keep_their_own_ticks(count):
 
 
 def test_texts_are_the_callers():
-    figure = attention_heatmap(
-        np.ones((1, 1)),
-        "가",
-        "나",
+    texts = MapTexts(
         title="1층",
-        query_title="만드는 글자",
-        key_title="보는 글자",
-        hover=("만드는", "보는", "가중치"),
+        query_axis="만드는 글자",
+        key_axis="보는 글자",
+        query="만드는",
+        key="보는",
+        weight="가중치",
+        faint="거의 0",
     )
+    figure = attention_heatmap(np.ones((1, 1)), "가", "나", texts=texts)
     assert figure.layout.title.text == "1층"
     assert figure.layout.xaxis.title.text == "보는 글자"
     assert figure.layout.yaxis.title.text == "만드는 글자"
-    template = markers(figure)[0].hovertemplate
+    template = figure.data[0].hovertemplate
     assert template.startswith("만드는 %{y:d}: <b>%{y}</b><br>보는 %{x:d}: <b>%{x}</b>")
-    assert "가중치: <b>%{customdata:.3f}</b>" in template
+    assert "가중치: <b>%{z:.3f}</b>" in template
+    assert figure.data[0].colorbar.title.text == "가중치"
+    assert [trace.name for trace in figure.data if trace.showlegend] == ["거의 0"]
+    assert figure.layout.meta["names"] == ["만드는", "보는", "가중치"]
 
 
 def test_nothing_typed_becomes_markup():
     count = len(HOSTILE)
+    marked = "<i>t</i>%{z}"
     figure = attention_heatmap(
-        np.full((count, count), 1 / count),
+        np.tril(np.full((count, count), 1 / count)),
         HOSTILE,
         HOSTILE,
-        title="<i>t</i>",
-        query_title="<i>q</i>",
-        key_title="<i>k</i>",
-        hover=("<i>1</i>", "<i>2</i>", "<i>3</i>%{z}"),
+        texts=MapTexts(**dict.fromkeys((field.name for field in fields(MapTexts)), marked)),
+        masked=look_ahead(count),
+        selected=(1, 1),
     )
     data, layout = figure.data[0], figure.layout
     labels = [text for axis in AXES for text in layout[axis].ticktext]
     titles = [layout.title.text, layout.xaxis.title.text, layout.yaxis.title.text, data.colorbar.title.text]
-    assert not [text for text in labels + titles if "<" in text or "$" in text]
+    legend = [trace.name for trace in figure.data if trace.showlegend]
+    assert len(legend) == 3
+    everything = [*labels, *titles, *legend, *layout.meta["names"]]
+    assert not [text for text in everything if "<" in text or "$" in text]
     assert list(layout.yaxis.ticktext[:3]) == ["&lt;b&gt;x&lt;/b&gt;", "&lt;s&gt;", "&amp;"]
-    template = markers(figure)[0].hovertemplate
-    assert "<i>" not in template
-    assert template.count("%{z") == 0
+    for template in (data.hovertemplate, *(text for row in data.text for text in row)):
+        assert "<i>" not in template
+    assert data.hovertemplate.count("%{z") == 1  # the weight itself
+    assert "%{" not in data.text[0][-1]
 
 
 def test_masked_cells_are_hatched_and_named_while_their_zeros_stay():
     figure = attention_heatmap(
-        uniform_causal(4), "가나다라", "마바사아", masked=look_ahead(4), masked_title="가려짐"
+        uniform_causal(4), "가나다라", "마바사아", masked=look_ahead(4), texts=MapTexts(masked="가려짐")
     )
     heatmap, hatching = figure.data[:2]
     np.testing.assert_array_equal(np.asarray(heatmap.z)[look_ahead(4)], 0)
     assert hatching.fillpattern.shape == "/"
     assert (hatching.name, hatching.showlegend, hatching.hoverinfo) == ("가려짐", True, "skip")
-    seen, hidden = markers(figure)
-    assert "(가려짐)" in hidden.hovertemplate
-    assert "(가려짐)" not in seen.hovertemplate
-    np.testing.assert_array_equal(places(hidden), np.argwhere(look_ahead(4)))
-    np.testing.assert_array_equal(places(seen), np.argwhere(~look_ahead(4)))
+
+
+def test_only_the_hover_of_a_masked_cell_says_so():
+    figure = attention_heatmap(
+        uniform_causal(3), "가나다", "라마바", masked=look_ahead(3), texts=MapTexts(masked="가려짐")
+    )
+    notes = np.array(figure.data[0].text)
+    assert "</b>%{text}<br>" in figure.data[0].hovertemplate
+    assert set(notes[look_ahead(3)]) == {" (가려짐)"}
+    assert set(notes[~look_ahead(3)]) == {""}
+    plain = attention_heatmap(uniform_causal(3), "가나다", "라마바").data[0]
+    assert plain.text is None and "%{text}" not in plain.hovertemplate
+
+
+def test_the_cells_answer_to_the_pointer_and_nothing_lies_over_them():
+    figure = attention_heatmap(
+        uniform_causal(4), "가나다라", "마바사아", masked=look_ahead(4), selected=(1, 1), logarithmic=True
+    )
+    heatmap, *others = figure.data
+    assert heatmap.hovertemplate and heatmap.hoverinfo is None
+    for trace in others:
+        assert not trace.hovertemplate
+        assert trace.hoverinfo == "skip" or [*trace.x, *trace.y] == [None, None]
 
 
 def test_the_hatching_covers_the_masked_cells_and_no_other():
@@ -130,7 +147,7 @@ def test_the_hatching_covers_the_masked_cells_and_no_other():
     for corner in range(0, len(hatching.x), 5):
         left, right = hatching.x[corner], hatching.x[corner + 1]
         top, bottom = hatching.y[corner], hatching.y[corner + 2]
-        covered[int(top + 0.5) : int(bottom + 0.5), int(left + 0.5) : int(right + 0.5)] = True
+        covered[int(top - 0.5) : int(bottom - 0.5), int(left - 0.5) : int(right - 0.5)] = True
     np.testing.assert_array_equal(covered, masked)
 
 
@@ -139,31 +156,14 @@ def test_no_hatching_where_nothing_is_masked():
     assert not [trace for trace in figure.data if trace.type == "scatter" and trace.fill]
 
 
-@pytest.mark.parametrize("count", [3, 40])
-def test_every_cell_has_one_marker_that_knows_its_place_and_its_weight(count):
-    weights = np.random.default_rng(0).dirichlet(np.ones(count), count).astype(np.float32)
-    (cells,) = markers(attention_heatmap(weights, tokens(count), tokens(count), first=(0, 1)))
-    rows, columns = places(cells).T
-    np.testing.assert_allclose(cells.customdata.astype(float), weights[rows, columns - 1], atol=0.0005)
-    assert len(set(zip(rows, columns, strict=True))) == weights.size
-    assert (cells.marker.opacity, cells.marker.maxdisplayed) == (0, 1)
-
-
 def test_the_hover_finds_the_label_of_every_place_even_where_none_is_in_sight():
     layout = attention_heatmap(np.zeros((200, 400)), ["나"] * 200, ["가"] * 400, first=(0, 3)).layout
     assert len(layout.xaxis.ticktext) < 400 and len(layout.yaxis.ticktext) < 200
-    for hidden, shown, size, start in (("xaxis2", "x", 400, 3), ("yaxis2", "y", 200, 0)):
+    for hidden, shown, size, start in (("xaxis2", "x", 400, 4), ("yaxis2", "y", 200, 1)):
         axis = layout[hidden]
         assert (axis.overlaying, axis.matches, axis.showticklabels) == (shown, shown, False)
         assert list(axis.tickvals) == list(range(start, start + size))
         assert len(axis.ticktext) == size
-
-
-def test_more_cells_than_a_browser_can_list_hover_by_themselves():
-    size = int(MOST_CELLS_TO_CLICK**0.5) + 1
-    figure = attention_heatmap(np.zeros((size, size)), ["가"] * size, ["나"] * size)
-    assert not markers(figure)
-    assert "<b>%{z:.3f}</b>" in figure.data[0].hovertemplate
 
 
 def test_positions_count_from_where_the_first_cell_stands():
@@ -171,18 +171,19 @@ def test_positions_count_from_where_the_first_cell_stands():
         np.eye(3), "가나다", "라마바", first=(2, 1), emphasis_rows=[3], selected=(4, 1), masked=1 - np.eye(3)
     )
     heatmap, hatching = figure.data[:2]
-    assert (heatmap.y0, heatmap.x0) == (2, 1)
-    assert figure.layout.yaxis.range == (4.5, 1.5)
-    assert figure.layout.xaxis.range == (0.5, 3.5)
-    assert list(figure.layout.yaxis.tickvals) == [2, 3, 4]
+    assert (heatmap.y0, heatmap.x0) == (3, 2)
+    assert figure.layout.yaxis.range == (5.5, 2.5)
+    assert figure.layout.xaxis.range == (1.5, 4.5)
+    assert list(figure.layout.yaxis.tickvals) == [3, 4, 5]
     assert figure.layout.yaxis.ticktext[1].startswith("<b>")
-    assert (min(x for x in hatching.x if x is not None), hatching.y[0]) == (0.5, 1.5)
+    assert (min(x for x in hatching.x if x is not None), hatching.y[0]) == (1.5, 2.5)
 
 
 def test_the_row_and_the_column_of_the_selected_cell_are_framed_and_in_the_legend():
-    figure = attention_heatmap(np.eye(4), "가나다라", "마바사아", selected=(1, 3), selected_title="고른 줄")
+    texts = MapTexts(selected="고른 줄")
+    figure = attention_heatmap(np.eye(4), "가나다라", "마바사아", selected=(1, 3), texts=texts)
     frames = [((shape.x0, shape.x1), (shape.y0, shape.y1)) for shape in figure.layout.shapes]
-    assert frames == [((-0.5, 3.5), (0.5, 1.5)), ((2.5, 3.5), (3.5, -0.5))]
+    assert frames == [((0.5, 4.5), (1.5, 2.5)), ((3.5, 4.5), (4.5, 0.5))]
     assert [trace.name for trace in figure.data if trace.showlegend] == ["almost 0", "고른 줄"]
     assert not attention_heatmap(np.eye(4), "가나다라", "마바사아").layout.shapes
 
@@ -192,15 +193,9 @@ def test_a_difference_keeps_its_numbers_and_parts_at_0():
     figure = attention_heatmap(values, "가", "나다", difference=True)
     np.testing.assert_array_equal(numbers_in_json(figure), values)
     assert (figure.data[0].zmin, figure.data[0].zmax) == (-1, 1)
-    assert "%{customdata:+.3f}" in markers(figure)[0].hovertemplate
+    assert "%{z:+.3f}" in figure.data[0].hovertemplate
     fitted = attention_heatmap(values, "가", "나다", difference=True, colour_max=None).data[0]
     assert (fitted.zmin, fitted.zmax) == (-0.75, 0.75)
-
-
-def test_a_difference_that_rounds_to_nothing_has_no_minus():
-    values = np.array([[-0.0004, 0.0004]])
-    (cells,) = markers(attention_heatmap(values, "가", "나다", difference=True))
-    assert not np.signbit(cells.customdata.astype(float)).any()
 
 
 @pytest.mark.parametrize("difference", [False, True])
@@ -241,6 +236,23 @@ def test_every_row_is_high_enough_for_its_label(queries, keys):
     assert (layout.yaxis.scaleanchor == "x") == (keys <= 50)
 
 
+def test_the_figure_tells_a_page_how_to_fit_it():
+    meta = attention_heatmap(np.zeros((3, 5)), ["가", "나", "</s>"], "가나다라마").layout.meta
+    assert (meta["fit"], meta["rows"], meta["columns"], meta["upright"]) == ("cells", 3, 5, True)
+    assert meta["extent"] == 5
+    assert (meta["row_em"], meta["column_em"]) == (pytest.approx(4 * 0.6), 1)
+    long = attention_heatmap(np.zeros((1, 20)), "가", [f"단어{n}" for n in range(20)]).layout.meta
+    assert not long["upright"]
+
+
+def test_maps_of_one_sentence_share_an_extent_that_is_never_shorter_than_a_side():
+    sizes = [(4, 6), (6, 6), (4, 4)]
+    for asked, expected in ((6, [6, 6, 6]), (None, [6, 6, 4]), (2, [6, 6, 4])):
+        maps = [attention_heatmap(np.zeros(s), tokens(s[0]), tokens(s[1]), extent=asked) for s in sizes]
+        assert [each.layout.meta["extent"] for each in maps] == expected
+    assert attention_heatmap([], [], []).layout.meta["extent"] == 1
+
+
 def test_crowded_columns_stand_on_steps_and_long_ones_are_turned():
     crowded = attention_heatmap(np.zeros((1, 128)), "가", tokens(128)).layout.xaxis
     assert {text.count("<br> ") for text in crowded.ticktext} == {0, 1, 2}
@@ -252,20 +264,20 @@ def test_hundreds_of_rows_share_out_the_height_and_the_changed_ones_keep_their_l
     layout = attention_heatmap(np.zeros((512, 9)), tokens(512), tokens(9), emphasis_rows=[101]).layout
     assert layout.height < 1_000
     shown = list(layout.yaxis.tickvals)
-    assert 101 in shown
+    assert 102 in shown
     assert 40 < len(shown) < 110
     assert min(np.diff(shown)) >= 5
 
 
 def test_only_hundreds_of_columns_lose_labels():
     axis = attention_heatmap(np.zeros((1, 400)), "가", ["가"] * 400).layout.xaxis
-    assert list(axis.tickvals) == list(range(0, 400, 2))
+    assert list(axis.tickvals) == list(range(1, 401, 2))
     assert len(axis.ticktext) == 200
 
 
 @pytest.mark.parametrize("empty", [[], np.zeros((0, 0))])
 def test_no_tokens_give_an_empty_figure_with_its_layout(empty):
-    figure = attention_heatmap(empty, [], [], title="빈", masked=np.zeros((0, 0), bool))
+    figure = attention_heatmap(empty, [], [], texts=MapTexts(title="빈"), masked=np.zeros((0, 0), bool))
     assert not figure.data
     assert (figure.layout.title.text, figure.layout.xaxis.title.text) == ("빈", "Key")
     assert figure.layout.yaxis.title.text == "Query"
@@ -303,4 +315,4 @@ def test_size_of_what_travels(theme):
 
     assert size(40) < 45_000
     assert size(128) < 330_000
-    assert size(512) < 1_600_000
+    assert size(512) < 3_600_000  # half of it are the notes of the masked cells

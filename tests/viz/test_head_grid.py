@@ -91,6 +91,28 @@ def test_the_chosen_tiles_are_framed_inside_the_gaps():
     assert not head_grid(random_weights()).layout.shapes
 
 
+def test_without_its_scale_the_tiles_begin_at_the_top_and_are_as_high():
+    shown, bare = (head_grid(random_weights(), scale=scale) for scale in (True, False))
+    assert (shown.data[0].showscale, bare.data[0].showscale) == (True, False)
+    assert bare.layout.margin.t < shown.layout.margin.t
+    heights = [each.layout.height - each.layout.margin.t for each in (shown, bare)]
+    assert heights[0] == heights[1]
+    titled = head_grid(random_weights(), scale=False, title="모든 헤드")
+    assert titled.layout.margin.t == shown.layout.margin.t
+
+
+def test_the_figure_tells_a_page_how_to_fit_it_and_where_the_tiles_are():
+    figure = head_grid(random_weights())
+    meta = figure.layout.meta
+    rows, columns = np.asarray(figure.data[0].z).shape
+    assert (meta["fit"], meta["still"], meta["ratio"]) == ("box", True, rows / columns)
+    assert meta["across"] == 3
+    assert meta["half"] == [2.5, 2]  # from the centre of a tile of 4 x 5 cells to its edges
+    ranked = head_grid(random_weights(), order=ORDER).layout.meta
+    x = list(head_grid(random_weights(), order=ORDER).data[1].x)
+    assert ranked["across"] == len(set(x))
+
+
 def test_long_sentences_are_shrunk_to_the_strongest_of_the_cells_that_are_joined():
     size = MOST_CELLS * 3 - 1
     weights = np.zeros((1, 2, size, size), np.float32)

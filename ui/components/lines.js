@@ -170,7 +170,7 @@ class Lines {
         "text",
         { x: outside + (left ? at.number : -at.number), y: y + at.small * 0.36, "font-size": at.small, fill: quiet,
           "text-anchor": anchor },
-        place
+        place + 1
       ),
       shape(
         "text",

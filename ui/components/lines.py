@@ -100,7 +100,7 @@ def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dic
     changed = set(changed)
     signs = [visible_token(token) for token in tokens]
     return [
-        {"sign": sign, "name": say("lines_name", token=sign, place=place), "changed": place in changed}
+        {"sign": sign, "name": say("lines_name", token=sign, place=place + 1), "changed": place in changed}
         for place, sign in enumerate(signs)
     ]
 

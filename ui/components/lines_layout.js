@@ -22,7 +22,7 @@ function arrange(data, room, wanted) {
   const width = Math.min(Math.max(room, 280), WIDEST * larger);
   const widest = Math.max(...[...data.queries, ...data.keys].map(({ sign }) => ems(sign))) * font;
   const sign = Math.min(widest, 0.16 * width); // a longer token, such as <outside> on a phone, is squeezed
-  const number = String(rows - 1).length * 0.62 * small;
+  const number = String(rows).length * 0.62 * small;
   const side = sign + number + 2 * PAD; // of one column, without the weights beside it
   const slot = 3.1 * small + PAD; // one weight such as 0.123
   const free = (width - 2 * side - Math.max(90, 0.34 * width)) / 2 - 1.2 * small;

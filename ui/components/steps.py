@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import numpy as np
 import streamlit as st
 
 from model.changes import Change
+from model.selection import Selection
 from model.trace import AttentionTrace
-from ui.reading import Say, attention_of, visible, what_happened
+from ui.reading import Say, visible, what_happened
 from viz.labels import visible_token
 from viz.theme import FONT_FAMILY, palette
 
@@ -84,8 +86,7 @@ def steps_data(
     trace: AttentionTrace,
     changes: Sequence[Change],
     *,
-    layer: int | None,
-    head: int | None,
+    selection: Selection,
     place: str,
     step: int,
     chosen: Change | None = None,
@@ -93,17 +94,17 @@ def steps_data(
 ) -> dict:
     """Everything that ``steps.js`` needs to replay one sentence, as JSON; it works without Streamlit, too.
 
-    ``layer`` and ``head`` count from 0, None is the mean over them; ``place`` names them. ``step`` counts
-    from 1. ``chosen`` is part of the ``revision``, so that choosing another change goes to ``step``.
+    The kind of ``selection`` does not matter: both kinds of the decoder are shown. ``place`` names its layer and
+    head. ``step`` counts from 1. ``chosen`` is part of the ``revision``, so that choosing another change goes to ``step``.
     Raises ValueError for a step outside 1..T.
     """
     length = len(trace.target_tokens)
     if not 1 <= step <= length:
         raise ValueError(f"step should lie in 1..{length}, received {step}")
     colours = palette(theme)
-    own = (
-        attention_of(trace, "decoder_attention", layer, head) if "decoder_attention" in trace.kinds else None
-    )
+    cross = replace(selection, kind="cross_attention").weights(trace)
+    has_own = "decoder_attention" in trace.kinds
+    own = replace(selection, kind="decoder_attention").weights(trace) if has_own else None
     return {
         "revision": revision(trace, chosen),
         "step": step,
@@ -116,7 +117,7 @@ def steps_data(
         "alternatives": [list(map(visible_token, row)) for row in trace.alternatives],
         "alternative_probabilities": _rounded(trace.alternative_probabilities),
         "weight_unit": WEIGHT_UNIT,
-        "cross": packed(attention_of(trace, "cross_attention", layer, head).ravel()),
+        "cross": packed(cross.ravel()),
         "self": None if own is None else packed(own[np.tril_indices(length)]),
         "place": place,
         "picture": {

@@ -14,10 +14,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
-
 _FOLDER = Path(__file__).parent
+_PLOTLY = next((_FOLDER.parents[1] / "static").glob("plotly-*.js"))
 _FONT = _FOLDER.parents[1] / "static" / "NotoSansKR-subset.woff2"
 _EXPORT = re.compile(r"^export default ", re.MULTILINE)
 
@@ -31,16 +29,13 @@ class Component:
     data: dict
     html: str = ""
     css: str = ""
-
-
-def figure(name: str, figure: go.Figure, config: dict) -> str:
-    """A place for a Plotly figure, and its numbers; ``draw.js`` draws it. ``name`` is ASCII, once a document."""
-    content = f'{{"figure": {figure.to_json()}, "config": {json.dumps(config)}}}'
-    return f'<div class="figure" id="{name}" data-figure="{name}-data"></div>{_data_block(name, content)}'
+    isolated: bool = True  # whether it has its style to itself
 
 
 def component(part: Component) -> str:
-    """The place of a component, where it has its style to itself as it has in the app."""
+    """The place of a component."""
+    if not part.isolated:
+        return f'<style>{_whole(part.css, "</style")}</style><div id="{part.name}">{part.html}</div>'
     return (
         f'<div id="{part.name}"><template shadowrootmode="open"><style>{_whole(part.css, "</style")}</style>'
         f"{part.html}</template></div>"
@@ -50,12 +45,12 @@ def component(part: Component) -> str:
 def document(
     *, language: str, theme: str, title: str, body: str, no_script: str, components: Sequence[Component]
 ) -> bytes:
-    """The file: ``body`` is HTML that holds a place for each figure and, where it has one, each component.
+    """The file: ``body`` is HTML that holds a place for each component that shows something.
 
     ``title`` and ``no_script`` (said where scripts are switched off) are plain text.
     Raises ValueError for a component whose script does not export exactly one function by default.
     """
-    scripts = [("", get_plotlyjs()), ("", _read("draw.js"))]
+    scripts = [("", _PLOTLY.read_text("utf-8")), ("", _read("parts.js"))]
     scripts += [(' type="module"', _started(part)) for part in components]
     scripts = [(kind, _whole(text, "</script")) for kind, text in scripts]
     hashes = " ".join(f"'sha256-{_hash(text)}'" for _, text in scripts)
@@ -80,13 +75,14 @@ def document(
 
 
 def _started(part: Component) -> str:
-    """The component's script with a call of what it exports: there is no file to import it from."""
+    """The component's script with a call of what it exports, once the font is there: there is no file to import it
+    from, and Plotly measures the labels that it will show."""
     script, exports = _EXPORT.subn("const exportedByDefault = ", part.js)
     if exports != 1:
         raise ValueError(
             f"the component {part.name!r} should export one function by default, exports {exports}"
         )
-    return f'{script}\nexportedByDefault(window.componentParts("{part.name}"));\n'
+    return f'{script}\nwindow.whenReady(() => exportedByDefault(window.componentParts("{part.name}")));\n'
 
 
 def _data_block(name: str, content: str) -> str:

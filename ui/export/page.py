@@ -2,34 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-import plotly.graph_objects as go
-
-import viz
 from model.changes import Change
 from ui import reading
 from ui.export import document, parts
 from ui.export.document import Component
-from ui.figures import MOST_COLUMNS_ON_A_PHONE
+from ui.numbers_text import probability
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices
     from ui.lens import Lens
     from ui.reading import Say
 
-MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the shown kind is in it
-
 
 def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
     """The file. It may be made outside of a session, so ``say`` must not need one."""
     moving = parts.moving(lens, say, choices)
+    overviews, heatmap = parts.overviews(lens, say), parts.heatmap_part(lens, say, choices)
     sections = [
         *_correction(lens, say, choices.address),
-        *_overview(lens, say),
-        *_heatmap(lens, say, choices),
+        *_overview(overviews, say),
+        *_heatmap(lens, say, choices, heatmap),
         *(section for each in moving for section in _component(each, say)),
     ]
     return document.document(
@@ -38,7 +34,7 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
         title=f"{lens.sentence.text} – {say('product')}",
         body="\n".join(sections),
         no_script=say("take_away_no_script"),
-        components=[*moving, parts.for_the_toolbars(lens, say)],
+        components=[*overviews.values(), heatmap, *moving],
     )
 
 
@@ -54,7 +50,7 @@ def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
     facts = {
         say("take_away_model"): lens.corrector.name,
         say("take_away_fingerprint"): lens.corrector.fingerprint,
-        say("confidence_label"): f"{sentence.minimum_confidence:.2f}",
+        say("confidence_label"): f"{sentence.minimum_confidence:g}",
         say("take_away_address"): address,
     }
     rows = "".join(
@@ -84,7 +80,9 @@ def _changes(changes: Sequence[Change], say: Say) -> str:
     for change in changes:
         texts = "".join(f"<td>{escape(reading.visible(text))}</td>" for text in (change.wrong, change.right))
         values = (change.fix_probability, change.keep_probability, change.confidence)
-        numbers = "".join(f'<td class="number">{value:.3f}</td>' for value in values)
+        numbers = "".join(
+            f'<td class="number">{escape(probability(value, digits=3))}</td>' for value in values
+        )
         rows.append(f"<tr>{texts}{numbers}</tr>")
     return _table(f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>", say("take_away_changes"))
 
@@ -99,39 +97,31 @@ def _table(rows: str, label: str) -> str:
     )
 
 
-def _overview(lens: Lens, say: Say) -> Iterable[str]:
-    trace = lens.trace
-    if trace.num_layers * trace.num_heads == 1:
+def _overview(overviews: Mapping[str, Component], say: Say) -> Iterable[str]:
+    if not overviews:
         return  # the one map there is follows at full size
-    everything = sum(trace.attention(kind).size for kind in trace.kinds) <= MOST_WEIGHTS
     yield f"<h2>{escape(say('take_away_overview'))}</h2>"
     yield _paragraph(say("take_away_overview_caption"), "note")
-    for kind in trace.kinds if everything else (lens.kind,):
-        yield f"<h3>{escape(say(f'kind_{kind}'))}</h3>"
-        yield _figure(f"overview-{kind}", parts.overview(lens, say, kind), say(f"kind_{kind}"))
+    yield '<div class="several">'
+    for kind, part in overviews.items():
+        yield f"<section><h3>{escape(say(f'kind_{kind}'))}</h3>{document.component(part)}</section>"
+    yield "</div>"
 
 
-def _heatmap(lens: Lens, say: Say, choices: Choices) -> Iterable[str]:
+def _heatmap(lens: Lens, say: Say, choices: Choices, part: Component) -> Iterable[str]:
     place = parts.place(lens, say)
-    title = f"{say(f'kind_{lens.kind}')} · {place}"
-    yield f"<h2>{escape(title)}</h2>"
-    found = reading.describe(say, lens.trace, lens.weights, lens.kind, lens.changes, place)
-    yield _paragraph(found, "reading")
-    wide = len(choices.cells.keys) > MOST_COLUMNS_ON_A_PHONE
-    yield _figure("heatmap", parts.heatmap(lens, say, choices), title, wide=wide)
-    caption = f"heatmap_difference_{lens.kind}" if choices.minus_copy else f"caption_{lens.kind}"
-    yield _paragraph(say(caption), "note")
+    yield f"<h2>{escape(say(f'kind_{lens.kind}'))} · {escape(place)}</h2>"
+    yield _paragraph(
+        reading.describe(say, lens.trace, lens.weights, lens.kind, lens.changes, place), "reading"
+    )
+    yield document.component(part)
+    minus_copy = choices.values["heatmap"]["shown"] == "difference"
+    yield _paragraph(say(f"heatmap_difference_{lens.kind}" if minus_copy else f"caption_{lens.kind}"), "note")
 
 
 def _component(part: Component, say: Say) -> Iterable[str]:
     yield f"<h2>{escape(say(f'take_away_heading_{part.name}'))}</h2>"
     yield document.component(part)
-
-
-def _figure(name: str, figure: go.Figure, label: str, *, wide: bool = False) -> str:
-    place = document.figure(name, figure, viz.config(file_name=name))
-    place = place.replace('class="figure"', 'class="figure wide"', 1) if wide else place
-    return f'<div class="scroll" role="region" tabindex="0" aria-label="{escape(label)}">{place}</div>'
 
 
 def _paragraph(text: str, kind: str) -> str:

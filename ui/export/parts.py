@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
 
 import viz
-from ui import reading, toolbar
-from ui.components import lines, steps
+from model.selection import Selection
+from ui import reading
+from ui.components import lines, plot, steps
 from ui.export.document import Component
 from ui.views import heatmap as full_size
-from ui.views.lines import changed_columns
-from ui.views.map_cells import MapCells
+from ui.views.received import changed_columns
 
 if TYPE_CHECKING:
     from ui.lens import Lens
     from ui.reading import Say
+    from ui.views.view import Values
+
+MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the shown kind is in it
 
 Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
 
@@ -28,27 +32,34 @@ class Choices:
 
     language: str
     address: str  # opens the view in the app
-    cells: MapCells  # what the heatmap shows
-    selected: tuple[int, int] | None = None  # the numbers of its chosen cell
-    minus_copy: bool = False  # as ``cells`` was made
-    fitted: bool = False
-    logarithmic: bool = False
+    values: Mapping[str, Values]  # of each view's settings, by the view's name
+    selected: tuple[int, int] | None = None  # the numbers of the heatmap's chosen cell
     heads: tuple[Head, ...] = ((None, None),)  # drawn as lines
-    mass: float = 0.6  # share of each row, in 0..1, that its lines carry
     step: int = 1  # of decoding, counted from 1
 
 
 def heatmap(lens: Lens, say: Say, choices: Choices) -> go.Figure:
-    """The lens's map at full size, in the light in which the view shows it."""
-    return full_size.figure(
-        lens,
-        choices.cells,
-        choices.selected,
-        minus_copy=choices.minus_copy,
-        fitted=choices.fitted,
-        logarithmic=choices.logarithmic,
-        say=say,
-    )
+    """The lens's map, in the light in which the view shows it."""
+    return full_size.picture(lens, choices.values["heatmap"], choices.selected, say)
+
+
+def heatmap_part(lens: Lens, say: Say, choices: Choices) -> Component:
+    label = f"{say(f'kind_{lens.kind}')} · {place(lens, say)}"
+    return drawn("heatmap", heatmap(lens, say, choices), say, label=label, theme=lens.theme)
+
+
+def overviews(lens: Lens, say: Say) -> dict[str, Component]:
+    """All heads, by kind; none of a network that has one head alone."""
+    trace = lens.trace
+    if trace.num_layers * trace.num_heads == 1:
+        return {}
+    everything = sum(trace.attention(kind).size for kind in trace.kinds) <= MOST_WEIGHTS
+    return {
+        kind: drawn(
+            f"overview-{kind}", overview(lens, say, kind), say, label=say(f"kind_{kind}"), theme=lens.theme
+        )
+        for kind in (trace.kinds if everything else (lens.kind,))
+    }
 
 
 def overview(lens: Lens, say: Say, kind: str) -> go.Figure:
@@ -65,8 +76,8 @@ def overview(lens: Lens, say: Say, kind: str) -> go.Figure:
 
 def place(lens: Lens, say: Say, head: Head | None = None) -> str:
     """The words for the lens's layer and head, or for another head."""
-    layer, head = (lens.layer, lens.head) if head is None else head
-    return reading.place(say, lens.trace, layer, head)
+    selection = lens.selection if head is None else Selection(lens.kind, *head)
+    return selection.label(say, lens.trace)
 
 
 def moving(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
@@ -81,22 +92,22 @@ def moving(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
     )
 
 
-def for_the_toolbars(lens: Lens, say: Say) -> Component:
-    """What lets every figure be saved as PNG and SVG."""
-    return Component("toolbar", toolbar.SCRIPT.read_text("utf-8"), toolbar.toolbar_data(say, lens.theme))
+def drawn(name: str, figure: go.Figure, say: Say, *, label: str, theme: str) -> Component:
+    """A figure as the component by which the app draws it, too."""
+    data = plot.plot_data(say, figure, label=label, file=name, theme=theme)
+    return Component(name, plot.SCRIPT, data, '<div class="plot"></div>', plot.STYLE, isolated=False)
 
 
 def _lines(lens: Lens, say: Say, choices: Choices) -> dict:
     named = []
     for head in choices.heads:
-        weights = lens.weights if head == (None, None) else lens.trace.attention(lens.kind)[head]
-        named.append((place(lens, say, head), weights))
+        named.append((place(lens, say, head), Selection(lens.kind, *head).weights(lens.trace)))
     data = lines.lines_data(
         say,
         lens.trace,
         lens.kind,
         named,
-        mass=choices.mass,
+        mass=choices.values["lines"]["mass"] / 100,
         label=say(f"kind_{lens.kind}"),
         changed=(lens.rows, changed_columns(lens)),
         isolated=lens.rows if lens.change else (),
@@ -110,8 +121,7 @@ def _steps(lens: Lens, say: Say, choices: Choices) -> dict:
         say,
         lens.trace,
         lens.sentence.changes,
-        layer=lens.layer,
-        head=lens.head,
+        selection=lens.selection,
         place=place(lens, say),
         step=choices.step,
         chosen=lens.change,

@@ -1,4 +1,4 @@
-"""The changes of a sentence to choose from, and the heads that looked at the chosen one."""
+"""The heads that looked at one change more than they usually look at such a place."""
 
 from collections.abc import Sequence
 
@@ -8,12 +8,14 @@ import streamlit as st
 import viz
 from model.analysis.agreement import attention_of_change
 from model.analysis.edits import LeadingHead, focus, leading_heads
-from model.analysis.kinds import kind_of
 from model.changes import Change
-from ui import address, figures, loaders, markdown, markup, reading
-from ui.figures import MOST_COLUMNS_ON_A_PHONE
+from model.selection import Selection
+from ui import address, figures, reading
 from ui.lens import Lens
+from ui.numbers_text import percent
 from ui.texts import say
+from ui.views.naming import file_name, picture_title
+from ui.views.view import Values, View
 from viz.labels import visible_token
 
 KIND = "cross_attention"
@@ -26,78 +28,74 @@ USUAL = (
 )
 
 
-def choose(sentence: loaders.SentenceCorrection) -> Change | None:
-    """The change of ``sentence`` that the visitor looks at, one chip for each; None is the whole sentence."""
-    numbers = [str(number + 1) for number in range(len(sentence.changes))]
-    if not numbers:
-        return None
-    key, here = "control_edit", address.get("edit")
-    st.session_state[key] = here if here in numbers else None
-    st.pills(
-        say("edits_label"),
-        numbers,
-        format_func=lambda number: chip(sentence, int(number)),
-        key=key,
-        on_change=lambda: address.put("edit", st.session_state[key] or ""),
-    )
-    return sentence.changes[int(here) - 1] if here in numbers else None
-
-
-def chip(sentence: loaders.SentenceCorrection, number: int) -> str:
-    """The label, in Markdown, of a change counted from 1: what became of what, how sure, which kind."""
-    change = sentence.changes[number - 1]
-    wrong, right = (
-        markdown.plain(visible_token(side, LONGEST_SIDE)) for side in (change.wrong, change.right)
-    )
-    return say(
-        "edits_chip",
-        number=number,
-        what=say(f"edits_{reading.what_happened(change)}", wrong=wrong, right=right),
-        confidence=f"{change.confidence:.2f}",
-        kind=say(f"edits_kind_{kind_of(change, sentence.source, sentence.text)}"),
-    )
-
-
-def show(lens: Lens) -> None:
-    """The heads that looked at the chosen change more than they usually look at such a place."""
-    if lens.change is None:
-        markup.paragraph(invitation(lens.sentence.changes), "reading")
+def draw(lens: Lens, values: Values) -> None:
+    """Bars of the heads that looked at the change more than they usually look at such a place; one opens each."""
+    if not lens.changes:
         return
-    heads = leading_heads(lens.trace, lens.change, lens.sentence.changes)
-    markup.paragraph(describe(lens, heads[0]), "reading")
+    change = change_of(lens)
+    heads = leading_heads(lens.trace, change, lens.sentence.changes)
+    attention = attention_of_change(lens.trace, change)
+    outlined = (focus(lens.trace, KIND, change).columns, say("edits_outlined"))
+    rows = [attention[found.layer, found.head] for found in heads]
+    show_bars(lens, change, rows, [named(lens, found) for found in heads], outlined, "edits")
     if len(heads) > 1:
-        markup.paragraph(say("edits_open"), "note")
         with st.container(horizontal=True, gap="small"):
             for place in heads:
                 st.button(
-                    named(lens, place),
+                    say("edits_open", place=place_of(lens, place)),
                     key=f"edits_open_{place.layer}_{place.head}",
                     on_click=open_head,
                     args=(place.layer, place.head),
                 )
-    attention = attention_of_change(lens.trace, lens.change)
-    outlined = (focus(lens.trace, KIND, lens.change).columns, say("edits_outlined"))
-    rows = [attention[found.layer, found.head] for found in heads]
-    show_bars(lens, lens.change, rows, [named(lens, found) for found in heads], outlined, "edits")
-    markup.paragraph(say("edits_caption"), "note")
-    with st.expander(say("edits_idea_heading")):
-        st.markdown(say("edits_idea"))
-        st.latex(SHARE)
-        st.latex(USUAL)
-        st.markdown(say("edits_formula"))
 
 
-def invitation(changes: Sequence[Change]) -> str:
-    """What there is to choose from."""
-    if not changes:
+def framed(lens: Lens) -> list[tuple[int, int]]:
+    """The heads whose bars are shown."""
+    if not lens.changes:
+        return []
+    return [
+        (found.layer, found.head)
+        for found in leading_heads(lens.trace, change_of(lens), lens.sentence.changes)
+    ]
+
+
+def change_of(lens: Lens) -> Change:
+    """The change in focus, else the one the network was least sure of."""
+    return lens.change or min(lens.sentence.changes, key=lambda change: change.confidence)
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """What the leading head did with the change."""
+    if not lens.changes:
         return say("edits_none")
-    change = min(changes, key=lambda change: change.confidence)
+    change = change_of(lens)
+    found = leading_heads(lens.trace, change, lens.sentence.changes)[0]
+    only = lens.trace.num_layers == lens.trace.num_heads == 1
+    more = "edits_reading" if found.share > found.usual else "edits_reading_less"
+    columns = focus(lens.trace, KIND, change).columns
     return say(
-        "edits_invite_one" if len(changes) == 1 else "edits_invite",
-        count=len(changes),
+        "edits_reading_only" if only else more,
         change=in_words(change),
-        confidence=f"{change.confidence:.2f}",
+        columns=visible_token("".join(lens.trace.source_tokens[column] for column in columns), LONGEST_SIDE),
+        place=place_of(lens, found),
+        share=percent(say, float(found.share)),
+        usual=percent(say, float(found.usual)),
     )
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    if not lens.changes:
+        return []
+    start, end = window(lens, change_of(lens))
+    length = len(lens.trace.source_tokens)
+    return [say("edits_caption"), *([say("edits_window")] if end - start < length else [])]
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("edits_idea"))
+    st.latex(SHARE)
+    st.latex(USUAL)
+    st.markdown(say("edits_formula"))
 
 
 def in_words(change: Change) -> str:
@@ -106,25 +104,18 @@ def in_words(change: Change) -> str:
     return say(f"edits_{reading.what_happened(change)}", wrong=wrong, right=right)
 
 
-def describe(lens: Lens, found: LeadingHead) -> str:
-    """What the leading head did with the chosen change."""
-    only = lens.trace.num_layers == lens.trace.num_heads == 1
-    more = "edits_reading" if found.share > found.usual else "edits_reading_less"
-    columns = focus(lens.trace, KIND, lens.change).columns
-    return say(
-        "edits_reading_only" if only else more,
-        change=in_words(lens.change),
-        columns=visible_token("".join(lens.trace.source_tokens[column] for column in columns), LONGEST_SIDE),
-        place=reading.place(say, lens.trace, found.layer, found.head),
-        share=f"{found.share:.0%}",
-        usual=f"{found.usual:.0%}",
-    )
-
-
 def named(lens: Lens, found: LeadingHead) -> str:
     """A head, how much it looked at the chosen change, and how much it looks at such a place usually."""
-    place = reading.place(say, lens.trace, found.layer, found.head)
-    return say("edits_head", place=place, share=f"{found.share:.0%}", usual=f"{found.usual:.0%}")
+    place, share, usual = (
+        place_of(lens, found),
+        percent(say, float(found.share)),
+        percent(say, float(found.usual)),
+    )
+    return say("edits_head", place=place, share=share, usual=usual)
+
+
+def place_of(lens: Lens, found: LeadingHead) -> str:
+    return Selection(KIND, found.layer, found.head).label(say, lens.trace)
 
 
 def open_head(layer: int, head: int) -> None:
@@ -147,23 +138,29 @@ def show_bars(
     ``outlined``: the positions to be enclosed, in order, all of which are shown; and what they are.
     """
     positions, title = outlined
-    tokens, columns = lens.trace.source_tokens, focus(lens.trace, KIND, change).columns
-    start = min(max(columns[0] - AROUND, 0), *positions)
-    end = max(columns[-1] + AROUND + 1, positions[-1] + 1)
-    shown = np.array(rows)[:, start:end]
+    start, end = window(lens, change, positions)
     figure = viz.attention_bars(
-        shown,
-        tokens[start:end],
+        np.array(rows)[:, start:end],
+        lens.trace.source_tokens[start:end],
         names,
         outlined=[position - start for position in positions],
         outlined_title=title,
-        first=start,
+        first=start + 1,
         token_title=say(f"key_{KIND}"),
         hover=(say("hover_key"), say("hover_weight")),
         theme=lens.theme,
     )
-    with st.container(key=f"wide_{key}" if shown.shape[1] > MOST_COLUMNS_ON_A_PHONE else f"bars_{key}"):
-        figures.draw(figure, f"{key}_bars", key)
-    if shown.shape[1] < len(tokens):
-        rest = max(1 - shown.sum(axis=1).min(), 0)
-        markup.paragraph(say("edits_rest", rest=f"{rest:.1%}"), "note")
+    figures.draw(
+        figure, f"{key}_bars", file_name(lens, key), label=in_words(change), title=picture_title(lens)
+    )
+
+
+def window(lens: Lens, change: Change, positions: Sequence[int] = ()) -> tuple[int, int]:
+    """(start, end) of the source tokens that bars show: those around ``change``, and all of ``positions``."""
+    columns = focus(lens.trace, KIND, change).columns
+    start = min(max(columns[0] - AROUND, 0), *positions, columns[0])
+    end = max([columns[-1] + AROUND + 1, *(position + 1 for position in positions)])
+    return start, min(end, len(lens.trace.source_tokens))
+
+
+VIEW = View("edits", describe, draw, (), notes, explain, framed=framed, has_map=False)

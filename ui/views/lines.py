@@ -6,12 +6,16 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.edits import row_positions
-from ui import address, controls, markup, reading
+from model.selection import Selection
+from ui import address, reading
 from ui.components.lines import MOST_HEADS, lines, lines_data
 from ui.lens import Lens
+from ui.settings import Number
 from ui.texts import say
+from ui.views.received import changed_columns
+from ui.views.view import Values, View
 
-LEAST_MASS, MOST_MASS, STEP = 10, 95, 5  # percent
+MASS = Number("mass", 10, 95, start=60, step=5)  # percent of each row's weight that its lines carry together
 # Two short formulas: a long one would have to scroll on a phone.
 FORMULAS = (
     r"\alpha_{ij} = \operatorname{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d}}\right)",
@@ -22,42 +26,44 @@ _CONTROL = "control_heads"
 Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
 
 
-def show(lens: Lens) -> None:
-    """The chosen heads as lines, and a sentence on where they lead."""
-    with st.container(key="options"):
-        for_heads, for_mass = st.columns(2, gap="medium")
-    with for_heads:
-        heads = choose_heads(lens)
-    with for_mass:
-        mass = controls.slide("mass", LEAST_MASS, MOST_MASS, STEP)
-    markup.paragraph(describe(lens, heads), "reading")
-    lines(data_of(lens, heads, mass), key="lines")
-    markup.paragraph(say("lines_caption", mass=mass), "note")
-    with st.expander(say("lines_more")):
-        st.markdown(say("lines_idea"))
-        for formula in FORMULAS:
-            st.latex(formula)
-        st.markdown(say("lines_formula"))
+def draw(lens: Lens, values: Values) -> None:
+    """The chosen heads as lines."""
+    lines(data_of(lens, heads_to_draw(lens), values["mass"]), key="lines")
 
 
-def choose_heads(lens: Lens) -> list[Head]:
-    """The heads to draw; none chosen means those of the layer and head that the whole page is set to."""
+def heads_to_draw(lens: Lens) -> list[Head]:
+    """The heads that were chosen for this view; none chosen means those of the layer and head of the page."""
+    return chosen_heads(address.get("heads"), lens.trace.num_layers, lens.trace.num_heads) or heads_of(lens)
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    return [say("lines_caption", mass=values["mass"])]
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("lines_idea"))
+    for formula in FORMULAS:
+        st.latex(formula)
+    st.markdown(say("lines_formula"))
+
+
+def choose_heads(lens: Lens) -> None:
+    """Which heads to draw beside one another."""
     layers, heads = lens.trace.num_layers, lens.trace.num_heads
-    chosen = chosen_heads(address.get("heads"), layers, heads)
-    if layers * heads > 1:
-        st.session_state[_CONTROL] = [_short(head) for head in chosen]
-        st.multiselect(
-            say("lines_heads"),
-            [_short((layer, head)) for layer in range(layers) for head in range(heads)],
-            format_func=lambda name: say(
-                "place_head", **dict(zip(("layer", "head"), name.split("."), strict=True))
-            ),
-            key=_CONTROL,
-            on_change=lambda: address.put("heads", ",".join(st.session_state[_CONTROL])),
-            placeholder=say("lines_follow", place=lens.place),
-            max_selections=MOST_HEADS,
-        )
-    return chosen or heads_of(lens)
+    if layers * heads == 1:
+        return
+    st.session_state[_CONTROL] = [_short(head) for head in chosen_heads(address.get("heads"), layers, heads)]
+    st.multiselect(
+        say("lines_heads"),
+        [_short((layer, head)) for layer in range(layers) for head in range(heads)],
+        format_func=lambda name: say(
+            "place_head", **dict(zip(("layer", "head"), name.split("."), strict=True))
+        ),
+        key=_CONTROL,
+        on_change=lambda: address.put("heads", ",".join(st.session_state[_CONTROL])),
+        placeholder=say("lines_follow", place=lens.place),
+        max_selections=MOST_HEADS,
+    )
 
 
 def chosen_heads(text: str, layers: int, heads: int) -> list[Head]:
@@ -96,15 +102,9 @@ def data_of(lens: Lens, heads: list[Head], mass: int) -> dict:
     )
 
 
-def changed_columns(lens: Lens) -> list[int]:
-    """The keys that a change concerns: what was read, or what was written and then read again."""
-    if lens.kind == "decoder_attention":  # column j holds what row j - 1 wrote
-        return [row + 1 for row in lens.rows if row + 1 < len(lens.keys)]
-    return reading.changed_rows(lens.changes, "encoder_attention", len(lens.keys))
-
-
-def describe(lens: Lens, heads: list[Head]) -> str:
+def describe(lens: Lens, values: Values) -> str:
     """Where the strongest lines lead: of the chosen change, of one head, or of several compared."""
+    heads = heads_to_draw(lens)
     if lens.change:
         return _of_change(lens, heads)
     standing = row_positions(lens.trace, lens.kind, lens.sentence.changes)  # (Q,)
@@ -155,16 +155,16 @@ def _edge(lens: Lens, head: Head, row: int, key: int) -> dict[str, str]:
 
 
 def _token(token: str, place: int) -> str:
-    return say("lines_token", token=token, place=place)
+    return say("lines_token", token=token, place=place + 1)
 
 
 def _weights(lens: Lens, head: Head) -> np.ndarray:
     """(Q, K) of one head, or of the mean over what is None."""
-    return reading.attention_of(lens.trace, lens.kind, *head)
+    return Selection(lens.kind, *head).weights(lens.trace)
 
 
 def _place(lens: Lens, head: Head) -> str:
-    return reading.place(say, lens.trace, *head)
+    return Selection(lens.kind, *head).label(say, lens.trace)
 
 
 def _short(head: Head) -> str:
@@ -173,3 +173,6 @@ def _short(head: Head) -> str:
 
 def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
+
+
+VIEW = View("lines", describe, draw, (MASS,), notes, explain, choose=choose_heads)

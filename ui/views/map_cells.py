@@ -48,6 +48,11 @@ class MapCells:
         row, column = self._index(cell)
         return self.query_spans[row][0], self.key_spans[column][0]
 
+    def holds(self, cell: tuple[int, int]) -> bool:
+        """Whether these are the numbers of a cell."""
+        row, column = self._index(cell)
+        return 0 <= row < len(self.queries) and 0 <= column < len(self.keys)
+
     def value_of(self, cell: tuple[int, int]) -> float:
         return float(self.values[self._index(cell)])
 

@@ -5,38 +5,54 @@ import streamlit as st
 
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
-from ui import address, figures, formulas, loaders, markup, reading
+from model.selection import Selection
+from ui import address, figures, formulas, loaders, markup
 from ui.lens import Lens
 from ui.texts import say
+from ui.views.naming import file_name, picture_title
+from ui.views.view import Values, View
 from viz.labels import visible_token
 
 MOST_KEYS = 40  # of a longer sentence, those with the largest weights
 
 
-def show(lens: Lens) -> None:
-    """The calculation of one query token of ``lens``; where it shows a mean, of the first layer or head."""
-    layer, head = lens.layer or 0, lens.head or 0
-    place = reading.place(say, lens.trace, layer, head)
-    if lens.layer is None or lens.head is None:
-        markup.paragraph(say("numbers_no_mean", place=place), "note")
-    row = choose_query(lens, layer, head)
+def draw(lens: Lens, values: Values) -> None:
+    """The calculation of one query token; where the page shows a mean, of the first layer or head."""
+    row = chosen_query(lens)
+    choose_query(lens, row)
+    layer, head = one_head(lens)
     steps = calculate(lens, layer, head, row)
     weights = lens.trace.attention(lens.kind)[layer, head, row]
-    markup.paragraph(describe(lens, steps, row, place), "reading")
     kept = shown_keys(steps.weights[0])
     show_vectors(lens, steps, row, kept)
     show_scores(lens, steps, kept)
     show_sum(lens, steps, kept)
     difference = float(np.abs(steps.weights[0] - weights).max(initial=0))
     markup.paragraph(say("numbers_difference", difference=f"{difference:.1g}"), "note")
-    with st.expander(say("numbers_idea_heading")):
-        st.markdown(say("numbers_idea"))
 
 
-def choose_query(lens: Lens, layer: int, head: int) -> int:
+def one_head(lens: Lens) -> tuple[int, int]:
+    return lens.layer or 0, lens.head or 0
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    place = Selection(lens.kind, *one_head(lens)).label(say, lens.trace)
+    return [say("numbers_no_mean", place=place)] if lens.layer is None or lens.head is None else []
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("numbers_idea"))
+
+
+def chosen_query(lens: Lens) -> int:
     """The row that the visitor chose here or in another view; else the first that a change concerns."""
-    rows, here = range(len(lens.queries)), chosen_row()
-    row = here if here in rows else next(iter(lens.rows), 0)
+    here = chosen_row()
+    return here if here in range(len(lens.queries)) else next(iter(lens.rows), 0)
+
+
+def choose_query(lens: Lens, row: int) -> None:
+    """Another row; its cell with the largest weight becomes the chosen one."""
+    layer, head = one_head(lens)
     key = "control_numbers_query"
     st.session_state[key] = row
 
@@ -47,12 +63,11 @@ def choose_query(lens: Lens, layer: int, head: int) -> int:
 
     st.selectbox(
         say("numbers_query_label"),
-        rows,
-        format_func=lambda number: f"{number}: {visible_token(lens.queries[number])}",
+        range(len(lens.queries)),
+        format_func=lambda number: f"{number + 1}: {visible_token(lens.queries[number])}",
         key=key,
         on_change=keep,
     )
-    return row
 
 
 def chosen_row() -> int | None:
@@ -74,20 +89,23 @@ def shown_keys(weights: np.ndarray) -> np.ndarray:
     return np.sort(np.argsort(-weights, kind="stable")[:MOST_KEYS])
 
 
-def describe(lens: Lens, steps: DotProduct, row: int, place: str) -> str:
+def describe(lens: Lens, values: Values) -> str:
     """Which key the query meets best, and how much of the output comes from it."""
+    layer, head = one_head(lens)
+    row = chosen_query(lens)
+    steps = calculate(lens, layer, head, row)
     weights = steps.weights[0]
     best = int(weights.argmax())
     return say(
         "numbers_reading",
         query=visible_token(lens.queries[row]),
         key=visible_token(lens.keys[best]),
-        position=best,
+        position=best + 1,
         product=viz.number_text(steps.products[0, best]),
         score=viz.number_text(steps.scaled[0, best]),
         weight=f"{weights[best]:.2f}",
         hidden=int(np.isneginf(steps.logits).sum()),
-        place=place,
+        place=Selection(lens.kind, layer, head).label(say, lens.trace),
     )
 
 
@@ -97,10 +115,10 @@ def show_vectors(lens: Lens, steps: DotProduct, row: int, kept: np.ndarray) -> N
     rows = [lens.queries[row], "", *(lens.keys[key] for key in kept)]
     formula = [
         r"q_t = x_t W^Q \qquad k_s = y_s W^K",
-        rf"d = {steps.key.shape[1]}, \qquad t = {row}",
+        rf"d = {steps.key.shape[1]}, \qquad t = {row + 1}",
     ]
     titles = (say("numbers_vectors_rows"), say("dimension_axis"))
-    _side_by_side("vectors", formula, _matrix(lens, table, rows, titles))
+    _side_by_side(lens, "vectors", formula, _matrix(lens, table, rows, titles))
 
 
 def show_scores(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
@@ -109,9 +127,9 @@ def show_scores(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
     product, score, weight = (formulas.tex(t[0, best]) for t in (steps.products, steps.scaled, steps.weights))
     worked = formulas.dot(steps.query[0], steps.key[best], most=4)
     formula = [
-        formulas.lines(rf"q_t \cdot k_{{{best}}}", [*worked, f"= {product}"]),
+        formulas.lines(rf"q_t \cdot k_{{{best + 1}}}", [*worked, f"= {product}"]),
         rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}",
-        rf"\alpha_{{t,{best}}} = {formulas.softmax_of(steps.scaled[0, best])} = {weight}",
+        rf"\alpha_{{t,{best + 1}}} = {formulas.softmax_of(steps.scaled[0, best])} = {weight}",
     ]
     figure = viz.attention_steps(
         [table[0, kept] for table in (steps.products, steps.scaled, steps.logits)],
@@ -123,7 +141,7 @@ def show_scores(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
         hover=(say("hover_key"), say("numbers_step"), say("value_axis")),
         theme=lens.theme,
     )
-    _side_by_side("scores", formula, figure)
+    _side_by_side(lens, "scores", formula, figure)
     if len(kept) < steps.weights.shape[1]:
         rest = 1 - float(steps.weights[0, kept].sum())
         markup.paragraph(say("numbers_rest", shown=len(kept), rest=f"{rest:.3f}"), "note")
@@ -137,17 +155,17 @@ def show_sum(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
     terms = formulas.weighted_sum(steps.weights[0], steps.value[:, :1], most=3)
     formula = [
         r"o_t = \sum_s \alpha_{ts}\, v_s, \qquad v_s = y_s W^V",
-        formulas.lines("o_{t,0}", [*terms, f"= {formulas.tex(steps.output[0, 0])}"]),
+        formulas.lines("o_{t,1}", [*terms, f"= {formulas.tex(steps.output[0, 0])}"]),
     ]
     titles = (say("numbers_sum_rows"), say("dimension_axis"))
-    _side_by_side("sum", formula, _matrix(lens, table, rows, titles))
+    _side_by_side(lens, "sum", formula, _matrix(lens, table, rows, titles))
 
 
 def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, str]):
     return viz.number_heatmap(
         table,
         rows,
-        [str(dimension) for dimension in range(table.shape[1])],
+        [str(dimension + 1) for dimension in range(table.shape[1])],
         titles=titles,
         hover=(*titles, say("value_axis")),
         label_every=max(table.shape[1] // 8, 1),
@@ -155,7 +173,7 @@ def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, s
     )
 
 
-def _side_by_side(name: str, formula: list[str], figure) -> None:
+def _side_by_side(lens: Lens, name: str, formula: list[str], figure) -> None:
     st.subheader(say(f"numbers_{name}_heading"))
     words, picture = st.columns([2, 3], gap="medium")
     with words:
@@ -163,4 +181,13 @@ def _side_by_side(name: str, formula: list[str], figure) -> None:
         for line in formula:
             st.latex(line)
     with picture:
-        figures.draw(figure, f"numbers_{name}", f"qkv-{name}")
+        figures.draw(
+            figure,
+            f"numbers_{name}",
+            file_name(lens, name),
+            label=say(f"numbers_{name}_heading"),
+            title=picture_title(lens),
+        )
+
+
+VIEW = View("numbers", describe, draw, (), notes, explain)

@@ -9,11 +9,13 @@ import viz
 from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.changes import Change
-from ui import address, controls, markup, reading
+from model.selection import Selection
+from ui import address, controls, figures, markup
 from ui.lens import Lens
+from ui.numbers_text import percent
 from ui.texts import say
-from ui.views import clicks
 from ui.views.edits import in_words
+from ui.views.naming import file_name, picture_title
 
 FORMULAS = (
     r"H_h = -\frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \log_2 \alpha^h_{ij}",
@@ -23,18 +25,30 @@ FORMULAS = (
 Head = tuple[int, int]  # layer and head from 0
 
 
-def show(lens: Lens) -> None:
-    """Every head as a tile, a sentence that compares them, and the way to open one."""
-    ranking = choose_ranking(lens)
+def draw(lens: Lens, framed: list[Head] | None = None) -> None:
+    """Every head as a tile; one can be opened. ``framed`` tiles are marked, by default those selected."""
+    figures.draw(
+        figure(
+            lens, rank(lens, order_of(lens)), lens.selection.heads(lens.trace) if framed is None else framed
+        ),
+        "overview",
+        file_name(lens, "heads"),
+        open_tile,
+        label=say("overview_label"),
+        title=picture_title(lens),
+    )
+
+
+def explain(lens: Lens) -> None:
+    """What the tiles show, and what the heads are ordered by."""
+    ranking = rank(lens, order_of(lens))
     markup.paragraph(describe(lens, ranking), "reading")
-    clicks.draw(figure(lens, ranking), "overview", "overview", lambda point: open_head(*point["customdata"]))
     for note in notes(lens, ranking):
         markup.paragraph(note, "note")
-    with st.expander(say("overview_more")):
-        st.markdown(say("overview_idea"))
-        for formula in FORMULAS:
-            st.latex(formula)
-        st.markdown(say("overview_formula"))
+    st.markdown(say("overview_idea"))
+    for formula in FORMULAS:
+        st.latex(formula)
+    st.markdown(say("overview_formula"))
 
 
 @dataclass(frozen=True)
@@ -52,13 +66,19 @@ class Ranking:
         return f"{head[0] + 1}·{head[1] + 1} {value}"
 
 
-def choose_ranking(lens: Lens) -> Ranking:
-    """Asks only where there are several heads, and for the change only where there is one."""
-    orders = ["place", "entropy", "distance", *(["edit"] if lens.changes else [])]
-    order = orders[0]
+def orders(lens: Lens) -> list[str]:
+    """What the heads can be ordered by; by a change only where there is one."""
+    return ["place", "entropy", "distance", *(["edit"] if lens.changes else [])]
+
+
+def order_of(lens: Lens) -> str:
+    several = lens.trace.num_layers * lens.trace.num_heads > 1
+    return address.get_option("order", orders(lens)) if several else "place"
+
+
+def choose_order(lens: Lens) -> None:
     if lens.trace.num_layers * lens.trace.num_heads > 1:
-        order = controls.choose("order", orders, lambda order: say(f"overview_{order}"))
-    return rank(lens, order)
+        controls.choose("order", orders(lens), lambda order: say(f"overview_{order}"))
 
 
 def rank(lens: Lens, order: str) -> Ranking:
@@ -80,8 +100,8 @@ def change_of(lens: Lens) -> Change:
     return lens.changes[0]
 
 
-def figure(lens: Lens, ranking: Ranking):
-    """The tiles as a Plotly figure, the open ones framed."""
+def figure(lens: Lens, ranking: Ranking, framed: list[Head]):
+    """The tiles as a Plotly figure."""
     by_place = ranking.name == "place"
     return viz.head_grid(
         lens.trace.attention(lens.kind),
@@ -91,24 +111,18 @@ def figure(lens: Lens, ranking: Ranking):
         masked=lens.masked,
         order=None if by_place else ranking.heads,
         labels=() if by_place else [ranking.label(head) for head in ranking.heads],
-        chosen=open_heads(lens),
+        chosen=framed,
+        scale=False,
         theme=lens.theme,
     )
 
 
-def open_heads(lens: Lens) -> list[Head]:
-    """The tiles that the chosen layer and head stand for; none where they stand for all of them."""
-    if lens.layer is None and lens.head is None:
-        return []
-    layers = range(lens.trace.num_layers) if lens.layer is None else [lens.layer]
-    numbers = range(lens.trace.num_heads) if lens.head is None else [lens.head]
-    return [(layer, head) for layer in layers for head in numbers]
-
-
-def open_head(layer: int, head: int) -> None:
-    """Make one head, counted from 0, the one that the page looks at."""
-    address.put("layer", str(int(layer) + 1))
-    address.put("head", str(int(head) + 1))
+def open_tile(point: dict) -> None:
+    """Make the head of a chosen tile the one that the page looks at; a point that is none changes nothing."""
+    custom = point.get("custom")
+    if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
+        address.put("layer", str(custom[0] + 1))
+        address.put("head", str(custom[1] + 1))
 
 
 def describe(lens: Lens, ranking: Ranking) -> str:
@@ -127,8 +141,8 @@ def describe(lens: Lens, ranking: Ranking) -> str:
             "overview_reading_edit" if high > 0 else "overview_reading_edit_none",
             change=in_words(change),
             best=places["best"],
-            share=f"{attention.share[best]:.0%}",
-            usual=f"{attention.usual[best]:.0%}",
+            share=percent(say, float(attention.share[best])),
+            usual=percent(say, float(attention.usual[best])),
         )
     return say(
         "overview_reading_entropy",
@@ -149,7 +163,7 @@ def notes(lens: Lens, ranking: Ranking) -> list[str]:
 
 
 def _place(lens: Lens, head: Head) -> str:
-    return reading.place(say, lens.trace, *head)
+    return Selection(lens.kind, *head).label(say, lens.trace)
 
 
 def _capital(text: str) -> str:

@@ -10,10 +10,13 @@ import streamlit as st
 from model.analysis.agreement import Agreement, agreeing_head, agreement, attention_of_change
 from model.analysis.edits import focus
 from model.changes import Change
-from ui import address, controls, markdown, markup, reading
+from model.selection import Selection
+from ui import address, controls, markdown, markup
 from ui.lens import Lens
+from ui.numbers_text import percent
 from ui.texts import say
 from ui.views.edits import KIND, in_words, open_head, show_bars
+from ui.views.view import Values, View
 from viz.labels import visible_token
 
 if TYPE_CHECKING:
@@ -26,24 +29,40 @@ FORMULA = (
 )
 
 
-def show(lens: Lens) -> None:
+def draw(lens: Lens, values: Values) -> None:
     """Before the reveal nothing here depends on what the network looked at."""
     if not lens.sentence.changes:
-        markup.paragraph(say("predict_nothing"), "reading")
         return
-    change = lens.change or lens.sentence.changes[0]
+    change = change_of(lens)
     _forget_another_question(lens, change)
-    revealed = address.get("revealed") == "1" and bool(marks(lens))
-    question = "predict_question" if lens.change else "predict_question_first"
-    markup.paragraph(say(question, change=in_words(change)), "lead" if revealed else "reading")
-    if revealed:
+    if is_revealed(lens):
         _compare(lens, change)
     else:
         _ask(lens, change)
-    with st.expander(say("predict_idea_heading")):
-        st.markdown(say("predict_idea"))
-        st.latex(FORMULA)
-        st.markdown(say("predict_formula"))
+
+
+def change_of(lens: Lens) -> Change:
+    return lens.change or lens.sentence.changes[0]
+
+
+def is_revealed(lens: Lens) -> bool:
+    return address.get("revealed") == "1" and bool(marks(lens))
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """The question; once it is answered, how the marks compare with the attention."""
+    if not lens.sentence.changes:
+        return say("predict_nothing")
+    change = change_of(lens)
+    if is_revealed(lens):
+        return _describe(lens, *_agreements(lens, change)[:3])
+    return say("predict_question" if lens.change else "predict_question_first", change=in_words(change))
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("predict_idea"))
+    st.latex(FORMULA)
+    st.markdown(say("predict_formula"))
 
 
 def marks(lens: Lens) -> list[int]:
@@ -64,7 +83,7 @@ def window(lens: Lens, change: Change, around: str) -> range:
 def label(token: str, position: int, changed: bool) -> str:
     """A token in Markdown, with its position, by which repeated syllables differ; bold what was changed."""
     shown = markdown.plain(visible_token(token))
-    return f"{f'**{shown}**' if changed else shown} :small[{position}]"
+    return f"{f'**{shown}**' if changed else shown} :small[{position + 1}]"
 
 
 def _forget_another_question(lens: Lens, change: Change) -> None:
@@ -74,10 +93,8 @@ def _forget_another_question(lens: Lens, change: Change) -> None:
     before = st.session_state.get("predicted", (question, answer))
     st.session_state["predicted"] = (question, answer)
     stale = ["marks", "revealed"] if before[0] != question else ["revealed"] if before[1] != answer else []
-    if any(map(address.get, stale)):
-        for name in stale:
-            address.put(name, "")
-        st.rerun()  # the address bar was written before the views
+    for name in stale:
+        address.put(name, "")
 
 
 def _ask(lens: Lens, change: Change) -> None:
@@ -134,27 +151,30 @@ def _start_again() -> None:
 
 def _compare(lens: Lens, change: Change) -> None:
     """The marks beside what the heads looked at while they wrote ``change``."""
-    marked = marks(lens)
-    attention = attention_of_change(lens.trace, change)  # (L, H, S)
-    characters = attention[..., : len(lens.sentence.source)]  # nobody is asked about the end mark
-    mean, heads = agreement(characters.mean(axis=(0, 1)), marked), agreement(characters, marked)
-    head = agreeing_head(heads)
-    several = heads.share.size > 1
-    named = ", ".join(f"{visible_token(lens.trace.source_tokens[mark])} {mark}" for mark in marked)
-    markup.paragraph(say("predict_marked", marks=named), "lead")
-    st.button(say("predict_again"), key="predict_again", on_click=_start_again)
-    markup.paragraph(_describe(lens, mean, heads, head), "reading")
+    mean, heads, head, attention = _agreements(lens, change)
+    marked, several = marks(lens), heads.share.size > 1
     names = [say("predict_mean")] if several else []
-    place = reading.place(say, lens.trace, *head)
+    place = Selection(KIND, *head).label(say, lens.trace)
     names.append(say("predict_head", place=place) if several else place)
     rows = [attention.mean(axis=(0, 1))] if several else []
     outlined = (marked, say("predict_outlined"))
     show_bars(lens, change, [*rows, attention[head]], names, outlined, "predict")
+    with st.container(horizontal=True, gap="small"):
+        st.button(say("predict_again"), key="predict_again", on_click=_start_again)
+        if several:
+            st.button(say("predict_open", place=place), key="predict_open", on_click=open_head, args=head)
     compared = [_numbers(mean, ())] if several else []
     markup.table(_table([*compared, _numbers(heads, head)], names), say("predict_table"))
     markup.paragraph(say("predict_not_an_explanation"), "note")
-    if several:
-        st.button(say("predict_open", place=place), key="predict_open", on_click=open_head, args=head)
+
+
+def _agreements(lens: Lens, change: Change):
+    """Of the marks with the mean and with each head, the head that agrees most, and the attention (L, H, S)."""
+    attention = attention_of_change(lens.trace, change)
+    characters = attention[..., : len(lens.sentence.source)]  # nobody is asked about the end mark
+    marked = marks(lens)
+    mean, heads = agreement(characters.mean(axis=(0, 1)), marked), agreement(characters, marked)
+    return mean, heads, agreeing_head(heads), attention
 
 
 def _describe(lens: Lens, mean: Agreement, heads: Agreement, head: tuple[int, int]) -> str:
@@ -162,18 +182,18 @@ def _describe(lens: Lens, mean: Agreement, heads: Agreement, head: tuple[int, in
     return say(
         "predict_reading" if several else "predict_reading_only",
         count=mean.marks,
-        share=f"{mean.share:.0%}",
-        best=f"{mean.best:.0%}",
-        random=f"{mean.random:.0%}",
+        share=percent(say, float(mean.share)),
+        best=percent(say, float(mean.best)),
+        random=percent(say, float(mean.random)),
         hits=int(mean.hits),
-        place=reading.place(say, lens.trace, *head),
-        most=f"{heads.share[head]:.0%}",
+        place=Selection(KIND, *head).label(say, lens.trace),
+        most=percent(say, float(heads.share[head])),
     )
 
 
 def _numbers(found: Agreement, place: tuple[int, ...]) -> list[str]:
     shares = (found.share[place], found.random[place], found.best[place])
-    return [*(f"{share:.0%}" for share in shares), f"{found.hits[place]} / {found.marks}"]
+    return [*(percent(say, float(share)) for share in shares), f"{found.hits[place]} / {found.marks}"]
 
 
 def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
@@ -181,3 +201,6 @@ def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
 
     columns = [say(f"predict_column_{name}") for name in ("share", "random", "best", "hits")]
     return pd.DataFrame(rows, index=names, columns=columns)
+
+
+VIEW = View("predict", describe, draw, (), explain=explain, has_map=False)

@@ -8,32 +8,36 @@ from model.trace import AttentionTrace
 from ui import address, markup, reading
 from ui.components.steps import NAMES, change_label, produced_place, revision, steps, steps_data
 from ui.lens import Lens
+from ui.numbers_text import probability
 from ui.reading import Say
 from ui.texts import say
+from ui.views.view import Values, View
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
 _SHOWN = "steps_shown_last"
 
 
-def show(lens: Lens) -> None:
-    """The player of the whole sentence, and a sentence about the step that was the least sure."""
-    trace, changes = lens.trace, lens.sentence.changes
-    step = first_step(lens)
-    markup.paragraph(hesitation(say, trace, lens.change), "reading")
+def draw(lens: Lens, values: Values) -> None:
+    """The player of the whole sentence."""
     data = steps_data(
         say,
-        trace,
-        changes,
-        layer=lens.layer,
-        head=lens.head,
+        lens.trace,
+        lens.sentence.changes,
+        selection=lens.selection,
         place=lens.place,
-        step=step,
+        step=first_step(lens),
         chosen=lens.change,
         theme=lens.theme,
     )
     steps(data, "steps", lambda step: address.put("step", str(step)))
-    markup.paragraph(say("steps_keys"), "note")
-    explain(trace)
+
+
+def describe(lens: Lens, values: Values) -> str:
+    return hesitation(say, lens.trace, lens.change)
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    return [say("steps_keys")]
 
 
 def first_step(lens: Lens) -> int:
@@ -44,8 +48,6 @@ def first_step(lens: Lens) -> int:
     here = revision(lens.trace, lens.change)
     if st.session_state.get(_SHOWN, here) != here and address.get("step"):
         address.put("step", "")
-        st.session_state[_SHOWN] = here
-        st.rerun()  # the address bar was written before this view was reached
     st.session_state[_SHOWN] = here
     asked = address.get("step")
     if address.is_number(asked) and 1 <= int(asked) <= len(lens.trace.target_tokens):
@@ -76,26 +78,25 @@ def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
     return say("steps_reading_change", change=change_label(say, change), **values)
 
 
-def share(probability: float) -> str:
-    """A probability to three digits, never called certain or impossible."""
-    if probability >= 0.9995:
-        return ">0.999"
-    return "<0.001" if probability < 0.0005 else f"{probability:.3f}"
+def share(value: float) -> str:
+    return probability(value, digits=3)
 
 
-def explain(trace: AttentionTrace) -> None:
+def explain(lens: Lens) -> None:
     """The idea, the formula with this sentence's number, and where both come from."""
-    with st.expander(say("steps_idea_heading")):
-        markup.paragraph(say("steps_idea"), "lead")
-        st.latex(
-            r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t},\, x), \qquad"
-            r" y_t = \operatorname*{arg\,max}_{v}\, P(v \mid y_{<t},\, x)"
-        )
-        probability = share(float(np.exp(trace.log_probabilities.sum(dtype=np.float64))))
-        markup.paragraph(say("steps_formula", probability=probability), "lead")
-        markup.paragraph(say("steps_shown"), "lead")
-        markup.paragraph(say("steps_sources"), "note")
+    markup.paragraph(say("steps_idea"), "lead")
+    st.latex(
+        r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t},\, x), \qquad"
+        r" y_t = \operatorname*{arg\,max}_{v}\, P(v \mid y_{<t},\, x)"
+    )
+    probability = share(float(np.exp(lens.trace.log_probabilities.sum(dtype=np.float64))))
+    markup.paragraph(say("steps_formula", probability=probability), "lead")
+    markup.paragraph(say("steps_shown"), "lead")
+    markup.paragraph(say("steps_sources"), "note")
 
 
 def _name(say: Say, token: str) -> str:
     return say(NAMES[token]) if token in NAMES else say("token", token=reading.visible(token))
+
+
+VIEW = View("steps", describe, draw, (), notes, explain)

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import streamlit as st
 
-from ui import address, markup, texts
+from ui import address, controls, markup, texts
 from ui.export import data, page
 from ui.export.parts import Choices
 from ui.texts import say
 from ui.views import heatmap, lines, steps
-from ui.views.map_cells import cells_of
 
 if TYPE_CHECKING:
     from ui.lens import Lens
+    from ui.views.view import View
 
-PAGE_MEGABYTES = 5  # what a page weighs before anything is in it: Plotly, and the font
+PAGE_MEGABYTES = 2  # what a page weighs before anything is in it: Plotly, and the font
 _NAME_LENGTH = 20
 
 
-def show(lens: Lens) -> None:
+def show(lens: Lens, views: Iterable[View]) -> None:
     """Buttons for the files, each made when it is asked for and never written to a disk, and the link."""
     trace = lens.trace
-    st.subheader(say("take_away_heading"))
     markup.paragraph(
         say(
             "take_away_reading",
@@ -38,16 +37,15 @@ def show(lens: Lens) -> None:
         ),
         "reading",
     )
-    show_files(lens)
+    show_files(lens, views)
     show_link()
-    with st.expander(say("take_away_idea_label")):
-        st.markdown(say("take_away_idea"))
+    st.markdown(say("take_away_idea"))
 
 
-def show_files(lens: Lens) -> None:
+def show_files(lens: Lens, views: Iterable[View]) -> None:
     part = data.part_that_fits(lens)
     with st.container(horizontal=True, gap="small"):
-        _offer("html", "text/html", page_maker(lens), lens)
+        _offer("html", "text/html", page_maker(lens, views), lens)
         _offer("csv", "text/csv", partial(data.to_csv, lens), lens)
         _offer("json", "application/json", partial(data.to_json, lens), lens)
         _offer("npz", "application/octet-stream", partial(data.to_npz, lens), lens)
@@ -73,26 +71,15 @@ def file_name(text: str, ending: str) -> str:
     return "-".join(["attention", *words]) + f".{ending}"
 
 
-def page_maker(lens: Lens) -> Callable[[], bytes]:
+def page_maker(lens: Lens, views: Iterable[View]) -> Callable[[], bytes]:
     """Makes the HTML later, outside of the session: what only the session knows is looked up now."""
-    layers, heads = lens.trace.num_layers, lens.trace.num_heads
-    minus_copy = address.get("shown") == "difference"
-    cells = cells_of(
-        lens,
-        by_words=address.get("unit") == "word",
-        without_marks=address.get("unmarked") == "1",
-        minus_copy=minus_copy,
-    )
+    values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
         language=texts.language(),
         address=link(),
-        cells=cells,
-        selected=heatmap.selected_cell(cells),
-        minus_copy=minus_copy,
-        fitted=address.get("fitted") == "1",
-        logarithmic=address.get("logarithmic") == "1",
-        heads=tuple(lines.chosen_heads(address.get("heads"), layers, heads) or lines.heads_of(lens)),
-        mass=address.get_number("mass", lines.LEAST_MASS, lines.MOST_MASS) / 100,
+        values=values,
+        selected=heatmap.selected_cell(heatmap.cells_for(lens, values["heatmap"])),
+        heads=tuple(lines.heads_to_draw(lens)),
         step=steps.first_step(lens),
     )
     return partial(page.to_html, lens, partial(say_in, choices.language), choices)

@@ -1,0 +1,203 @@
+"""Visitors who each type a sentence that nobody has typed before, every three seconds.
+
+    streamlit run app.py
+    python benchmarks/load.py --visitors 30 --seconds 60 [--address http://127.0.0.1:8501]
+
+Each sentence holds a number of its own, which no correction touches: a sentence counts as answered when a run of
+the page has come to its end and has drawn this number outside of the text area. The time is from typing to that
+end. A sentence is overtaken when the visitor typed the next one first and that was answered. It is lost when
+neither happened before ``--patience`` was over. Where the page says ``--busy`` instead of an answer, the visitor was told
+and types on. Whoever loses the connection comes back with the same session.
+"""
+
+import asyncio
+import csv
+import os
+import random
+import statistics
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+from visitor import GONE, Visitor
+
+SENTENCES = Path(__file__).with_name("everyday.csv")
+MOST_VISITORS, LONGEST = 1000, 3600
+
+
+@dataclass
+class Figures:
+    """Of all visitors together."""
+
+    opened: list[float] = field(default_factory=list)  # seconds until the first page was drawn
+    answered: list[float] = field(default_factory=list)  # seconds
+    sizes: list[int] = field(default_factory=list)  # bytes of a run that answered
+    typed: int = 0
+    overtaken: int = 0
+    told: int = 0  # sentences whose visitor was told that the server is busy
+    lost: int = 0
+    errors: int = 0  # red boxes and exceptions on a page
+    back: int = 0  # connections that broke and were opened again
+    gone: int = 0  # visitors who never came in, or did not come back
+
+
+@dataclass
+class Stay:
+    """One visitor and the sentences that wait for their answer: what was typed last is the last of them."""
+
+    visitor: Visitor
+    figures: Figures
+    patience: float
+    busy: str  # what a page says that has no answer; empty where it says nothing
+    waiting: dict[str, float] = field(default_factory=dict)  # time of typing by the number in the sentence
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def come(self) -> bool:
+        """Open the page; False where that fails ten times."""
+        for _ in range(10):
+            try:
+                await self.visitor.open(self.patience)
+                return True
+            except GONE:
+                await asyncio.sleep(0.5)
+        self.figures.gone += 1
+        return False
+
+    async def first_page(self) -> bool:
+        started = time.monotonic()
+        while await self.come():
+            try:
+                while not self.visitor.area:
+                    await self.visitor.next_run(self.patience)
+            except GONE:
+                continue
+            self.figures.opened.append(time.monotonic() - started)
+            return True
+        return False
+
+    async def type(self, text: str, number: str) -> None:
+        self.waiting[number] = time.monotonic()
+        self.figures.typed += 1
+        try:
+            await self.visitor.type(text)
+        except GONE:  # ``listen`` opens the page again, which brings the text along
+            return
+
+    async def listen(self) -> None:
+        """Take what the page sends, until cancelled."""
+        while True:
+            try:
+                seen = await self.visitor.next_run(self.patience)
+            except GONE:
+                self.figures.back += 1
+                if not await self.come():
+                    return
+                continue
+            self.figures.errors += seen.errors
+            shown = [number for number in self.waiting if number in seen.shown] if seen.finished else []
+            if shown:
+                self.figures.answered.append(time.monotonic() - self.waiting[shown[-1]])
+                self.figures.sizes.append(seen.size)
+                for number in list(self.waiting):
+                    del self.waiting[number]
+                    if number == shown[-1]:
+                        break
+                    self.figures.overtaken += 1
+                self.changed.set()
+            elif self.busy and seen.finished and self.busy in seen.shown:
+                self.figures.told += len(self.waiting)
+                self.waiting.clear()
+                self.changed.set()
+
+    async def wait_for_the_last(self) -> None:
+        ends = time.monotonic() + self.patience
+        while self.waiting and time.monotonic() < ends:
+            self.changed.clear()
+            try:
+                await asyncio.wait_for(self.changed.wait(), ends - time.monotonic())
+            except TimeoutError:
+                break
+        self.figures.lost += len(self.waiting)
+
+
+def sentences(seed: int) -> list[str]:
+    with SENTENCES.open(encoding="utf-8", newline="") as file:
+        rows = [row["src"] for row in csv.DictReader(file)]
+    random.Random(seed).shuffle(rows)
+    return rows
+
+
+@dataclass
+class Plan:
+    """What every visitor does."""
+
+    address: str
+    seconds: float
+    every: float
+    patience: float
+    busy: str
+
+
+async def visit(number: int, delay: float, plan: Plan, figures: Figures) -> None:
+    await asyncio.sleep(delay)
+    stay = Stay(Visitor(plan.address), figures, plan.patience, plan.busy)
+    if not await stay.first_page():
+        return
+    listening = asyncio.create_task(stay.listen())
+    rows, ends, turn = sentences(number), time.monotonic() + plan.seconds, 0
+    while time.monotonic() < ends:
+        begun = time.monotonic()
+        own = f"{number + 1:04}{turn + 1000:04}"
+        await stay.type(f"{rows[turn % len(rows)].rstrip('.?!')} {own}", own)
+        turn += 1
+        await asyncio.sleep(max(0.0, begun + plan.every - time.monotonic()))
+    await stay.wait_for_the_last()
+    listening.cancel()
+    await asyncio.gather(listening, return_exceptions=True)
+    await stay.visitor.close()
+
+
+async def visit_all(visitors: int, plan: Plan) -> Figures:
+    figures = Figures()
+    delays = [plan.every * number / visitors for number in range(visitors)]
+    await asyncio.gather(*(visit(i, delay, plan, figures) for i, delay in enumerate(delays)))
+    return figures
+
+
+def row(name: str, values: list[float], unit: str = "s") -> str:
+    if not values:
+        return f"{name:24} none"
+    high = statistics.quantiles(values, n=20)[-1] if len(values) > 1 else values[0]
+    return f"{name:24} median {statistics.median(values):8.2f} {unit}, 95th percentile {high:8.2f} {unit}"
+
+
+@click.command()
+@click.option("--visitors", type=click.IntRange(1, MOST_VISITORS), default=30, show_default=True)
+@click.option("--seconds", type=click.FloatRange(1, LONGEST), default=60, show_default=True)
+@click.option("--every", type=click.FloatRange(0.1), default=3.0, show_default=True, help="Seconds.")
+@click.option("--patience", type=click.FloatRange(1, 300), default=60.0, show_default=True, help="Seconds.")
+@click.option("--address", default="http://127.0.0.1:8501", show_default=True)
+@click.option("--busy", default="", help="Part of what a page says when it is too busy to answer.")
+def main(visitors, seconds, every, patience, address, busy):
+    """Print how long the visitors waited; ends with 1 where a sentence or a visitor was lost or saw an error."""
+    figures = asyncio.run(visit_all(visitors, Plan(address.rstrip("/"), seconds, every, patience, busy)))
+    click.echo(
+        f"{visitors} visitors, a sentence every {every:g} s each, {seconds:g} s; "
+        f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
+    )
+    click.echo(row("first page", figures.opened))
+    click.echo(row("a sentence answered", figures.answered))
+    click.echo(row("its bytes", [size / 1000 for size in figures.sizes], "kB"))
+    click.echo(
+        f"{figures.typed} typed, {len(figures.answered)} answered, {figures.overtaken} overtaken, "
+        f"{figures.told} told to wait, {figures.lost} lost; "
+        f"{figures.errors} errors on pages, {figures.back} connections opened again, {figures.gone} visitors gone"
+    )
+    click.echo(f"{len(figures.answered) / seconds:.1f} sentences a second")
+    sys.exit(bool(figures.lost or figures.errors or figures.gone))
+
+
+if __name__ == "__main__":
+    main()

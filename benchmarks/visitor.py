@@ -1,0 +1,129 @@
+"""One visitor of the app without a browser: Streamlit's own messages over its websocket.
+
+What is sent and received is described by streamlit/proto/BackMsg.proto and ForwardMsg.proto. A visitor types into the
+text area (``ui/live_text.py``), whose state travels as JSON under the id that the page gave the component.
+"""
+
+import asyncio
+import json
+import urllib.request
+from dataclasses import dataclass, field
+from http.cookiejar import CookieJar
+from urllib.parse import urlsplit
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+TEXT_AREA = "live_text"
+GONE = (OSError, WebSocketException, TimeoutError)  # what a lost connection raises
+
+
+@dataclass
+class Seen:
+    """What one run of the page's script has sent."""
+
+    finished: bool = False  # not where the run was given up for a newer one
+    shown: str = ""  # all that was drawn, but for the text area itself
+    errors: int = 0  # red boxes, and exceptions
+    size: int = 0  # bytes
+
+
+@dataclass
+class Visitor:
+    """``open``, then ``type`` and ``next_run`` as often as wanted; ``open`` again after one of GONE."""
+
+    address: str  # such as http://127.0.0.1:8501
+    query: str = ""
+    session: str = ""
+    page: str = ""
+    area: str = ""
+    text: str | None = None
+    cookies: dict[str, str] = field(default_factory=dict)
+    _socket: ClientConnection | None = None
+
+    async def open(self, patience: float) -> None:
+        """Fetch the shell as a browser does, with its cookies, and open the websocket. A visitor who was here
+        before asks for the same session and brings what was typed."""
+        await asyncio.to_thread(self._fetch_shell, patience)
+        parts = urlsplit(self.address)
+        scheme = "wss" if parts.scheme == "https" else "ws"
+        wanted = ["streamlit", self.cookies.get("_streamlit_xsrf", "xsrf")] + [self.session] * bool(
+            self.session
+        )
+        self._socket = await connect(
+            f"{scheme}://{parts.netloc}/_stcore/stream",
+            subprotocols=wanted,
+            origin=self.address,
+            additional_headers={
+                "Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+            },
+            max_size=64 * 2**20,
+            open_timeout=patience,
+            ping_interval=None,  # a browser sends none
+        )
+        await self._run_script()
+
+    async def type(self, text: str) -> None:
+        """Put ``text`` into the text area, as its component does after a pause."""
+        self.text = text
+        await self._run_script()
+
+    async def next_run(self, patience: float) -> Seen:
+        """What the next run that comes to its end has drawn, given up or not."""
+        seen, shown = Seen(), []
+        while True:
+            raw = await asyncio.wait_for(self._socket.recv(), patience)
+            message = ForwardMsg.FromString(raw)
+            seen.size += len(raw)
+            match message.WhichOneof("type"):
+                case "new_session":
+                    self.session = message.new_session.initialize.session_id or self.session
+                    self.page = message.new_session.page_script_hash
+                    shown.clear()
+                case "page_info_changed":
+                    self.query = message.page_info_changed.query_string
+                case "delta":
+                    kind = message.delta.new_element.WhichOneof("type")
+                    component = message.delta.new_element.bidi_component
+                    if kind == "bidi_component" and component.component_name.endswith(TEXT_AREA):
+                        self.area = component.id
+                        continue
+                    seen.errors += kind == "exception"
+                    seen.errors += kind == "alert" and message.delta.new_element.alert.format == _ERROR_BOX
+                    shown.append(raw.decode("utf-8", "replace"))
+                case "script_finished":
+                    status = message.script_finished
+                    if status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+                        continue
+                    seen.finished = status == ForwardMsg.FINISHED_SUCCESSFULLY
+                    seen.shown = "\n".join(shown)
+                    return seen
+
+    async def close(self) -> None:
+        if self._socket is not None:
+            await self._socket.close()
+
+    async def _run_script(self) -> None:
+        message = BackMsg()
+        message.rerun_script.query_string = self.query
+        message.rerun_script.page_script_hash = self.page
+        message.rerun_script.context_info.locale = "ko-KR"
+        message.rerun_script.context_info.url = self.address
+        if self.text is not None and self.area:
+            state = message.rerun_script.widget_states.widgets.add()
+            state.id, state.json_value = self.area, json.dumps({"text": self.text})
+        await self._socket.send(message.SerializeToString())
+
+    def _fetch_shell(self, patience: float) -> None:
+        jar = CookieJar()
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        known = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        request = urllib.request.Request(self.address, headers={"Cookie": known} if known else {})
+        with opener.open(request, timeout=patience) as page:
+            page.read()
+        self.cookies |= {cookie.name: cookie.value for cookie in jar}
+
+
+_ERROR_BOX = 1  # Alert.Format.ERROR

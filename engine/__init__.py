@@ -1,0 +1,21 @@
+"""The networks in processes of their own, asked from a process that imports neither TensorFlow nor Keras.
+
+``Engine()`` starts the workers; ``engine.open(folder)`` is a model that answers as ``model.Corrector`` does.
+"""
+
+from engine.client import Engine, EngineCorrector
+from engine.errors import EngineBusyError, EngineDiedError, EngineError, EngineSlowError
+from engine.progress import STAGES, Progress
+from engine.versions import version_on_disk
+
+__all__ = [
+    "STAGES",
+    "Engine",
+    "EngineBusyError",
+    "EngineCorrector",
+    "EngineDiedError",
+    "EngineError",
+    "EngineSlowError",
+    "Progress",
+    "version_on_disk",
+]

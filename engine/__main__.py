@@ -1,0 +1,44 @@
+"""``python -m engine FOLDER``: workers that several page processes of this machine use together."""
+
+import signal
+from functools import partial
+from pathlib import Path
+from threading import Event
+
+import click
+
+from engine.client import MODELS_IN_MEMORY, QUESTIONS, Engine, model_key
+from engine.line import Line
+from engine.process import Orders, WorkerProcess
+from engine.shared import prepare_folder
+from model.corrector import DEFAULT_MODEL
+from model.folder import ModelFolderError, find_model_folder
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
+@click.option("--model", "models", multiple=True, default=(DEFAULT_MODEL,), show_default=True)
+@click.option("--questions", type=click.IntRange(min=1), default=QUESTIONS, show_default=True)
+def main(folder, workers, models, questions):
+    """Answer until Ctrl-C or SIGTERM. Pages find the workers with ATTENTION_ENGINE=FOLDER.
+
+    --questions is how many may wait for one model of one worker; one more is told that the server is busy.
+    """
+    try:
+        keys = tuple(model_key(find_model_folder(model)) for model in models)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+    orders = Orders(keys, max(MODELS_IN_MEMORY, len(keys)), questions)
+    ended = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: ended.set())
+    places = prepare_folder(folder, workers)
+    starts = [partial(WorkerProcess, orders._replace(socket=each.address), each.secret) for each in places]
+    with Engine([Line(start) for start in starts]):
+        click.echo(f"{workers} workers answer in {folder}")
+        ended.wait()
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m engine")

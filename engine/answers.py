@@ -1,0 +1,102 @@
+"""A correction as it travels between processes, with the attention that was seen while it was made."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from model.changes import Change
+from model.corrector import Correction, SentenceCorrection
+from model.projections import Projections
+from model.trace import AttentionTrace
+
+TRACE_BYTES = 4 * 2**20  # of the traces that travel with one correction; others are fetched when asked for
+
+Look = Callable[[str, str], AttentionTrace]
+
+
+@dataclass(frozen=True)
+class PackedSentence:
+    """What a SentenceCorrection consists of. ``trace`` is that of ``text``, or None where it stayed behind."""
+
+    start: int
+    source: str
+    text: str  # with the changes that are confident enough for the model's own minimum
+    proposed: tuple[Change, ...]
+    minimum_confidence: float
+    too_long: bool
+    trace: AttentionTrace | None
+
+
+@dataclass(frozen=True)
+class PackedCorrection:
+    source: str
+    sentences: tuple[PackedSentence, ...]
+
+
+def pack(correction: Correction) -> PackedCorrection:
+    """Traces travel along as far as TRACE_BYTES go: first that of ``correction.trace``, then in the text's order."""
+    sentences = correction.sentences
+    shown = next((i for i, each in enumerate(sentences) if each.changes), 0)
+    traces, room = {}, TRACE_BYTES
+    for i in sorted(range(len(sentences)), key=lambda i: i != shown):
+        if room > 0 and not sentences[i].too_long:
+            traces[i] = sentences[i].trace
+            room -= trace_bytes(traces[i])
+    return PackedCorrection(
+        correction.source, tuple(_pack_sentence(each, traces.get(i)) for i, each in enumerate(sentences))
+    )
+
+
+def _pack_sentence(sentence: SentenceCorrection, trace: AttentionTrace | None) -> PackedSentence:
+    return PackedSentence(
+        start=sentence.start,
+        source=sentence.source,
+        text=sentence.text,
+        proposed=sentence.proposed,
+        minimum_confidence=sentence.minimum_confidence,
+        too_long=sentence.too_long,
+        trace=trace,
+    )
+
+
+def unpack(packed: PackedCorrection, look: Look) -> Correction:
+    """The Correction; ``look(source, text)`` finds a trace that did not travel along."""
+    return Correction(packed.source, tuple(_unpack_sentence(each, look) for each in packed.sentences))
+
+
+def _unpack_sentence(packed: PackedSentence, look: Look) -> SentenceCorrection:
+    def seen(source: str, text: str) -> AttentionTrace:
+        if packed.trace is not None and (source, text) == (packed.source, packed.text):
+            return packed.trace
+        return look(source, text)
+
+    return SentenceCorrection(
+        start=packed.start,
+        source=packed.source,
+        proposed=packed.proposed,
+        minimum_confidence=packed.minimum_confidence,
+        too_long=packed.too_long,
+        _look=seen,
+    )
+
+
+def trace_bytes(trace: AttentionTrace) -> int:
+    return sum(value.nbytes for value in vars(trace).values() if isinstance(value, np.ndarray))
+
+
+def freeze(answer):
+    """Make the arrays of an answer read-only: the same answer is shown to many visitors."""
+    match answer:
+        case np.ndarray():
+            answer.flags.writeable = False
+        case dict():
+            for value in answer.values():
+                freeze(value)
+        case PackedCorrection():
+            for sentence in answer.sentences:
+                freeze(sentence.trace)
+        case AttentionTrace() | Projections():
+            for field in fields(answer):
+                freeze(getattr(answer, field.name))
+    return answer

@@ -1,0 +1,67 @@
+"""Answers that were given, kept within bounds."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from threading import Lock
+from typing import Any
+
+
+class AnswerCache:
+    """The answers to the questions asked last, at most ``entries`` of them and ``room`` bytes in all.
+
+    The key of an answer holds everything that the answer depends on. Several threads that ask the same
+    question at once wait for one answer. Safe to call from threads.
+    """
+
+    def __init__(self, entries: int, room: int):
+        self._entries, self._room, self._used = entries, room, 0
+        self._answers: OrderedDict[Hashable, Future] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}  # of the finished answers
+        self._lock = Lock()
+
+    def get(self, key: Hashable, find: Callable[[], tuple[Any, int]]) -> Any:
+        """The answer kept under ``key``, else what ``find`` returns: the answer and its size in bytes.
+
+        What ``find`` raises is raised to everybody who waits, and is not kept.
+        """
+        with self._lock:
+            known = self._answers.get(key)
+            if known is None:
+                mine = self._answers[key] = Future()
+            else:
+                self._answers.move_to_end(key)
+        if known is not None:
+            return known.result()
+        try:
+            answer, size = find()
+        except BaseException as error:
+            with self._lock:
+                if self._answers.get(key) is mine:
+                    del self._answers[key]
+            mine.set_exception(error)
+            raise
+        mine.set_result(answer)
+        with self._lock:
+            if self._answers.get(key) is mine:
+                self._sizes[key] = size
+                self._used += size
+                self._make_room()
+        return answer
+
+    def clear(self) -> None:
+        with self._lock:
+            self._answers.clear()
+            self._sizes.clear()
+            self._used = 0
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+    def _make_room(self) -> None:
+        oldest_first = [key for key in self._answers if key in self._sizes]
+        for key in oldest_first:
+            if len(self._sizes) <= self._entries and self._used <= self._room:
+                return
+            del self._answers[key]
+            self._used -= self._sizes.pop(key)

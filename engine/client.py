@@ -1,0 +1,211 @@
+"""The engine as a page sees it. Nothing here, and nothing it imports, loads TensorFlow or Keras."""
+
+import atexit
+import os
+import time
+from collections.abc import Hashable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from engine.answers import PackedCorrection, freeze, unpack
+from engine.cache import AnswerCache
+from engine.errors import EngineDiedError
+from engine.line import LOST, Endpoint, Line
+from engine.process import Orders, WorkerProcess
+from engine.progress import Progress
+from engine.questions import CORRECT
+from engine.shared import find_worker
+from engine.versions import ModelKey, version_on_disk
+from model.config import NetworkConfig
+from model.corrector import Correction
+from model.folder import VOCABULARY_FILE, fingerprint, load_vocabulary, model_name, read_config, weights_path
+from model.projections import Projections
+from model.tokenizer import Tokenizer
+from model.trace import AttentionTrace
+
+MB = 2**20
+# (answers, bytes) that are kept of each kind of question; of any other kind, those of OTHER.
+KEPT = {CORRECT: (256, 64 * MB), "trace": (64, 64 * MB), "projections": (16, 64 * MB)}
+OTHER = (64, 16 * MB)
+
+MODELS_IN_MEMORY = 2  # of each worker
+QUESTIONS = 128  # that may wait for one model in a worker; one more is told that the server is busy
+PATIENCE = 60.0  # seconds for one answer, the start of a worker included
+
+
+class Engine:
+    """One or several workers, asked through one face. Safe to use from threads.
+
+    ``Engine.start`` begins workers of this process, ``Engine.connect`` uses those of ``python -m engine``, and
+    ``Engine.from_environment`` does what the two variables ATTENTION_ENGINE and ATTENTION_WORKERS say.
+    ``close`` ends everything; so does the end of the process, however it comes.
+    """
+
+    def __init__(self, lines: Sequence[Line], patience: float = PATIENCE):
+        self._lines, self._patience = list(lines), patience
+        self._caches: dict[str, AnswerCache] = {}
+        self._open = AnswerCache(entries=16, room=MB)
+        atexit.register(self.close)
+
+    @classmethod
+    def start(
+        cls,
+        models: Sequence[Path] = (),
+        workers: int = 1,
+        models_in_memory: int = MODELS_IN_MEMORY,
+        questions: int = QUESTIONS,
+        patience: float = PATIENCE,
+    ) -> "Engine":
+        """Begin ``workers`` processes, each of which loads the folders ``models`` at once. Returns at once.
+
+        Raises model.ModelFolderError where one of the folders cannot be read.
+        """
+        keys = tuple(model_key(folder) for folder in models)
+        orders = Orders(keys, max(models_in_memory, len(keys)), questions)
+        return cls([Line(partial(WorkerProcess, orders)) for _ in range(workers)], patience)
+
+    @classmethod
+    def connect(cls, folder: Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
+        """Use the workers that ``python -m engine FOLDER`` runs on this machine. They may be started later."""
+        return cls([Line(partial(find_worker, folder, i)) for i in range(workers)], patience)
+
+    @classmethod
+    def from_environment(cls, models: Sequence[Path] = ()) -> "Engine":
+        """``connect`` to the folder that ATTENTION_ENGINE names; where it names none, ``start``. Either with
+        ATTENTION_WORKERS workers, 1 where nothing is said.
+
+        Raises ValueError for a number of workers that is none.
+        """
+        wanted = os.environ.get("ATTENTION_WORKERS") or "1"
+        if not wanted.isdecimal() or int(wanted) < 1:
+            raise ValueError(f"ATTENTION_WORKERS should be a positive integer, received {wanted!r}")
+        if shared := os.environ.get("ATTENTION_ENGINE"):
+            return cls.connect(Path(shared), int(wanted))
+        return cls.start(models, int(wanted))
+
+    def open(self, folder: Path, snapshot: int | None = None) -> "EngineCorrector":
+        """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``. Loads nothing.
+
+        Raises model.ModelFolderError where the folder's description cannot be read. Damaged weights are
+        noticed by the first question.
+        """
+        key = (folder, snapshot, version_on_disk(folder))
+        return self._open.get(key, lambda: (EngineCorrector(self, folder, snapshot), 1))
+
+    def ask(self, key: ModelKey, kind: str, *arguments: Hashable) -> Any:
+        """The answer to one of ``engine.questions.QUESTIONS``, from memory where it was asked lately.
+
+        Arrays in answers are read-only. Raises what the model raises; EngineBusyError, EngineSlowError
+        or EngineDiedError where there is no answer.
+        """
+        cache = self._caches.setdefault(kind, AnswerCache(*KEPT.get(kind, OTHER)))
+        return cache.get((key, arguments), lambda: self._ask((key, kind, arguments)))
+
+    def progress(self, key: ModelKey) -> Progress:
+        """How far the worker that is furthest with this model is."""
+        known = [line.progress.get(key, Progress()) for line in self._lines]
+        return max(known, key=lambda each: (each.order, each.compiled))
+
+    @property
+    def endpoints(self) -> list[Endpoint | None]:
+        """The workers; None for one that is being started."""
+        return [line.endpoint for line in self._lines]
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether no worker could be started, several times in a row. It is still tried every half minute."""
+        return all(line.is_lost for line in self._lines)
+
+    def forget(self) -> None:
+        """Drop all answers; the models stay."""
+        for cache in list(self._caches.values()):
+            cache.clear()
+
+    def close(self) -> None:
+        """End the workers and all threads. Questions under way get EngineDiedError."""
+        atexit.unregister(self.close)
+        for line in self._lines:
+            line.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def _ask(self, question: tuple) -> tuple[Any, int]:
+        deadline = time.monotonic() + self._patience
+        for _ in range(2):  # a question whose worker died is asked once more
+            line = min(self._lines, key=lambda line: (line.is_lost, line.under_way))
+            try:
+                answer, size = line.ask(question, deadline)
+                return freeze(answer), size
+            except LOST:
+                line.wait_for_loss()
+        raise EngineDiedError("the worker ended twice while it was asked the same question")
+
+
+class EngineCorrector:
+    """One model of the engine; answers as ``model.Corrector`` does. ``Engine.open`` makes it.
+
+    What is in its description is known at once: name, fingerprint, config, tokenizer. Everything else asks
+    the engine, and waits while the model is loaded; ``progress`` tells how far that is. What can be raised
+    besides is described at ``Engine.ask``.
+    """
+
+    def __init__(self, engine: Engine, folder: Path, snapshot: int | None = None):
+        self.name, self._engine = model_name(folder), engine
+        self.config: NetworkConfig = read_config(folder)
+        self.tokenizer: Tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
+        self.key = model_key(folder, snapshot)
+        self.fingerprint = self.key.fingerprint
+
+    @property
+    def progress(self) -> Progress:
+        return self._engine.progress(self.key)
+
+    @property
+    def minimum_confidence(self) -> float:
+        """Changes whose confidence is below it are left undone."""
+        return self.config.minimum_confidence
+
+    @property
+    def num_parameters(self) -> int:
+        return self.ask("num_parameters")
+
+    def ask(self, kind: str, *arguments: Hashable) -> Any:
+        """The answer to any of ``engine.questions.QUESTIONS`` about this model."""
+        return self._engine.ask(self.key, kind, *arguments)
+
+    def correct(self, text: str) -> Correction:
+        """Correct one text. The traces of its sentences came along with the answer, as far as
+        ``answers.TRACE_BYTES`` allow; the others are asked for when they are wanted."""
+        packed: PackedCorrection = self.ask(CORRECT, text)
+        return unpack(packed, self.trace)
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """What the network looks at while it turns one sentence into ``target``.
+
+        Raises ValueError for a source that is longer than the network can read.
+        """
+        return self.ask("trace", source, target)
+
+    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
+        """Of each kind of attention what its weights are computed from; see ``Corrector.projections``."""
+        return self.ask("projections", source, target, padding)
+
+    def embeddings(self, text: str) -> np.ndarray:
+        """(S, D) float32, a row for each character and the end mark, not yet scaled."""
+        return self.ask("embeddings", text)
+
+    def weight_sizes(self) -> dict[str, int]:
+        """How many parameters each of the network's arrays has, by its path."""
+        return self.ask("weight_sizes")
+
+
+def model_key(folder: Path, snapshot: int | None = None) -> ModelKey:
+    found = fingerprint(folder, weights_path(folder, snapshot))
+    return ModelKey(str(folder.absolute()), snapshot, found)

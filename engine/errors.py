@@ -1,0 +1,21 @@
+"""Why no answer came. Each class is one thing that a page says to its visitor."""
+
+
+class EngineError(RuntimeError):
+    """No answer came from the engine; the message says why."""
+
+
+class EngineBusyError(EngineError):
+    """More questions wait than will be answered soon. Asking again in a few seconds may help."""
+
+
+class EngineDiedError(EngineError):
+    """The worker ended twice over one question, or cannot be started."""
+
+
+class EngineSlowError(EngineError):
+    """No answer came within the time that the engine was given."""
+
+
+class ModelChangedError(EngineError):
+    """The model's files are no longer those that the question was about. Open the folder again."""

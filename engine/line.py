@@ -1,0 +1,186 @@
+"""The way to one worker: it is watched, started again when it dies, and asked over a few open connections."""
+
+import logging
+import pickle
+import time
+from collections.abc import Callable
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection
+from threading import Condition, Event, Thread
+from typing import Any, Protocol
+
+from engine.errors import EngineDiedError, EngineSlowError
+from engine.progress import WATCH, Progress
+from engine.versions import ModelKey
+
+LOST = (EOFError, OSError)  # what a connection raises when the other side has gone
+_PAUSES = (0.0, 0.5, 2.0, 30.0)  # seconds before the first start again, the second, …
+_PATIENT_STARTS = 3  # in a row that may fail; from then on questions get an error at once
+_NOTICED = 1.0  # seconds within which the watching thread knows that a worker has gone
+_IDLE = 64  # open connections that are kept for the next questions
+
+_logger = logging.getLogger(__name__)
+
+
+class Endpoint(Protocol):
+    """Where a worker listens; ``stop`` ends it, if it is ours to end."""
+
+    address: str | tuple
+    secret: bytes
+
+    def stop(self) -> None: ...
+
+
+class Line:
+    """``start`` begins a worker, or finds one that runs, and is called again whenever it has gone.
+
+    Safe to use from threads.
+    """
+
+    def __init__(self, start: Callable[[], Endpoint]):
+        self._start = start
+        self._state = Condition()  # of all that follows
+        self._endpoint: Endpoint | None = None
+        self._generation = 0  # how many workers there have been
+        self._idle: list[tuple[int, Connection]] = []
+        self._problem: EngineDiedError | None = None
+        self._is_well = False  # whether the worker there is now has loaded a model or answered
+        self.progress: dict[ModelKey, Progress] = {}
+        self.under_way = 0  # questions
+        self._closing = Event()
+        self._thread = Thread(target=self._watch, name="engine line", daemon=True)
+        self._thread.start()
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the worker could not be started, several times in a row."""
+        return self._problem is not None
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The worker there is now; None while it starts."""
+        return self._endpoint
+
+    def ask(self, question: tuple, deadline: float) -> tuple[Any, int]:
+        """The answer and its size in bytes. Waits until the worker runs, ``time.monotonic()`` being at most
+        ``deadline``. What the worker raised is raised here.
+
+        Raises one of LOST where the worker ends meanwhile, EngineSlowError at the deadline, EngineDiedError
+        where no worker can be started.
+        """
+        with self._state:
+            self.under_way += 1
+        try:
+            generation, connection = self._connection(deadline)
+            try:
+                raw = _exchange(connection, question, deadline)
+            except BaseException:
+                connection.close()
+                raise
+            self._keep(generation, connection)
+        finally:
+            with self._state:
+                self.under_way -= 1
+        is_answer, answer = pickle.loads(raw)
+        if not is_answer:
+            raise answer
+        return answer, len(raw)
+
+    def wait_for_loss(self) -> None:
+        """After one of LOST: return as soon as the worker is known to have gone, or seems to be there still."""
+        with self._state:
+            generation = self._generation
+            self._state.wait_for(
+                lambda: self._endpoint is None or self._generation != generation, timeout=_NOTICED
+            )
+
+    def close(self) -> None:
+        """End the worker and everything that belongs to it."""
+        self._closing.set()
+        with self._state:
+            endpoint = self._endpoint
+        if endpoint is not None:
+            endpoint.stop()
+        self._thread.join()
+
+    def _connection(self, deadline: float) -> tuple[int, Connection]:
+        with self._state:
+            known = self._state.wait_for(
+                lambda: self._endpoint or self._problem or self._closing.is_set(), deadline - time.monotonic()
+            )
+            if self._closing.is_set():
+                raise EngineDiedError("the engine has been closed")
+            if self._problem:
+                raise self._problem
+            if not known:
+                raise EngineSlowError("no worker was ready in time")
+            if self._idle:
+                return self._idle.pop()
+            generation, endpoint = self._generation, self._endpoint
+        return generation, Client(endpoint.address, authkey=endpoint.secret)
+
+    def _keep(self, generation: int, connection: Connection) -> None:
+        with self._state:
+            if generation == self._generation and self._endpoint and len(self._idle) < _IDLE:
+                self._idle.append((generation, connection))
+                return
+        connection.close()
+
+    def _watch(self) -> None:
+        failures = 0
+        while not self._closing.is_set():
+            problem = self._watch_one()
+            failures = 0 if self._is_well else failures + 1
+            if self._closing.is_set():
+                break
+            _logger.warning("a worker of the engine ended: %s", problem)
+            if failures >= _PATIENT_STARTS:
+                with self._state:
+                    self._problem = EngineDiedError(
+                        f"{failures} workers ended at their start, the last: {problem}"
+                    )
+                    self._state.notify_all()
+            self._closing.wait(_PAUSES[min(failures, len(_PAUSES) - 1)])
+        with self._state:
+            self._state.notify_all()
+
+    def _watch_one(self) -> str:
+        """One worker's life; returns how it ended."""
+        self._is_well, endpoint = False, None
+        try:
+            endpoint = self._start()
+            with Client(endpoint.address, authkey=endpoint.secret) as connection:
+                connection.send(WATCH)
+                with self._state:
+                    self._endpoint, self._generation = endpoint, self._generation + 1
+                    self._state.notify_all()
+                while not self._closing.is_set():
+                    self._told(connection.recv())
+        except (*LOST, AuthenticationError, EngineDiedError) as error:
+            return str(error) or type(error).__name__
+        finally:
+            self._forget(endpoint)
+        return "closed"
+
+    def _told(self, progress: dict[ModelKey, Progress]) -> None:
+        with self._state:
+            self.progress = progress
+            if any(each.is_ready for each in progress.values()):
+                self._is_well, self._problem = True, None
+
+    def _forget(self, endpoint: Endpoint | None) -> None:
+        with self._state:
+            self._endpoint, idle, self._idle = None, self._idle, []
+            self.progress = {}
+            self._state.notify_all()
+        for _, connection in idle:
+            connection.close()
+        if endpoint is not None:
+            endpoint.stop()
+
+
+def _exchange(connection: Connection, question: tuple, deadline: float) -> bytes:
+    connection.send(question)
+    if not connection.poll(max(0.0, deadline - time.monotonic())):
+        raise EngineSlowError("no answer came in time")
+    return connection.recv_bytes()

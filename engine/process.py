@@ -1,0 +1,87 @@
+"""Starting and stopping a worker's process.
+
+A process is started with ``subprocess``, not with ``multiprocessing.Process``: that would run the main module of
+the starting process again in the worker, which under Streamlit is the page.
+"""
+
+import json
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from engine.errors import EngineDiedError
+from engine.versions import ModelKey
+
+_ROOT = Path(__file__).resolve().parent.parent
+_SECONDS_TO_END = 5.0
+
+
+class Orders(NamedTuple):
+    """What a worker is told at its start."""
+
+    models: tuple[ModelKey, ...]  # loaded at once, in this order
+    models_in_memory: int
+    questions: int  # that may wait for one model
+    socket: str | None = None  # the path of its Unix socket; None makes one in a new private folder
+
+
+class WorkerProcess:
+    """A running worker: ``address`` and ``secret`` are what ``multiprocessing.connection.Client`` needs.
+
+    Raises EngineDiedError where it ends before it can be asked.
+    """
+
+    def __init__(self, orders: Orders, secret: bytes | None = None, command: Sequence[str] = ()):
+        self.secret = secret or secrets.token_bytes(32)
+        self._folder, address = None, orders.socket
+        if address is None and hasattr(socket, "AF_UNIX"):
+            self._folder = tempfile.mkdtemp(prefix="attention-")  # only this user may enter
+            address = os.path.join(self._folder, "worker")
+        elif address is None:
+            address = ("127.0.0.1", 0)
+        else:
+            Path(address).unlink(missing_ok=True)  # a worker that was killed leaves its socket behind
+        path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
+        self._process = subprocess.Popen(
+            command or [sys.executable, "-m", "engine.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        self.address = self._introduce(orders._asdict() | {"address": address, "secret": self.secret.hex()})
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def stop(self) -> None:
+        """End it within seconds; nothing happens where it has ended."""
+        self._process.stdin.close()
+        try:
+            self._process.wait(_SECONDS_TO_END)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _introduce(self, orders: dict) -> str | tuple:
+        try:
+            self._process.stdin.write(json.dumps(orders).encode() + b"\n")
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+        except OSError:
+            answer = b""
+        self._process.stdout.close()
+        if not answer:
+            self.stop()
+            raise EngineDiedError(f"a worker ended at its start, with code {self._process.returncode}")
+        address = json.loads(answer)
+        return address if isinstance(address, str) else tuple(address)

@@ -1,0 +1,110 @@
+"""The models that a worker has in memory, and how far each of them is."""
+
+import gc
+from collections import OrderedDict
+from collections.abc import Callable
+from concurrent.futures import Future
+from importlib import import_module
+from threading import Condition, Lock, Thread
+from typing import Any
+
+from engine.desk import Desk, DeskClosedError
+from engine.errors import ModelChangedError
+from engine.progress import Progress
+from engine.versions import ModelKey
+
+
+class Shelf:
+    """Models by their key; at most ``room`` stay in memory, those that were asked last.
+
+    Each loads in a thread of its own, one after the other. Safe to call from threads.
+    """
+
+    def __init__(self, room: int, questions: int):
+        self._room, self._questions = room, questions
+        self._desks: OrderedDict[ModelKey, Future[Desk]] = OrderedDict()
+        self._progress: dict[ModelKey, Progress] = {}
+        self._changed = Condition()
+        self._one_at_a_time = Lock()
+
+    def ask(self, key: ModelKey, kind: str, arguments: tuple) -> Any:
+        """The answer to one question; see ``Desk.ask`` and ``desk`` for what is raised."""
+        while True:
+            try:
+                return self.desk(key).ask(kind, arguments)
+            except DeskClosedError:  # others were asked for so often that the model had to go in between
+                continue
+
+    def desk(self, key: ModelKey) -> Desk:
+        """Where to ask about this model; waits while it is loaded.
+
+        Raises model.ModelFolderError where the folder is missing or damaged, and ModelChangedError where it
+        holds other files than those of the key.
+        """
+        with self._changed:
+            found = self._desks.get(key)
+            if found is None:
+                found = self._desks[key] = Future()
+                self._report(key, Progress())
+                Thread(target=self._load, args=(key, found), daemon=True).start()
+            self._desks.move_to_end(key)
+        return found.result()
+
+    def progress(self, known: dict, seconds: float) -> dict[ModelKey, Progress]:
+        """How far each model is, as soon as that differs from ``known``, or after so many seconds."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._progress != known, seconds)
+            return dict(self._progress)
+
+    def _load(self, key: ModelKey, found: Future) -> None:
+        try:
+            with self._one_at_a_time:
+                corrector = _open(key, lambda stage: self._report(key, Progress(stage)))
+                self._report(key, Progress("first_run"))
+                compiling = corrector.warm_up()
+                next(compiling, None)
+        except Exception as error:  # noqa: BLE001  whoever asked gets it
+            with self._changed:
+                del self._desks[key]
+                self._progress.pop(key, None)
+                self._changed.notify_all()
+            found.set_exception(error)
+            return
+        found.set_result(Desk(corrector, self._questions))
+        self._report(key, Progress("ready"))
+        self._make_room()
+        for share in compiling:
+            if key not in self._desks:
+                return
+            self._report(key, Progress("ready", share))
+
+    def _make_room(self) -> None:
+        with self._changed:
+            loaded = [key for key, desk in self._desks.items() if desk.done()]
+            old = loaded[: max(0, len(loaded) - self._room)]
+            desks = [self._desks.pop(key).result() for key in old]
+            for key in old:
+                self._progress.pop(key, None)
+            self._changed.notify_all()
+        for desk in desks:
+            desk.close()
+        del desks
+        gc.collect()
+
+    def _report(self, key: ModelKey, progress: Progress) -> None:
+        with self._changed:
+            if key in self._desks:
+                self._progress[key] = progress
+                self._changed.notify_all()
+
+
+def _open(key: ModelKey, reached: Callable[[str], None]):
+    reached("library")
+    import_module("model.network")  # TensorFlow
+    reached("weights")
+    from model import Corrector
+
+    corrector = Corrector.load(key.path, snapshot=key.snapshot)
+    if corrector.fingerprint != key.fingerprint:
+        raise ModelChangedError(f"{key.path} holds {corrector.fingerprint} now, asked for {key.fingerprint}")
+    return corrector

@@ -1,0 +1,25 @@
+"""Which files a model consists of now, so that a changed model is read again."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+
+class ModelKey(NamedTuple):
+    """One set of weights. ``path`` is the folder, ``snapshot`` a number of training steps or None, and
+    ``fingerprint`` what ``model.folder.fingerprint`` says of the files."""
+
+    path: str
+    snapshot: int | None
+    fingerprint: str
+
+
+def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """(name, time of change in ns, size in bytes) of a model's files; none where there is no folder.
+
+    Tables are left out: a training that is going on adds to its history every few seconds.
+    """
+    try:
+        files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+        return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.suffix != ".csv")
+    except OSError:
+        return ()

@@ -1,0 +1,96 @@
+"""A worker: the process that holds the networks and answers. ``engine.line`` starts it.
+
+It reads one line of JSON with its orders, writes one line with its address, and then answers connections of
+``multiprocessing.connection``. It ends when its standard input does, so it never outlives who started it,
+not even where that is killed.
+
+What visitors type reaches this process through memory alone; none of it is printed or written to a file.
+"""
+
+import json
+import os
+import pickle
+import signal
+import sys
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Connection, Listener
+from threading import Thread
+
+from engine.errors import EngineError
+from engine.progress import WATCH
+from engine.shelf import Shelf
+from engine.versions import ModelKey
+
+LOOK_AGAIN = 2.0  # seconds after which a watcher that has gone is noticed
+
+
+def main() -> None:
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C in a terminal is for the process that started this one
+    orders = json.loads(sys.stdin.readline())
+    listener = Listener(orders["address"], backlog=128, authkey=bytes.fromhex(orders["secret"]))
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    shelf = Shelf(orders["models_in_memory"], orders["questions"])
+    Thread(target=_accept, args=(listener, shelf), daemon=True).start()
+    print(json.dumps(listener.address), flush=True)
+    os.dup2(2, 1)  # the line was all; whatever a library prints from here on goes to standard error
+    for key in orders["models"]:
+        Thread(target=_preload, args=(shelf, ModelKey(*key)), daemon=True).start()
+    sys.stdin.read()
+    if isinstance(listener.address, str) and os.path.exists(listener.address):
+        os.unlink(listener.address)
+    # At once: Python would wait for threads, or end them inside TensorFlow, which then aborts the process.
+    os._exit(0)
+
+
+def _preload(shelf: Shelf, key: ModelKey) -> None:
+    try:
+        shelf.desk(key)
+    except Exception:  # noqa: BLE001  whoever asks about this model gets the error
+        return
+
+
+def _accept(listener: Listener, shelf: Shelf) -> None:
+    while True:
+        try:
+            connection = listener.accept()
+        except (AuthenticationError, EOFError, OSError):  # somebody without the secret, or gone already
+            continue
+        Thread(target=_serve, args=(connection, shelf), daemon=True).start()
+
+
+def _serve(connection: Connection, shelf: Shelf) -> None:
+    with connection:
+        try:
+            while (question := connection.recv()) != WATCH:
+                connection.send_bytes(_answer(question, shelf))
+            _tell(connection, shelf)
+        except (EOFError, OSError):  # the other side has closed
+            return
+
+
+def _answer(question: tuple, shelf: Shelf) -> bytes:
+    """Pickled (True, the answer) or (False, the exception)."""
+    try:
+        key, kind, arguments = question
+        return pickle.dumps((True, shelf.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # noqa: BLE001  whoever asked gets it
+        try:
+            pickle.loads(answer := pickle.dumps((False, error)))
+        except Exception:  # noqa: BLE001  some exceptions cannot travel
+            answer = pickle.dumps((False, EngineError(f"{type(error).__name__} in the worker")))
+        return answer
+
+
+def _tell(connection: Connection, shelf: Shelf) -> None:
+    known = None
+    while not connection.poll():  # a watcher says nothing more, so this is its end
+        progress = shelf.progress(known, LOOK_AGAIN)
+        if progress != known:
+            connection.send(progress)
+            known = progress
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,40 @@
+"""Which weights of a trace are looked at: one kind of attention, a layer or their mean, a head or their mean."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.trace import AttentionTrace
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One map of a trace. ``layer`` and ``head`` count from 0; None is the mean over them."""
+
+    kind: str
+    layer: int | None = None
+    head: int | None = None
+
+    def weights(self, trace: AttentionTrace) -> np.ndarray:
+        """(Q, K) float32. Raises ValueError for a kind that the trace lacks."""
+        maps = trace.attention(self.kind)  # (L, H, Q, K)
+        maps = maps if self.layer is None else maps[self.layer : self.layer + 1]
+        maps = maps if self.head is None else maps[:, self.head : self.head + 1]
+        return maps[0, 0] if maps.shape[:2] == (1, 1) else maps.mean(axis=(0, 1), dtype=np.float32)
+
+    def heads(self, trace: AttentionTrace) -> list[tuple[int, int]]:
+        """Every (layer, head) that the map is a mean of; the one head itself where it is none."""
+        layers = range(trace.num_layers) if self.layer is None else (self.layer,)
+        heads = range(trace.num_heads) if self.head is None else (self.head,)
+        return [(layer, head) for layer in layers for head in heads]
+
+    def label(self, say: Callable[..., str], trace: AttentionTrace) -> str:
+        """The words for layer and head, from the texts ``place_…`` of ``say``."""
+        if trace.num_layers == trace.num_heads == 1:
+            return say("place_only")
+        if self.layer is None:
+            return say("place_all") if self.head is None else say("place_mean_layers", head=self.head + 1)
+        if self.head is None:
+            return say("place_mean", layer=self.layer + 1)
+        return say("place_head", layer=self.layer + 1, head=self.head + 1)

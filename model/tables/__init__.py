@@ -1,0 +1,19 @@
+"""Files of many texts, such as a class writes: read row by row, corrected, and written for spreadsheets.
+
+``read_rows`` -> ``correct_rows`` -> a writer of ``model.tables.writing``; ``model.tables.resuming`` goes on where a
+run was interrupted. Nothing here keeps more than a few hundred rows in memory.
+"""
+
+from model.tables.correcting import CorrectedRow, Counts, correct_rows
+from model.tables.reading import PROBLEMS, Row, TableError, count_rows, read_rows
+
+__all__ = [
+    "PROBLEMS",
+    "CorrectedRow",
+    "Counts",
+    "Row",
+    "TableError",
+    "correct_rows",
+    "count_rows",
+    "read_rows",
+]

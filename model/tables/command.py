@@ -1,0 +1,61 @@
+"""What ``python -m model correct --csv IN --out OUT`` does."""
+
+from itertools import islice
+from pathlib import Path
+
+import click
+
+from model.corrector import Corrector
+from model.tables.correcting import TOGETHER, Counts, correct_rows
+from model.tables.reading import PROBLEMS, TableError, count_rows, read_rows
+from model.tables.resuming import Job, PartialResult
+
+
+def correct_table(corrector: Corrector, source: Path, result: Path, column: str | None) -> None:
+    """Correct a CSV, TXT or XLSX file into a CSV or XLSX file, with progress; the same command goes on where it
+    was interrupted.
+
+    Raises click.ClickException where a file cannot be read or written.
+    """
+    try:
+        if result.resolve() == source.resolve():
+            raise click.ClickException("IN and OUT should be two files")
+        with source.open("rb") as file, PartialResult(result, Job.of(file, column, corrector)) as part:
+            counts = _correct(corrector, file, source.name, column, part)
+            part.finish()
+    except (TableError, OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    _tell(counts)
+
+
+def _correct(corrector: Corrector, file, name: str, column: str | None, part: PartialResult) -> Counts:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    counts = Counts()
+    total = count_rows(file, name, column)
+    for done in part.rows():
+        counts.add(done)
+    if part.finished:
+        click.echo(f"{part.finished:,} rows were finished before", err=True)
+    rows = islice(read_rows(file, name, column), part.finished, None)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        bar = progress.add_task("", total=total, completed=part.finished)
+        for done in correct_rows(corrector, rows):
+            part.add(done)
+            counts.add(done)
+            if counts.rows % TOGETHER == 0:
+                part.flush()
+                progress.update(bar, completed=counts.rows)
+        progress.update(bar, completed=counts.rows)
+    return counts
+
+
+def _tell(counts: Counts) -> None:
+    for number, problem in counts.problems:
+        click.echo(f"row {number} {PROBLEMS[problem]}", err=True)
+    if counts.bad > len(counts.problems):
+        click.echo(f"and {counts.bad - len(counts.problems):,} more rows", err=True)
+    kinds = ", ".join(f"{kind} {number:,}" for kind, number in counts.by_kind().items())
+    click.echo(f"{counts.rows:,} rows, {counts.changed:,} changed, {counts.bad:,} bad; {kinds}", err=True)

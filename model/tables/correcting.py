@@ -1,0 +1,70 @@
+"""Rows corrected a few hundred at a time, with the kinds of their errors counted."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple, Protocol
+
+from model.analysis.kinds import KINDS, kind_of
+from model.corrector import Correction
+from model.tables.reading import Row
+
+TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch
+
+
+class Corrects(Protocol):
+    """A Corrector, or what answers like one."""
+
+    def correct_batch(self, texts: Sequence[str]) -> list[Correction]: ...
+
+
+class CorrectedRow(NamedTuple):
+    """A row and what became of it. ``kinds`` are those of its changes, in their order; a bad row has none, and
+    its ``corrected`` is empty."""
+
+    row: Row
+    corrected: str
+    kinds: tuple[str, ...]
+
+
+@dataclass
+class Counts:
+    """Of all rows so far."""
+
+    rows: int = 0
+    changed: int = 0
+    kinds: Counter = field(default_factory=Counter)  # changes by one of model.analysis.kinds.KINDS
+    problems: list[tuple[int, str]] = field(default_factory=list)  # the first ones' (row number, problem)
+    bad: int = 0
+
+    def add(self, done: CorrectedRow, most_problems: int = 1000) -> None:
+        self.rows += 1
+        self.changed += bool(done.kinds)
+        self.kinds.update(done.kinds)
+        if done.row.problem is not None:
+            self.bad += 1
+            if len(self.problems) < most_problems:
+                self.problems.append((done.row.number, done.row.problem))
+
+    def by_kind(self) -> dict[str, int]:
+        """Every kind with its number, 0 included, in the order of KINDS."""
+        return {kind: self.kinds[kind] for kind in KINDS}
+
+
+def correct_rows(
+    corrector: Corrects, rows: Iterable[Row], together: int = TOGETHER
+) -> Iterator[CorrectedRow]:
+    """Each row corrected, in order. ``together`` rows are corrected at once, so the first answer comes after
+    that many, and whoever stops asking leaves at most that many undone."""
+    rows = iter(rows)
+    while batch := list(islice(rows, together)):
+        readable = [row.text for row in batch if row.problem is None]
+        corrections = iter(corrector.correct_batch(readable) if readable else ())
+        for row in batch:
+            yield CorrectedRow(row, "", ()) if row.problem else _corrected(row, next(corrections))
+
+
+def _corrected(row: Row, correction: Correction) -> CorrectedRow:
+    kinds = tuple(kind_of(change, correction.source, correction.text) for change in correction.changes)
+    return CorrectedRow(row, correction.text, kinds)

@@ -1,0 +1,88 @@
+"""Corrected rows as CSV and XLSX that no spreadsheet takes for anything but text."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from typing import BinaryIO
+
+from model.tables.correcting import CorrectedRow
+
+COLUMNS = ("row", "text", "corrected", "changes", "kinds", "problem")
+
+# What a spreadsheet may take for the beginning of a formula: OWASP's list for CSV injection.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# What XML cannot hold stands in XLSX as _x0001_, and so does what looks like that (ECMA-376, 22.9.2.19).
+_NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
+
+
+def cells(done: CorrectedRow) -> tuple[int, str, str, int, str, str]:
+    """One row of COLUMNS. ``kinds`` are joined by spaces, one word for each change."""
+    row = done.row
+    return row.number, row.text, done.corrected, len(done.kinds), " ".join(done.kinds), row.problem or ""
+
+
+def without_formula(text: str) -> str:
+    """``text`` as a spreadsheet that opens a CSV file shows it: an apostrophe in front of what would be
+    calculated. Halves of surrogate pairs, which no file can hold, become U+FFFD."""
+    text = _SURROGATE.sub("\ufffd", text)
+    return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
+
+
+class CsvWriter:
+    """Writes COLUMNS and rows to ``file`` as UTF-8 with a mark of order, by which Excel knows the encoding.
+
+    The file stays open. ``close`` writes nothing more.
+    """
+
+    def __init__(self, file: BinaryIO):
+        self._text = io.TextIOWrapper(file, "utf-8-sig", newline="", write_through=True)
+        self._writer = csv.writer(self._text, quoting=csv.QUOTE_ALL)
+        self._writer.writerow(COLUMNS)
+
+    def write(self, done: CorrectedRow) -> None:
+        self._writer.writerow(
+            [without_formula(cell) if isinstance(cell, str) else cell for cell in cells(done)]
+        )
+
+    def close(self) -> None:
+        self._text.detach()
+
+
+class XlsxWriter:
+    """Writes COLUMNS and rows to ``file``; every text is a text cell, whatever it begins with."""
+
+    def __init__(self, file: BinaryIO):
+        from openpyxl import Workbook
+
+        self._file, self._book = file, Workbook(write_only=True)
+        self._sheet = self._book.create_sheet("corrections")
+        self._sheet.append(COLUMNS)
+
+    def write(self, done: CorrectedRow) -> None:
+        self._sheet.append([self._text(cell) if isinstance(cell, str) else cell for cell in cells(done)])
+
+    def close(self) -> None:
+        self._book.save(self._file)
+
+    def _text(self, value: str):
+        from openpyxl.cell import WriteOnlyCell
+
+        value = _SURROGATE.sub("\ufffd", value)
+        cell = WriteOnlyCell(self._sheet, _NOT_IN_XML.sub(lambda found: f"_x{ord(found[0]):04X}_", value))
+        cell.data_type, cell.number_format, cell.quotePrefix = "s", "@", True
+        return cell
+
+
+WRITERS = {".csv": CsvWriter, ".xlsx": XlsxWriter}
+
+
+def as_bytes(rows: Iterable[CorrectedRow], suffix: str) -> bytes:
+    """A whole file of one of WRITERS, for a download."""
+    file = io.BytesIO()
+    writer = WRITERS[suffix](file)
+    for done in rows:
+        writer.write(done)
+    writer.close()
+    return file.getvalue()

@@ -1,0 +1,15 @@
+import pytest
+
+from engine import Engine
+
+
+@pytest.fixture(scope="module")
+def engine(tiny_folder):
+    with Engine.start([tiny_folder]) as engine:
+        yield engine
+
+
+@pytest.fixture
+def model(engine, tiny_folder):
+    engine.forget()
+    return engine.open(tiny_folder)

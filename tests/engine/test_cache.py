@@ -1,0 +1,70 @@
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, Event
+
+import pytest
+
+from engine.cache import AnswerCache
+
+
+def found(answer, size=1):
+    return lambda: (answer, size)
+
+
+def never():
+    raise AssertionError("it should have been known")
+
+
+def test_an_answer_is_found_once_and_the_oldest_go_first():
+    cache = AnswerCache(entries=2, room=100)
+    assert [cache.get(key, found(key.upper())) for key in "ab"] == ["A", "B"]
+    assert cache.get("a", never) == "A"  # now "b" is the one that was asked longest ago
+    assert cache.get("c", found("C")) == "C"
+    assert (cache.get("a", never), cache.get("c", never)) == ("A", "C")
+    assert cache.get("b", found("another B")) == "another B"
+    assert len(cache) == 2
+
+
+def test_answers_take_no_more_bytes_than_there_is_room_for():
+    cache = AnswerCache(entries=10, room=100)
+    for key, size in (("a", 60), ("b", 30), ("c", 20)):
+        cache.get(key, found(key, size))
+    assert (cache.get("b", never), cache.get("c", never), len(cache)) == ("b", "c", 2)
+    assert cache.get("huge", found("huge", 101)) == "huge"  # given, not kept
+    assert len(cache) == 0
+
+
+def test_what_went_wrong_is_told_and_asked_again():
+    cache = AnswerCache(entries=2, room=100)
+    with pytest.raises(KeyError):
+        cache.get("a", lambda: {}["nothing"])
+    assert cache.get("a", found("A")) == "A"
+
+
+def test_many_who_ask_at_once_get_the_answer_of_one():
+    cache, everybody, go_on, times = AnswerCache(2, 100), Barrier(4), Event(), []
+
+    def find():
+        times.append(1)
+        assert go_on.wait(30)
+        return object(), 1
+
+    def ask():
+        everybody.wait(30)
+        return cache.get("a", find)
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(ask) for _ in range(4)]
+        go_on.set()
+        answers = {id(each.result(30)) for each in asked}
+    assert (len(answers), len(times)) == (1, 1)
+
+
+def test_an_answer_that_comes_after_clearing_is_given_but_not_kept():
+    cache = AnswerCache(2, 100)
+
+    def find():
+        cache.clear()
+        return "old", 1
+
+    assert cache.get("a", find) == "old"
+    assert cache.get("a", found("new")) == "new"

@@ -1,0 +1,140 @@
+"""Workers that are killed, and engines whose process ends. Needs a system with process descriptors (Linux)."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from engine import Engine, EngineDiedError
+from engine.line import Line
+from engine.process import Orders, WorkerProcess
+
+ROOT = Path(__file__).parents[2]
+SECONDS = 60
+
+
+def end_of(pid: int) -> int:
+    """A descriptor that can be read once the process has ended."""
+    return os.pidfd_open(pid)
+
+
+def has_ended(descriptor: int, seconds: float = SECONDS) -> bool:
+    return bool(select.select([descriptor], [], [], seconds)[0])
+
+
+def next_worker(engine: Engine, old: int | None = None) -> int:
+    """The process of the worker, once there is another than ``old``."""
+    (line,) = engine._lines
+    with line._state:
+        assert line._state.wait_for(lambda: line.endpoint and line.endpoint.pid != old, SECONDS)
+        return line.endpoint.pid
+
+
+def under_way(engine: Engine) -> None:
+    (line,) = engine._lines
+    while not line.under_way:  # it counts before it waits, so this lasts as long as a thread's start
+        os.sched_yield()
+
+
+def test_a_worker_killed_in_the_middle_of_a_question(tiny_folder, tiny_corrector):
+    text = "손니미 완는데 방이 업쓰며"
+    with Engine.start([tiny_folder]) as engine, ThreadPoolExecutor(1) as pool:
+        model = engine.open(tiny_folder)
+        assert model.correct("가나").source == "가나"
+        pid = next_worker(engine)
+        os.kill(pid, signal.SIGSTOP)  # it has the question and does not answer
+        asked = pool.submit(model.correct, text)
+        under_way(engine)
+        os.kill(pid, signal.SIGKILL)
+        assert asked.result(SECONDS) == tiny_corrector.correct(text)
+        assert next_worker(engine) != pid
+
+
+def test_a_question_that_kills_two_workers_gets_an_error_with_a_name(tiny_folder):
+    with Engine.start([tiny_folder]) as engine, ThreadPoolExecutor(1) as pool:
+        model = engine.open(tiny_folder)
+        pid = next_worker(engine)
+        os.kill(pid, signal.SIGSTOP)
+        asked = pool.submit(model.correct, "가나")
+        under_way(engine)
+        os.kill(pid, signal.SIGKILL)
+        second = next_worker(engine, pid)
+        os.kill(second, signal.SIGKILL)
+        with pytest.raises(EngineDiedError, match="twice"):
+            asked.result(SECONDS)
+        assert model.correct("가나").source == "가나"
+
+
+def test_a_worker_that_cannot_be_started_is_named():
+    command = [sys.executable, "-c", "raise SystemExit(3)"]
+    orders = Orders((), 1, 1)
+    with Engine([Line(partial(WorkerProcess, orders, command=command))]) as engine:
+        with pytest.raises(EngineDiedError, match="code 3"):
+            engine.ask(("nowhere", None, "0"), "weight_sizes")
+        assert engine.is_lost
+
+
+START = """
+import sys, pathlib, time
+from engine import Engine
+folder = pathlib.Path(sys.argv[1])
+engine = Engine.start([folder])
+engine.open(folder).correct("가나")
+print(engine.endpoints[0].pid, engine.endpoints[0].address, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def parent(tiny_folder):
+    process = subprocess.Popen(
+        [sys.executable, "-c", START, str(tiny_folder)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    with process:
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM", "Ctrl-C", "exit"])
+def test_no_worker_outlives_who_started_it(parent, end):
+    pid, address = parent.stdout.readline().split()
+    worker = end_of(int(pid))
+    if end == "exit":
+        parent.stdin.close()
+    elif end == "Ctrl-C":
+        os.killpg(parent.pid, signal.SIGINT)  # a terminal tells everybody
+    else:
+        parent.send_signal(signal.Signals[end])
+    assert has_ended(worker)
+    parent.wait(SECONDS)
+    assert not os.path.exists(address)
+
+
+def test_workers_for_several_processes(tiny_folder, tiny_corrector, tmp_path):
+    command = [sys.executable, "-m", "engine", str(tmp_path / "at"), "--model", str(tiny_folder)]
+    with Engine.connect(tmp_path / "at") as early:  # a page may be there before its workers
+        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        try:
+            assert "1 workers" in server.stdout.readline()
+            with Engine.connect(tmp_path / "at") as other:
+                for engine in (early, other):
+                    assert engine.open(tiny_folder).correct("가나") == tiny_corrector.correct("가나")
+            assert (
+                early.open(tiny_folder).correct("다라").source == "다라"
+            )  # the other one's end is not the worker's
+            assert (tmp_path / "at").stat().st_mode & 0o077 == 0
+        finally:
+            server.send_signal(signal.SIGTERM)
+            assert server.wait(SECONDS) == 0

@@ -1,0 +1,173 @@
+"""The face of the engine, answered by a real worker with the tiny network."""
+
+import json
+import pickle
+import shutil
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import Engine, EngineDiedError, EngineError, EngineSlowError
+from engine.answers import pack, unpack
+from model import ModelFolderError
+from model.trace import AttentionTrace
+
+TEXTS = (
+    "전 오래 씂 수 깄는 겍 필요해요.",
+    "손니미 완는데 방이 업쓰며 너떠캐요? 가 나 다.",
+    "",
+    "ok 🙂",
+    "\udcff 가",
+)
+
+
+def same(one, other) -> bool:
+    if isinstance(one, np.ndarray):
+        return one.shape == other.shape and np.allclose(one, other, atol=1e-5)
+    return one == other
+
+
+def equal(trace: AttentionTrace, other: AttentionTrace) -> bool:
+    return all(same(getattr(trace, f.name), getattr(other, f.name)) for f in fields(AttentionTrace))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_it_answers_as_the_corrector_itself_does(model, tiny_corrector, text):
+    found, expected = model.correct(text), tiny_corrector.correct(text)
+    assert found == expected
+    assert found.with_minimum_confidence(0.0) == expected.with_minimum_confidence(0.0)
+    for one, other in zip(found.sentences, expected.sentences, strict=True):
+        assert equal(one.trace, other.trace)
+
+
+def test_what_it_tells_about_a_model(model, tiny_corrector):
+    for name in ("name", "fingerprint", "config", "minimum_confidence", "num_parameters"):
+        assert getattr(model, name) == getattr(tiny_corrector, name)
+    assert model.weight_sizes() == tiny_corrector.weight_sizes()
+    assert model.tokenizer.encode_source("가나") == tiny_corrector.tokenizer.encode_source("가나")
+    assert np.allclose(model.embeddings("가나"), tiny_corrector.embeddings("가나"))
+    found, expected = (each.projections("가나", "가나", 2) for each in (model, tiny_corrector))
+    assert found.keys() == expected.keys()
+    for kind in found:
+        assert np.allclose(found[kind].key, expected[kind].key, atol=1e-5)
+    assert model.progress.is_ready
+
+
+def test_traces_come_with_the_answer_and_other_decisions_are_asked_for(tiny_corrector):
+    correction = tiny_corrector.correct(TEXTS[1])
+    assert correction.proposed
+    asked = []
+
+    def look(source, text):
+        asked.append((source, text))
+        return tiny_corrector.trace(source, text)
+
+    found = unpack(pickle.loads(pickle.dumps(pack(correction))), look)
+    for one, other in zip(found.sentences, correction.sentences, strict=True):
+        assert equal(one.trace, other.trace)
+    assert asked == []
+    undone = found.with_decisions(rejected=range(len(found.proposed)))
+    assert [equal(s.trace, tiny_corrector.trace(s.source, s.source)) for s in undone.sentences] == [
+        True,
+        True,
+    ]
+    assert asked == [(s.source, s.source) for s in undone.sentences if s.proposed]
+
+
+def test_what_the_model_refuses_is_raised_here(model):
+    with pytest.raises(ValueError, match="40 characters, received 41"):
+        model.trace("가" * 41, "가")
+    with pytest.raises(EngineError, match="'oracle'"):
+        model.ask("oracle", "가")
+
+
+def test_answers_are_kept_read_only(model):
+    trace = model.trace("가나", "가나")
+    assert model.trace("가나", "가나") is trace
+    with pytest.raises(ValueError, match="read-only"):
+        trace.cross_attention[:] = 0
+
+
+def test_many_visitors_at_once_get_their_own_answers(model, tiny_corrector):
+    texts = [f"{a}{b} 가나다 {a}" for a in "전오래쓸수있" for b in "는게필요해요"]
+    expected = {text: tiny_corrector.correct(text).text for text in texts}
+    with ThreadPoolExecutor(20) as pool:
+        assert dict(zip(texts, (c.text for c in pool.map(model.correct, texts)), strict=True)) == expected
+
+
+def test_a_changed_model_is_read_again(engine, tiny_folder, tmp_path):
+    folder = shutil.copytree(tiny_folder, tmp_path / "own")
+    before = engine.open(folder)
+    assert engine.open(folder) is before
+    sizes = before.weight_sizes()
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"minimum_confidence": 1.0}))
+    after = engine.open(folder)
+    assert (after.fingerprint != before.fingerprint, after.minimum_confidence) == (True, 1.0)
+    assert after.correct(TEXTS[0]).changes == ()
+    assert (after.weight_sizes(), before.weight_sizes()) == (sizes, sizes)  # one from memory
+
+
+def test_damaged_models(engine, tiny_folder, tmp_path):
+    with pytest.raises(ModelFolderError):
+        engine.open(tmp_path / "nowhere")
+    folder = shutil.copytree(tiny_folder, tmp_path / "damaged")
+    (folder / "weights.npz").write_bytes(b"PK nonsense")
+    damaged = engine.open(folder)
+    with pytest.raises(ModelFolderError, match=r"damaged.weights\.npz"):
+        damaged.correct("가나")
+    assert engine.open(tiny_folder).correct("가나").source == "가나"
+
+
+def test_more_models_than_stay_in_memory(engine, tiny_folder, tmp_path):
+    folders = [shutil.copytree(tiny_folder, tmp_path / name) for name in "abc"]
+    answers = {engine.open(folder).correct(TEXTS[0]).text for folder in [*folders, *folders]}
+    assert len(answers) == 1
+    known = [folder for folder in folders if engine.open(folder).progress.is_ready]
+    assert known == folders[1:]
+
+
+def test_the_page_loads_no_network_library(tiny_folder):
+    code = (
+        "import sys, pathlib, engine; e = engine.Engine.start();"
+        "e.open(pathlib.Path(sys.argv[1])); e.close();"
+        "print(sorted({'tensorflow', 'keras', 'streamlit'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tiny_folder)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
+
+
+def test_nothing_is_left_after_closing(tiny_folder):
+    before = set(threading.enumerate())
+    engine = Engine.start([tiny_folder], workers=2)
+    model = engine.open(tiny_folder)
+    assert model.correct("가나").source == "가나"
+    engine.close()
+    assert set(threading.enumerate()) <= before
+    with pytest.raises(EngineDiedError, match="closed"):
+        model.correct("다라")
+
+
+def test_an_answer_that_does_not_come_in_time(tiny_folder):
+    with Engine.start([tiny_folder], patience=0.0) as engine, pytest.raises(EngineSlowError):
+        engine.open(tiny_folder).correct("가나")
+
+
+@pytest.mark.parametrize("wanted", ["0", "-1", "two", "1.5"])
+def test_a_number_of_workers_that_is_none(monkeypatch, wanted):
+    monkeypatch.delenv("ATTENTION_ENGINE", raising=False)
+    monkeypatch.setenv("ATTENTION_WORKERS", wanted)
+    with pytest.raises(ValueError, match="ATTENTION_WORKERS"):
+        Engine.from_environment()

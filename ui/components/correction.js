@@ -1,0 +1,89 @@
+// The corrected text. A changed word is a button: what was typed, struck out, and what stands now.
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".correction");
+  const text = JSON.stringify(data);
+  root.ask = (what, number) => setTriggerValue("asked", { what, number });
+  if (text === root.shown) return;
+  root.shown = text;
+  const here = root.getRootNode().activeElement?.dataset?.key;
+  root.replaceChildren(sentence(root, data), about(root, data));
+  if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
+}
+
+function sentence(root, { pieces, chosen, opened, words }) {
+  const line = part("p", "corrected");
+  line.lang = "ko";
+  line.setAttribute("aria-label", words.label);
+  for (const piece of pieces) {
+    if ("sentence" in piece) line.append(number(root, piece.sentence, opened, words));
+    else if ("text" in piece) line.append(piece.text);
+    else line.append(...word(root, piece, chosen, words));
+  }
+  return line;
+}
+
+/** Where a sentence begins; pressed, its pictures are shown. */
+function number(root, place, opened, words) {
+  const button = control(root, "sentence", `s${place}`, () => root.ask("open", place), String(place + 1));
+  button.setAttribute("aria-pressed", place === opened);
+  button.setAttribute("aria-label", words.open.replace("{number}", place + 1));
+  return button;
+}
+
+function word(root, { typed, now, made, offered }, chosen, words) {
+  const found = [];
+  if (made.length) {
+    const focused = made.indexOf(chosen);
+    // Each press goes to the next change of the word, the last one lets it go.
+    const next = made[focused + 1] ?? made[focused];
+    const button = control(root, "change", `c${made[0]}`, () => root.ask("choose", next));
+    button.append(marked("del", typed), marked("ins", now));
+    button.setAttribute("aria-pressed", focused >= 0);
+    found.push(button);
+  } else found.push(typed.map(([text]) => text).join(""));
+  for (const { number, text, share } of offered) {
+    const button = control(root, "offer", `o${number}`, () => root.ask("accept", number), visible(text));
+    button.append(part("small", "", share));
+    button.setAttribute("aria-label", words.accept.replace("{text}", text).replace("{share}", share));
+    button.title = button.getAttribute("aria-label");
+    found.push(button);
+  }
+  return found;
+}
+
+/** One line below the text, always there, so that choosing a word moves nothing. */
+function about(root, { proposals, chosen, words }) {
+  const line = part("p", "about");
+  line.setAttribute("aria-live", "polite");
+  const found = proposals[chosen];
+  if (!found) {
+    line.textContent = words.hint;
+    return line;
+  }
+  line.append(part("span", "", found.about));
+  line.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
+  return line;
+}
+
+function control(root, className, key, act, text = "") {
+  const button = part("button", className, text);
+  button.type = "button";
+  button.dataset.key = key;
+  button.onclick = act;
+  return button;
+}
+
+function marked(tag, parts) {
+  const side = part(tag, "");
+  side.append(...parts.map(([text, differs]) => (differs ? part("b", "", text) : text)));
+  return side;
+}
+
+function visible(text) {
+  return text.replaceAll(" ", "␣");
+}
+
+function part(tag, className, text = "") {
+  return Object.assign(document.createElement(tag), { className, textContent: text });
+}

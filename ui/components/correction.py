@@ -1,0 +1,136 @@
+"""The corrected text as the control: its changed words are the buttons that everything else follows."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from model.changes import Change
+from ui.loaders import Correction
+
+LEAST_OFFERED = 0.3  # a proposal that the network believes in less than this is not shown
+WHAT = ("choose", "accept", "reject", "open")  # what a visitor may ask for
+
+_FOLDER = Path(__file__).parent
+_COMPONENT = st.components.v2.component(
+    "correction",
+    html='<div class="correction"></div>',
+    css=(_FOLDER / "correction.css").read_text("utf-8"),
+    js=(_FOLDER / "correction.js").read_text("utf-8"),
+)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A change that the network proposed, and what became of it. ``number`` counts all proposals from 0."""
+
+    number: int
+    change: Change  # offsets in the whole source
+    made: bool
+    about: str  # one line: what it is, how sure the network is, which kind of mistake
+
+
+def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> None:
+    """Show ``data`` of ``correction_data``; ``on_asked`` receives one of WHAT and a number before the page runs again."""
+
+    def answer() -> None:
+        asked = st.session_state[key]["asked"]
+        if not isinstance(asked, dict):
+            return
+        what, number = asked.get("what"), asked.get("number")
+        if what in WHAT and isinstance(number, int) and not isinstance(number, bool):
+            on_asked(what, number)
+
+    _COMPONENT(key=key, data=data, on_asked_change=answer)
+
+
+def correction_data(
+    correction: Correction,
+    proposals: Sequence[Proposal],
+    *,
+    chosen: int | None,
+    opened: int,
+    words: dict[str, str],
+    share_of: Callable[[Change], str],
+) -> dict:
+    """What ``correction.js`` draws, as JSON; typed text stays as it is, the browser writes it as text.
+
+    ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are shown,
+    from 0. ``words`` holds the texts named in ``correction.js``; ``share_of`` writes how sure the network is of a change.
+    """
+    pieces, done = [], 0
+    starts = {sentence.start: number for number, sentence in enumerate(correction.sentences)}
+    several = len(starts) > 1
+    for start, end, inside in _words(correction.source, proposals):
+        pieces += _plain(correction.source, done, start, starts if several else {})
+        done = end
+        if several and start in starts:
+            pieces.append({"sentence": starts[start]})
+        pieces.append(_word(correction.source, start, end, inside, share_of))
+    pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
+    return {
+        "pieces": pieces,
+        "proposals": {str(each.number): {"about": each.about, "made": each.made} for each in proposals},
+        "chosen": chosen,
+        "opened": opened,
+        "words": words,
+    }
+
+
+def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[dict]:
+    """Text that stays, with a mark where another sentence begins."""
+    pieces, done = [], start
+    for place in sorted(place for place in starts if start <= place < end):
+        pieces += [{"text": source[done:place]}, {"sentence": starts[place]}]
+        done = place
+    return [*pieces, {"text": source[done:end]}]
+
+
+def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, list[Proposal]]]:
+    """(start, end, proposals) of the words that proposals touch; words that share one are taken together."""
+    found: list[tuple[int, int, list[Proposal]]] = []
+    for proposal in proposals:
+        start, end = proposal.change.source_start, proposal.change.source_end
+        while start > 0 and not source[start - 1].isspace():
+            start -= 1
+        while end < len(source) and not source[end].isspace():
+            end += 1
+        if found and start < found[-1][1]:
+            first, last, inside = found.pop()
+            found.append((first, max(last, end), [*inside, proposal]))
+        else:
+            found.append((start, end, [proposal]))
+    return found
+
+
+def _word(
+    source: str, start: int, end: int, inside: list[Proposal], share_of: Callable[[Change], str]
+) -> dict:
+    """What was typed, what stands now, and what else the network would have written."""
+    made = [each.change for each in inside if each.made]
+    offered = [each for each in inside if not each.made]
+    return {
+        "typed": _side(source, start, end, made, old=True),
+        "now": _side(source, start, end, made, old=False),
+        "made": [each.number for each in inside if each.made],
+        "offered": [
+            {
+                "number": each.number,
+                "text": "".join(
+                    text for text, _ in _side(source, start, end, [*made, each.change], old=False)
+                ),
+                "share": share_of(each.change),
+            }
+            for each in offered
+        ],
+    }
+
+
+def _side(source: str, start: int, end: int, changes: list[Change], *, old: bool) -> list[tuple[str, bool]]:
+    """(text, whether it differs): the word before or after these changes."""
+    parts, done = [], start
+    for change in sorted(changes, key=lambda change: change.source_start):
+        parts += [(source[done : change.source_start], False), (change.wrong if old else change.right, True)]
+        done = change.source_end
+    return [part for part in [*parts, (source[done:end], False)] if part[0]]

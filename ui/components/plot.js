@@ -1,0 +1,230 @@
+// Draws a Plotly figure, redraws it in place when it changes, and tells which cell was chosen.
+
+const LIBRARY = "app/static/plotly-cartesian-4.1.1.min.js"; // beside the app, as .streamlit/config.toml serves it
+const FORMATS = { png: 3, svg: 1 }; // format -> how many times the size on the screen it has
+const TITLE = 40; // pixels above a saved picture for what it shows
+const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".plot") ?? parentElement.appendChild(part("div", "plot"));
+  root.plot ??= new Plot(root);
+  root.plot.show(data, setTriggerValue);
+  return () => root.plot.stop();
+}
+
+/** The library, fetched once; a page that stands alone brings it along. */
+function library() {
+  window.attentionPlotly ??= window.Plotly
+    ? Promise.resolve(window.Plotly)
+    : new Promise((done, fail) => {
+        const script = document.createElement("script");
+        script.src = new URL(LIBRARY, document.baseURI);
+        script.onload = () => done(window.Plotly);
+        script.onerror = () => fail(new Error(`no answer from ${script.src}`));
+        document.head.append(script);
+      });
+  return window.attentionPlotly;
+}
+library();
+
+class Plot {
+  constructor(root) {
+    this.root = root;
+    this.canvas = root.appendChild(part("div", "canvas"));
+    this.frame = part("div", "cursor");
+    this.told = part("div", "told");
+    this.told.setAttribute("aria-live", "polite");
+    root.append(this.told);
+    this.watch = new ResizeObserver(() => this.resize());
+    this.turn = 0;
+    this.cursor = null;
+    this.canvas.tabIndex = 0;
+    this.canvas.setAttribute("role", "application");
+    this.canvas.onkeydown = (event) => this.key(event);
+    this.canvas.onblur = () => this.point(null);
+    this.onResize = () => this.resize();
+    window.addEventListener("resize", this.onResize);
+    // A finger scrolls the page; a tap arrives as the click that browsers make of it. Only an enlarged figure is moved.
+    const guard = (event) => event.target.closest?.(".nsewdrag") && !this.isEnlarged() && event.stopImmediatePropagation();
+    this.canvas.addEventListener("touchstart", guard, { capture: true, passive: true });
+  }
+
+  show(data, trigger) {
+    this.trigger = trigger;
+    if (data.spec !== this.data?.spec || data.file !== this.data?.file || data.ground !== this.data?.ground) {
+      this.data = data;
+      this.figure = JSON.parse(data.spec);
+      this.canvas.setAttribute("aria-label", data.label);
+      this.drawnFor = null;
+      this.resize();
+    }
+    this.watch.observe(this.root);
+  }
+
+  stop() {
+    this.watch.disconnect();
+  }
+
+  resize() {
+    const width = this.root.clientWidth;
+    if (!width) return;
+    const size = `${width} ${Math.round(roomBelow(this.root))} ${enlargement()}`;
+    if (size === this.drawnFor) return;
+    this.drawnFor = size;
+    this.draw(width);
+  }
+
+  /** Plotly draws in pieces, so a figure that arrives meanwhile waits for its turn, and only the latest one gets it. */
+  async draw(width) {
+    const turn = (this.turn += 1);
+    const at = fitted(this.figure, width, roomBelow(this.root));
+    this.root.style.height = `${at.height}px`; // before the library is there, so that nothing moves when it comes
+    const Plotly = await library();
+    await this.busy;
+    if (turn !== this.turn || !this.root.isConnected) return;
+    this.at = at;
+    this.busy = Plotly.react(this.canvas, at.figure.data, at.figure.layout, this.config());
+    await this.busy;
+    if (!this.listens) {
+      this.listens = true;
+      this.canvas.on("plotly_click", (event) => this.choose(event));
+    }
+    if (this.cursor) this.point(this.cursor);
+    this.root.dataset.drawn = String(turn);
+  }
+
+  config() {
+    const { words } = this.data;
+    const buttons = Object.keys(FORMATS).map((format) => ({
+      name: format,
+      title: words[format],
+      icon: { svg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 30 20"><text x="15" y="15" text-anchor="middle" font-size="12" font-weight="700" font-family="sans-serif">${format.toUpperCase()}</text></svg>` },
+      click: () => this.save(format),
+    }));
+    return {
+      displaylogo: false,
+      scrollZoom: false,
+      showSendToCloud: false, // would offer to upload the chart, with what was typed
+      modeBarButtonsToRemove: ["toImage", "select2d", "lasso2d", "autoScale2d", ...(this.figure.layout.meta?.still ? ["zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"] : [])],
+      modeBarButtonsToAdd: buttons,
+      locale: "page",
+      locales: { page: { dictionary: words.plotly, format: {} } },
+    };
+  }
+
+  isEnlarged() {
+    const { range, _rangeInitial0: start, _rangeInitial1: end } = this.canvas._fullLayout.xaxis;
+    return Math.abs(range[1] - range[0]) < 0.99 * Math.abs(end - start);
+  }
+
+  // --- what is chosen ---
+
+  choose({ points }) {
+    const [{ x, y, customdata, data }] = points;
+    this.tell(data.type === "heatmap" ? { x, y } : { custom: customdata });
+  }
+
+  /** Where clicks mean something, the app hears of them; in a page that stands alone they lead nowhere. */
+  tell(point) {
+    if (this.data.answers && this.trigger) this.trigger("click", point);
+  }
+
+  /** Places that the arrow keys reach: tiles where the figure has such, else the cells of its map. */
+  stops() {
+    const { _fullData: traces } = this.canvas;
+    const tiles = traces?.find((trace) => trace.customdata && trace.type === "scatter");
+    if (tiles) {
+      const { across } = this.figure.layout.meta;
+      return {
+        rows: Math.ceil(tiles.x.length / across), columns: across,
+        at: (row, column) => {
+          const number = row * across + column;
+          const half = this.figure.layout.meta.half;
+          return number < tiles.x.length && {
+            x: tiles.x[number], y: tiles.y[number], half, text: plain(tiles.text[number]), point: { custom: tiles.customdata[number] },
+          };
+        },
+      };
+    }
+    const map = traces?.find((trace) => trace.type === "heatmap");
+    if (!map?.z?.length) return null;
+    const [x0, y0] = [map.x0 ?? 0, map.y0 ?? 0];
+    const { names = ["", "", ""], digits = 3 } = this.figure.layout.meta ?? {};
+    const label = (name, place) => plain(this.canvas._fullLayout[name]?.ticktext?.[place] ?? String(place + 1));
+    return {
+      rows: map.z.length, columns: map.z[0].length,
+      at: (row, column) => ({
+        x: column + x0, y: row + y0, half: [0.5, 0.5], point: { x: column + x0, y: row + y0 },
+        text: `${names[0]} ${label("yaxis2", row)}, ${names[1]} ${label("xaxis2", column)}: ${
+          map.text?.[row]?.[column] || ""} ${names[2]} ${Number(map.z[row][column]).toFixed(digits)}`,
+      }),
+    };
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const stops = this.stops();
+    if (!stops) return;
+    if (event.key in MOVES || event.key === "Home" || event.key === "End") {
+      const [row, column] = this.cursor ?? [0, 0];
+      const [down, right] = MOVES[event.key] ?? [0, event.key === "Home" ? -Infinity : Infinity];
+      const within = (place, count) => Math.min(Math.max(place, 0), count - 1);
+      this.point(this.cursor ? [within(row + down, stops.rows), within(column + right, stops.columns)] : [0, 0]);
+    } else if ((event.key === "Enter" || event.key === " ") && this.cursor) {
+      this.tell(stops.at(...this.cursor).point);
+    } else if (event.key === "Escape" && this.cursor) {
+      this.point(null);
+    } else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  /** Frame a place and say what it holds. */
+  point(place) {
+    const stops = place && this.stops();
+    const found = stops && stops.at(Math.min(place[0], stops.rows - 1), Math.min(place[1], stops.columns - 1));
+    this.cursor = found ? place : null;
+    if (!found) {
+      this.frame.remove();
+      this.told.textContent = "";
+      return;
+    }
+    const { xaxis, yaxis } = this.canvas._fullLayout;
+    const [wide, high] = found.half;
+    const [left, right] = [found.x - wide, found.x + wide].map((x) => xaxis._offset + xaxis.l2p(x));
+    const [top, bottom] = [found.y - high, found.y + high].map((y) => yaxis._offset + yaxis.l2p(y));
+    Object.assign(this.frame.style, {
+      left: `${left}px`, top: `${Math.min(top, bottom)}px`, width: `${right - left}px`, height: `${Math.abs(bottom - top)}px`,
+    });
+    this.root.append(this.frame);
+    this.told.textContent = found.text;
+  }
+
+  // --- saving ---
+
+  /** What is seen, with its ground and with what it shows written above it. */
+  async save(format) {
+    const Plotly = await library();
+    const { width, height } = this.canvas._fullLayout;
+    const layout = { ...this.canvas.layout, paper_bgcolor: this.data.ground };
+    const above = this.data.title ? TITLE : 0;
+    if (above) {
+      layout.margin = { ...layout.margin, t: (layout.margin?.t ?? 80) + above };
+      layout.height = height + above;
+      layout.title = { text: this.data.title, font: { size: 15 }, x: 0.01, xanchor: "left", yref: "container", y: 1 - TITLE / 2 / layout.height, yanchor: "middle" };
+    }
+    return Plotly.downloadImage(
+      { data: this.canvas.data, layout, config: { staticPlot: true } },
+      { format, width, height: height + above, scale: FORMATS[format], filename: this.data.file }
+    );
+  }
+}
+
+/** A label as it is read: Plotly's own marks taken away. */
+function plain(label) {
+  return new DOMParser().parseFromString(String(label).replaceAll("<br>", " "), "text/html").body.textContent;
+}
+
+function part(tag, className) {
+  return Object.assign(document.createElement(tag), { className });
+}

@@ -1,0 +1,172 @@
+// Where everything of a fitted figure stands, in pixels. The wrapper puts this text before that of plot.js.
+//
+// A figure says in layout.meta.fit how it may be fitted to the window:
+//   "cells"  a map whose cells are squares. One cell has the same size for all maps of a sentence and for sentences
+//            of about the same length, so that pictures can be compared and nothing jumps while one types.
+//   "box"    a picture that fills the room it is given.
+// A figure without it keeps the height that it was made with.
+
+const STEPS = [9, 17, 25, 33, 41, 49, 65, 97, 129]; // tokens; a cell gets smaller only from one step to the next
+const LEAST_CELL = 11; // pixels: smaller ones could not carry a label
+const LARGEST_CELL = 40;
+const LEAST_BOX = 240; // pixels, of a map on a very low window
+const FOOT = 6; // pixels below the cells
+const KEY_WIDTH = 190; // of the colour bar and the legend to the right of the cells
+const KEY_HEIGHT = 84; // of the same below the cells
+const BAR = 150; // pixels that the colour bar is long
+const USUAL_TYPE = 17; // pixels of one rem
+
+/** How much larger the page's type is than usual, as for the back row of a lecture. */
+function enlargement() {
+  return Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TYPE);
+}
+
+/**
+ * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge. What
+ * begins far down is reached by scrolling anyway, and may have most of a window.
+ */
+function roomBelow(element) {
+  const scrolled = element.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
+  const room = window.innerHeight - (element.getBoundingClientRect().top + scrolled) - FOOT;
+  return room < 0.45 * window.innerHeight ? 0.85 * window.innerHeight : room;
+}
+
+/** {figure, width, height} as it is drawn in a box of `width` pixels with `room` pixels down to the window's edge. */
+function fitted(figure, width, room) {
+  const fit = figure.layout.meta?.fit;
+  if (fit === "cells") return fittedCells(figure, width, room);
+  if (fit === "box") {
+    const { t = 0, b = 0, l = 0, r = 0 } = figure.layout.margin;
+    const whole = (width - l - r) * figure.layout.meta.ratio + t + b; // at which the picture is as wide as its room
+    return resized(figure, width, Math.max(LEAST_BOX, Math.min(width < 520 ? whole : room, whole)));
+  }
+  return resized(enlarged(figure), width, figure.layout.height ?? 360);
+}
+
+function resized(figure, width, height) {
+  return { figure: { ...figure, layout: { ...figure.layout, width, height, autosize: false } }, width, height };
+}
+
+/** Larger type in lecture mode, for a figure that is not fitted. */
+function enlarged(figure) {
+  const factor = 1 + (enlargement() - 1) * 0.8;
+  if (factor === 1) return figure;
+  const margin = { ...figure.layout.margin };
+  const more = (margin.t ?? 0) * (factor - 1);
+  if (margin.t) margin.t += more;
+  const height = figure.layout.height && figure.layout.height + more;
+  return { ...figure, layout: { ...largerFonts(figure.layout, factor), margin, height } };
+}
+
+function largerFonts(part, factor, inFont = false) {
+  if (Array.isArray(part)) return part.map((each) => largerFonts(each, factor));
+  if (part === null || typeof part !== "object") return part;
+  return Object.fromEntries(
+    Object.entries(part).map(([name, value]) => [
+      name,
+      inFont && name === "size" ? value * factor : largerFonts(value, factor, name.endsWith("font")),
+    ])
+  );
+}
+
+function fittedCells(figure, width, room) {
+  const { rows, columns, extent, row_em: rowEm, column_em: columnEm, upright } = figure.layout.meta;
+  const larger = enlargement();
+  const name = 21 * larger; // pixels of an axis's name
+  const capacity = STEPS.find((step) => step >= extent) ?? extent;
+  const narrow = width < 520;
+  const measure = (cell) => {
+    const font = Math.max(9, Math.min(15 * larger, (larger > 1 ? 0.95 : 0.74) * cell));
+    const left = name + rowEm * font + 4;
+    const top = name + (upright ? 1.45 : columnEm) * font + 4;
+    return { font, left, top };
+  };
+  const most = narrow ? Infinity : Math.max(room, LEAST_BOX);
+  // The labels depend on the cell and the cell on what the labels leave: three rounds settle it.
+  let cell = 20;
+  for (let round = 0; round < 3; round += 1) {
+    const { left, top } = measure(cell);
+    const across = (width - left - (narrow ? 4 : KEY_WIDTH)) / capacity;
+    const down = (most - top - FOOT) / capacity;
+    cell = Math.min(across, down, LARGEST_CELL * larger);
+  }
+  cell = Math.max(LEAST_CELL, Math.floor(cell * 4) / 4);
+  const { font, left, top } = measure(cell);
+  const [across, down] = [cell * columns, cell * rows];
+  const beside = !narrow;
+  const keyBelow = beside ? 0 : KEY_HEIGHT * larger;
+  const drawnWidth = Math.max(width, left + across + (beside ? KEY_WIDTH : 4));
+  // The box keeps its height whatever stands in it; only a longer sentence makes it taller than the window.
+  const height = beside
+    ? Math.max(most, top + cell * Math.max(rows, extent) + FOOT)
+    : top + cell * Math.max(rows, extent) + keyBelow + FOOT;
+  const layout = {
+    ...figure.layout,
+    width: drawnWidth,
+    height,
+    autosize: false,
+    margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
+    xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font) }, font, larger),
+    yaxis: axis(figure.layout.yaxis, font, larger),
+    legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: 12.5 * larger } },
+  };
+  const bar = barPlace(beside, across, down, larger, cell * extent);
+  const data = figure.data.map((trace) => withBar(trace, bar, cell));
+  return { figure: { ...figure, data, layout }, width: drawnWidth, height, cell };
+}
+
+/** All columns labelled; one whose label is wider than it, such as the end mark, has it smaller. */
+function labels({ tickvals, ticktext }, upright, cell, font) {
+  if (!upright) return { tickvals, ticktext, tickangle: -90 };
+  const fit = (label) => {
+    const characters = label.replace(/&[^;]+;/g, "x").length;
+    const wide = characters * font * 0.62;
+    return characters > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
+  };
+  return { tickvals, ticktext: ticktext.map(fit), tickangle: 0 };
+}
+
+function axis(given, font, larger) {
+  return {
+    ...given,
+    tickfont: { ...given.tickfont, size: font },
+    title: { ...given.title, font: { ...given.title?.font, size: 13 * larger } },
+    automargin: false,
+    scaleanchor: undefined,
+    constrain: undefined,
+  };
+}
+
+// Both stand in shares of the cells' own width and height: that is how Plotly measures beside the cells.
+function barPlace(beside, across, down, larger, lowest) {
+  const font = { size: 12 * larger };
+  if (beside)
+    return {
+      orientation: "v", x: 1, xanchor: "left", xpad: 14, xref: "paper", y: 1, yanchor: "top", ypad: 0, yref: "paper",
+      len: BAR * larger, lenmode: "pixels", thickness: 11, tickfont: font, titlefont: font, side: "right",
+    };
+  return {
+    orientation: "h", x: 0, xanchor: "left", xpad: 0, xref: "paper", y: 1 - (lowest + 12) / down, yanchor: "top",
+    ypad: 0, yref: "paper", len: BAR, lenmode: "pixels", thickness: 10, tickfont: font, titlefont: font, side: "right",
+  };
+}
+
+function keyPlace(beside, across, down, lowest) {
+  if (beside)
+    return {
+      orientation: "v", x: 1 + 8 / across, xanchor: "left", xref: "paper", yref: "paper", yanchor: "top",
+      y: 1 - (BAR * enlargement() + 34) / down,
+    };
+  return { orientation: "h", x: 0, xanchor: "left", xref: "paper", y: 1 - (lowest + 44) / down, yanchor: "top", yref: "paper" };
+}
+
+function withBar(trace, { titlefont, side, ...place }, cell) {
+  const gaps = trace.type === "heatmap" ? { xgap: cell >= 9 ? 1 : 0, ygap: cell >= 9 ? 1 : 0 } : {};
+  const dressed = (bar) => ({
+    ...bar, ...place, title: { ...bar.title, font: { ...bar.title?.font, size: titlefont.size }, side: place.orientation === "v" ? "top" : "right" },
+  });
+  if (trace.colorbar) return { ...trace, ...gaps, colorbar: dressed(trace.colorbar) };
+  if (trace.marker?.colorbar)
+    return { ...trace, marker: { ...trace.marker, colorbar: dressed(trace.marker.colorbar) } };
+  return { ...trace, ...gaps };
+}

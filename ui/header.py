@@ -1,0 +1,66 @@
+"""The top line of every page: the pages, the product's name, what the page adds, the language, the lecture mode."""
+
+import streamlit as st
+
+from ui import address, controls, markup
+from ui.texts import LANGUAGES, language, say
+
+PAGES = ("attention", "calculation", "masks", "positions", "network", "model")  # the first is the entrance
+
+
+def show(page: str) -> None:
+    """The whole line on ``page``, one of PAGES."""
+    begin(page)
+    tools()
+
+
+def begin(page: str) -> None:
+    """The left part of the line: the other pages, and the product's name."""
+    markup.style()
+    if controls.is_on("lecture"):
+        markup.lecture_style()
+    with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):
+        _pages(page)
+        markup.heading(say("product"), "product", level=1 if page == PAGES[0] else 2)
+
+
+def tools() -> st.delta_generator.DeltaGenerator:
+    """The right part; what is put into the container returned stands in it.
+
+    It may come later in the page than it is seen, so that a keyboard reaches the text before it.
+    """
+    with st.container(
+        key="tools", horizontal=True, vertical_alignment="center", width="content", gap="small"
+    ):
+        own = st.container(
+            key="own", horizontal=True, vertical_alignment="center", width="content", gap="small"
+        )
+        other = next(each for each in LANGUAGES if each != language())
+        st.button(
+            LANGUAGES[other], key="language", type="tertiary", on_click=address.put, args=("lang", other)
+        )
+        with st.container(key="lecture_switch", width="content"):
+            controls.switch("lecture")
+    return own
+
+
+def _pages(page: str) -> None:
+    def go() -> None:
+        st.session_state["turn_to"] = st.session_state["pages"]
+
+    st.menu_button(
+        say(f"{page}_page"),
+        PAGES,
+        format_func=lambda name: say(f"{name}_page"),
+        key="pages",
+        icon=":material/menu:",
+        on_click=go,
+    )
+    wanted = st.session_state.pop("turn_to", None)
+    if wanted in PAGES and wanted != page:
+        st.switch_page(f"ui/pages/{wanted}.py")
+
+
+def theme() -> str:
+    """ "light" or "dark", as the visitor's browser or the menu says."""
+    return controls.theme()

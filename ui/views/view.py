@@ -1,0 +1,31 @@
+"""What a view of one sentence is; each file beside this declares one as ``VIEW``."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ui.lens import Lens
+from ui.settings import Setting
+
+Values = Mapping[str, object]  # name of a setting -> its value
+
+
+@dataclass(frozen=True)
+class View:
+    """A way to look at one sentence.
+
+    ``describe`` is the sentence above the picture, computed from what it shows. ``draw`` shows the picture and
+    nothing else, so that it stands at the same place whatever is chosen. ``notes`` are said below it, ``explain``
+    shows the idea, the formulas and the sources one click away.
+    """
+
+    name: str  # of the text ``view_<name>``, of the setting, and of its file
+    describe: Callable[[Lens, Values], str]
+    draw: Callable[[Lens, Values], None]
+    settings: tuple[Setting, ...] = ()
+    notes: Callable[[Lens, Values], list[str]] = lambda lens, values: []
+    explain: Callable[[Lens], None] | None = None
+    choose: Callable[[Lens], None] | None = None  # controls beside its settings, where these do not suffice
+    framed: Callable[[Lens], list[tuple[int, int]]] | None = (
+        None  # heads to mark among all; None: those selected
+    )
+    has_map: bool = True  # whether kind, layer and head decide what it shows

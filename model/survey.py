@@ -52,6 +52,12 @@ class Plan:
         """The pairs that effects are measured on."""
         return tuple(pair for pair in self.pairs if pair[0] != pair[1])[: self.effects]
 
+    @property
+    def judged(self) -> tuple[Pair, ...]:
+        """The pairs that the pruning curve is measured on: the last ones, so that in a long file the order of the heads
+        was chosen on others."""
+        return self.pairs[-self.pruning :] if self.pruning else ()
+
 
 class Survey:
     """The running sums of one survey; ``run`` adds to them, ``save`` and ``restore`` keep them in a file."""

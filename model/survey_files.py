@@ -69,7 +69,8 @@ def result(survey: Survey) -> dict:
     ``roles[kind][role][class]``: ``mean``, ``margin`` (half of the 95 % interval), ``chance`` (the mean of a head that
     looks alike at all it may see), ``rows``; observed. ``effects[kind]``: what taking a head away changes, in nats, at
     edited and at copied characters, and of the whole text (``loss``, positive where it hurts); intervened. ``means``: what
-    heads put out on average. ``examples[kind][role]``: of each head a sentence and a row.
+    heads put out on average. ``pruning``: by order of removal rows of (removed, exact, untouched); ``pruning_overlap`` of its
+    ``pruning_sentences`` were also among those by which heads were ordered. ``examples[kind][role]``: of each head a sentence and a row.
     """
     means = {kind: survey.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
     return {
@@ -77,6 +78,8 @@ def result(survey: Survey) -> dict:
         "fingerprint": survey.corrector.fingerprint,
         "sentences": survey.done["roles"],
         "effect_sentences": survey.done["effects"],
+        "pruning_sentences": len(survey.plan.judged),
+        "pruning_overlap": len(set(survey.plan.judged) & set(survey.plan.edited)),
         "kinds": list(survey.kinds),
         "roles": {kind: _roles(survey, kind) for kind in survey.kinds},
         "effects": _effects(survey) if survey.done["effects"] else {},

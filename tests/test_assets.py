@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from model.folder import ASSETS, list_models, load_model_folder, snapshot_steps
+from model.folder import ASSETS, fingerprint, list_models, load_model_folder, snapshot_steps
 
 MODELS = [entry.name for entry in list_models(ASSETS)]
 MEGABYTE = 1_000_000
@@ -53,3 +53,13 @@ def test_the_snapshots_of_growing_up():
         rows = list(csv.DictReader(file))
     assert [int(row["step"]) for row in rows] == list(steps)
     assert float(rows[-1]["cer_after"]) < float(rows[0]["cer_after"])
+
+
+def test_the_survey_of_heads_belongs_to_the_shipped_weights():
+    path = ASSETS / "transformer" / "heads.json"
+    found = json.loads(path.read_text("utf-8"))
+    assert found["fingerprint"] == fingerprint(ASSETS / "transformer")
+    assert path.stat().st_size < MEGABYTE / 2
+    assert len(found["pruning_order"]) == 48
+    with open(path.with_suffix(".csv"), newline="", encoding="utf-8") as file:
+        assert len(list(csv.DictReader(file))) == 48

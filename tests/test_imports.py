@@ -11,7 +11,14 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("model", "viz", "ui", "training")
 NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
 # Of the model's modules, what data flows in; anyone may read it, and none of them loads a network.
-LIGHT = {"model.changes", "model.hangul", "model.projections", "model.selection", "model.sentences"}
+LIGHT = {
+    "model.changes",
+    "model.hangul",
+    "model.interventions",
+    "model.projections",
+    "model.selection",
+    "model.sentences",
+}
 LIGHT |= {
     "model.trace",
     "model.analysis",

@@ -8,6 +8,7 @@ import asyncio
 import json
 import urllib.request
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from http.cookiejar import CookieJar
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 TEXT_AREA = "live_text"
-GONE = (OSError, WebSocketException, TimeoutError)  # what a lost connection raises
+GONE = (OSError, HTTPException, WebSocketException, TimeoutError)  # what a lost connection raises
 
 
 @dataclass

@@ -89,7 +89,7 @@ class Stay:
         """Take what the page sends, until cancelled."""
         while True:
             try:
-                seen = await self.visitor.next_run(self.patience)
+                seen = await self.visitor.next_run()
             except GONE:
                 self.figures.back += 1
                 if not await self.come():

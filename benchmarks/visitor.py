@@ -8,6 +8,7 @@ import asyncio
 import json
 import urllib.request
 from dataclasses import dataclass, field
+from http.client import HTTPException
 from http.cookiejar import CookieJar
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 TEXT_AREA = "live_text"
-GONE = (OSError, WebSocketException, TimeoutError)  # what a lost connection raises
+GONE = (OSError, HTTPException, WebSocketException, TimeoutError)  # what a lost connection raises
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Visitor:
     async def open(self, patience: float) -> None:
         """Fetch the shell as a browser does, with its cookies, and open the websocket. A visitor who was here
         before asks for the same session and brings what was typed."""
+        await self.close()
         await asyncio.to_thread(self._fetch_shell, patience)
         parts = urlsplit(self.address)
         scheme = "wss" if parts.scheme == "https" else "ws"
@@ -70,8 +72,9 @@ class Visitor:
         self.text = text
         await self._run_script()
 
-    async def next_run(self, patience: float) -> Seen:
-        """What the next run that comes to its end has drawn, given up or not."""
+    async def next_run(self, patience: float | None = None) -> Seen:
+        """What the next run that comes to its end has drawn, given up or not. TimeoutError where nothing comes
+        for ``patience`` seconds; without it there is no limit."""
         seen, shown = Seen(), []
         while True:
             raw = await asyncio.wait_for(self._socket.recv(), patience)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("model", "viz", "ui", "training")
+ROOMS = ("model", "engine", "viz", "ui", "training")
 NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
 # Of the model's modules, what data flows in; anyone may read it, and none of them loads a network.
 LIGHT = {
@@ -52,7 +52,13 @@ def roots(path: Path) -> set[str]:
 
 @pytest.mark.parametrize(
     ("room", "others"),
-    [("model", set()), ("viz", set()), ("training", {"model"}), ("ui", {"model", "viz"})],
+    [
+        ("model", set()),
+        ("engine", {"model"}),
+        ("viz", set()),
+        ("training", {"model"}),
+        ("ui", {"model", "engine", "viz"}),
+    ],
 )
 def test_rooms_import_only_the_rooms_they_may(room, others):
     for path in files(room):
@@ -66,7 +72,7 @@ def test_figures_need_nothing_but_numpy_pandas_and_plotly():
 
 
 def test_only_the_networks_and_their_training_know_tensorflow():
-    for path in (ROOT / "app.py", *files("ui"), *files("viz")):
+    for path in (ROOT / "app.py", *files("engine"), *files("ui"), *files("viz")):
         assert not roots(path) & NETWORK_LIBRARIES, path
     for path in files("benchmarks"):  # torch only as what is compared with
         assert not roots(path) & (NETWORK_LIBRARIES - {"torch"}), path
@@ -86,7 +92,16 @@ def test_pages_do_not_import_each_other():
 
 def test_importing_the_library_and_the_commands_loads_no_network_library():
     # The page paints, --help answers and background workers start without waiting for TensorFlow.
-    modules = ["model.__main__", "training.__main__", "training.stream", "training.evaluate", "viz"]
+    modules = [
+        "model.__main__",
+        "model.tables",
+        "engine",
+        "engine.worker",
+        "training.__main__",
+        "training.stream",
+        "training.evaluate",
+        "viz",
+    ]
     code = f"import sys, {', '.join([*modules, *sorted(LIGHT)])}; print(sorted({NETWORK_LIBRARIES!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr

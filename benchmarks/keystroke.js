@@ -1,9 +1,12 @@
 // Runs in the page before the app does: notes when a key, its sending and its picture happen, in the browser's clock.
 // All times are milliseconds of performance.now().
 window.watch = (() => {
-  let key, typed, sent, drawn, before, blocked;
+  let key, typed, sent, written, drawn, before, blocked;
   const paint = (then) => requestAnimationFrame(() => setTimeout(then)); // after the frame has been painted
-  const plot = (name) => document.querySelector(`[class*="st-key-${name}_"] .js-plotly-plot`);
+  const plot = (name) => document.querySelector(`.st-key-${name} .js-plotly-plot`);
+  // The corrected text stands in a component of its own, out of reach of the page's selectors.
+  const corrected = () =>
+    [...document.querySelectorAll(".st-key-correction *")].map((each) => each.shadowRoot?.querySelector(".corrected")).find(Boolean)?.textContent;
 
   const Original = window.WebSocket;
   window.WebSocket = class extends Original {
@@ -26,8 +29,12 @@ window.watch = (() => {
   }
 
   function look() {
+    if (key && !written && corrected() !== before.text) {
+      written = -1;
+      paint(() => (written = performance.now()));
+    }
     if (!key || drawn || shown("heatmap") !== typed) return;
-    if (plot("overview") && [null, before].includes(shown("overview"))) return;
+    if (plot("overview") && [null, before.overview].includes(shown("overview"))) return;
     drawn = -1;
     paint(() => (drawn = performance.now()));
   }
@@ -42,13 +49,17 @@ window.watch = (() => {
   );
   addEventListener("DOMContentLoaded", () => {
     new MutationObserver(look).observe(document.body, { childList: true, subtree: true, attributes: true });
+    // What changes inside a component's own tree reaches no observer of the page.
+    const watchFrames = () => (look(), requestAnimationFrame(watchFrames));
+    watchFrames();
   });
 
   return {
     start() {
-      [key, sent, drawn, blocked, before] = [0, 0, 0, 0, shown("overview")];
+      [key, sent, written, drawn, blocked] = [0, 0, 0, 0, 0];
+      before = { overview: shown("overview"), text: corrected() };
     },
-    // Once the picture is there: when the text was sent and when all was painted, after the key.
-    result: () => drawn > 0 && { sent: sent - key, drawn: drawn - key, blocked },
+    // Once all is there: when the text was sent, when its correction was painted, and when both pictures were.
+    result: () => drawn > 0 && written > 0 && { sent: sent - key, written: written - key, drawn: drawn - key, blocked },
   };
 })();

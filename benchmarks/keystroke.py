@@ -33,7 +33,8 @@ STAGES = {
     "server: until its first message": lambda key: key.answered - key.sent,
     "server: until the last figure": lambda key: key.delivered - key.answered,
     "browser: until both are painted": lambda key: key.drawn - key.delivered,
-    "AFTER THE PAUSE": lambda key: key.drawn - key.sent,
+    "AFTER THE PAUSE: corrected text": lambda key: key.written - key.sent,
+    "AFTER THE PAUSE: both pictures": lambda key: key.drawn - key.sent,
     "after the key": lambda key: key.drawn,
     "run's last message, after the pause": lambda key: key.finished - key.sent,
     "browser busy in long tasks": lambda key: key.blocked,
@@ -48,6 +49,7 @@ class Update:
     answered: float  # the run's first message
     delivered: float  # the last figure
     finished: float  # the run's last message
+    written: float  # the corrected text painted
     drawn: float  # both figures painted
     blocked: float  # how long tasks of more than 50 ms kept the browser busy
     runs: int  # of the script
@@ -103,7 +105,12 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
         message = ForwardMsg.FromString(data)
         kind = message.WhichOneof("type")
         runs += kind == "new_session"
-        if kind == "delta" and message.delta.new_element.WhichOneof("type") == "plotly_chart":
+        element = message.delta.new_element if kind == "delta" else None
+        if (
+            element
+            and element.WhichOneof("type") == "bidi_component"
+            and element.bidi_component.component_name == "plot"
+        ):
             kind = "figure"
         at[kind] = seen["sent"] + 1000 * (time - wire.sent)
     return Update(
@@ -111,6 +118,7 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
         at["new_session"],
         at["figure"],
         at["script_finished"],
+        seen["written"],
         seen["drawn"],
         seen["blocked"],
         runs,
@@ -154,13 +162,14 @@ def main(keys, tokens, port):
         page.add_init_script(WATCH)
         wire = Wire(page.context.new_cdp_session(page))
         page.goto(address)
-        page.wait_for_selector(".stPlotlyChart .main-svg", timeout=180_000)
+        page.wait_for_selector(".plot[data-drawn]", timeout=180_000)
         page.wait_for_timeout(3_000)
         first = wire.sizes()
         text = sentence(tokens, rng)
         page.get_by_label("고칠 글").fill(text)
         page.wait_for_timeout(8_000)
-        expect(page.locator(".typed")).to_have_text(text)  # else shorter sentences would be measured
+        expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=120_000)
+        page.wait_for_timeout(8_000)  # the lengths are compiled
         updates = [type_key(page, wire, character) for character in characters][WARMING:]
         click.echo(f"{os.cpu_count()} processors, Chromium {browser.version}, {tokens} tokens, {keys} keys")
         report(updates, first, wire.resources)

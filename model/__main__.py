@@ -9,7 +9,8 @@ from dataclasses import asdict
 import click
 
 from model.corrector import DEFAULT_MODEL, Correction, Corrector
-from model.folder import ModelFolderError, find_model_folder
+from model.folder import ASSETS, ModelFolderError, find_model_folder, list_models
+from model.quiet import hide_log_lines
 from model.remembered import FILE, NotOneSentenceError, remember
 from model.trace import AttentionTrace
 
@@ -69,7 +70,11 @@ def _load(model: str, minimum_confidence: float | None = None, beam_width: int =
     try:
         return Corrector.load(model, minimum_confidence, beam_width=beam_width)
     except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
+        message = str(error)
+        if not find_model_folder(model).is_dir():
+            names = ", ".join(entry.name for entry in list_models(ASSETS))
+            message = f"there is no model {model!r}. Models in assets/: {names}. A path may be given, too."
+        raise click.ClickException(message) from error
 
 
 def _input_lines() -> Iterator[str]:
@@ -107,4 +112,5 @@ def _attention(trace: AttentionTrace) -> dict:
 
 
 if __name__ == "__main__":
+    hide_log_lines()
     main(prog_name="python -m model")

@@ -16,6 +16,7 @@ from model.drafting import Produced, read_off
 from model.folder import find_model_folder, load_model_folder, model_name
 from model.positions import positional_encoding
 from model.projections import Projections
+from model.protected import spares_outcries, spares_protected
 from model.sentences import split_sentences
 from model.tokenizer import END, START, Tokenizer, normalise, visible
 from model.trace import AttentionTrace
@@ -248,14 +249,18 @@ class Corrector:
 
     def _weigh(self, answer: Answer) -> tuple[Change, ...]:
         """The changes of an answer with their probabilities; those that would touch a protected
-        character, or the spaces beside one that the network cannot read, are no proposals."""
+        character or a laugh, or the spaces beside what the network cannot read, are no proposals."""
         original = self.tokenizer.encode_target(answer.source)
         return select_changes(
             (
                 with_probabilities(change, answer.produced, original[change.source_start])
                 for change in find_changes(answer.source, answer.target)
             ),
-            lambda change: spares_protected(change) and self._can_judge(change, answer.source),
+            lambda change: (
+                spares_protected(change)
+                and spares_outcries(change, answer.source)
+                and self._can_judge(change, answer.source)
+            ),
         )
 
     def _can_judge(self, change: Change, source: str) -> bool:
@@ -330,24 +335,6 @@ class Corrector:
                 f"a sentence may have {self.config.max_length} characters, received {len(source)}"
             )
         return self.tokenizer.encode_source(source), self.tokenizer.encode_target(target)
-
-
-# What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
-_FREE_PUNCTUATION = frozenset(".,!?~…")
-
-
-def _protected(text: str) -> str:
-    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
-    return "".join(
-        c
-        for c in text
-        if not (hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace() or c in _FREE_PUNCTUATION)
-    )
-
-
-def spares_protected(change: Change) -> bool:
-    """Whether a change neither loses, alters nor invents a protected character."""
-    return _protected(change.wrong) == _protected(change.right)
 
 
 def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:

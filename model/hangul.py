@@ -21,6 +21,11 @@ def is_syllable(character: str) -> bool:
     return len(character) == 1 and FIRST_SYLLABLE <= ord(character) <= LAST_SYLLABLE
 
 
+def is_hangul(character: str) -> bool:
+    """Whether ``character`` is a syllable, or a jamo that stands alone (ㄱ … ㅣ)."""
+    return is_syllable(character) or (len(character) == 1 and "ㄱ" <= character <= "ㅣ")
+
+
 def indices(syllable: str) -> tuple[int, int, int]:
     """Positions of a syllable's jamo in ``INITIALS``, ``MEDIALS`` and ``FINALS``."""
     offset = ord(syllable) - FIRST_SYLLABLE

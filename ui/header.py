@@ -8,14 +8,30 @@ from ui.texts import LANGUAGES, language, say
 PAGES = ("attention", "calculation", "masks", "positions", "network", "model")  # the first is the entrance
 
 
-def show(page: str) -> st.delta_generator.DeltaGenerator:
-    """Draw the line on ``page``, one of PAGES; what is put into the container returned stands in it."""
+def show(page: str) -> None:
+    """The whole line on ``page``, one of PAGES."""
+    begin(page)
+    tools()
+
+
+def begin(page: str) -> None:
+    """The left part of the line: the other pages, and the product's name."""
     markup.style()
     if controls.is_on("lecture"):
         markup.lecture_style()
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):
         _pages(page)
         markup.heading(say("product"), "product", level=1 if page == PAGES[0] else 2)
+
+
+def tools() -> st.delta_generator.DeltaGenerator:
+    """The right part; what is put into the container returned stands in it.
+
+    It may come later in the page than it is seen, so that a keyboard reaches the text before it.
+    """
+    with st.container(
+        key="tools", horizontal=True, vertical_alignment="center", width="content", gap="small"
+    ):
         own = st.container(
             key="own", horizontal=True, vertical_alignment="center", width="content", gap="small"
         )

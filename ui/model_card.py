@@ -26,14 +26,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ModelCard:
-    """``runs`` are the trainings the model went through, the first one first. ``evaluation`` and ``history``
-    are None where the folder does not hold them."""
+    """``runs`` are the trainings the model went through, the first one first. ``evaluation``, ``history`` and
+    ``snapshots`` are None where the folder does not hold them."""
 
     config: dict
     parameters: int
     evaluation: dict | None
     history: pd.DataFrame | None
     runs: tuple[dict, ...]
+    snapshots: pd.DataFrame | None  # a row for each, with its scores
 
     @property
     def learned(self) -> tuple[int, float] | None:
@@ -56,6 +57,7 @@ def read_card(folder: Path) -> ModelCard | None:
         _read(folder / "evaluation.json", _read_json),
         _read(folder / "history.csv", pd.read_csv),
         tuple((_read(folder / "run.json", _read_json) or {}).get("runs", ())),
+        _read(folder / "snapshots.csv", pd.read_csv),
     )
 
 
@@ -92,6 +94,12 @@ def comparison_table(cards: Mapping[str, ModelCard]) -> pd.DataFrame:
     table.insert(0, "parameters", [card.parameters for card in cards.values()])
     table.insert(1, "pairs", [card.learned[0] if card.learned else np.nan for card in cards.values()])
     return table
+
+
+def snapshot_table(snapshots: pd.DataFrame) -> pd.DataFrame:
+    """One row for each snapshot, by its training step."""
+    columns = ("pairs", "exact_match", "cer_after", "f0.5", "clean_untouched")
+    return snapshots.set_index("step").reindex(columns=columns)
 
 
 def family_table(evaluation: dict) -> pd.DataFrame:

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 
 import streamlit as st
 
-from model.hangul import is_syllable
+from model.hangul import is_hangul
 from model.sentences import split_sentences
 from ui import loaders, loading, markup
+from ui.components.correction import LEAST_OFFERED
 from ui.texts import say
 
 
@@ -56,6 +57,7 @@ def about(text: str, correction: loaders.Correction, limit: int) -> None:
         markup.paragraph(say("read_in_parts", limit=limit), "note")
     if not unicodedata.is_normalized("NFC", text):
         markup.paragraph(say("composed"), "note")
-    if correction.proposed or all(sentence.too_long for sentence in correction.sentences):
+    offered = (change for change in correction.proposed if change.confidence >= LEAST_OFFERED)
+    if correction.changes or any(offered) or all(sentence.too_long for sentence in correction.sentences):
         return
-    st.success(say("nothing_to_correct" if any(map(is_syllable, correction.source)) else "no_hangul"))
+    st.info(say("nothing_found" if any(map(is_hangul, correction.source)) else "no_hangul"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from model.analysis.kinds import kind_of
 from model.changes import Change, apply_changes
 from ui import address, loaders
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data
+from ui.kinds_text import kind_name
+from ui.numbers_text import probability
 from ui.texts import say
 from ui.views.edits import in_words
 
@@ -49,20 +50,25 @@ def show_correction(
     chosen = _chosen(sentence)
     number = _number(found, place, chosen)
     correction(
-        correction_data(found, proposals, chosen=number, opened=place, words=_words(found, proposals)),
+        correction_data(
+            found, proposals, chosen=number, opened=place, words=_words(found, proposals), share_of=_share
+        ),
         "correction",
         lambda what, number: _answer(found, what, number),
     )
     return sentence, None if chosen is None else sentence.changes[chosen]
 
 
+def _share(change: Change) -> str:
+    return probability(change.confidence)
+
+
 def _words(found: loaders.Correction, proposals: list[Proposal]) -> dict[str, str]:
     made = sum(proposal.made for proposal in proposals)
-    offered = len(proposals) - made
-    hint = "correction_hint" if made else "correction_hint_offered" if offered else "correction_unchanged"
+    hint = "correction_hint" if made else "correction_hint_offered"
     return {
         "label": say("corrected_label"),
-        "hint": say(hint) if found.sentences else "",
+        "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
         "reject": say("correction_reject"),
         "accept": say("correction_accept", text="{text}", share="{share}"),
         "open": say("correction_open", number="{number}"),
@@ -105,20 +111,13 @@ def _span(change: Change) -> tuple[int, int]:
 
 def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
     """What becomes of what, how sure the network is, and which kind of mistake that is."""
-    target = _with_all(sentence)
+    target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
     return say(
         "correction_about",
         what=in_words(change),
-        confidence=f"{change.confidence:.2f}",
-        kind=say(f"edits_kind_{kind_of(change, sentence.source, target)}"),
-        fix=f"{change.fix_probability:.2f}",
-        keep=f"{change.keep_probability:.2f}",
+        confidence=probability(change.confidence, sentence.minimum_confidence),
+        kind=kind_name(say, change, sentence.source, target),
     )
-
-
-def _with_all(sentence: loaders.SentenceCorrection) -> str:
-    """The text with all proposals, to which their offsets belong."""
-    return apply_changes(sentence.source, sentence.proposed)
 
 
 def _number(found: loaders.Correction, place: int, chosen: int | None) -> int | None:

@@ -1,7 +1,7 @@
 """Tables of numbers as heatmaps that can be read: what attention is computed from, step by step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import plotly.graph_objects as go
@@ -16,6 +16,7 @@ SIGNED, WEIGHT = "signed", "weight"
 MOST_COLUMNS_WITH_NUMBERS = 12
 MOST_COLUMNS_WITH_GAPS = 60  # beyond, gaps would be all there is to see on a phone
 _SCALE_HEIGHT, _NAME_HEIGHT, _LEGEND_HEIGHT, _FOOT = 40, 26, 34, 8
+_LEGEND_LINE = 20
 _TALLEST_ROW, _LOWEST_ROW = 34, 15
 
 
@@ -45,6 +46,7 @@ def number_heatmap(
     hover: tuple[str, str, str] = ("Row", "Column", "Value"),
     design_width: float | None = None,
     label_every: int = 1,
+    legend_lines: int | None = None,
     theme: str = "light",
 ) -> go.Figure:
     """Heatmap of a table; row 0 is at the top, and cell (r, c) lies at x = c, y = r.
@@ -63,12 +65,16 @@ def number_heatmap(
         design_width: pixels of a map from tokens to tokens, whose cells are square at that width; None for a
             table, whose rows are as high as a line of text.
         label_every: writes only every so manyth column label, such as of numbered dimensions.
+        legend_lines: how many lines the legend has room for; None gives it one where there is a legend. Figures that
+            stand side by side with the same number have their rows at the same heights, whatever their legends hold.
 
     Raises ValueError for shapes that do not fit each other, another scale, a ``largest`` that is not
     positive, and an unknown theme.
     """
     info = _info(values, row_labels, column_labels, scale, largest, hidden, numbers)
-    layout = _layout(info, title, titles, design_width, theme)
+    if legend_lines is None:
+        legend_lines = int(bool(small_name) or info.hidden.cells(info.values.shape).any())
+    layout = _layout(info, title, titles, design_width, theme, legend_lines)
     ticks = zip(layout.xaxis.tickvals, layout.xaxis.ticktext, strict=True)
     kept = [(place, label) for place, label in ticks if place % label_every == 0]
     layout.xaxis.update(tickvals=[place for place, _ in kept], ticktext=[label for _, label in kept])
@@ -102,7 +108,10 @@ def attention_steps(
     signed = np.column_stack([*steps, np.full(len(weights), np.nan)])
     hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
     info = _info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
-    layout = _layout(info, title, titles, None, theme)
+    layout = _layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
+    layout.xaxis.ticktext = [
+        plain_text(label) for label in step_labels
+    ]  # names, in which a blank is no token
     last = len(steps)
     figure = go.Figure(layout=layout)
     if info.values.size:
@@ -159,13 +168,13 @@ def _heatmap(
     """The values of ``columns`` many columns, at x = ``columns``."""
     colours = palette(theme)
     values = info.values[:, : len(columns)]
-    exact = [[_exact(value) for value in row] for row in values]
+    exact = _exact_texts(info, values)
     labels = [token_label(label) for label in info.column_labels[: len(columns)]]
     row_name, column_name, value_name = (template_text(name) for name in hover)
     heatmap = go.Heatmap(
         x=columns,
         z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
-        customdata=np.dstack([exact, [labels] * len(exact)]),
+        customdata=np.dstack([exact, np.broadcast_to(np.array(labels, dtype=object), exact.shape)]),
         zmin=0 if info.scale == WEIGHT else -info.largest,
         zmax=info.largest,
         colorscale=colour_scale(_colours(info, theme)),
@@ -196,6 +205,16 @@ def _colours(info: _TableInfo, theme: str) -> tuple[str, ...]:
     return scale[:3] if info.scale == WEIGHT else scale[middle - 1 : middle + 2]
 
 
+def _exact_texts(info: _TableInfo, values: np.ndarray) -> np.ndarray:
+    """(rows, columns) str: what the hover says of each of ``values``, for a hidden cell with its reason."""
+    reasons = info.hidden.reasons(info.values.shape)[:, : values.shape[1]]
+    texts = [
+        " · ".join(filter(None, (_exact(value), template_text(reason))))
+        for value, reason in zip(values.flat, reasons.flat, strict=True)
+    ]
+    return np.array(texts, dtype=object).reshape(values.shape)
+
+
 def _exact(value: float) -> str:
     return f"{value:.4g}".replace("-", "−") if np.isfinite(value) else number_text(value)
 
@@ -215,15 +234,24 @@ def _small(name: str, theme: str) -> go.Scatter:
 
 
 def _layout(
-    info: _TableInfo, title: str, titles: tuple[str, str], design_width: float | None, theme: str
+    info: _TableInfo,
+    title: str,
+    titles: tuple[str, str],
+    design_width: float | None,
+    theme: str,
+    legend_lines: int,
 ) -> go.Layout:
     rows, columns = max(len(info.row_labels), 1), max(len(info.column_labels), 1)
     cell = cell_size(columns)
+    if design_width is not None:  # less what the labels of the rows take
+        cell = replace(cell, width=min(cell.width, 0.8 * design_width / columns))
     ticks = column_ticks(info.column_labels, cell)
     row_height = info.row_height(design_width)
-    head = (TITLE_HEIGHT if title else 8) + (0 if info.numbers else _SCALE_HEIGHT)
+    # The toolbar lies across the first TITLE_HEIGHT; below it stand scale, title of the columns and their labels.
+    head = TITLE_HEIGHT + (0 if info.numbers else _SCALE_HEIGHT)
     head += ticks.height + 8 + (_NAME_HEIGHT if titles[1] else 0)
-    height = head + rows * row_height + _LEGEND_HEIGHT + _FOOT
+    foot = _FOOT + (_LEGEND_HEIGHT + (legend_lines - 1) * _LEGEND_LINE if legend_lines else 0)
+    height = head + rows * row_height + foot
     shared = {"tickmode": "array", "showgrid": False}
     column_axis = base_axis(theme, plain_text(titles[1])) | shared
     column_axis |= {
@@ -249,7 +277,7 @@ def _layout(
             "xaxis": column_axis,
             "yaxis": row_axis,
             "height": height,
-            "margin": {"t": head, "l": 40, "r": 16, "b": _LEGEND_HEIGHT + _FOOT},
+            "margin": {"t": head, "l": 40, "r": 16, "b": foot},
             "legend": {
                 "orientation": "h",
                 "x": 0,

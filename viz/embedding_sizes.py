@@ -33,7 +33,7 @@ def embedding_sizes(
     names: tuple[str, str, str] = ("embedding", "embedding × √D", "positional encoding"),
     theme: str = "light",
 ) -> go.Figure:
-    """Two bars for each token, its embedding without and with the factor, and the encoding as a line.
+    """Two bars for each token, its embedding without and with the factor, and the encoding as a line. Positions count from 1.
 
     Args:
         tokens: (S,) labels, in the order of the sentence; repeated ones keep their own places.
@@ -53,8 +53,8 @@ def embedding_sizes(
         "xaxis": base_axis(theme, plain_text(titles[0]))
         | {
             "showgrid": False,
-            "range": [-0.5, max(len(tokens), 1) - 0.5],
-            "tickvals": ticks.positions,
+            "range": [0.5, max(len(tokens), 1) + 0.5],
+            "tickvals": [position + 1 for position in ticks.positions],
             # The labels of a heatmap stand above it and are raised by line breaks after them; below an axis
             # they are lowered by line breaks before.
             "ticktext": [_lowered(label) for label in ticks.labels],
@@ -92,6 +92,7 @@ def _lowered(label: str) -> str:
 
 def _bars(series: _Series, labels: list[str]) -> go.Bar:
     return go.Bar(
+        x0=1,
         y=series.values,
         name=plain_text(series.name),
         customdata=labels,
@@ -106,6 +107,7 @@ def _bars(series: _Series, labels: list[str]) -> go.Bar:
 
 def _line(series: _Series, labels: list[str]) -> go.Scatter:
     return go.Scatter(
+        x0=1,
         y=series.values,
         name=plain_text(series.name),
         customdata=labels,

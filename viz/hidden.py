@@ -36,6 +36,14 @@ class Hidden:
             found |= np.asarray(given, bool)
         return found
 
+    def reasons(self, shape: tuple[int, int]) -> np.ndarray:
+        """(Q, K) str: the name of what hides a cell, "" where nothing does."""
+        found = np.full(shape, "", dtype=object)
+        for cells, name in ((self.masked, self.masked_name), (self.padded, self.padded_name)):
+            if cells is not None:
+                found[np.asarray(cells, bool)] = name
+        return found
+
     def areas(self, shape: tuple[int, int], theme: str) -> list[go.Scatter]:
         """The traces that draw them over a heatmap whose cell (q, k) lies at x = k, y = q."""
         everything = self.cells(shape)

@@ -31,7 +31,8 @@ def history_curves(
     step_title: str = "Step",
     loss_title: str = "Loss",
     score_title: str = "Development score",
-    learning_rate_title: str = "Learning rate",
+    learning_rate_title: str | None = "Learning rate",
+    panel_height: float = _PANEL_HEIGHT,
     theme: str = "light",
 ) -> go.Figure:
     """Panels that share their steps: losses, development scores where there are any, learning rate.
@@ -45,12 +46,15 @@ def history_curves(
         losses: columns of ``frame`` to draw as losses, and their legend texts; by default ``loss`` and every
             column whose name starts with ``dev`` and ends with ``loss``.
         scores: columns to draw as development scores; by default all others that start with ``dev``.
+        learning_rate_title: None leaves the learning rate out.
+        panel_height: pixels of each panel.
 
     Raises ValueError for a missing column, naming those received, and for an unknown theme.
     """
     titles = (loss_title, score_title, learning_rate_title)
     panels = _info(frame, losses, scores, titles)
-    return go.Figure(_traces(panels, step_title, theme), _layout(panels, title, step_title, theme))
+    layout = _layout(panels, title, step_title, panel_height, theme)
+    return go.Figure(_traces(panels, step_title, theme), layout)
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ class _Panel:
         return any(curve.name != self.title for curve in self.curves)
 
 
-def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str]) -> tuple[_Panel, ...]:
+def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | None]) -> tuple[_Panel, ...]:
     loss_title, score_title, rate_title = titles
     measured = [name for name in map(str, frame.columns) if name.startswith("dev")]
     if losses is None:
@@ -81,7 +85,8 @@ def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str]) -> 
     if scores is None:
         scores = {name: name for name in measured if not name.endswith("loss")}
     if frame.empty:
-        return _Panel(loss_title, (), True), _Panel(rate_title, ())
+        empty = (_Panel(loss_title, (), True), _Panel(rate_title or "", ()))
+        return empty if rate_title else empty[:1]
     missing = [name for name in (*REQUIRED_COLUMNS, *losses, *scores) if name not in frame.columns]
     if missing:
         raise ValueError(
@@ -90,7 +95,7 @@ def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str]) -> 
     panels = (
         _Panel(loss_title, _curves(frame, losses), True),
         _Panel(score_title, _curves(frame, scores)),
-        _Panel(rate_title, _curves(frame, {"learning_rate": rate_title})),
+        _Panel(rate_title or "", _curves(frame, {"learning_rate": rate_title} if rate_title else {})),
     )
     return tuple(panel for panel in panels if panel.curves)
 
@@ -131,14 +136,16 @@ def _traces(panels: tuple[_Panel, ...], step_title: str, theme: str) -> list[go.
     return traces
 
 
-def _layout(panels: tuple[_Panel, ...], title: str, step_title: str, theme: str) -> go.Layout:
-    height = _HEAD + _PANEL_HEIGHT * len(panels) + _FOOT
+def _layout(
+    panels: tuple[_Panel, ...], title: str, step_title: str, panel_height: float, theme: str
+) -> go.Layout:
+    height = _HEAD + panel_height * len(panels) + _FOOT
     share = (1 - _SPACE_BETWEEN * (len(panels) - 1)) / len(panels)
     layout = base_layout(theme) | {
         "title": figure_title(plain_text(title), height),
         "xaxis": base_axis(theme, plain_text(step_title)) | {"anchor": f"y{len(panels)}", "tickformat": ",d"},
         "height": height,
-        "margin": {"t": _HEAD, "l": 64, "r": 16, "b": _FOOT},
+        "margin": {"t": _HEAD, "l": 80, "r": 16, "b": _FOOT},
     }
     for number, panel in enumerate(panels, 1):
         top = 1 - (number - 1) * (share + _SPACE_BETWEEN)

@@ -36,10 +36,10 @@ def position_similarity_heatmap(
     layout = base_layout(theme) | {
         "title": figure_title(plain_text(title), _MATRIX_HEIGHT),
         # Square cells, so that the same distance is the same line in every direction.
-        "xaxis": axis | {"range": [-0.5, positions - 0.5], "constrain": "domain", "constraintoward": "left"},
+        "xaxis": axis | {"range": [0.5, positions + 0.5], "constrain": "domain", "constraintoward": "left"},
         "yaxis": axis
         | {
-            "range": [positions - 0.5, -0.5],
+            "range": [positions + 0.5, 0.5],
             "scaleanchor": "x",
             "constrain": "domain",
             "constraintoward": "top",
@@ -59,6 +59,8 @@ def _heatmap(similarities: np.ndarray, titles: tuple[str, str], theme: str) -> g
     position_name, value_name = (template_text(name) for name in titles)
     return go.Heatmap(
         z=similarities,
+        x0=1,
+        y0=1,
         zmin=-largest,
         zmax=largest,
         colorscale=colour_scale(palette(theme).diverging),

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette
 
-_MATRIX_HEIGHT = 560
+_MATRIX_HEIGHT = 440
 _CURVES_HEIGHT = 400
 
 
@@ -21,7 +21,7 @@ def positional_encoding_heatmap(
     hover: tuple[str, str, str] = ("Dimension", "Position", "Value"),
     theme: str = "light",
 ) -> go.Figure:
-    """Heatmap of a positional-encoding matrix: positions downwards, dimensions to the right, from 0 each.
+    """Heatmap of a positional-encoding matrix: positions downwards from 1, dimensions to the right from 0.
 
     Args:
         matrix: (P, D) floats in -1..1. Colours always run from -1 (blue) over 0 to 1 (red).
@@ -33,7 +33,7 @@ def positional_encoding_heatmap(
     """
     matrix = _checked_matrix(matrix)
     positions, dimensions = matrix.shape
-    shared = {"showgrid": False, "rangemode": "tozero"}
+    shared = {"showgrid": False}
     layout = base_layout(theme) | {
         "title": figure_title(plain_text(title), _MATRIX_HEIGHT),
         "xaxis": base_axis(theme, plain_text(titles[0]))
@@ -41,7 +41,7 @@ def positional_encoding_heatmap(
         | {"range": [-0.5, max(dimensions, 1) - 0.5]},
         "yaxis": base_axis(theme, plain_text(titles[1]))
         | shared
-        | {"range": [max(positions, 1) - 0.5, -0.5], "automargin": True},
+        | {"range": [max(positions, 1) + 0.5, 0.5], "automargin": True},
         "height": _MATRIX_HEIGHT,
         "margin": {"t": TITLE_HEIGHT + 8, "l": 50, "r": 16, "b": 50},
     }
@@ -57,6 +57,7 @@ def _matrix_heatmap(
     dimension_name, position_name, value_name = (template_text(name) for name in hover)
     return go.Heatmap(
         z=matrix,
+        y0=1,
         zmin=-1,
         zmax=1,
         colorscale=colour_scale(palette(theme).diverging),
@@ -81,7 +82,7 @@ def positional_encoding_curves(
     curve_names: tuple[str, str] = ("dim {dimension} (sin)", "dim {dimension} (cos)"),
     theme: str = "light",
 ) -> go.Figure:
-    """One curve over the positions for each chosen dimension.
+    """One curve over the positions, counted from 1, for each chosen dimension.
 
     Even dimensions are sines and drawn solid, odd ones cosines and dashed. Dimensions 2i and 2i+1 turn at
     the same rate and share a colour; after eight rates the colours return with thicker lines.
@@ -133,7 +134,7 @@ def _line(curve: _Curve, hover: tuple[str, str], curve_names: tuple[str, str], t
     position_name, value_name = (template_text(name) for name in hover)
     name = curve_names[is_cosine].replace("{dimension}", str(curve.dimension))
     return go.Scatter(
-        x0=0,
+        x0=1,
         dx=1,
         y=curve.values,
         mode="lines",

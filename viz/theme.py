@@ -14,7 +14,8 @@ TITLE_HEIGHT = 34
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of one theme, as CSS colours; scales run from the value 0 (or -1) upwards."""
+    """The colours of one theme, as CSS colours; scales run from the value 0 (or -1) upwards. The middle of
+    ``diverging`` stands for 0 and is the colour of the page."""
 
     text: str
     quiet_text: str
@@ -42,7 +43,7 @@ _THEMES = {
         hover_background="#ffffff",
         accent="#b3400a",
         sequential=("#fbfcfe", "#d3e3f4", "#9cc4e6", "#569bd0", "#1f6bab", "#0a3f77", "#041f42"),
-        diverging=("#0b3c7d", "#3f7fc1", "#a5cbe8", "#f7f7f7", "#f4b79c", "#d0533f", "#7d0c1f"),
+        diverging=("#0b3c7d", "#3f7fc1", "#a5cbe8", "#ffffff", "#f4b79c", "#d0533f", "#7d0c1f"),
         lines=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#C9BC1F"),
     ),
     "dark": Palette(
@@ -54,7 +55,7 @@ _THEMES = {
         hover_background="#1a212c",
         accent="#ffb37a",
         sequential=("#10161f", "#13304f", "#195083", "#2a76b5", "#5ba3da", "#a4d1f2", "#f3faff"),
-        diverging=("#7db8f0", "#3f7fc1", "#1f456f", "#171c24", "#7a2c25", "#d0533f", "#ffa58c"),
+        diverging=("#7db8f0", "#3f7fc1", "#1f456f", "#11161d", "#7a2c25", "#d0533f", "#ffa58c"),
         lines=("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#F0E442", "#e8edf4", "#4A9BE0"),
     ),
 }

@@ -1,4 +1,4 @@
-"""Which colour a weight has: linear or logarithmic, of one sign or of two, and almost nothing set apart."""
+"""Which colour a weight has: linear or logarithmic, of one sign or of two."""
 
 from dataclasses import dataclass
 from math import log10
@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from viz.theme import palette
 
-# Below this a weight shows as 0.000 at best, and has one colour of its own: the ground of the figure.
+# Below this a weight shows as 0.000 at best. It has the colour of the ground of the figure.
 FAINT = 0.001
 
 _STEPS_OF_A_LOGARITHM = 24
@@ -18,8 +18,10 @@ _STEPS_OF_A_LOGARITHM = 24
 class WeightColours:
     """The colours of weights from ``lowest`` to ``highest``.
 
-    Weights nearer to 0 than FAINT have the colour of the ground; at FAINT the scale begins with a visible
-    step, so that almost nothing and little look different.
+    Weights below FAINT have the colour of the ground; at FAINT the scale begins with a visible step, so that
+    almost nothing and little look different. Differences have no such step: nearly all of them are a little
+    more or less than 0, and a step would colour the whole picture. They start from the ground at 0; along a
+    logarithm, which has no 0, at FAINT.
     """
 
     lowest: float
@@ -54,19 +56,22 @@ def weight_colours(largest: float, theme: str, *, difference: bool, logarithmic:
     """Colours for weights from 0 to ``largest``, or for differences from ``-largest`` to ``largest``."""
     largest = max(largest, 10 * FAINT)  # a scale needs some length above what it calls almost 0
     colours = palette(theme)
-    middle = len(colours.diverging) // 2
-    up = _ramp(colours.diverging[middle:] if difference else colours.sequential)
-    down = _ramp(colours.diverging[middle::-1]) if difference else ()
-    ground = colours.diverging[middle] if difference else colours.sequential[0]
-    below = [(-value, colour) for value, colour in reversed(_stops(down, largest, logarithmic))]
+    if difference:
+        middle = len(colours.diverging) // 2
+        ground, up, down = (
+            colours.diverging[middle],
+            colours.diverging[middle:],
+            colours.diverging[middle::-1],
+        )
+        above, below = (_stops(ramp, largest, logarithmic, 0.0) for ramp in (up, down))
+        if logarithmic:
+            above = [(0.0, ground), *above]
+        stops = [*((-weight, colour) for weight, colour in reversed(below)), *above]
+        even = [*reversed(down), *up[1:]]
+    else:
+        ground, even = colours.sequential[0], _ramp(colours.sequential)
+        stops = [(0.0, ground), (FAINT, ground), *_stops(even, largest, logarithmic, FAINT)]
     lowest = -largest if difference else 0.0
-    stops = [
-        *below,
-        (-FAINT if difference else 0.0, ground),
-        (FAINT, ground),
-        *_stops(up, largest, logarithmic),
-    ]
-    even = [*reversed(down), ground, ground, *up] if difference else list(up)
     return WeightColours(
         lowest,
         largest,
@@ -82,12 +87,10 @@ def _ramp(colours: tuple[str, ...]) -> tuple[str, ...]:
     return (_mix(colours[0], colours[1], 0.5), *colours[1:])
 
 
-def _stops(ramp: tuple[str, ...], largest: float, logarithmic: bool) -> list[tuple[float, str]]:
-    """(weight, colour) from FAINT to ``largest``; along a logarithm dense enough to look smooth."""
-    if not ramp:
-        return []
+def _stops(ramp: tuple[str, ...], largest: float, logarithmic: bool, first: float) -> list[tuple[float, str]]:
+    """(weight, colour) from ``first`` to ``largest``; along a logarithm from FAINT, dense enough to look smooth."""
     if not logarithmic:
-        return list(zip(np.linspace(FAINT, largest, len(ramp)).tolist(), ramp, strict=True))
+        return list(zip(np.linspace(first, largest, len(ramp)).tolist(), ramp, strict=True))
     weights = np.geomspace(FAINT, largest, _STEPS_OF_A_LOGARITHM)
     weights[-1] = largest  # a rounding error above it would leave the scale
     shares = np.linspace(0, len(ramp) - 1, _STEPS_OF_A_LOGARITHM)

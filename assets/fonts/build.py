@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from fontTools import subset
+from fontTools.pens.t2CharStringPen import T2CharStringPen
 from fontTools.ttLib import TTCollection
 
 TARGET = Path(__file__).parents[2] / "static" / "NotoSansKR-subset.woff2"
@@ -27,6 +28,22 @@ CHARACTERS = [
 ]
 
 
+# The font's own root sign is as wide as a syllable, with a bar that does not reach what follows: √d looked broken.
+# Ours ends where the bar begins.
+ROOT_SIGN = (
+    (603, 880),
+    (560, 880),
+    (270, 47),
+    (171, 307),
+    (34, 114),
+    (60, 95),
+    (130, 194),
+    (238, -86),
+    (268, -86),
+)
+ROOT_WIDTH = 600
+
+
 def build(collection: Path, target: Path) -> int:
     """Write the subset of ``collection`` to ``target``; returns its size in bytes."""
     fonts = TTCollection(collection).fonts
@@ -38,9 +55,24 @@ def build(collection: Path, target: Path) -> int:
     subsetter = subset.Subsetter(options)
     subsetter.populate(unicodes=CHARACTERS)
     subsetter.subset(font)
+    redraw_root(font)
     font.flavor = "woff2"
     font.save(target)
     return target.stat().st_size
+
+
+def redraw_root(font) -> None:
+    """Replace the glyph of √ by ROOT_SIGN."""
+    name = font.getBestCmap()[ord("√")]
+    glyphs = font["CFF "].cff.topDictIndex[0].CharStrings
+    private = glyphs[name].private
+    pen = T2CharStringPen(ROOT_WIDTH - private.nominalWidthX, None)
+    pen.moveTo(ROOT_SIGN[0])
+    for point in ROOT_SIGN[1:]:
+        pen.lineTo(point)
+    pen.closePath()
+    glyphs[name] = pen.getCharString(private=private, globalSubrs=glyphs[name].globalSubrs)
+    font["hmtx"][name] = (ROOT_WIDTH, min(x for x, _ in ROOT_SIGN))
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
-from model.analysis.sounds import carried_over, sound_alike
+from model.analysis.sounds import carried_over, rules_between, sound_alike
 from model.changes import Change, find_changes
-from model.hangul import decompose, is_syllable
+from model.hangul import decompose, is_hangul, is_syllable
 
 KINDS = ("spacing", "liaison", "sound", "jamo", "word")
 
@@ -40,22 +40,39 @@ def kind_of(change: Change, source: str, target: str) -> str:
 
     Raises ValueError for a change whose offsets belong to other texts.
     """
-    typed, corrected = (
-        source[change.source_start : change.source_end],
-        target[change.target_start : change.target_end],
-    )
-    if (typed, corrected) != (change.wrong, change.right):
-        raise ValueError(
-            f"the change should stand in its texts, received {change} for {typed!r}, {corrected!r}"
-        )
+    _refuse_strangers(change, source, target)
     if "".join(change.wrong.split()) == "".join(change.right.split()):
         return "spacing"
     if _is_stray_coda(change.wrong, change.right):
         return "jamo"
-    for typed, corrected in _in_context(change, source, target):
-        if sound_alike(typed, corrected):
-            return "liaison" if _has_liaison(typed, corrected) else "sound"
+    if pair := _heard_alike(change, source, target):
+        return "liaison" if _has_liaison(*pair) else "sound"
     return "jamo" if _is_one_jamo(change.wrong, change.right) else "word"
+
+
+def sound_rules(change: Change, source: str, target: str) -> tuple[str, ...]:
+    """By which rules of pronunciation a change is heard as what was typed, some of ``sounds.RULES`` in their order:
+    궁물 → 국물 is ("nasalisation",), 갱니믈 → 객님을 ("nasalisation", "liaison").
+
+    Empty where the change is no question of sound, and where no rule with a name decides it (강기 → 감기).
+    """
+    if kind_of(change, source, target) not in ("liaison", "sound"):
+        return ()
+    return rules_between(*_heard_alike(change, source, target))
+
+
+def _refuse_strangers(change: Change, source: str, target: str) -> None:
+    typed = source[change.source_start : change.source_end]
+    corrected = target[change.target_start : change.target_end]
+    if (typed, corrected) != (change.wrong, change.right):
+        raise ValueError(
+            f"the change should stand in its texts, received {change} for {typed!r}, {corrected!r}"
+        )
+
+
+def _heard_alike(change: Change, source: str, target: str) -> tuple[str, str] | None:
+    """(typed, corrected): the change among so many neighbours that both sound alike; None where nothing helps."""
+    return next((pair for pair in _in_context(change, source, target) if sound_alike(*pair)), None)
 
 
 def _in_context(change: Change, source: str, target: str) -> Iterator[tuple[str, str]]:
@@ -103,7 +120,7 @@ def _carries(moved: tuple[str, str], kept: tuple[str, str]) -> bool:
 
 
 def _is_one_jamo(wrong: str, right: str) -> bool:
-    if not all(is_syllable(c) or "ㄱ" <= c <= "ㅣ" or c.isspace() for c in wrong + right):
+    if not all(is_hangul(c) or c.isspace() for c in wrong + right):
         return False
     slots = _slots(wrong), _slots(right)
     if len(slots[0]) == len(slots[1]) and sum(a != b for a, b in zip(*slots, strict=True)) == 1:

@@ -41,6 +41,21 @@ _SAME_VOWEL = {"ㅐ": "ㅔ", "ㅒ": "ㅖ", "ㅙ": "ㅚ", "ㅞ": "ㅚ"}
 _WITHOUT_GLIDE = {"ㅑ": "ㅏ", "ㅕ": "ㅓ", "ㅛ": "ㅗ", "ㅠ": "ㅜ", "ㅖ": "ㅔ"}
 
 
+# Rules by whose name a change can be told, those a course names first before those that are only part of others.
+RULES = (
+    "palatalisation",  # 구개음화 제17항 (같이 [가치])
+    "aspiration",  # 거센소리되기 제12항 1 (좋다 [조타])
+    "nasalisation",  # 비음화 제18항, 제19항 (국물 [궁물])
+    "lateralisation",  # 유음화 제20항 (신라 [실라])
+    "n_insertion",  # ㄴ 첨가 제29항 (담요 [담뇨])
+    "tensification",  # 경음화 제23항–제28항 (국수 [국쑤])
+    "h_loss",  # ㅎ 탈락 제12항 4 (좋아 [조아])
+    "liaison",  # 연음 제13항–제15항 (밥이 [바비])
+    "final",  # 음절 끝소리 제8항–제11항 (꽃 [꼳], 값 [갑])
+    "vowel",  # vowels that most speakers no longer tell apart (웬, 왠), and ㅢ 제5항
+)
+
+
 class Ear(NamedTuple):
     """One way to read where there are several."""
 
@@ -52,23 +67,43 @@ class Ear(NamedTuple):
     ui_as_e: bool = False  # 제5항 다만 4: the particle 의 [에]; else 의 inside a word is [이]
     other_of_cluster: bool = False  # 제10항 다만, 제11항 다만 (밟고 [밥꼬], 맑게 [말께])
     keeps_n: bool = False  # 제20항 다만 (생산량 [생산냥])
+    without: str = ""  # one of RULES, which this ear does not know
 
 
+_CHOICES = sum(isinstance(default, bool) for default in Ear._field_defaults.values())
 # A change is short: no more than two choices meet in it.
-EARS = tuple(Ear(*each) for each in product((False, True), repeat=len(Ear._fields)) if sum(each) <= 2)
+EARS = tuple(Ear(*each) for each in product((False, True), repeat=_CHOICES) if sum(each) <= 2)
 
 
 def sound_alike(one: str, other: str) -> bool:
     """Whether some way to read two texts makes them the same to the ear."""
+    return _ear_for(one, other) is not None
+
+
+def rules_between(one: str, other: str) -> tuple[str, ...]:
+    """Those of RULES without which two texts that sound alike would not; none for texts that do not sound alike.
+
+    Two spellings may also sound alike by what has no name here, such as the place of a nasal (감기, 강기).
+    """
+    ear = _ear_for(one, other)
+    if ear is None:
+        return ()
+    deaf = ((rule, ear._replace(without=rule)) for rule in RULES)
+    return tuple(rule for rule, ear in deaf if reading(one, ear) != reading(other, ear))
+
+
+def _ear_for(one: str, other: str) -> Ear | None:
+    """The first way to read that makes two texts sound alike, None where there is none."""
     if len("".join(one.split())) != len("".join(other.split())):
-        return False  # no rule takes a syllable away
-    return any(reading(one, ear) == reading(other, ear) for ear in EARS)
+        return None  # no rule takes a syllable away
+    return next((ear for ear in EARS if reading(one, ear) == reading(other, ear)), None)
 
 
 def reading(text: str, ear: Ear = EARS[0]) -> str:
     """How a text sounds, as a key to compare by: texts that sound alike have the same. It is no
     transcription, for what writers confuse it does not distinguish (the tense onset after ㄴ, ㄹ, ㅁ, ㅇ)."""
-    text = re.sub("(?<=[가-힣])의", "에" if ear.ui_as_e else "이", text)
+    if ear.without != "vowel":
+        text = re.sub("(?<=[가-힣])의", "에" if ear.ui_as_e else "이", text)
     if ear.across_spaces:
         text = "".join(text.split())
     pieces = _HANGUL.split(text)
@@ -90,7 +125,8 @@ def _read(syllables: Iterable[tuple[str, str, str]], ear: Ear) -> str:
         follows = initials[after], medials[after], finals[after]
         finals[here], initials[after] = _meet(finals[here], *follows, ear)
     finals[-1] = _heard(finals[-1], "", ear)
-    medials = map(_vowel, initials, medials)
+    if ear.without != "vowel":
+        medials = map(_vowel, initials, medials)
     return "".join(map(compose, initials, medials, finals))
 
 
@@ -106,43 +142,57 @@ def _vowel(initial: str, medial: str) -> str:
 
 def _meet(coda: str, initial: str, medial: str, final: str, ear: Ear) -> tuple[str, str]:
     """What becomes of a coda and of the onset of the syllable (initial, medial, final) that follows."""
-    if ear.inserts_n and coda and initial == "ㅇ" and medial in "ㅣㅑㅕㅛㅠㅖㅒ":
+    if (
+        ear.inserts_n
+        and ear.without != "n_insertion"
+        and coda
+        and initial == "ㅇ"
+        and medial in "ㅣㅑㅕㅛㅠㅖㅒ"
+    ):
         initial = "ㄹ" if _HEARD[coda] == "ㄹ" else "ㄴ"
     before_i = medial == "ㅣ" or (medial == "ㅕ" and final in ("", "ㅆ"))
-    if coda in ("ㄷ", "ㅌ", "ㄾ") and initial in "ㅇㅎ" and before_i:  # 제17항
+    palatal = coda in ("ㄷ", "ㅌ", "ㄾ") and initial in "ㅇㅎ" and before_i  # 제17항
+    if palatal and ear.without != "palatalisation":
         return "ㄹ" if coda == "ㄾ" else "", "ㅈ" if (coda, initial) == ("ㄷ", "ㅇ") else "ㅊ"
     if coda in _WITHOUT_H:
-        coda, initial = _melt(coda, initial)
+        coda, initial = _melt(coda, initial, ear)
     elif initial == "ㅎ":
-        coda, initial = _aspirate(coda, before_i)
-    if initial == "ㅇ" and coda in _MOVES:
+        coda, initial = _aspirate(coda, before_i, ear)
+    if initial == "ㅇ" and coda in _MOVES and ear.without != "liaison":
         coda, initial = ("", _heard(coda, "", ear)) if ear.moves_as_heard else _MOVES[coda]
     return _assimilate(_heard(coda, initial, ear), initial, ear)
 
 
-def _melt(coda: str, initial: str) -> tuple[str, str]:
+def _melt(coda: str, initial: str, ear: Ear) -> tuple[str, str]:
     """제12항 for ㅎ in the coda."""
-    if initial in ("ㄱ", "ㄷ", "ㅂ", "ㅈ"):
-        return _WITHOUT_H[coda], _ASPIRATED[initial]
-    if initial == "ㅅ":
-        return _WITHOUT_H[coda], "ㅆ"
     left = _WITHOUT_H[coda]
-    return (left, "ㅇ") if initial in ("ㅇ", "ㅎ") else (left or "ㄷ", initial)
+    if initial in _ASPIRATED and ear.without != "aspiration":
+        return left, _ASPIRATED[initial]
+    if initial == "ㅅ" and ear.without != "tensification":
+        return left, "ㅆ"
+    if initial in ("ㅇ", "ㅎ"):
+        return left, "ㅎ" if ear.without == "h_loss" else "ㅇ"
+    return left or "ㄷ", initial
 
 
-def _aspirate(coda: str, before_i: bool) -> tuple[str, str]:
+def _aspirate(coda: str, before_i: bool, ear: Ear) -> tuple[str, str]:
     """제12항 1 for ㅎ in the onset: it melts with a stop and is lost behind anything else."""
-    if coda in ("ㅈ", "ㄵ") and before_i:
+    palatal = before_i and coda in ("ㅈ", "ㄵ")
+    if not (palatal or coda == "ㄼ" or _HEARD[coda] in _NASAL):
+        return coda, "ㅎ" if ear.without == "h_loss" else "ㅇ"
+    if ear.without == "aspiration":
+        return coda, "ㅎ"
+    if palatal:
         return _MOVES[coda][0], "ㅊ"
     if coda == "ㄼ":
         return "ㄹ", "ㅍ"
-    if _HEARD[coda] not in _NASAL:
-        return coda, "ㅇ"
     return "ㄹ" if coda == "ㄺ" else "", _ASPIRATED[_HEARD[coda]]
 
 
 def _heard(coda: str, initial: str, ear: Ear) -> str:
     """What is heard of a coda before this onset, "" for none."""
+    if ear.without == "final":
+        return coda
     if ear.other_of_cluster and (coda == "ㄼ" or (coda == "ㄺ" and initial in ("ㄱ", "ㄲ"))):
         return "ㅂ" if coda == "ㄼ" else "ㄹ"
     return _HEARD[coda]
@@ -150,12 +200,16 @@ def _heard(coda: str, initial: str, ear: Ear) -> str:
 
 def _assimilate(coda: str, initial: str, ear: Ear) -> tuple[str, str]:
     """제18항–제20항, 제23항–제28항, and the place of the onset, which 제21항 admits to nobody."""
+    nasal, lateral, tense = (
+        ear.without != rule for rule in ("nasalisation", "lateralisation", "tensification")
+    )
     if initial == "ㄹ" and coda and coda != "ㄹ":
-        initial = "ㄹ" if coda == "ㄴ" and not ear.keeps_n else "ㄴ"
+        becomes_l = coda == "ㄴ" and not ear.keeps_n
+        initial = "ㄹ" if becomes_l or not nasal else "ㄴ"
     if coda in _NASAL:
-        coda = _NASAL[coda] if initial in "ㄴㅁ" else coda
-        initial = _TENSE.get(initial, initial) if coda in _TENSE else initial
-    if (coda, initial) in (("ㄴ", "ㄹ"), ("ㄹ", "ㄴ")):
+        coda = _NASAL[coda] if nasal and initial in "ㄴㅁ" else coda
+        initial = _TENSE.get(initial, initial) if tense and coda in _TENSE else initial
+    if lateral and (coda, initial) in (("ㄴ", "ㄹ"), ("ㄹ", "ㄴ")):
         return "ㄹ", "ㄹ"
     if initial in "ㄱㄲㅋ":
         coda = {"ㄴ": "ㅇ", "ㅁ": "ㅇ", "ㄷ": "ㄱ"}.get(coda, coda)
@@ -163,4 +217,4 @@ def _assimilate(coda: str, initial: str, ear: Ear) -> tuple[str, str]:
         coda = {"ㄴ": "ㅁ", "ㄷ": "ㅂ"}.get(coda, coda)
     if initial in _SWALLOWS.get(coda, ""):
         return "", initial
-    return coda, _LAX.get(initial, initial) if coda else initial
+    return coda, _LAX.get(initial, initial) if tense and coda else initial

@@ -1,6 +1,7 @@
 import pytest
 
-from model.analysis.kinds import KINDS, kind_of
+from model.analysis.kinds import KINDS, kind_of, sound_rules
+from model.analysis.sounds import RULES
 from model.changes import Change, find_changes
 
 # typed, corrected, the kinds of the changes between them in their order
@@ -78,3 +79,44 @@ def test_a_kind_of_sound_is_the_same_in_both_directions():
 def test_a_change_that_stands_elsewhere_is_refused():
     with pytest.raises(ValueError, match="received Change.* for '나', '다'"):
         kind_of(Change(1, 2, 1, 2, "가", "다"), "가나", "가다")
+
+
+# typed, corrected, the rules of the changes between them: one word for each change, "-" where there is none
+RULES_BY_EXAMPLE = [
+    ("가치 가자", "같이 가자", "palatalisation"),
+    ("해도지를 봤다", "해돋이를 봤다", "palatalisation"),
+    ("문이 다쳐 있다", "문이 닫혀 있다", "palatalisation"),
+    ("조타", "좋다", "aspiration"),
+    ("추카해", "축하해", "aspiration"),
+    ("궁물이", "국물이", "nasalisation"),
+    ("멍는다", "먹는다", "nasalisation"),
+    ("동닙", "독립", "nasalisation"),
+    ("실라", "신라", "lateralisation"),
+    ("칼랄", "칼날", "lateralisation"),
+    ("담뇨", "담요", "n_insertion"),
+    ("국쑤", "국수", "tensification"),
+    ("갈 꺼야", "갈 거야", "tensification"),
+    ("조아", "좋아", "h_loss"),
+    ("바비 식어요", "밥이 식어요", "liaison"),
+    ("읻다", "있다", "final"),
+    ("나에 집", "나의 집", "vowel"),
+    ("되요", "돼요", "vowel"),
+    ("고갱니믈", "고객님을", "nasalisation+liaison"),
+    ("오 탄 벌", "옷 한 벌", "final aspiration+final"),  # 옷 is [옫], and its ㄷ melts with ㅎ
+    ("강기", "감기", "-"),
+    ("집에갔다", "집에 갔다", "-"),
+    ("날싸가", "날씨가", "-"),
+    ("밥 먹었니", "밥 먹었어", "-"),
+    ("나늖", "나는", "-"),
+]
+
+
+@pytest.mark.parametrize(("typed", "corrected", "rules"), RULES_BY_EXAMPLE)
+def test_the_rule_of_sound_is_named_where_one_decides(typed, corrected, rules):
+    found = [sound_rules(change, typed, corrected) for change in find_changes(typed, corrected)]
+    assert ["+".join(each) or "-" for each in found] == rules.split()
+
+
+def test_every_rule_has_an_example():
+    named = "+".join(rules for *_, rules in RULES_BY_EXAMPLE).replace(" ", "+").split("+")
+    assert set(named) - {"-"} == set(RULES)

@@ -4,7 +4,7 @@ import random
 import pytest
 
 from model.changes import Change, apply_changes, find_changes, select_changes
-from model.corrector import spares_protected
+from model.protected import spares_protected
 
 
 def test_replaced_inserted_and_dropped_characters():

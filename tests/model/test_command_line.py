@@ -114,8 +114,45 @@ def test_beams_are_searched_when_asked_for(tiny_folder):
 
 
 def test_a_folder_that_is_no_model_is_named(tmp_path):
-    result = CliRunner().invoke(main, ["correct", "가", "--model", str(tmp_path / "nowhere")])
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    result = CliRunner().invoke(main, ["correct", "가", "--model", str(folder)])
     assert result.exit_code == 1
-    assert "nowhere" in result.stderr
+    assert "empty" in result.stderr
     assert "cannot be read" in result.stderr
     assert result.stdout == ""
+
+
+@pytest.mark.parametrize("model", ["tranformer", "runs/nowhere"])
+def test_an_unknown_model_gets_the_names_of_those_there_are(model):
+    result = CliRunner().invoke(main, ["correct", "가", "--model", model])
+    assert result.exit_code == 1
+    assert f"there is no model '{model}'" in result.stderr
+    for name in ("transformer", "seq2seq", "growing-up"):
+        assert name in result.stderr
+    assert result.stdout == ""
+
+
+def test_standard_error_stays_empty_where_nothing_is_wrong(tiny_folder):
+    command = [sys.executable, "-m", "model", "correct", "--model", str(tiny_folder), SENTENCE]
+    result = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=True)
+    assert result.stderr == b""
+    assert result.stdout
+
+
+def test_only_log_lines_are_hidden_even_before_a_crash():
+    code = r"""
+import os
+from model.quiet import hide_log_lines
+hide_log_lines()
+lines = ["WARNING: All log messages before absl::InitializeLog() is called", "I0000 00:00:1.5 1 port.cc:1] x",
+         "E0000 00:00:1.5 1 port.cc:1] an error", "W0000 00:00:1.5 1 port.cc:1] a warning", "It broke"]
+os.write(2, "\n".join(lines).encode())
+os.abort()
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False
+    )
+    kept = [b"E0000 00:00:1.5 1 port.cc:1] an error", b"W0000 00:00:1.5 1 port.cc:1] a warning", b"It broke"]
+    assert result.stderr.splitlines() == kept
+    assert result.returncode != 0

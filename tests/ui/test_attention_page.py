@@ -161,7 +161,8 @@ def test_too_much_text_is_told_and_kept(open_app):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("객이 왔다.", "nothing_to_correct"),
+        ("객이 왔다.", "nothing_found"),
+        ("ㅋㅋㅋㅋ", "nothing_found"),
         ("Hello, world!", "no_hangul"),
         ("🙂🎉", "no_hangul"),
         ("123", "no_hangul"),

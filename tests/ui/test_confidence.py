@@ -90,6 +90,23 @@ def test_left_undone_is_what_was_proposed_and_not_made_the_surest_first():
     assert [c.wrong for c in confidence.left_undone(proposed, [])] == [SURE[0], DOUBTFUL[0], DOUBTFUL[0]]
 
 
+def test_a_confidence_just_below_the_minimum_does_not_read_as_the_minimum():
+    (change,) = find_changes("왓다", "왔다")
+    undone = [replace(change, fix_probability=0.7483, keep_probability=0.0)]
+    assert "0.748" in confidence.describe(say, undone, 0.75)
+    assert "0.75" not in confidence.describe(say, undone, 0.75)
+
+
+def test_two_changes_that_are_almost_certain_differ():
+    (change,) = find_changes("왓다", "왔다")
+    notes = {
+        confidence.probabilities(say, replace(change, fix_probability=p, keep_probability=0.0))
+        for p in (0.996, 0.999)
+    }
+    assert len(notes) == 2
+    assert not any("1.00" in note for note in notes)
+
+
 def test_at_most_five_are_named_and_the_rest_counted():
     text = confidence.describe(say, propose("왓 " * 7))
     assert text.count("→") == 5

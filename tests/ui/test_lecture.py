@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from ui.lecture import enlarged
 
 import viz
-from ui.lecture import enlarged
 
 WEIGHTS = np.full((3, 3), 1 / 3, np.float32)
 

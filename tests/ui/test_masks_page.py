@@ -66,6 +66,28 @@ def test_logits_and_weights_are_the_networks_without_and_with_the_mask(open_mask
         assert (weights[:, REAL:] == 0).all() == (name == "with")
 
 
+def test_the_pointer_gets_the_reason_on_a_hidden_cell(open_masks):
+    cells = figure(open_masks(lang="en"), "masks_both_map")["data"][0]["customdata"]
+    assert [cell[0] for cell in cells[0]] == [
+        "1",
+        *["masked (not written yet)"] * (REAL - 1),
+        *["padding (nothing there)"] * (LENGTH - REAL),
+    ]
+
+
+def test_the_rows_of_the_three_masks_line_up(open_masks):
+    app = open_masks()
+    layouts = [figure(app, f"masks_{name}")["layout"] for name in ("padding", "look_ahead", "both_map")]
+    assert len({(layout["height"], layout["margin"]["t"], layout["margin"]["b"]) for layout in layouts}) == 1
+
+
+def test_positions_are_counted_from_1(open_masks):
+    app = open_masks()
+    assert figure(app, "masks_padding_batch")["layout"]["xaxis"]["ticktext"][0] == "1"
+    assert f'<th scope="col">{LENGTH}</th>' in texts(app)
+    assert '<th scope="col">0</th>' not in texts(app)
+
+
 def test_masked_padded_and_small_look_different(open_masks):
     app = open_masks()
     assert set(patterns(app, "masks_weights_with")) == {"/", "."}
@@ -78,8 +100,8 @@ def test_the_sentence_names_what_would_leak(open_masks):
     app = open_masks(lang="en", masks_kind="encoder_attention", layer="1", head="1")
     leaks = numbers(app, "masks_weights_without")[:REAL, REAL:].sum(1)
     said = texts(app)
-    assert f"row {leaks.argmax()}," in said
-    assert f"{leaks.max():.0%} of its weight" in said
+    assert f"row {leaks.argmax() + 1}," in said
+    assert f"{leaks.max() * 100:.0f}\N{NO-BREAK SPACE}% of its weight" in said
 
 
 def test_nothing_to_hide_is_said(open_masks):

@@ -78,7 +78,7 @@ def add_history(folder):
 
 
 def written(app) -> str:
-    return "\n".join(element.proto.body for element in app.html)
+    return "\n".join(element.proto.body for element in app.html).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def rows(app) -> list[tuple[str, list[str]]]:
@@ -88,7 +88,7 @@ def rows(app) -> list[tuple[str, list[str]]]:
 
 
 def headings(app) -> list[str]:
-    return [heading.value for heading in app.header]
+    return [heading.value for heading in app.subheader] + [fold.label for fold in app.expander]
 
 
 def test_sizes_and_number_of_parameters(open_app, folder):
@@ -101,9 +101,10 @@ def test_results_of_each_family_and_of_all(open_app, folder):
     add_results(folder)
     app = open_app("model", lang="en")
     assert not app.exception
-    assert [name for name, _ in rows(app)] == [EN["family_typing"], EN["family_all"]]
-    cells = ["10", "50.0%", "10.0%", "2.0%", "80.0%", "90.0%", "–", "85.0%", "–"]
-    assert [found for _, found in rows(app)] == [cells, cells]
+    names = [EN["family_typing"], EN["family_all"]]
+    assert [name for name, _ in rows(app)] == names * 2
+    cells = ["10", "50.0 %", "10.0 %", "2.0 %", "80.0 %", "90.0 %", "–", "85.0 %", "–"]
+    assert [found for _, found in rows(app)] == [["10", "50.0 %", "85.0 %"]] * 2 + [cells] * 2
     assert EN["evaluation_generated"].format(file="dev.jsonl", seed=3) in written(app)
 
 
@@ -115,13 +116,13 @@ def test_results_on_given_pairs_do_not_claim_generated_errors(open_app, folder):
 def test_results_measured_before_a_score_existed_have_a_dash_there(open_app, folder):
     old = {name: value for name, value in SCORES.items() if name != "cer_reduction"}
     add_results(folder, total=old, families={})
-    assert rows(open_app("model"))[0][1][4] == "–"
+    assert rows(open_app("model"))[1][1][4] == "–"
 
 
 def test_history_and_the_commands_that_made_it(open_app, folder):
     add_history(folder)
     app = open_app("model", lang="en")
-    assert len(app.get("plotly_chart")) == 1
+    assert len(app.get("plotly_chart")) == 2
     assert EN["history_caption"].format(pairs="2,000", hours="1.5") in written(app)
     assert [code.value for code in app.code] == ["python -m training train --steps 2 <b>"] * 2
     assert "cores 2 · keras 3.15" in written(app)
@@ -148,8 +149,8 @@ def test_thresholds_have_one_row_each_and_the_models_own_stands_out(open_app, fo
     thresholds = [{"minimum_confidence": least, **SCORES} for least in (0.0, 0.5, 0.95)]
     add_results(folder, thresholds=thresholds)
     app = open_app("model", lang="en")
-    assert [name for name, _ in rows(app)[2:]] == ["0.00", "0.50", "0.95"]
-    assert rows(app)[2][1] == ["50.0%", "2.0%", "80.0%", "90.0%", "–", "85.0%", "–"]
+    assert [name for name, _ in rows(app)[4:]] == ["0.00", "0.50", "0.95"]
+    assert rows(app)[4][1] == ["50.0 %", "2.0 %", "80.0 %", "90.0 %", "–", "85.0 %", "–"]
     assert '<tr class="strong"><th scope="row">0.50</th>' in written(app)
 
 
@@ -160,8 +161,8 @@ def test_the_shipped_networks_stand_side_by_side(open_app, assets, folder, entri
     app = open_app("model", lang="en")
     assert EN["comparison_heading"] in headings(app)
     names = [EN["model_name_transformer"], EN["model_name_seq2seq"]]
-    shown = [(name, cells[:3]) for name, cells in rows(app)[2:]]
-    assert shown == list(zip(names, [["408", "2,000", "50.0%"], ["408", "–", "25.0%"]], strict=True))
+    shown = [(name, cells[:3]) for name, cells in rows(app)[4:]]
+    assert shown == list(zip(names, [["408", "2,000", "50.0 %"], ["408", "–", "25.0 %"]], strict=True))
 
 
 def test_networks_measured_differently_or_not_at_all_are_not_compared(open_app, assets, folder, entries):
@@ -170,6 +171,36 @@ def test_networks_measured_differently_or_not_at_all_are_not_compared(open_app, 
     assert EN["comparison_heading"] not in headings(open_app("model", lang="en"))
     add_results(other, seed=4)
     assert EN["comparison_heading"] not in headings(open_app("model", lang="en"))
+
+
+def test_the_first_sentence_says_what_it_learned_and_how_often_it_is_right(open_app, folder):
+    add_results(folder)
+    add_history(folder)
+    said = EN["model_reading"].format(parameters="408", pairs="2,000", hours="1.5", count="10", exact="50 %")
+    assert said in written(open_app("model", lang="en"))
+
+
+def test_everything_but_a_curve_and_a_table_is_folded(open_app, folder):
+    add_results(folder, reliability=RELIABILITY, thresholds=[{"minimum_confidence": 0.5, **SCORES}])
+    add_history(folder)
+    app = open_app("model", lang="en")
+    keys = ("config_heading", "evaluation_heading", "reliability_heading", "training_heading")
+    assert [(fold.label, fold.proto.expanded) for fold in app.expander] == [(EN[key], False) for key in keys]
+    folded = [code.value for fold in app.expander for code in fold.code]
+    assert [code.value for code in app.code] == folded
+
+
+def test_a_network_that_grew_up_says_what_its_snapshots_are(open_app, folder):
+    assert EN["snapshots_heading"] not in headings(open_app("model", lang="en"))
+    (folder / "snapshots.csv").write_text(
+        "step,pairs,loss,exact_match,cer_after,f0.5,clean_untouched\n0,,,0.12,0.1,0.0,1.0\n2000,188329,0.1,0.39,0.04,0.78,0.84\n"
+    )
+    app = open_app("model", lang="en")
+    assert EN["model_snapshots"].format(count=2) in written(app)
+    assert rows(app) == [
+        ("0", ["–", "12.0 %", "10.0 %", "0.0 %", "100.0 %"]),
+        ("2,000", ["188,329", "39.0 %", "4.0 %", "78.0 %", "84.0 %"]),
+    ]
 
 
 def test_another_model_can_be_chosen(open_app, assets, folder, entries):

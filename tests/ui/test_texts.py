@@ -34,6 +34,19 @@ def test_no_text_is_empty():
         assert not [key for key, text in table(language).items() if not text.strip()]
 
 
+def test_every_fold_with_idea_formula_and_sources_has_one_name():
+    assert table("ko")["explanation"] == "원리와 식, 출처"
+    pages = [path.read_text("utf-8") for path in (ROOT / "ui" / "pages").glob("*.py")]
+    folds = [name for code in pages for name in re.findall(r'expander\(say\("([^"]+)"', code)]
+    assert folds.count("explanation") >= 4
+    assert not [name for name in folds if "idea" in name or "more" in name or "formula" in name]
+
+
+@pytest.mark.parametrize("word", ["미리보기 마스크", "채움", "늘어놓는", "생각과 식", "원리와 출처"])
+def test_words_that_no_course_uses_are_not_used(word):
+    assert [key for key, text in table("ko").items() if word in text] == []
+
+
 def spoken(tree: ast.AST) -> tuple[set[str], list[str]]:
     """(string constants, patterns of f-strings) of a module: what may be a key, or produce one."""
     constants, patterns = set(), []

@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from viz import THEMES, WEIGHT, Hidden, attention_steps, number_heatmap, number_text
+from viz.theme import TITLE_HEIGHT
 
 VALUES = np.array([[1.0, -2.5, 0.0], [100.0, 3.14159, np.nan]])
 
@@ -63,6 +64,43 @@ def test_hidden_cells_have_their_own_patterns_and_names():
     assert sorted(set(figure.data[1].x) - {None}) == [0.5, 1.5]
     assert sorted(set(figure.data[2].x) - {None}) == [1.5, 2.5]
     assert figure.data[3].name == "작음"
+
+
+def test_the_hover_of_a_hidden_cell_says_why_it_is_hidden():
+    masked, padded = np.zeros((1, 3), bool), np.zeros((1, 3), bool)
+    masked[0, 1:], padded[0, 2] = True, True
+    values = np.array([[1.0, 0.0, np.nan]])
+    figure = number_heatmap(
+        values, "a", "xyz", scale=WEIGHT, hidden=Hidden(masked, padded, "가려짐", "<패딩>")
+    )
+    assert figure.data[0].customdata[0, :, 0].tolist() == ["1", "0 · 가려짐", "&lt;패딩&gt;"]
+    assert figure.data[0].hoverongaps is not False  # a gap answers to the pointer
+
+
+@pytest.mark.parametrize("numbers", [True, False])
+@pytest.mark.parametrize("title", ["", "A title"])
+def test_no_label_of_a_column_lies_under_the_toolbar(numbers, title):
+    figure = number_heatmap(VALUES, "ab", "xyz", numbers=numbers, title=title)
+    labels = (
+        figure.layout.margin.t - max(label.count("<br>") + 1 for label in figure.layout.xaxis.ticktext) * 20
+    )
+    assert labels >= TITLE_HEIGHT
+
+
+def test_rows_line_up_beside_a_figure_with_a_longer_legend():
+    cells = np.eye(2, 3, dtype=bool)
+    one, both = (
+        number_heatmap(np.ones((2, 3)), "ab", "xyz", hidden=hidden, design_width=300, legend_lines=2)
+        for hidden in (Hidden(padded=cells), Hidden(masked=cells, padded=~cells))
+    )
+    assert (one.layout.height, one.layout.margin) == (both.layout.height, both.layout.margin)
+    single = number_heatmap(np.ones((2, 3)), "ab", "xyz", design_width=300)
+    assert one.layout.height - one.layout.margin.b == single.layout.height - single.layout.margin.b
+
+
+def test_names_of_steps_keep_their_blanks():
+    figure = attention_steps([np.ones(1)], np.ones(1), "a", ["+ mask", "<b>"])
+    assert figure.layout.xaxis.ticktext == ("+ mask", "&lt;b&gt;")
 
 
 def test_the_steps_of_one_query_end_in_weights():

@@ -12,7 +12,8 @@ def test_bars_and_line_hold_the_lengths_and_repeated_tokens_keep_their_places():
     assert (plain.type, scaled.type, line.type) == ("bar", "bar", "scatter")
     for trace, values in zip(figure.data, ([1, 2, 3], [4, 8, 12], [5, 5, 5]), strict=True):
         np.testing.assert_array_equal(trace.y, values)
-    assert figure.layout.xaxis.tickvals == (0, 1, 2)
+    assert figure.layout.xaxis.tickvals == (1, 2, 3)
+    assert {trace.x0 for trace in figure.data} == {1}
     assert figure.layout.xaxis.ticktext == ("가", "가", "␣")
 
 

@@ -29,11 +29,12 @@ def test_the_heatmaps_colours_always_run_from_minus_one_to_one():
     assert (trace.zmin, trace.zmax) == (-1, 1)
 
 
-def test_positions_run_down_from_0_and_the_texts_are_the_callers():
+def test_positions_run_down_from_1_and_the_texts_are_the_callers():
     figure = positional_encoding_heatmap(
         sinusoids(5, 8), title="<위치>", titles=("차원", "위치", "값"), hover=("차원", "위치", "값%")
     )
-    assert figure.layout.yaxis.range == (4.5, -0.5)
+    assert figure.layout.yaxis.range == (5.5, 0.5)
+    assert figure.data[0].y0 == 1
     assert figure.layout.xaxis.range == (-0.5, 7.5)
     assert (figure.layout.xaxis.title.text, figure.layout.yaxis.title.text) == ("차원", "위치")
     assert figure.layout.title.text == "&lt;위치&gt;"
@@ -52,7 +53,7 @@ def test_a_curve_is_a_column_and_its_name_says_which():
     assert [trace.name for trace in figure.data] == ["dim 4 (sin)", "dim 5 (cos)", "dim 0 (sin)"]
     for trace, dimension in zip(figure.data, (4, 5, 0), strict=True):
         np.testing.assert_array_equal(trace.y, matrix[:, dimension])
-        assert (trace.x0, trace.dx) == (0, 1)
+        assert (trace.x0, trace.dx) == (1, 1)
 
 
 def test_sine_and_cosine_of_one_rate_share_a_colour_and_differ_in_dash():

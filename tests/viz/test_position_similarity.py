@@ -23,9 +23,9 @@ def test_colours_are_even_around_zero_and_reach_the_diagonal():
     assert position_similarity_heatmap(np.zeros((2, 2))).data[0].zmax == 1
 
 
-def test_position_0_is_the_top_left_corner_and_cells_are_square():
+def test_position_1_is_the_top_left_corner_and_cells_are_square():
     layout = position_similarity_heatmap(SIMILARITIES).layout
-    assert (layout.xaxis.range, layout.yaxis.range) == ((-0.5, 2.5), (2.5, -0.5))
+    assert (layout.xaxis.range, layout.yaxis.range) == ((0.5, 3.5), (3.5, 0.5))
     assert layout.yaxis.scaleanchor == "x"
 
 

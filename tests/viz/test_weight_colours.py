@@ -28,16 +28,43 @@ def test_stops_rise_from_0_to_1(theme, difference, logarithmic, largest):
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("difference", [False, True])
 @pytest.mark.parametrize("logarithmic", [False, True])
-def test_almost_nothing_has_the_grounds_colour_and_a_little_more_is_a_visible_step_away(
-    theme, difference, logarithmic
-):
-    colours = weight_colours(1.0, theme, difference=difference, logarithmic=logarithmic)
+def test_almost_nothing_has_the_grounds_colour_and_a_little_more_is_a_visible_step_away(theme, logarithmic):
+    colours = weight_colours(1.0, theme, difference=False, logarithmic=logarithmic)
     ground = colour_at(colours, 0.0)
     np.testing.assert_allclose(colour_at(colours, 0.9 * FAINT), ground, atol=0.5)
-    for weight in (1.2 * FAINT, -1.2 * FAINT) if difference else (1.2 * FAINT,):
-        assert np.abs(colour_at(colours, weight) - ground).max() >= 10
+    assert np.abs(colour_at(colours, 1.2 * FAINT) - ground).max() >= 10
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("largest", [1.0, 0.4])
+def test_a_difference_starts_from_the_page_at_0_and_grows_without_a_step(theme, largest):
+    colours = weight_colours(largest, theme, difference=True, logarithmic=False)
+    ground = colour_at(colours, 0.0)
+    assert colours.ground == {"light": "#ffffff", "dark": "#11161d"}[theme]
+    np.testing.assert_array_equal(ground, colour_at(colours, -0.0))
+    weights = np.linspace(-largest, largest, 4001)
+    painted = np.array([colour_at(colours, weight) for weight in weights])
+    assert np.abs(np.diff(painted, axis=0)).max() <= 1  # of 255, from one weight to the next
+    for little in (-0.005 * largest, 0.005 * largest):  # what nearly every cell of such a map holds
+        assert np.abs(colour_at(colours, little) - ground).max() <= 3
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_third_of_the_largest_difference_is_easily_seen(theme):
+    colours = weight_colours(0.96, theme, difference=True, logarithmic=False)
+    ground = colour_at(colours, 0.0)
+    for weight in (0.32, -0.32):
+        assert np.abs(colour_at(colours, weight) - ground).max() >= 60
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_a_logarithm_of_differences_leaves_the_ground_at_the_faintest_weight_without_a_step(theme):
+    colours = weight_colours(1.0, theme, difference=True, logarithmic=True)
+    ground = colour_at(colours, 0.0)
+    for sign in (-1, 1):
+        np.testing.assert_allclose(colour_at(colours, sign * FAINT), ground, atol=0.5)
+        assert np.abs(colour_at(colours, sign * 0.01) - ground).max() >= 60
 
 
 def test_each_power_of_ten_has_the_same_part_of_a_logarithm():

@@ -44,8 +44,8 @@ function word(root, { typed, now, made, offered }, chosen, words) {
   } else found.push(typed.map(([text]) => text).join(""));
   for (const { number, text, share } of offered) {
     const button = control(root, "offer", `o${number}`, () => root.ask("accept", number), visible(text));
-    button.append(part("small", "", share.toFixed(2)));
-    button.setAttribute("aria-label", words.accept.replace("{text}", text).replace("{share}", share.toFixed(2)));
+    button.append(part("small", "", share));
+    button.setAttribute("aria-label", words.accept.replace("{text}", text).replace("{share}", share));
     button.title = button.getAttribute("aria-label");
     found.push(button);
   }

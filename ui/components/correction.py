@@ -52,11 +52,12 @@ def correction_data(
     chosen: int | None,
     opened: int,
     words: dict[str, str],
+    share_of: Callable[[Change], str],
 ) -> dict:
     """What ``correction.js`` draws, as JSON; typed text stays as it is, the browser writes it as text.
 
     ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are shown,
-    from 0. ``words`` holds the texts named in ``correction.js``.
+    from 0. ``words`` holds the texts named in ``correction.js``; ``share_of`` writes how sure the network is of a change.
     """
     pieces, done = [], 0
     starts = {sentence.start: number for number, sentence in enumerate(correction.sentences)}
@@ -66,7 +67,7 @@ def correction_data(
         done = end
         if several and start in starts:
             pieces.append({"sentence": starts[start]})
-        pieces.append(_word(correction.source, start, end, inside))
+        pieces.append(_word(correction.source, start, end, inside, share_of))
     pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
     return {
         "pieces": pieces,
@@ -103,7 +104,9 @@ def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, l
     return found
 
 
-def _word(source: str, start: int, end: int, inside: list[Proposal]) -> dict:
+def _word(
+    source: str, start: int, end: int, inside: list[Proposal], share_of: Callable[[Change], str]
+) -> dict:
     """What was typed, what stands now, and what else the network would have written."""
     made = [each.change for each in inside if each.made]
     offered = [each for each in inside if not each.made]
@@ -117,7 +120,7 @@ def _word(source: str, start: int, end: int, inside: list[Proposal]) -> dict:
                 "text": "".join(
                     text for text, _ in _side(source, start, end, [*made, each.change], old=False)
                 ),
-                "share": each.change.confidence,
+                "share": share_of(each.change),
             }
             for each in offered
         ],

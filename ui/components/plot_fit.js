@@ -21,10 +21,14 @@ function enlargement() {
   return Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TYPE);
 }
 
-/** The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge. */
+/**
+ * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge. What
+ * begins far down is reached by scrolling anyway, and may have most of a window.
+ */
 function roomBelow(element) {
   const scrolled = element.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
-  return window.innerHeight - (element.getBoundingClientRect().top + scrolled) - FOOT;
+  const room = window.innerHeight - (element.getBoundingClientRect().top + scrolled) - FOOT;
+  return room < 0.45 * window.innerHeight ? 0.85 * window.innerHeight : room;
 }
 
 /** {figure, width, height} as it is drawn in a box of `width` pixels with `room` pixels down to the window's edge. */

@@ -95,7 +95,7 @@ function strip(data, tokens, weights, isChanged, readsItself = false) {
     .filter((place, rank) => rank === 0 || weights[place] >= LEAST);
   const described = (place) =>
     fill(texts.steps_weight, {
-      token: nameOf(data, tokens[place]), position: place, weight: weights[place].toFixed(3),
+      token: nameOf(data, tokens[place]), position: place + 1, weight: weights[place].toFixed(3),
     });
   const near = readsItself ? [...strongest, weights.length - 1] : strongest;
   const isShown = (place) =>

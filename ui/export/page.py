@@ -10,6 +10,7 @@ from model.changes import Change
 from ui import reading
 from ui.export import document, parts
 from ui.export.document import Component
+from ui.numbers_text import probability
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices
@@ -49,7 +50,7 @@ def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
     facts = {
         say("take_away_model"): lens.corrector.name,
         say("take_away_fingerprint"): lens.corrector.fingerprint,
-        say("confidence_label"): f"{sentence.minimum_confidence:.2f}",
+        say("confidence_label"): f"{sentence.minimum_confidence:g}",
         say("take_away_address"): address,
     }
     rows = "".join(
@@ -79,7 +80,9 @@ def _changes(changes: Sequence[Change], say: Say) -> str:
     for change in changes:
         texts = "".join(f"<td>{escape(reading.visible(text))}</td>" for text in (change.wrong, change.right))
         values = (change.fix_probability, change.keep_probability, change.confidence)
-        numbers = "".join(f'<td class="number">{value:.3f}</td>' for value in values)
+        numbers = "".join(
+            f'<td class="number">{escape(probability(value, digits=3))}</td>' for value in values
+        )
         rows.append(f"<tr>{texts}{numbers}</tr>")
     return _table(f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>", say("take_away_changes"))
 

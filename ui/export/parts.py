@@ -14,7 +14,7 @@ from ui import reading
 from ui.components import lines, plot, steps
 from ui.export.document import Component
 from ui.views import heatmap as full_size
-from ui.views.lines import changed_columns
+from ui.views.received import changed_columns
 
 if TYPE_CHECKING:
     from ui.lens import Lens

@@ -15,12 +15,12 @@ LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says t
 
 
 def main() -> None:
-    own = header.show("attention")
-    with own:
-        choose_example()
-        settings = st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
+    header.begin("attention")
     with st.container(key="stage"):
         left, right = st.container(key="left"), st.container(key="right")
+    with header.tools():
+        choose_example()
+        settings = st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
     with left:
         writing, heads = st.container(key="writing"), st.container(key="heads")
     entry = models.chosen()

@@ -1,6 +1,7 @@
 """Attention with numbers small enough to follow by hand, then one head and one token of the typed sentence."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
@@ -18,10 +19,10 @@ from ui import (
     models,
     notices,
     number_editor,
+    sentence,
 )
 from ui.lens import Lens
 from ui.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
-from ui.sentence import MAX_CHARACTERS, chosen
 from ui.stage import choose_map
 from ui.texts import say
 from ui.views import numbers
@@ -42,44 +43,52 @@ FORMULA = r"\mathrm{softmax}\left(\frac{QK^\top}{\sqrt{d_k}}\right)V"
 def main() -> None:
     header.show("calculation")
     st.title(say("calculation_title"))
-    markup.paragraph(say("calculation_lead"), "lead")
     show_classroom()
     st.header(say("calculation_sentence_heading"))
-    markup.paragraph(say("calculation_sentence_lead"), "lead")
     show_sentence()
 
 
 def show_classroom() -> None:
-    """Three tables to change, and every step of the attention that follows from them."""
-    st.latex(FORMULA)
+    """Every step of the attention that follows from three tables, above these tables, which can be changed."""
     choose_query()
-    for place, name in zip(st.columns(3, gap="medium"), TABLES, strict=True):
-        with place:
-            markup.paragraph(say(f"calculation_{name}"), "note")
-            number_editor.cells(name)
-    with st.expander(say("calculation_as_text")):
-        markup.paragraph(say("calculation_as_text_note"), "note")
-        for name in TABLES:
-            number_editor.line(name, say(f"calculation_{name}"))
+    pictures = st.container()
+    unscaled = type_tables()
     tables = [NumberTable.parse(address.get(name)) for name in TABLES]
     if problems := find_problems(tables):
         for problem in problems:
-            st.warning(problem)
+            pictures.warning(problem)
         return
-    unscaled = controls.switch("unscaled")
     steps, other = (
         dot_product_attention(*(table.numbers() for table in tables), scaling=scaling)
         for scaling in (not unscaled, unscaled)
     )
-    markup.paragraph(" ".join(describe(steps, row) for row in range(len(steps.query))), "reading")
-    show_steps(steps, unscaled)
+    shown = list_steps(steps, unscaled)
+    with pictures:
+        show_pictures(shown)
+        markup.paragraph(" ".join(describe(steps, row) for row in range(len(steps.query))), "reading")
+    show_formulas(shown)
     scaled, plain = (other, steps) if unscaled else (steps, other)
     sizes = {"scaled": scaled.weights.max(), "plain": plain.weights.max(), "width": steps.key.shape[1]}
     markup.paragraph(
         say("calculation_scaling", **{k: viz.number_text(v, 3) for k, v in sizes.items()}), "note"
     )
-    with st.expander(say("calculation_idea_heading")):
+    with st.expander(say("explanation")):
+        st.latex(FORMULA)
         st.markdown(say("calculation_idea"))
+
+
+def type_tables() -> bool:
+    """The three tables, and whether their products are left undivided."""
+    for place, name in zip(st.columns(3, gap="medium"), TABLES, strict=True):
+        with place:
+            markup.paragraph(say(f"calculation_{name}"), "note")
+            number_editor.cells(name)
+    unscaled = controls.switch("unscaled")
+    with st.expander(say("calculation_as_text")):
+        markup.paragraph(say("calculation_as_text_note"), "note")
+        for name in TABLES:
+            number_editor.line(name, say(f"calculation_{name}"))
+    return unscaled
 
 
 def choose_query() -> None:
@@ -153,9 +162,20 @@ def describe(steps: DotProduct, row: int) -> str:
     )
 
 
-def show_steps(steps: DotProduct, unscaled: bool) -> None:
-    """Formula and numbers of each step, side by side; the line worked out is of the first query's best key."""
-    st.header(say("calculation_steps_heading"))
+@dataclass(frozen=True)
+class Step:
+    """One step of the calculation: its formulas, the last one with numbers, and its result."""
+
+    name: str  # ends the keys of its texts
+    formulas: tuple[str, str]
+    table: np.ndarray
+    rows: Sequence[str]
+    columns: Sequence[str]
+    scale: str = viz.SIGNED
+
+
+def list_steps(steps: DotProduct, unscaled: bool) -> list[Step]:
+    """The steps in their order; the line worked out is of the first query's best key."""
     best = int(steps.weights[0].argmax())
     product, score, weight = (
         formulas.tex(table[0, best]) for table in (steps.products, steps.scaled, steps.weights)
@@ -163,73 +183,67 @@ def show_steps(steps: DotProduct, unscaled: bool) -> None:
     queries, keys = named("q", len(steps.query)), named("k", len(steps.key))
     terms = formulas.dot(steps.query[0], steps.key[best], MOST_COLUMNS, together=2)
     worked = formulas.lines(rf"q_1 \cdot k_{best + 1}", [*terms, f"= {product}"])
-    show_step("product", [r"QK^\top", worked], steps.products, queries, keys)
+    shown = [Step("product", (r"QK^\top", worked), steps.products, queries, keys)]
     if not unscaled:
         worked = rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}"
-        show_step("scaled", [r"S = \frac{QK^\top}{\sqrt{d_k}}", worked], steps.scaled, queries, keys)
+        shown.append(Step("scaled", (r"S = \frac{QK^\top}{\sqrt{d_k}}", worked), steps.scaled, queries, keys))
     worked = f"{formulas.softmax_of(steps.scaled[0, best])} = {weight}"
     softmax = r"\mathrm{softmax}(QK^\top)" if unscaled else r"\mathrm{softmax}(S)"
-    show_step("softmax", [rf"A = {softmax}", worked], steps.weights, queries, keys, viz.WEIGHT)
+    shown.append(Step("softmax", (rf"A = {softmax}", worked), steps.weights, queries, keys, viz.WEIGHT))
     terms = formulas.weighted_sum(steps.weights[0], steps.value, most=MOST_ROWS)
     worked = formulas.lines("o_1", [*terms, f"= {formulas.vector(steps.output[0])}"])
-    show_step("output", ["O = AV", worked], steps.output, queries, named("", steps.value.shape[1]))
+    cells = named("", steps.value.shape[1])
+    return [*shown, Step("output", ("O = AV", worked), steps.output, queries, cells)]
 
 
 def named(side: str, count: int) -> list[str]:
     return [f"{side}{number + 1}" for number in range(count)]
 
 
-def show_step(
-    name: str,
-    formula: Sequence[str],
-    table: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    scale: str = viz.SIGNED,
-) -> None:
-    """One step: what it does, as a formula and with numbers, beside its result."""
-    st.subheader(say(f"calculation_step_{name}"))
-    words, picture = st.columns(2, gap="medium", vertical_alignment="center")
-    with words:
-        markup.paragraph(say(f"calculation_words_{name}"), "note")
-        for line in formula:
-            st.latex(line)
-    with picture:
-        hover = (say("hover_query"), say(f"calculation_column_{name}"), say("value_axis"))
-        figure = viz.number_heatmap(
-            table,
-            rows,
-            columns,
-            scale=scale,
-            numbers=True,
-            titles=("", hover[1]),
-            hover=hover,
-            theme=controls.theme(),
-        )
-        figures.draw(figure, f"step_{name}", f"attention-{name}")
+def show_pictures(steps: Sequence[Step]) -> None:
+    """The results of all steps side by side."""
+    for place, step in zip(st.columns(len(steps), gap="medium"), steps, strict=True):
+        with place:
+            st.subheader(say(f"calculation_step_{step.name}"))
+            hover = (say("hover_query"), say(f"calculation_column_{step.name}"), say("value_axis"))
+            figure = viz.number_heatmap(
+                step.table,
+                step.rows,
+                step.columns,
+                scale=step.scale,
+                numbers=True,
+                titles=("", hover[1]),
+                hover=hover,
+                theme=controls.theme(),
+            )
+            figures.draw(figure, f"step_{step.name}", f"calculation-{step.name}")
+
+
+def show_formulas(steps: Sequence[Step]) -> None:
+    """What each step does, in words, as a formula and with numbers."""
+    st.header(say("calculation_steps_heading"))
+    # Two beside each other leave room for long sums.
+    places = [place for _ in range(0, len(steps), 2) for place in st.columns(2, gap="medium")]
+    for place, step in zip(places, steps, strict=False):
+        with place:
+            st.subheader(say(f"calculation_step_{step.name}"))
+            markup.paragraph(say(f"calculation_words_{step.name}"), "note")
+            for line in step.formulas:
+                st.latex(line)
 
 
 def show_sentence() -> None:
     """The same steps inside the network, for the sentence of this session."""
-    entry = models.choose()
-    corrector = notices.load_corrector(entry)
-    text = address.get("sentence")
-    if corrector is None:
+    corrector = notices.load_corrector(models.choose())
+    found = corrector and sentence.show(corrector)
+    if not found:
         return
-    if not text.strip():
-        st.info(say("empty"))
-        return
-    if len(text) > MAX_CHARACTERS:
-        st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
-        return
-    sentence = chosen(text, corrector)
-    if sentence is None or sentence.too_long:
+    if found.too_long:
         st.info(say("too_long_to_show", limit=corrector.config.max_length))
         return
-    markup.paragraph(say("sentence_about", sentence=sentence.text), "lead")
     with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
-        selection = choose_map(sentence.trace)
-    lens = Lens(corrector, sentence, sentence.trace, selection, None, controls.theme())
+        selection = choose_map(found.trace)
+    lens = Lens(corrector, found, found.trace, selection, None, controls.theme())
     markup.paragraph(numbers.VIEW.describe(lens, {}), "reading")
     numbers.VIEW.draw(lens, {})
     for note in numbers.VIEW.notes(lens, {}):

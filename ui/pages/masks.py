@@ -11,42 +11,45 @@ from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
 from ui import address, controls, figures, header, loaders, markup, models, notices
 from ui.figures import MOST_COLUMNS_ON_A_PHONE
+from ui.numbers_text import percent
 from ui.texts import say
 from viz.labels import visible_token
 
 FEWEST, MOST = 2, 5  # sentences of a batch
 LONGEST = 30  # characters of each, so that every cell can still be seen
-HALF, THIRD = 440, 300  # pixels that a map has where two, or three, stand side by side
+HALF, THIRD = 440, 260  # pixels that a map has where two, or three, stand side by side
 PADDING = "∅"  # as narrow as a character, unlike <pad>
-_LOGITS = r"\frac{QK^\top}{\sqrt{d_k}}"
-_LEVEL = rf"\vphantom{{{_LOGITS}}}"  # as high as the highest of them, so that neighbours stay level
 FORMULAS = {
-    ("logits", "without"): rf"S = {_LOGITS}",
-    ("weights", "without"): rf"{_LEVEL}\mathrm{{softmax}}(S)",
-    ("logits", "with"): r"S + M",
+    ("logits", "without"): "S",
+    ("weights", "without"): r"\mathrm{softmax}(S)",
+    ("logits", "with"): "S + M",
     ("weights", "with"): r"\mathrm{softmax}(S + M)",
 }
-FORMULA = rf"\mathrm{{softmax}}\left({_LOGITS} + M\right)"
+FORMULA = (
+    r"S = \frac{QK^\top}{\sqrt{d_k}} \qquad A = \mathrm{softmax}(S + M) \qquad M_{ij} \in \{0, -\infty\}"
+)
 
 
 def main() -> None:
     header.show("masks")
     st.title(say("masks_title"))
-    markup.paragraph(say("masks_lead"), "lead")
-    sentences = type_batch()
-    corrector = notices.load_corrector(models.choose())
-    if corrector is None or not is_usable(sentences, min(LONGEST, corrector.config.max_length)):
+    typed, seen = st.columns([1, 3], gap="medium")
+    with typed:
+        sentences = type_batch()
+        if not is_usable(sentences, LONGEST):
+            return
+        number = choose_sentence(sentences)
+        entry = models.choose()
+    padding = max(map(len, sentences)) - len(sentences[number])
+    with seen:
+        show_masks(sentences[number], padding)
+    corrector = notices.load_corrector(entry)
+    if corrector is None or not is_usable(sentences, corrector.config.max_length):
         return
-    ids = pad([corrector.tokenizer.encode_source(sentence) for sentence in sentences])  # (B, K)
-    hidden = hidden_by_padding(ids)
-    show_batch(sentences, ids, hidden)
-    number = choose_sentence(sentences)
-    padding = int(hidden[number].sum())
-    show_masks(sentences[number], padding)
     show_logits(sentences[number], padding, corrector)
-    with st.expander(say("masks_idea_heading")):
+    show_batch(sentences, pad([corrector.tokenizer.encode_source(sentence) for sentence in sentences]))
+    with st.expander(say("explanation")):
         st.latex(FORMULA)
-        st.latex(r"M_{ij} \in \{0, -\infty\}")
         st.markdown(say("masks_idea"))
 
 
@@ -55,7 +58,7 @@ def type_batch() -> list[str]:
     key = "control_batch"
     st.session_state[key] = address.get("batch")
     st.text_area(
-        say("batch_label"), key=key, on_change=lambda: address.put("batch", st.session_state[key]), height=150
+        say("batch_label"), key=key, on_change=lambda: address.put("batch", st.session_state[key]), height=130
     )
     lines = unicodedata.normalize("NFC", address.get("batch")).splitlines()
     return [line.strip() for line in lines if line.strip()]
@@ -85,9 +88,10 @@ def choose_sentence(sentences: list[str]) -> int:
     return int(chosen) - 1
 
 
-def show_batch(sentences: list[str], ids: np.ndarray, hidden: np.ndarray) -> None:
-    """The ids as the network gets them, one row a sentence, and the mask that follows from their padding."""
+def show_batch(sentences: list[str], ids: np.ndarray) -> None:
+    """The ids (B, K) as the network gets them, one row a sentence, and the mask that follows from their padding."""
     st.header(say("masks_batch_heading"))
+    hidden = hidden_by_padding(ids)
     length = ids.shape[1]
     count = int(hidden.sum())
     longest = int((~hidden).sum(1).argmax()) + 1
@@ -98,12 +102,14 @@ def show_batch(sentences: list[str], ids: np.ndarray, hidden: np.ndarray) -> Non
             length=length,
             longest=longest,
             count=count,
-            share=f"{count / hidden.size:.0%}",
+            share=percent(say, count / hidden.size),
         ),
         "reading",
     )
+    names = [say("masks_sentence_number", number=number + 1) for number in range(len(sentences))]
+    columns = [str(position + 1) for position in range(length)]
+    show_map("padding_batch", viz.Hidden(padded=hidden, **names_of_hidden()), names, columns, None)
     tokens = [source_tokens(sentence, length - len(sentence) - 1) for sentence in sentences]
-    columns = [str(position) for position in range(length)]
     rows = {}
     for number, (row, numbers) in enumerate(zip(tokens, ids.tolist(), strict=True), start=1):
         rows[say("masks_row_tokens", number=number)] = row
@@ -111,9 +117,6 @@ def show_batch(sentences: list[str], ids: np.ndarray, hidden: np.ndarray) -> Non
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     markup.table(table, say("masks_ids_label"))
     markup.paragraph(say("masks_ids_note"), "note")
-    st.subheader(say("masks_padding_heading"))
-    names = [say("masks_sentence_number", number=number + 1) for number in range(len(sentences))]
-    show_map("padding_batch", viz.Hidden(padded=hidden, **names_of_hidden()), names, columns, None)
 
 
 def source_tokens(sentence: str, padding: int) -> tuple[str, ...]:
@@ -138,30 +141,21 @@ def show_map(name: str, hidden: viz.Hidden, rows, columns, design_width: float |
         titles=("", ""),
         hover=(say("hover_query"), say("hover_key"), say("masks_allowed")),
         design_width=design_width,
+        legend_lines=2 if design_width else 1,
         theme=controls.theme(),
     )
-    draw(name, figure, len(columns))
+    draw(name, figure, len(columns), f"masks-{name.replace('_', '-')}")
 
 
-def draw(name: str, figure, columns: int) -> None:
+def draw(name: str, figure, columns: int, file_name: str) -> None:
     with st.container(key=f"wide_figure_{name}" if columns > MOST_COLUMNS_ON_A_PHONE else f"figure_{name}"):
-        figures.draw(figure, f"masks_{name}", f"mask-{name}")
+        figures.draw(figure, f"masks_{name}", file_name)
 
 
 def show_masks(sentence: str, padding: int) -> None:
     """Padding mask, look-ahead mask and both, as (T, T) over what the decoder reads of one sentence."""
-    st.header(say("masks_both_heading"))
     rows, columns = axes("decoder_attention", sentence, padding)
     padded, later = hidden_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
-    markup.paragraph(
-        say(
-            "masks_both_reading" if padding else "masks_both_reading_no_padding",
-            cells=padded.size,
-            later=int(later.sum()),
-            added=int((padded & ~later).sum()),
-        ),
-        "reading",
-    )
     masks = {
         "padding": viz.Hidden(padded=padded, **names_of_hidden()),
         "look_ahead": viz.Hidden(masked=later, **names_of_hidden()),
@@ -171,6 +165,15 @@ def show_masks(sentence: str, padding: int) -> None:
         with place:
             st.subheader(say(f"masks_{name}_heading"))
             show_map(name, hidden, rows, columns, THIRD)
+    markup.paragraph(
+        say(
+            "masks_both_reading" if padding else "masks_both_reading_no_padding",
+            cells=padded.size,
+            later=int(later.sum()),
+            added=int((padded & ~later).sum()),
+        ),
+        "reading",
+    )
 
 
 def axes(kind: str, sentence: str, padding: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -208,8 +211,7 @@ def show_logits(sentence: str, padding: int, corrector: loaders.Corrector) -> No
         steps = with_mask if mask else without
         for place, stage in zip(st.columns(2, gap="medium"), ("logits", "weights"), strict=True):
             with place:
-                st.subheader(say(f"masks_{stage}_{name}_heading"))
-                st.latex(FORMULAS[stage, name])
+                st.subheader(f"{say(f'masks_{stage}_{name}_heading')} ${FORMULAS[stage, name]}$")
                 figure = viz.number_heatmap(
                     getattr(steps, stage),
                     rows,
@@ -221,9 +223,11 @@ def show_logits(sentence: str, padding: int, corrector: loaders.Corrector) -> No
                     titles=(say(f"query_{kind}"), say(f"key_{kind}")),
                     hover=(say("hover_query"), say("hover_key"), say(f"masks_{stage}")),
                     design_width=HALF,
+                    legend_lines=2 if mask else 1,
                     theme=controls.theme(),
                 )
-                draw(f"{stage}_{name}", figure, len(columns))
+                file_name = f"masks-{stage}-{name}-{kind.replace('_', '-')}-layer{layer + 1}-head{head + 1}"
+                draw(f"{stage}_{name}", figure, len(columns), file_name)
     markup.paragraph(say("masks_logits_note"), "note")
 
 
@@ -253,10 +257,10 @@ def describe(without: DotProduct, cells: np.ndarray, rows: tuple[str, ...], real
     return say(
         "masks_reading",
         query=rows[row],
-        position=row,
+        position=row + 1,
         count=int(cells[row].sum()),
-        share=f"{leaks[row]:.0%}",
-        mean=f"{leaks.mean():.0%}",
+        share=percent(say, leaks[row]),
+        mean=percent(say, leaks.mean()),
     )
 
 

@@ -5,33 +5,73 @@ import streamlit as st
 
 import viz
 from ui import controls, figures, header, loaders, markup, model_card, models
-from ui.texts import say
+from ui.numbers_text import about, percent
+from ui.texts import language, say
 
 SIZES = ("num_layers", "num_heads", "d_model", "dff", "vocab_size", "max_length")
 COMPARED = ("transformer", "seq2seq")
+LOSS_HEIGHT = 330  # pixels of the first curve, so that it ends in the first screen
 NUMBERS = ("count", "parameters", "pairs")  # columns of a table of scores that hold no shares
 
 
 def main() -> None:
     header.show("model")
     st.title(say("model_title"))
-    markup.paragraph(say("model_lead"), "lead")
-    entry = models.choose()
+    for_choice, for_words = st.columns([1, 2], gap="medium")
+    with for_choice:
+        entry = models.choose()
     card = entry and model_card.read_card(entry.path)
     if card is None:
         st.info(say("model_missing"))
         return
-    st.header(say("config_heading"))
-    show_sizes(card)
+    with for_words:
+        markup.paragraph(describe(card), "reading")
+    for_curve, for_table = st.columns([3, 2], gap="medium")
+    with for_curve:
+        if card.history is not None:
+            show_losses(card.history)
+    with for_table:
+        if card.evaluation:
+            show_families(card.evaluation, ["count", "exact_match", "f0.5"])
+    if card.snapshots is not None:
+        markup.paragraph(say("model_snapshots", count=len(card.snapshots)), "note")
+    show_details(card)
+
+
+def describe(card: model_card.ModelCard) -> str:
+    """What the network learned from and how often it is right, in one sentence."""
+    parameters = about(language(), card.parameters)
+    if not (card.learned and card.evaluation):
+        return say("model_reading_parameters", parameters=parameters)
+    pairs, seconds = card.learned
+    total = card.evaluation["total"]
+    return say(
+        "model_reading",
+        parameters=parameters,
+        pairs=about(language(), pairs),
+        hours=about(language(), seconds / 3600),
+        count=f"{total['count']:,}",
+        exact=percent(say, total["exact_match"]),
+    )
+
+
+def show_details(card: model_card.ModelCard) -> None:
+    """Everything else, one click away."""
+    with st.expander(say("config_heading")):
+        show_sizes(card)
     if card.evaluation:
-        show_evaluation(card.evaluation)
-        compare_shipped()
-        show_confidence(card.evaluation)
-    if card.history is not None:
-        st.header(say("history_heading"))
-        show_history(card)
-    if card.runs:
-        show_training(card.runs)
+        with st.expander(say("evaluation_heading")):
+            show_evaluation(card.evaluation)
+            compare_shipped()
+        if calibration_error(card.evaluation) is not None or "thresholds" in card.evaluation:
+            with st.expander(say("reliability_heading")):
+                show_confidence(card.evaluation)
+    if card.snapshots is not None:
+        with st.expander(say("snapshots_heading")):
+            show_snapshots(card.snapshots)
+    if card.history is not None or card.runs:
+        with st.expander(say("training_heading")):
+            show_training(card)
 
 
 def show_sizes(card: model_card.ModelCard) -> None:
@@ -43,11 +83,18 @@ def show_sizes(card: model_card.ModelCard) -> None:
                 st.metric(say(f"size_{name}"), f"{card.config[name]:,}", width="content")
 
 
-def show_evaluation(evaluation: dict) -> None:
-    """One row for each family of errors."""
-    st.header(say("evaluation_heading"))
-    shown = as_texts(model_card.family_table(evaluation)).rename(index=lambda name: say(f"family_{name}"))
+def show_families(evaluation: dict, scores: list[str] | None = None) -> None:
+    """One row for each family of errors; all scores, or some."""
+    table = model_card.family_table(evaluation)
+    shown = as_texts(table if scores is None else table[scores]).rename(
+        index=lambda name: say(f"family_{name}")
+    )
     markup.table(shown, say("evaluation_heading"), strong=say("family_all"))
+
+
+def show_evaluation(evaluation: dict) -> None:
+    """All scores of each family of errors, and where they come from."""
+    show_families(evaluation)
     generated = evaluation.get("mix") is not None
     caption = say("evaluation_generated" if generated else "evaluation_given", **origin(evaluation))
     markup.paragraph(caption, "note")
@@ -64,17 +111,20 @@ def compare_shipped() -> None:
     evaluations = [card and card.evaluation for card in cards.values()]
     if not model_card.were_asked_the_same(evaluations):
         return
-    st.header(say("comparison_heading"))
+    st.subheader(say("comparison_heading"))
     markup.table(as_texts(model_card.comparison_table(cards)), say("comparison_heading"))
     markup.paragraph(say("comparison_caption"), "note")
 
 
+def calibration_error(evaluation: dict) -> float | None:
+    """None where it was not measured, and where the network wanted to change nothing."""
+    return evaluation.get("reliability", {}).get("expected_calibration_error")
+
+
 def show_confidence(evaluation: dict) -> None:
     """Whether a confidence of 0.9 is right nine times of ten, and what asking for more costs."""
-    error = evaluation.get("reliability", {}).get("expected_calibration_error")
-    if error is not None:  # None: the network wanted to change nothing
-        st.header(say("reliability_heading"))
-        markup.paragraph(say("reliability_reading", error=f"{error * 100:.1f}"), "reading")
+    error = calibration_error(evaluation)
+    if error is not None:
         figure = viz.reliability_curve(
             model_card.reliability_bins(evaluation),
             titles=(say("reliability_confidence"), say("reliability_right"), say("reliability_changes")),
@@ -82,10 +132,11 @@ def show_confidence(evaluation: dict) -> None:
             diagonal_name=say("reliability_diagonal"),
             theme=controls.theme(),
         )
-        figures.draw(figure, "reliability", "reliability")
+        figures.draw(figure, "reliability", "model-reliability")
+        markup.paragraph(say("reliability_reading", error=f"{error * 100:.1f}"), "reading")
         markup.paragraph(say("reliability_caption"), "note")
     if "thresholds" in evaluation:
-        st.header(say("thresholds_heading"))
+        st.subheader(say("thresholds_heading"))
         table = as_texts(model_card.threshold_table(evaluation)).rename(index="{:.2f}".format)
         table = table.rename_axis(say("confidence_label"))
         own = f"{evaluation['minimum_confidence']:.2f}"
@@ -106,33 +157,50 @@ def number(value: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    return "–" if pd.isna(value) else f"{value:.1%}"
+    return "–" if pd.isna(value) else percent(say, value, 1)
 
 
-def show_history(card: model_card.ModelCard) -> None:
-    """Loss, scores on unseen sentences, and learning rate over the steps."""
-    markup.paragraph(say("history_reading"), "reading")
+def show_losses(history: pd.DataFrame) -> None:
+    """The loss on sentences it learned from and on unseen ones."""
     figure = viz.history_curves(
-        card.history,
+        history,
         losses={"loss": say("history_training"), "dev_loss": say("history_scores")},
-        scores={"dev_token_accuracy": say("history_scores")},
+        scores={},
         step_title=say("history_step"),
         loss_title=say("history_loss"),
-        score_title=say("history_dev_token_accuracy"),
-        learning_rate_title=say("history_learning_rate"),
+        learning_rate_title=None,
+        panel_height=LOSS_HEIGHT,
         theme=controls.theme(),
     )
-    figures.draw(figure, "history", "history")
-    if card.learned:
-        pairs, seconds = card.learned
-        caption = say("history_caption", pairs=f"{pairs:,}", hours=f"{seconds / 3600:,.1f}")
-        markup.paragraph(caption, "note")
+    figures.draw(figure, "history", "model-training-loss")
 
 
-def show_training(runs: tuple[dict, ...]) -> None:
-    """The command of each training the model went through, and what it ran on."""
-    st.header(say("training_heading"))
-    for run in runs:
+def show_snapshots(snapshots: pd.DataFrame) -> None:
+    """How the network grew up: a row for each of its snapshots."""
+    table = as_texts(model_card.snapshot_table(snapshots)).rename(index="{:,}".format)
+    markup.table(table.rename_axis(say("history_step")), say("snapshots_heading"))
+    markup.paragraph(say("snapshots_caption"), "note")
+
+
+def show_training(card: model_card.ModelCard) -> None:
+    """Accuracy and learning rate, how long it took, and each command with what it ran on."""
+    if card.history is not None:
+        figure = viz.history_curves(
+            card.history,
+            losses={},
+            scores={"dev_token_accuracy": say("history_scores")},
+            step_title=say("history_step"),
+            score_title=say("history_dev_token_accuracy"),
+            learning_rate_title=say("history_learning_rate"),
+            theme=controls.theme(),
+        )
+        figures.draw(figure, "training", "model-training-rate")
+        markup.paragraph(say("history_reading"), "note")
+        if card.learned:
+            pairs, seconds = card.learned
+            caption = say("history_caption", pairs=f"{pairs:,}", hours=f"{seconds / 3600:,.1f}")
+            markup.paragraph(caption, "note")
+    for run in card.runs:
         st.code(run["command"], language=None, wrap_lines=True)
         machine = " · ".join(f"{name} {value}" for name, value in run.get("hardware", {}).items())
         markup.paragraph(machine, "note")

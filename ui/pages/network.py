@@ -8,7 +8,8 @@ from model.analysis.parameters import attention_share, by_role, group_parameters
 from ui import address, controls, header, loaders, markup, models, network_links, notices, sentence
 from ui.components.diagram import diagram, diagram_data
 from ui.network_parts import Sketch, columns
-from ui.texts import say
+from ui.numbers_text import about, percent
+from ui.texts import language, say
 
 _KEY = "network_diagram"
 _NEXT_PAGE = "network_next_page"
@@ -19,24 +20,26 @@ def main() -> None:
         st.switch_page(page)
     header.show("network")
     st.title(say("network_title"))
-    markup.paragraph(say("network_lead"), "lead")
-    corrector = notices.load_corrector(models.choose())
-    if corrector is None:
-        return
-    found = sentence.show(corrector)
+    for_model, for_sentence = st.columns([1, 2], gap="medium", vertical_alignment="bottom")
+    with for_model:
+        entry = models.choose()
+    with for_sentence:
+        corrector = notices.load_corrector(entry)
+        found = corrector and sentence.show(corrector)
     if found is None:
         return
+    markup.paragraph(say("network_lead"), "lead")
     limit = corrector.config.max_length
     if found.too_long:
         st.info(say("network_cut", length=f"{len(found.source):,}", limit=limit))
     parts = group_parameters(corrector.weight_sizes())
     sketch = Sketch(corrector.config, parts, found.source[:limit], found.text[:limit], open_layer(corrector))
-    markup.paragraph(describe(sketch), "reading")
     data = diagram_data(say, *columns(say, sketch), label=say("network_picture"), theme=controls.theme())
     diagram(data, _KEY, follow)
+    markup.paragraph(describe(sketch), "reading")
     markup.paragraph(say(f"network_legend_{corrector.config.architecture}"), "note")
     show_parameters(parts)
-    with st.expander(say("network_more")):
+    with st.expander(say("explanation")):
         st.markdown(say(f"network_idea_{corrector.config.architecture}"))
 
 
@@ -63,10 +66,10 @@ def describe(sketch: Sketch) -> str:
         layers=config.attention_layers,
         heads=config.num_heads,
         weights=f"{sum(work.attention_weights(config, source, target).values()):,}",
-        multiplications=f"{total:,}",
-        mixing=f"{multiplications[work.MIXING] / total:.1%}",
-        parameters=f"{sum(sketch.parts.values()):,}",
-        share=f"{attention_share(sketch.parts):.0%}",
+        multiplications=about(language(), total),
+        mixing=percent(say, multiplications[work.MIXING] / total, 1),
+        parameters=about(language(), sum(sketch.parts.values())),
+        share=percent(say, attention_share(sketch.parts)),
     )
 
 
@@ -76,7 +79,7 @@ def show_parameters(parts: dict[str, int]) -> None:
     total = sum(parts.values())
     rows = {say(f"network_role_{role}"): size for role, size in by_role(parts).items()}
     rows[say("network_role_all")] = total
-    cells = [(f"{size:,}", f"{size / total:.1%}") for size in rows.values()]
+    cells = [(f"{size:,}", percent(say, size / total, 1)) for size in rows.values()]
     names = [say("network_parameters"), say("network_share")]
     shown = pd.DataFrame(cells, index=list(rows), columns=names)
     markup.table(shown, say("network_parameters_heading"), strong=say("network_role_all"))

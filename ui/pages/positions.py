@@ -9,7 +9,8 @@ import viz
 from model.analysis import positions as analysis
 from ui import controls, header, loaders, markup, models, notices, reading, sentence
 from ui.figures import MOST_COLUMNS_ON_A_PHONE, draw
-from ui.texts import say
+from ui.numbers_text import about, percent
+from ui.texts import language, say
 
 LARGEST = 512
 _MARKS = {"␣": "token_space", "</s>": "token_end"}
@@ -29,7 +30,6 @@ SUM_FORMULA = (
 def main() -> None:
     header.show("positions")
     st.title(say("positions_title"))
-    markup.paragraph(say("positions_lead"), "lead")
     for_positions, for_dimensions = st.columns(2, gap="medium")
     with for_positions:
         positions = controls.slide("positions", 2, LARGEST)
@@ -38,7 +38,7 @@ def main() -> None:
     matrix = loaders.positional_encoding(positions, dimensions)
     show_matrix(matrix)
     show_curves(matrix)
-    with st.expander(say("formula_heading")):
+    with st.expander(say("explanation")):
         st.latex(FORMULA)
         st.markdown(say("formula_text"))
     show_similarity(matrix)
@@ -47,20 +47,18 @@ def main() -> None:
 
 def show_matrix(matrix: np.ndarray) -> None:
     """(P, D) as a red-blue picture, and how fast its slowest pair of dimensions turns."""
-    st.header(say("matrix_heading"))
     last = matrix.shape[1] - 2  # the sine of the slowest pair
     period = 2 * math.pi * 10000 ** (last / matrix.shape[1])
-    markup.paragraph(say("matrix_reading", last=last, period=f"{period:,.1f}"), "reading")
     names = (say("dimension_axis"), say("position_axis"), say("value_axis"))
     figure = viz.positional_encoding_heatmap(matrix, titles=names, hover=names, theme=controls.theme())
-    draw(figure, "matrix", "positional-encoding")
+    draw(figure, "matrix", f"positions-matrix-{len(matrix)}x{matrix.shape[1]}")
+    markup.paragraph(say("matrix_reading", last=last, period=about(language(), period)), "reading")
 
 
 def show_curves(matrix: np.ndarray) -> None:
     """Chosen columns of (P, D) over the positions."""
     st.header(say("curves_heading"))
     chosen = controls.pick_numbers("curves", matrix.shape[1] - 1)
-    markup.paragraph(say("curves_reading"), "reading")
     names = (say("position_axis"), say("value_axis"))
     figure = viz.positional_encoding_curves(
         matrix,
@@ -70,7 +68,8 @@ def show_curves(matrix: np.ndarray) -> None:
         curve_names=(f"{{dimension}}: {say('sine')}", f"{{dimension}}: {say('cosine')}"),
         theme=controls.theme(),
     )
-    draw(figure, "curves", "curves")
+    draw(figure, "curves", "positions-curves")
+    markup.paragraph(say("curves_reading"), "reading")
 
 
 def show_similarity(matrix: np.ndarray) -> None:
@@ -79,24 +78,24 @@ def show_similarity(matrix: np.ndarray) -> None:
     similarities = analysis.similarity(matrix)
     curve = analysis.by_distance(similarities)
     below_half = np.flatnonzero(curve < curve[0] / 2)
-    values = {"one": f"{curve[1]:.1f}", "most": f"{curve[0]:.1f}", "share": f"{curve[1] / curve[0]:.0%}"}
+    values = {"one": f"{curve[1]:.1f}", "most": f"{curve[0]:.1f}", "share": percent(say, curve[1] / curve[0])}
     if below_half.size:
         text = say("positions_similarity_reading", half=int(below_half[0]), **values)
     else:
         text = say(
             "positions_similarity_reading_high", last=len(curve) - 1, lowest=f"{curve.min():.1f}", **values
         )
-    markup.paragraph(text, "reading")
     for_pairs, for_distances = st.columns(2, gap="medium")
     with for_pairs:
         titles = (say("position_axis"), say("positions_similarity_axis"))
         figure = viz.position_similarity_heatmap(similarities, titles=titles, theme=controls.theme())
-        draw(figure, "similarity", "position-similarity")
+        draw(figure, "similarity", "positions-similarity")
     with for_distances:
         titles = (say("positions_distance_axis"), say("positions_similarity_axis"))
         figure = viz.position_similarity_curve(curve, titles=titles, theme=controls.theme())
-        draw(figure, "similarity_curve", "position-similarity-curve")
-    with st.expander(say("positions_similarity_why")):
+        draw(figure, "similarity_curve", "positions-similarity-by-distance")
+    markup.paragraph(text, "reading")
+    with st.expander(say("explanation")):
         st.latex(SIMILARITY_FORMULA)
         st.markdown(say("positions_similarity_text"))
 
@@ -123,7 +122,7 @@ def show_sentence() -> None:
     show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
     first_change = found.changes[0].source_start if found.changes else 0
     show_move(tokens, embeddings, encoding, first_change, limit)
-    with st.expander(say("positions_sum_why")):
+    with st.expander(say("explanation")):
         st.latex(SUM_FORMULA)
         st.markdown(say("positions_sum_text"))
 
@@ -137,11 +136,9 @@ def show_sizes(tokens: tuple[str, ...], sizes: analysis.Sizes, width: int) -> No
         "positions_sizes_reading",
         embedding=f"{plain:.1f}",
         encoding=f"{encoding:.1f}",
-        without=f"{encoding / max(plain, 1e-9):.1f}",
         factor=f"{width**0.5:.1f}",
         scaled=f"{encoding / max(scaled, 1e-9):.2f}",
     )
-    markup.paragraph(f"{text} {say(f'positions_sizes_{larger}')}", "reading")
     names = ("positions_embedding", "positions_embedding_scaled", "positions_encoding")
     figure = viz.embedding_sizes(
         tokens,
@@ -154,7 +151,8 @@ def show_sizes(tokens: tuple[str, ...], sizes: analysis.Sizes, width: int) -> No
     )
     # On a phone, many tokens scroll inside their box instead of melting into one another.
     with st.container(key="wide_figure" if len(tokens) > MOST_COLUMNS_ON_A_PHONE else "figure"):
-        draw(figure, "sizes", "embedding-sizes")
+        draw(figure, "sizes", "positions-and-embeddings")
+    markup.paragraph(f"{text} {say(f'positions_sizes_{larger}')}", "reading")
 
 
 def show_move(
@@ -164,12 +162,11 @@ def show_move(
     st.header(say("positions_move_heading"))
     places = [str(place) for place in range(len(tokens))]
     chosen = controls.pick(
-        "moved", places, lambda place: f"{place}: {tokens[int(place)]}", otherwise=str(first)
+        "moved", places, lambda place: f"{int(place) + 1}: {tokens[int(place)]}", otherwise=str(first)
     )
     place = int(chosen)
     move = analysis.move(embeddings[place], encoding[: place + farthest + 1], place)
     others = analysis.nearest_others(tokens, embeddings, encoding, place)
-    markup.paragraph(describe_move(tokens[place], move, others), "reading")
     for measure, column in zip(("distance", "cosine"), st.columns(2, gap="medium"), strict=True):
         figure = viz.position_shift(
             getattr(move, measure),
@@ -180,8 +177,8 @@ def show_move(
             theme=controls.theme(),
         )
         with column:
-            draw(figure, f"move_{measure}", f"move-{measure}")
-    markup.paragraph(say("positions_move_caption"), "note")
+            draw(figure, f"move_{measure}", f"positions-move-{measure}")
+    markup.paragraph(describe_move(tokens[place], move, others), "reading")
 
 
 def describe_move(token: str, move: analysis.Move, others: list[analysis.Other]) -> str:

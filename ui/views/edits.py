@@ -12,6 +12,7 @@ from model.changes import Change
 from model.selection import Selection
 from ui import address, figures, reading
 from ui.lens import Lens
+from ui.numbers_text import percent
 from ui.texts import say
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
@@ -77,8 +78,8 @@ def describe(lens: Lens, values: Values) -> str:
         change=in_words(change),
         columns=visible_token("".join(lens.trace.source_tokens[column] for column in columns), LONGEST_SIDE),
         place=place_of(lens, found),
-        share=f"{found.share:.0%}",
-        usual=f"{found.usual:.0%}",
+        share=percent(say, float(found.share)),
+        usual=percent(say, float(found.usual)),
     )
 
 
@@ -105,7 +106,11 @@ def in_words(change: Change) -> str:
 
 def named(lens: Lens, found: LeadingHead) -> str:
     """A head, how much it looked at the chosen change, and how much it looks at such a place usually."""
-    place, share, usual = place_of(lens, found), f"{found.share:.0%}", f"{found.usual:.0%}"
+    place, share, usual = (
+        place_of(lens, found),
+        percent(say, float(found.share)),
+        percent(say, float(found.usual)),
+    )
     return say("edits_head", place=place, share=share, usual=usual)
 
 

@@ -12,6 +12,7 @@ from ui.components.lines import MOST_HEADS, lines, lines_data
 from ui.lens import Lens
 from ui.settings import Number
 from ui.texts import say
+from ui.views.received import changed_columns
 from ui.views.view import Values, View
 
 MASS = Number("mass", 10, 95, start=60, step=5)  # percent of each row's weight that its lines carry together
@@ -99,13 +100,6 @@ def data_of(lens: Lens, heads: list[Head], mass: int) -> dict:
         isolated=lens.rows if lens.change else (),
         theme=lens.theme,
     )
-
-
-def changed_columns(lens: Lens) -> list[int]:
-    """The keys that a change concerns: what was read, or what was written and then read again."""
-    if lens.kind == "decoder_attention":  # column j holds what row j - 1 wrote
-        return [row + 1 for row in lens.rows if row + 1 < len(lens.keys)]
-    return reading.changed_rows(lens.changes, "encoder_attention", len(lens.keys))
 
 
 def describe(lens: Lens, values: Values) -> str:

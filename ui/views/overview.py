@@ -12,6 +12,7 @@ from model.changes import Change
 from model.selection import Selection
 from ui import address, controls, figures, markup
 from ui.lens import Lens
+from ui.numbers_text import percent
 from ui.texts import say
 from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
@@ -140,8 +141,8 @@ def describe(lens: Lens, ranking: Ranking) -> str:
             "overview_reading_edit" if high > 0 else "overview_reading_edit_none",
             change=in_words(change),
             best=places["best"],
-            share=f"{attention.share[best]:.0%}",
-            usual=f"{attention.usual[best]:.0%}",
+            share=percent(say, float(attention.share[best])),
+            usual=percent(say, float(attention.usual[best])),
         )
     return say(
         "overview_reading_entropy",

@@ -13,6 +13,7 @@ from model.changes import Change
 from model.selection import Selection
 from ui import address, controls, markdown, markup
 from ui.lens import Lens
+from ui.numbers_text import percent
 from ui.texts import say
 from ui.views.edits import KIND, in_words, open_head, show_bars
 from ui.views.view import Values, View
@@ -181,18 +182,18 @@ def _describe(lens: Lens, mean: Agreement, heads: Agreement, head: tuple[int, in
     return say(
         "predict_reading" if several else "predict_reading_only",
         count=mean.marks,
-        share=f"{mean.share:.0%}",
-        best=f"{mean.best:.0%}",
-        random=f"{mean.random:.0%}",
+        share=percent(say, float(mean.share)),
+        best=percent(say, float(mean.best)),
+        random=percent(say, float(mean.random)),
         hits=int(mean.hits),
         place=Selection(KIND, *head).label(say, lens.trace),
-        most=f"{heads.share[head]:.0%}",
+        most=percent(say, float(heads.share[head])),
     )
 
 
 def _numbers(found: Agreement, place: tuple[int, ...]) -> list[str]:
     shares = (found.share[place], found.random[place], found.best[place])
-    return [*(f"{share:.0%}" for share in shares), f"{found.hits[place]} / {found.marks}"]
+    return [*(percent(say, float(share)) for share in shares), f"{found.hits[place]} / {found.marks}"]
 
 
 def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:

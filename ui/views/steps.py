@@ -8,6 +8,7 @@ from model.trace import AttentionTrace
 from ui import address, markup, reading
 from ui.components.steps import NAMES, change_label, produced_place, revision, steps, steps_data
 from ui.lens import Lens
+from ui.numbers_text import probability
 from ui.reading import Say
 from ui.texts import say
 from ui.views.view import Values, View
@@ -77,11 +78,8 @@ def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
     return say("steps_reading_change", change=change_label(say, change), **values)
 
 
-def share(probability: float) -> str:
-    """A probability to three digits, never called certain or impossible."""
-    if probability >= 0.9995:
-        return ">0.999"
-    return "<0.001" if probability < 0.0005 else f"{probability:.3f}"
+def share(value: float) -> str:
+    return probability(value, digits=3)
 
 
 def explain(lens: Lens) -> None:

@@ -1,0 +1,39 @@
+"""What no correction may touch: characters that are not spelling, and laughing and weeping."""
+
+import re
+
+from model import hangul
+from model.changes import Change, apply_changes
+
+# What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
+_FREE_PUNCTUATION = frozenset(".,!?~…")
+
+# Laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
+# A single ㅋ, ㅎ, ㅠ or ㅜ counts where nothing to the left or right could make a syllable with it: in 네ㅎ it is a
+# laugh, in ㅎㅏ나 and in 안녕ㅎ하세요 a slip.
+_OUTCRY = re.compile(
+    r"""
+    [ㅋㅎ]{2,} | [ㅠㅜ]{2,} | ([ㄱ-ㅣ])\1+
+    | (?<![ㄱ-ㅣ]) [ㅋㅎㅠㅜ] (?![ㄱ-ㅣ가-힣])
+    """,
+    re.VERBOSE,
+)
+
+
+def spares_protected(change: Change) -> bool:
+    """Whether a change neither loses, alters nor invents a protected character."""
+    return _protected(change.wrong) == _protected(change.right)
+
+
+def spares_outcries(change: Change, source: str) -> bool:
+    """Whether ``source`` keeps its laughing and weeping, and gets no other, when this change alone is made."""
+    return _outcries(source) == _outcries(apply_changes(source, [change]))
+
+
+def _protected(text: str) -> str:
+    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
+    return "".join(c for c in text if not (hangul.is_hangul(c) or c.isspace() or c in _FREE_PUNCTUATION))
+
+
+def _outcries(text: str) -> list[str]:
+    return [found.group() for found in _OUTCRY.finditer(text)]

@@ -1,0 +1,37 @@
+"""Keeps TensorFlow's log lines off standard error; everything else passes."""
+
+import atexit
+import os
+import subprocess
+import sys
+
+# Information lines begin with I, month and day. Before the first of them a library writes one line of warning.
+_FILTER = r"""
+import re, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that writes decides when to end
+chatter = re.compile(rb"I\d{4} \d\d:\d\d:|WARNING: All log messages before absl::InitializeLog")
+for line in sys.stdin.buffer:
+    if not chatter.match(line):
+        sys.stderr.buffer.write(line)
+        sys.stderr.buffer.flush()
+"""
+
+
+def hide_log_lines() -> None:
+    """Filter what this process writes to standard error from now on.
+
+    TF_CPP_MIN_LOG_LEVEL does not stop the lines that TensorFlow writes while it is imported. Another process
+    filters them, so that the last words of a crash still arrive.
+    """
+    sys.stderr.flush()
+    outside = os.dup(2)
+    child = subprocess.Popen([sys.executable, "-I", "-S", "-c", _FILTER], stdin=subprocess.PIPE)
+    os.dup2(child.stdin.fileno(), 2)
+    child.stdin.close()
+
+    def stop() -> None:
+        sys.stderr.flush()
+        os.dup2(outside, 2)  # now the filter sees the end of its input
+        child.wait()
+
+    atexit.register(stop)

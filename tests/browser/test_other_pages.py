@@ -1,0 +1,100 @@
+"""The pages beside the main one: their pictures stand in the first screen, and what they say can be read."""
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.visit import settle
+
+HEIGHTS = {1366: 768, 1920: 1080, 390: 844}
+FIGURE = ".js-plotly-plot"
+DIAGRAM = ".diagram svg"
+# page -> (its first picture, whether all of it is in the first screen of a computer)
+PICTURES = {
+    "calculation": (FIGURE, True),
+    "masks": (FIGURE, True),
+    "positions": (FIGURE, True),
+    "network": (DIAGRAM, False),  # taller than a screen
+    "model": (FIGURE, True),
+}
+
+
+def at_size(page: Page, width: int) -> Page:
+    page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+    settle(page)
+    return page
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_picture_is_in_the_first_screen(open_page, name, language):
+    page = open_page(f"{name}?lang={language}", width=1366)
+    selector, wholly = PICTURES[name]
+    for width, height in HEIGHTS.items():
+        box = at_size(page, width).locator(selector).first.bounding_box()
+        if width == 390:
+            assert box["y"] < 0.75 * height
+        elif wholly:
+            assert box["y"] + box["height"] <= height
+        else:
+            assert box["y"] < height / 2
+
+
+def test_the_rows_of_the_three_masks_stand_at_the_same_heights(open_page):
+    page = open_page("masks", width=1366)
+    tops = page.evaluate(
+        """() => [...document.querySelectorAll(".js-plotly-plot")].slice(0, 3).map(figure =>
+          [...figure.querySelectorAll(".ytick text")].map(label => Math.round(label.getBoundingClientRect().top)))"""
+    )
+    assert len(tops[0]) > 5
+    assert tops[0] == tops[1] == tops[2]
+
+
+def test_the_pointer_on_a_hidden_cell_gets_a_reason(open_page):
+    page = open_page("masks?lang=en", width=1366)
+    box = page.locator(f"{FIGURE} .nsewdrag").first.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 5, box["y"] + 5)  # the last column is padding
+    hover = page.locator(f"{FIGURE} .hoverlayer text").first
+    hover.wait_for()
+    assert "padding (nothing there)" in hover.text_content()
+
+
+@pytest.mark.parametrize("name", ["masks", "calculation"])
+def test_no_label_of_a_column_lies_under_the_toolbar(open_page, name):
+    page = open_page(name, width=390)
+    gaps = page.evaluate(
+        """() => [...document.querySelectorAll(".js-plotly-plot")]
+          .filter(figure => figure.querySelector(".modebar") && figure.querySelector(".xtick text"))
+          .map(figure => Math.min(...[...figure.querySelectorAll(".xtick text, .xtitle")].map(label =>
+              label.getBoundingClientRect().top)) - figure.querySelector(".modebar").getBoundingClientRect().bottom)"""
+    )
+    assert gaps
+    assert min(gaps) >= 0
+
+
+def test_the_root_sign_is_narrow_so_that_its_bar_does_not_hang_in_the_air(open_page):
+    page = open_page("calculation")
+    wide, narrow = page.evaluate(
+        """async () => {
+          await document.fonts.load("100px 'Noto Sans KR'", "√가");
+          const pen = document.createElement("canvas").getContext("2d");
+          pen.font = "100px 'Noto Sans KR'";
+          return ["가", "√"].map(sign => pen.measureText(sign).width);
+        }"""
+    )
+    assert narrow < 0.7 * wide
+
+
+def test_folded_figures_are_as_wide_as_others_once_opened(open_page):
+    page = open_page("model?lang=en", width=1366)
+    page.get_by_text("Training and its commands", exact=True).click()
+    figure = page.locator(
+        '[class*="st-key-training"] .js-plotly-plot, .st-key-training .js-plotly-plot'
+    ).first
+    figure.scroll_into_view_if_needed()
+    page.wait_for_function(
+        """() => {
+          const figures = [...document.querySelectorAll(".js-plotly-plot")];
+          const last = figures[figures.length - 1];
+          return last.querySelector(".main-svg").getBoundingClientRect().width > 800;
+        }"""
+    )

@@ -172,9 +172,15 @@ def test_a_phone_begins_with_text_and_correction_and_the_picture_follows(open_ty
 
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
 def test_text_and_correction_stay_in_view_above_a_long_sentence(open_page, width, height):
-    page = open_page(f"?{urlencode({'sentence': ('우리는 어제 학교에서 머글 것을 차잣고 ' * 4)})}", width=width, height=height)
+    page = open_page(
+        f"?{urlencode({'sentence': ('우리는 어제 학교에서 머글 것을 차잣고 ' * 4)})}",
+        width=width,
+        height=height,
+    )
     main = page.locator(".stMain")
-    main.evaluate("main => main.scrollTo(0, main.querySelector('.st-key-heatmap').getBoundingClientRect().bottom - 600)")
+    main.evaluate(
+        "main => main.scrollTo(0, main.querySelector('.st-key-heatmap').getBoundingClientRect().bottom - 600)"
+    )
     assert main.evaluate("main => main.scrollTop") > 100
     expect(page.locator(TEXT)).to_be_in_viewport(ratio=1)
     expect(page.locator(CORRECTION)).to_be_in_viewport(ratio=1)
@@ -299,10 +305,15 @@ def test_tab_goes_from_the_text_through_the_correction_to_both_pictures(open_pag
     reached = []
     for _ in range(60):
         page.keyboard.press("Tab")
-        reached.append(page.evaluate("() => document.activeElement.closest('[class*=st-key-]')?.className ?? ''"))
+        reached.append(
+            page.evaluate("() => document.activeElement.closest('[class*=st-key-]')?.className ?? ''")
+        )
         if "st-key-heatmap" in reached[-1]:
             break
-    places = [next((n for n, name in enumerate(reached) if f"st-key-{part} " in name), -1) for part in ("overview", "heatmap")]
+    places = [
+        next((n for n, name in enumerate(reached) if f"st-key-{part} " in name), -1)
+        for part in ("overview", "heatmap")
+    ]
     assert 0 < places[0] < places[1]
 
 

@@ -12,6 +12,7 @@ PATIENCE = 120_000  # milliseconds; the first page waits for TensorFlow, on a bu
 
 expect.set_options(timeout=PATIENCE)
 
+
 def note_elsewhere(page: Page, url: str, server: str) -> None:
     if not url.startswith((f"{server}/", "data:", "blob:")):
         page.requested_elsewhere.append(url)

@@ -27,7 +27,10 @@ def find_chromium(playwright) -> str:
 
 @pytest.fixture(scope="session")
 def server():
-    """The address of `streamlit run app.py`, started once."""
+    """The address of `streamlit run app.py`, started once; or $APP_ADDRESS, where one runs already."""
+    if address := os.environ.get("APP_ADDRESS"):
+        yield address
+        return
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -40,7 +43,7 @@ def server():
         yield address
     finally:
         process.terminate()
-        process.wait(timeout=20)
+        process.wait(timeout=60)
 
 
 def wait_until_healthy(process: subprocess.Popen, url: str) -> None:
@@ -75,18 +78,24 @@ def contexts(browser):
 def open_page(server, contexts):
     """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside.
 
-    ``late`` answers of the server wait where the test says so.
+    An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait where the test says so.
     """
-    pages = []
+    pages, errors = [], []
 
     def open_at(
-        path: str = "", *, width: int = 1280, colour: str = "light", late: LateAnswers | None = None
+        path: str = "",
+        *,
+        width: int = 1280,
+        height: int = 900,
+        colour: str = "light",
+        late: LateAnswers | None = None,
     ) -> Page:
         page = contexts[colour].new_page()
         pages.append(page)
-        page.set_viewport_size({"width": width, "height": 900})
+        page.set_viewport_size({"width": width, "height": height})
         page.set_default_timeout(PATIENCE)
         page.requested_elsewhere = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("request", lambda request: note_elsewhere(page, request.url, server))
         page.on("websocket", lambda socket: note_elsewhere(page, socket.url, server.replace("http", "ws")))
         if late:
@@ -99,6 +108,7 @@ def open_page(server, contexts):
     yield open_at
     for page in pages:
         page.close()
+    assert errors == []
 
 
 @pytest.fixture(scope="session")

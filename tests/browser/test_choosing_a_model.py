@@ -1,33 +1,30 @@
-"""The older network beside the Transformer: chosen in the app, it answers for itself."""
+"""The older network beside the Transformer: chosen in the settings, it answers for itself on every page."""
 
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.test_correcting import FIRST_EXAMPLE
-from tests.browser.visit import expect_heatmap, settle
+from tests.browser.visit import expect_corrected, expect_heatmap, expect_settings, pick, settle, toggle
+from ui import examples
+from ui.texts import table
+
+FIRST_EXAMPLE = examples.load()[0].text
 
 
-@pytest.fixture(scope="module")
-def recurrent():
+def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_other_pages(open_page):
     from model import Corrector
 
-    return Corrector.load("seq2seq")
-
-
-def test_the_recurrent_network_corrects_and_shows_its_one_map(open_page, recurrent):
+    correction = Corrector.load("seq2seq").correct(FIRST_EXAMPLE)
     page = open_page("?layer=2&head=1")
+    toggle(page, "settings")
     page.get_by_role("combobox", name="모델").click()
     page.get_by_role("option", name="순환 신경망").click()
-    correction = recurrent.correct(FIRST_EXAMPLE)
-    expect(page.locator(".corrected")).to_have_text(correction.text)
+    expect_settings(page, model="seq2seq")
+    expect_corrected(page, FIRST_EXAMPLE, correction.text)
     expect_heatmap(page, correction.trace.cross_attention[0, 0])
-    expect(page.get_by_text("어텐션 종류", exact=True)).to_have_count(0)
-    page.wait_for_url("**model=seq2seq*")
-
-
-def test_the_choice_goes_along_to_the_page_of_numbers(open_page):
-    page = open_page("?model=seq2seq")
-    page.get_by_role("link", name="모델", exact=True).click()
-    expect(page.locator("h1")).to_have_text("모델")
+    for name in ("kind", "layer", "head"):
+        expect(page.locator(f".st-key-control_{name}")).to_have_count(0)
+    expect(page.locator(".st-key-overview")).to_have_count(0)
+    page.keyboard.press("Escape")
+    pick(page, "pages", table("ko")["model_page"])
+    expect(page.locator("h1")).to_have_text(table("ko")["model_title"])
     settle(page)
     expect(page.get_by_text("순환 신경망").first).to_be_visible()

@@ -1,9 +1,21 @@
 """From a typed sentence to its correction and to the numbers of its attention, in a real browser."""
 
 import numpy as np
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
-from tests.browser.visit import expect_heatmap, figure, heatmap, settle
+from tests.browser.visit import (
+    cell,
+    changed_words,
+    choose,
+    expect_corrected,
+    expect_heatmap,
+    expect_settings,
+    figure,
+    heatmap,
+    settle,
+    text_area,
+    write,
+)
 from ui import examples
 
 FIRST_EXAMPLE = examples.load()[0].text
@@ -17,40 +29,29 @@ NOTHING_TO_CORRECT = {
 }
 
 
-def choose(page: Page, label: str, option: str) -> None:
-    """Press one option of a segmented control, as a visitor finds it: by its label and its text."""
-    group = page.get_by_test_id("stButtonGroup").filter(has=page.get_by_text(label, exact=True))
-    group.get_by_role("radio", name=option, exact=True).click()
-
-
-def write(page: Page, text: str) -> None:
-    area = page.get_by_label("고칠 글")
-    area.fill("")
-    area.press_sequentially(text, delay=15)
-
-
 def test_typing_a_sentence_shows_its_correction_and_its_attention(open_page, corrector):
-    page = open_page("?layer=1&sentence=%EB%84%A4")
+    page = open_page()
+    expect_corrected(page, FIRST_EXAMPLE, corrector.correct(FIRST_EXAMPLE).text)
+    assert corrector.correct(FIRST_EXAMPLE).changes  # the app opens on something that it corrects
     write(page, SENTENCE)
     correction = corrector.correct(SENTENCE)
     assert correction.text != SENTENCE
-    expect(page.locator(".corrected")).to_have_text(correction.text)
-    expect(page.locator(".typed")).to_have_text(SENTENCE)
-    assert page.locator(".corrected ins").all_inner_texts() == [
-        c.right for c in correction.changes if c.right
-    ]
+    expect_corrected(page, SENTENCE, correction.text)
+    bold = "".join(page.locator(".corrected ins b").all_inner_texts())
+    assert bold == "".join(change.right for change in correction.changes)
     layers, heads = corrector.config.num_layers, corrector.config.num_heads
+    choose(page, "layer", "1")
     for number, (option, kind) in enumerate(KINDS.items()):
         weights = correction.trace.attention(kind)
-        choose(page, "어텐션 종류", option)
+        choose(page, "kind", option)
         expect_heatmap(page, weights[0].mean(0) if number == 0 else weights[-1, -1])
-        choose(page, "층", str(layers))
-        choose(page, "헤드", str(heads))
+        choose(page, "layer", str(layers))
+        choose(page, "head", str(heads))
         expect_heatmap(page, weights[-1, -1])
-    choose(page, "헤드", "평균")
+    choose(page, "head", "평균")
     expect_heatmap(page, weights[-1].mean(0))
-    choose(page, "층", "1")
-    expect_heatmap(page, weights[0].mean(0))
+    choose(page, "layer", "평균")
+    expect_heatmap(page, weights.mean((0, 1)))
 
 
 def test_axes_carry_the_tokens_and_the_hover_the_weight(open_page, corrector):
@@ -62,84 +63,73 @@ def test_axes_carry_the_tokens_and_the_hover_the_weight(open_page, corrector):
     assert rows == list(trace.target_tokens)
     assert columns == list(trace.source_tokens)
     row, column = len(rows) // 2, 2
-    cell = page.evaluate(
-        """([place, row, column]) => {
-          const figure = document.querySelector(place);
-          figure.scrollIntoView({block: "center"});
-          const {xaxis, yaxis} = figure._fullLayout, box = figure.getBoundingClientRect();
-          return [box.x + xaxis._offset + xaxis.d2p(column), box.y + yaxis._offset + yaxis.d2p(row)];
-        }""",
-        [figure("heatmap"), row, column],
-    )
-    page.mouse.move(*cell)
-    expect(page.locator(f"{figure('heatmap')} .hoverlayer")).to_contain_text(
-        f"{trace.cross_attention[0, 0, row, column]:.3f}"
-    )
+    page.mouse.move(*cell(page, row, column))
+    hover = page.locator(f"{figure('heatmap')} .hoverlayer")
+    expect(hover).to_contain_text(f"{trace.cross_attention[0, 0, row, column]:.3f}")
+    expect(hover).to_contain_text(f"{row + 1}: {trace.target_tokens[row]}")
 
 
-def test_it_opens_on_an_example_that_is_corrected(open_page, corrector):
-    correction = corrector.correct(FIRST_EXAMPLE)
-    assert correction.changes
+def test_what_is_chosen_in_a_sentence_does_not_outlive_it(open_page):
+    page = open_page("?cell=1,1&edit=1")
+    expect(changed_words(page).first).to_have_attribute("aria-pressed", "true")
+    text_area(page).press("End")
+    page.keyboard.type("!")
+    expect_settings(page, sentence=FIRST_EXAMPLE + "!", cell=None, edit=None)
+    expect(changed_words(page).first).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_link_opens_the_same_view(open_page):
     page = open_page()
-    expect(page.locator(".typed")).to_have_text(FIRST_EXAMPLE)
-    expect(page.locator(".corrected")).to_have_text(correction.text)
-
-
-def test_a_link_opens_the_same_view(open_page, corrector):
-    page = open_page()
-    choose(page, "어텐션 종류", "디코더")
-    choose(page, "헤드", "2")
-    write(page, "고갱님이 오셧어요. 바비 마싯다.")
-    expect(page.get_by_text("살펴볼 문장")).to_be_visible()
-    page.wait_for_url("**/?*sentence=*")
-    settle(page)
-    page.wait_for_timeout(500)
+    choose(page, "kind", "디코더")
+    choose(page, "head", "2")
+    text = "고갱님이 오셧어요. 바비 마싯다."
+    write(page, text)
+    expect_settings(page, sentence=text, kind="decoder_attention", head="2")
+    page.locator(".corrected .sentence").last.click()
+    expect_settings(page, part="2")
     shown = heatmap(page, figure("heatmap"))
-    copy = open_page(page.url.split("/")[-1])
+    copy = open_page(f"?{page.url.partition('?')[2]}")
     expect_heatmap(copy, shown)
-    expect(copy.get_by_label("고칠 글")).to_have_value("고갱님이 오셧어요. 바비 마싯다.")
+    expect(text_area(copy)).to_have_value(text)
+    expect(copy.locator(".corrected .sentence").last).to_have_attribute("aria-pressed", "true")
 
 
 def test_typed_html_stays_text(open_page):
     page = open_page("?sentence=%EB%84%A4")
     text = "<img src=x onerror=\"document.title='hacked'\"> **고갱님** <b>$x$</b> &amp;"
     write(page, text)
-    expect(page.locator(".typed")).to_have_text(text)
-    settle(page)
+    expect_settings(page, sentence=text)
+    assert text.split()[0] in page.locator(".corrected").text_content()
     assert page.locator("img[src=x]").count() == 0
     assert page.title() != "hacked"
     assert page.locator(".stMain strong", has_text="고갱님").count() == 0
+    assert page.locator(".corrected b", has_text="$x$").count() == 0
 
 
 def test_input_with_nothing_to_correct_is_explained(open_page):
     page = open_page()
-    expect(page.get_by_label("고칠 글")).not_to_have_value("")  # what is not there yet cannot be taken away
+    expect(text_area(page)).not_to_have_value("")  # what is not there yet cannot be taken away
     for text, message in NOTHING_TO_CORRECT.items():
-        page.get_by_label("고칠 글").fill(text)
+        text_area(page).fill(text)
         # While a run goes on, the message before it still stands beside the new one.
         expect(page.get_by_test_id("stAlert")).to_contain_text([message])
-        expect(page.get_by_label("고칠 글")).to_have_value(text)
+        expect(text_area(page)).to_have_value(text)
 
 
-def test_a_long_sentence_is_read_in_parts(open_page):
+def test_long_texts_are_read_in_parts_or_said_to_be_too_long(open_page, corrector):
     text = "우리는 어제 학교에서 머글 것을 차잣고 " * 22  # about 512 tokens
     page = open_page()
-    page.get_by_label("고칠 글").fill(text)
-    expect(page.get_by_label("살펴볼 문장")).to_be_visible()
-    expect(page.locator(".typed")).to_have_text(text)
+    text_area(page).fill(text)
+    expect(page.locator(".corrected .sentence").nth(1)).to_be_visible()
     settle(page)
     assert max(heatmap(page, figure("heatmap")).shape) <= 129
-
-
-def test_an_over_long_sentence_says_how_long_is_allowed_and_keeps_the_text(open_page, corrector):
     limit = corrector.config.max_length
     text = "가나다라마바사아자차" * (limit // 10 + 1)
-    page = open_page()
-    page.get_by_label("고칠 글").fill(text)
+    text_area(page).fill(text)
     expect(page.get_by_test_id("stAlert").first).to_contain_text(
         f"{len(text)}자가 띄어쓰기 없이 이어집니다. 띄어쓰기 없이는 {limit}자까지"
     )
-    expect(page.get_by_label("고칠 글")).to_have_value(text)
+    expect(text_area(page)).to_have_value(text)
 
 
 def test_positional_encoding_at_its_largest(open_page):

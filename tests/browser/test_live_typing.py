@@ -4,7 +4,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.visit import LateAnswers, settle
+from tests.browser.visit import LateAnswers, expect_settings, pick, settle, text_area
 from ui import examples
 
 ROOT = Path(__file__).parents[2]
@@ -24,21 +24,21 @@ def compose(session, text: str) -> None:
 
 def test_a_syllable_is_corrected_while_it_is_being_composed(open_page):
     page = open_page("?sentence=%EC%99%94%EC%96%B4%EC%9A%94")
-    area = page.get_by_label("고칠 글")
+    area = text_area(page)
     area.evaluate(RECORD)
     area.focus()
     area.press("Home")
     session = page.context.new_cdp_session(page)
     for text in ("ㅂ", "바", "밥"):
         compose(session, text)
-    expect(page.locator(".typed")).to_have_text("밥왔어요")
+    expect_settings(page, sentence="밥왔어요")
     settle(page)
     assert page.evaluate("window.heard") == ["compositionstart"]
     assert area.evaluate(CURSOR) == [1, 1]
     for text in ("바비", "바빈"):
         compose(session, text)
     session.send("Input.insertText", {"text": "바비"})
-    expect(page.locator(".typed")).to_have_text("바비왔어요")
+    expect_settings(page, sentence="바비왔어요")
     settle(page)
     assert page.evaluate("window.heard") == ["compositionstart", "compositionend"]
     expect(area).to_have_value("바비왔어요")
@@ -47,14 +47,14 @@ def test_a_syllable_is_corrected_while_it_is_being_composed(open_page):
 
 def test_fast_typing_in_the_middle_loses_nothing_and_moves_no_cursor(open_page):
     page = open_page("?sentence=%EC%B2%98%EC%9D%8C%EB%81%9D")
-    area = page.get_by_label("고칠 글")
+    area = text_area(page)
     area.evaluate("area => { area.focus(); area.setSelectionRange(2, 2); }")
     typed = "고갱님이 오셧습니다 " * 2
     # Pauses longer than the debounce: answers arrive while the next characters are typed.
     for number, character in enumerate(typed):
         page.keyboard.type(character)
         page.wait_for_timeout(360 if number % 9 == 8 else 25)
-    expect(page.locator(".typed")).to_have_text(f"처음{typed}끝")
+    expect_settings(page, sentence=f"처음{typed}끝")
     settle(page)
     expect(area).to_have_value(f"처음{typed}끝")
     assert area.evaluate(CURSOR) == [2 + len(typed)] * 2
@@ -62,18 +62,18 @@ def test_fast_typing_in_the_middle_loses_nothing_and_moves_no_cursor(open_page):
 
 def test_an_example_replaces_the_text_and_typing_goes_on_from_there(open_page):
     page = open_page()
-    page.get_by_role("button", name="띄어쓰기", exact=True).click()
-    area = page.get_by_label("고칠 글")
+    pick(page, "examples", "띄어쓰기")
+    area = text_area(page)
     expect(area).to_have_value("우리는할 수있는 만큼만 천천 히 해보기로 했다.")
     area.press("End")
     area.press_sequentially("!!")
-    expect(page.locator(".typed")).to_have_text("우리는할 수있는 만큼만 천천 히 해보기로 했다.!!")
+    expect_settings(page, sentence="우리는할 수있는 만큼만 천천 히 해보기로 했다.!!")
 
 
 def test_typing_goes_on_in_an_example_while_the_server_answers_late(open_page):
     late = LateAnswers()
     page = open_page(late=late)
-    area = page.get_by_label("고칠 글")
+    area = text_area(page)
     area.evaluate("area => { area.focus(); area.setSelectionRange(0, 0); }")
     late.hold()
     # Each is sent alone, the second while the page still shows the example as chosen.
@@ -82,7 +82,7 @@ def test_typing_goes_on_in_an_example_while_the_server_answers_late(open_page):
         page.wait_for_timeout(500)
     late.release()
     text = f"이그{examples.load()[0].text}"
-    expect(page.locator(".typed")).to_have_text(text)
+    expect_settings(page, sentence=text)
     settle(page)
     expect(area).to_have_value(text)
     assert area.evaluate(CURSOR) == [2, 2]

@@ -1,24 +1,20 @@
 """The drawn network in a browser: it leads on by mouse and keyboard, fits a phone, and can be saved."""
 
 from pathlib import Path
-from urllib.parse import parse_qs, urlparse
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visit import settle
+from tests.browser.visit import expect_settings, settings
 from ui.components.diagram import SCRIPT
-
-
-def settings(page) -> dict[str, str]:
-    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+from ui.texts import table
 
 
 def test_an_attention_leads_to_its_map_and_keeps_the_sentence(open_page):
     page = open_page("network?lang=en&sentence=%EA%B3%A0%EA%B0%B1&layer=1")
     page.get_by_role("link", name="Attention ② decoder").click()
-    expect(page.locator("h1")).to_have_text("Correction and attention")
-    settle(page)
+    expect(page.locator("h1")).to_have_text(table("en")["product"])
+    expect_settings(page, kind="decoder_attention")
     assert settings(page) == {"lang": "en", "sentence": "고갱", "kind": "decoder_attention", "layer": "1"}
     expect(page.get_by_role("radio", name="Decoder", exact=True)).to_be_checked()
 
@@ -35,18 +31,17 @@ def test_a_layer_opens_by_keyboard_and_keeps_the_focus(open_page):
     expect(page.get_by_role("button", name="Layer 3").first).to_have_attribute("aria-expanded", "false")
     page.keyboard.press("Tab")  # to the attention that has come into view
     page.keyboard.press(" ")
-    expect(page.locator("h1")).to_have_text("Correction and attention")
-    settle(page)
-    assert settings(page)["layer"] == "2"
+    expect(page.locator("h1")).to_have_text(table("en")["product"])
+    expect_settings(page, layer="2")
 
 
-@pytest.mark.parametrize(
-    ("part", "title"), [("Mask: look-ahead", "Masks"), ("+ positional", "Positional encoding")]
-)
-def test_other_parts_lead_to_their_pages(open_page, part, title):
+def test_other_parts_lead_to_their_pages(open_page):
     page = open_page("network?lang=en")
-    page.get_by_role("link", name=part).first.click()
-    expect(page.locator("h1")).to_have_text(title)
+    for part, name in (("Mask: look-ahead", "masks"), ("+ positional", "positions")):
+        page.get_by_role("link", name=part).first.click()
+        expect(page.locator("h1")).to_have_text(table("en")[f"{name}_title"])
+        page.go_back()
+        expect(page.locator("h1")).to_have_text(table("en")["network_title"])
 
 
 @pytest.mark.parametrize("model", ["transformer", "seq2seq"])

@@ -1,76 +1,93 @@
 """Languages, small screens, light and dark, assistive technology, and no word to the outside."""
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.visit import serious_violations, settle
-from ui.texts import table
-
-PAGE_NAMES = ("attention", "calculation", "masks", "positions", "network", "model")
-PAGES = ("", *PAGE_NAMES[1:])
-VIEWS = (
-    "?view=lines&edit=1",
-    "?view=steps",
-    "?view=numbers",
-    "?view=predict&edit=1&marks=1&revealed=1",
-    "?lecture=1",
+from tests.browser.visit import (
+    choose,
+    expect_settings,
+    pick,
+    serious_violations,
+    settle,
+    toggle,
 )
-TITLES = {
-    language: [(say[f"{name}_page"], say[f"{name}_title"]) for name in PAGE_NAMES]
-    for language, say in ((each, table(each)) for each in ("ko", "en"))
-}
+from ui.header import PAGES
+from ui.texts import table
+from ui.views import VIEWS
 
 
-@pytest.mark.parametrize("language", TITLES)
-def test_every_page_speaks_both_languages(open_page, language):
-    page = open_page("?lang=en" if language == "en" else "")
-    for name, title in TITLES[language]:
-        page.get_by_role("link", name=name, exact=True).click()
-        expect(page.locator("h1")).to_have_text(title)
+def go_to(page: Page, name: str, language: str = "ko") -> None:
+    """To another page by the menu, as a visitor goes."""
+    say = table(language)
+    pick(page, "pages", say[f"{name}_page"])
+    title = say["product"] if name == PAGES[0] else say[f"{name}_title"]
+    expect(page.locator("h1")).to_have_text(title)
+    settle(page)
+
+
+def faults(page: Page) -> dict:
+    """What a reader without eyes, or with a phone, would stumble over."""
+    return {
+        "axe": serious_violations(page),
+        "wider than the window": page.evaluate(
+            """() => [document.documentElement, document.querySelector(".stMain")]
+              .map(element => element.scrollWidth - element.clientWidth)"""
+        ),
+    }
+
+
+NO_FAULTS = {"axe": [], "wider than the window": [0, 0]}
+
+
+@pytest.mark.parametrize(("colour", "width", "language"), [("light", 1280, "ko"), ("dark", 390, "en")])
+def test_every_page_is_for_everyone_in_its_language_and_asks_nobody_else(open_page, colour, width, language):
+    page = open_page(f"?lang={language}", colour=colour, width=width)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    assert faults(page) == NO_FAULTS, "the first page"
+    for popover in ("settings", "view_options", "taking"):
+        toggle(page, popover)
+        expect(page.get_by_test_id("stPopoverBody")).to_be_visible()
+        settle(page)
+        assert faults(page) == NO_FAULTS, popover
+        page.keyboard.press("Escape")
+        expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
+    for name in (*PAGES[1:], PAGES[0]):
+        go_to(page, name, language)
         expect(page.locator("html")).to_have_attribute("lang", language)
+        if name != PAGES[0]:
+            assert faults(page) == NO_FAULTS, name
+    assert page.requested_elsewhere == []
+    loaded = "() => [...document.fonts].some(f => f.family.includes('Noto Sans KR') && f.status === 'loaded')"
+    assert page.evaluate(loaded)
+
+
+@pytest.mark.parametrize(("colour", "width", "language"), [("light", 1280, "en"), ("dark", 390, "ko")])
+def test_every_view_is_for_everyone(open_page, colour, width, language):
+    page = open_page(f"?lang={language}&edit=1&marks=1&revealed=1", colour=colour, width=width)
+    for view in VIEWS[1:]:
+        choose(page, "view", table(language)[f"view_{view.name}"])
+        expect_settings(page, view=view.name)
+        assert faults(page) == NO_FAULTS, view.name
+
+
+def test_lecture_mode_is_for_everyone(open_page):
+    page = open_page("?lecture=1", width=1920, height=1080)
+    assert faults(page) == NO_FAULTS
 
 
 def test_switching_the_language_keeps_the_view(open_page):
     page = open_page("?kind=decoder_attention&layer=2&sentence=%EA%B3%A0%EA%B0%B1")
-    page.get_by_role("radio", name="English", exact=True).click()
-    expect(page.locator("h1")).to_have_text(TITLES["en"][0][1])
+    page.locator(".st-key-language button").click()
+    expect(page.locator("h1")).to_have_text(table("en")["product"])
+    expect_settings(page, lang="en", kind="decoder_attention", layer="2", sentence="고갱")
     expect(page.get_by_role("radio", name="Decoder", exact=True)).to_be_checked()
     expect(page.get_by_label("Text to correct")).to_have_value("고갱")
-    for part in ("lang=en", "kind=decoder_attention", "layer=2", "sentence="):
-        assert part in page.url
+    expect(page.locator("html")).to_have_attribute("lang", "en")
 
 
-@pytest.mark.parametrize("path", [*PAGES, *VIEWS])
-def test_a_phone_scrolls_only_downwards(open_page, path):
-    page = open_page(path, width=390)
-    too_wide = page.evaluate(
-        """() => [document.documentElement, document.querySelector(".stMain")]
-          .map(element => element.scrollWidth - element.clientWidth)"""
-    )
-    assert too_wide == [0, 0]
-
-
-@pytest.mark.parametrize(("colour", "width"), [("light", 1280), ("dark", 390)])
-@pytest.mark.parametrize("path", [*PAGES, *VIEWS])
-def test_axe_finds_nothing_serious(open_page, path, colour, width):
-    page = open_page(path, colour=colour, width=width)
-    assert serious_violations(page) == []
-
-
-def test_figures_follow_the_dark_theme(open_page):
-    background = "() => getComputedStyle(document.querySelector('.stApp')).backgroundColor"
-    ink = "() => document.querySelector('.js-plotly-plot')._fullLayout.font.color"
-    light, dark = open_page(), open_page(colour="dark")
-    assert light.evaluate(background) != dark.evaluate(background)
-    assert light.evaluate(ink) != dark.evaluate(ink)
-
-
-def test_nothing_is_requested_from_elsewhere_and_the_font_is_ours(open_page):
-    page = open_page()
-    for name, title in TITLES["ko"][1:]:
-        page.get_by_role("link", name=name, exact=True).click()
-        expect(page.locator("h1")).to_have_text(title)
-        settle(page)
-    assert page.requested_elsewhere == []
-    loaded = "() => [...document.fonts].some(f => f.family.includes('Noto Sans KR') && f.status === 'loaded')"
-    assert page.evaluate(loaded)
+def test_figures_follow_the_theme(open_page):
+    look = """() => [getComputedStyle(document.querySelector(".stApp")).backgroundColor,
+      document.querySelector(".st-key-heatmap .js-plotly-plot")._fullLayout.font.color]"""
+    light, dark = (open_page(colour=colour).evaluate(look) for colour in ("light", "dark"))
+    assert light[0] != dark[0]
+    assert light[1] != dark[1]

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model.changes import find_changes
+from model.selection import Selection
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import one_map_trace, propose, random_trace
 from ui.components.steps import SCRIPT, STYLE, steps_data
-from ui.reading import attention_of
 from ui.texts import table
 
 SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
@@ -35,7 +35,7 @@ PAGE = """<!doctype html><html lang="ko"><meta charset="utf-8"><title>steps</tit
 def data_of(source=SOURCE, target=TARGET, trace=None, language="ko", changes=None, **options) -> dict:
     trace = trace or random_trace(source, target)
     changes = propose(source) if changes is None else changes
-    options = {"layer": None, "head": None, "place": "2층", "step": 1} | options
+    options = {"selection": Selection("cross_attention"), "place": "2층", "step": 1} | options
     return steps_data(lambda key, /, **v: table(language)[key].format(**v), trace, changes, **options)
 
 
@@ -90,14 +90,14 @@ def button(page: Page, name: str):
 
 def test_a_step_shows_what_is_written_and_the_numbers_of_the_trace(show):
     trace = random_trace(SOURCE, TARGET)
-    page = show(data_of(trace=trace, step=5, layer=1, head=2))
+    page = show(data_of(trace=trace, step=5, selection=Selection("cross_attention", 1, 2)))
     assert written(page) == "고객이 왔"
     assert page.locator(".written ins").all_text_contents() == ["객", "왔"]
     for strip, kind in (
         (".body.strip >> nth=0", "cross_attention"),
         (".body.strip >> nth=1", "decoder_attention"),
     ):
-        weights = attention_of(trace, kind, 1, 2)[4]
+        weights = Selection(kind, 1, 2).weights(trace)[4]
         marked = page.locator(strip).locator(".strongest .number").all_text_contents()
         expected = [place for place in np.sort(np.argsort(-weights)[:3]) if weights[place] >= 0.01]
         assert marked == [f"{weights[place]:.3f}" for place in expected]
@@ -225,7 +225,9 @@ def test_the_space_bar_plays_from_the_range(show):
 def test_the_browser_leads_until_another_sentence_comes(show):
     page = show(data_of())
     button(page, "다음").click()
-    page.evaluate("data => window.show(data)", data_of(step=6, layer=1, theme="dark"))
+    page.evaluate(
+        "data => window.show(data)", data_of(step=6, selection=Selection("cross_attention", 1), theme="dark")
+    )
     position(page, 2)
     page.evaluate("data => window.show(data)", data_of("가나", "가나", step=3))
     position(page, 3, 3)
@@ -261,7 +263,7 @@ def test_typed_text_stays_text(show):
 
 
 def test_a_recurrent_network_shows_the_source_alone(show):
-    page = show(data_of(trace=one_map_trace(SOURCE, TARGET), layer=0, head=0))
+    page = show(data_of(trace=one_map_trace(SOURCE, TARGET), selection=Selection("cross_attention", 0, 0)))
     expect(page.locator(".of-source")).to_be_visible()
     expect(page.locator(".of-self")).to_be_hidden()
 

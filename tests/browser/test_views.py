@@ -12,7 +12,16 @@ from model.analysis.edges import strongest_edges
 from model.analysis.edits import leading_heads
 from model.folder import ASSETS
 from model.positions import positional_encoding
-from tests.browser.visit import expect_heatmap, figure, heatmap, settle
+from tests.browser.visit import (
+    choose,
+    click,
+    expect_heatmap,
+    expect_settings,
+    figure,
+    heatmap,
+    settle,
+    tile,
+)
 from ui.address import DEFAULTS
 from ui.number_table import NumberTable
 from ui.texts import table
@@ -31,15 +40,15 @@ def written(probability: float) -> str:
 
 @pytest.fixture
 def open_view(open_page):
-    def open_at(view: str, language: str = "ko", **settings: str) -> Page:
-        chosen = {
+    def open_at(view: str, language: str = "ko", **chosen: str) -> Page:
+        place = {
             "layer": str(LAYER + 1),
             "head": str(HEAD + 1),
             "kind": KIND,
             "sentence": SENTENCE,
             "view": view,
         }
-        return open_page(f"?{urlencode(chosen | {'lang': language} | settings)}")
+        return open_page(f"?{urlencode(place | {'lang': language} | chosen)}")
 
     return open_at
 
@@ -52,87 +61,74 @@ def answer(corrector):
 
 
 @LANGUAGES
-def test_overview_and_heatmap(open_view, answer, language):
-    page = open_view("heatmap", language)
-    expect_heatmap(page, answer.trace.cross_attention[LAYER, HEAD])
-    mosaic, weights = heatmap(page, figure("overview")), answer.trace.cross_attention
-    layers, heads, queries, keys = weights.shape
-    step = [
-        (size - one) // (count - 1)
-        for size, one, count in zip(mosaic.shape, (queries, keys), (layers, heads), strict=True)
-    ]
-    for layer in range(layers):
-        for head in range(heads):
-            top, left = layer * step[0], head * step[1]
-            tile = mosaic[top : top + queries, left : left + keys]
-            np.testing.assert_allclose((tile - 1) / 254, weights[layer, head], atol=0.5 / 254 + 1e-6)
+def test_every_view_shows_the_numbers_of_the_trace(open_view, answer, language):
+    """From tab to tab, with one change in focus."""
+    say, change, trace = table(language), answer.changes[0], answer.trace
+    row = change.target_start
+    page = open_view("heatmap", language, edit="1", cell=f"{row},0", marks=str(change.source_start))
 
+    def turn_to(view: str) -> None:
+        choose(page, "view", say[f"view_{view}"])
+        expect_settings(page, view=view)
 
-@LANGUAGES
-def test_lines(open_view, answer, language):
-    page = open_view("lines", language)
-    row = answer.changes[0].target_start
-    expected = [
-        w for query, _, w in strongest_edges(answer.trace.cross_attention[LAYER, HEAD], 0.6) if query == row
-    ]
-    page.locator(f'.token[data-side="queries"][data-place="{row}"]').click()
-    told = page.locator(".told .weight")
+    expect_heatmap(page, trace.cross_attention[LAYER, HEAD])
+    expect_tiles(page, trace.cross_attention)
+
+    turn_to("lines")
+    edges = strongest_edges(trace.cross_attention[LAYER, HEAD], 0.6)
+    expected = sorted(f"{weight:.3f}" for query, _, weight in edges if query == row)
+    told = page.locator(".st-key-lines .told .weight")
     expect(told).to_have_count(len(expected))
-    assert sorted(told.all_text_contents()) == sorted(f"{weight:.3f}" for weight in expected)
+    assert sorted(told.all_text_contents()) == expected
 
-
-@LANGUAGES
-def test_step_by_step(open_view, answer, language):
-    change, trace = answer.changes[0], answer.trace
-    page = open_view("steps", language, edit="1")
+    turn_to("steps")
     expect(page.locator(".decision .value").first).to_be_visible()
     values = page.locator(".decision .value").all_text_contents()
     assert values == [written(change.fix_probability), written(change.keep_probability)]
     candidates = page.locator(".candidates .value").all_text_contents()
-    assert candidates[:5] == [
-        written(value) for value in trace.alternative_probabilities[change.target_start]
-    ]
+    assert candidates[:5] == [written(value) for value in trace.alternative_probabilities[row]]
 
+    turn_to("received")
+    bars = page.locator(".st-key-received .js-plotly-plot").evaluate(
+        "figure => Array.from(figure._fullData.find(trace => trace.type === 'bar').y)"
+    )
+    np.testing.assert_allclose(bars, trace.cross_attention[LAYER, HEAD].mean(0), atol=1e-5)
 
-@LANGUAGES
-def test_calculation_of_one_query(open_view, answer, language):
-    row = answer.changes[0].target_start
-    page = open_view("numbers", language, cell=f"{row},0")
-    largest = answer.trace.cross_attention[LAYER, HEAD, row].max()
-    expect(page.locator(".reading").nth(1)).to_contain_text(number_text(largest))
+    turn_to("numbers")
+    largest = trace.cross_attention[LAYER, HEAD, row].max()
+    expect(page.locator("p.told")).to_contain_text(f"{largest:.2f}")
 
-
-@LANGUAGES
-def test_predict_then_reveal(open_view, answer, language):
-    say = table(language)
-    page = open_view("predict", language, edit="1", marks=str(answer.changes[0].source_start))
+    turn_to("predict")
     assert page.locator(".js-plotly-plot").count() == 0  # nothing gives the answer away
     page.get_by_role("button", name=say["predict_reveal"]).click()
-    settle(page)
-    expect(page.locator(".js-plotly-plot").first).to_be_visible()
-    assert "revealed=1" in page.url
+    expect_settings(page, revealed="1")
+    expect(page.locator(figure("predict_bars"))).to_be_visible()
+
+    turn_to("edits")
+    best = leading_heads(trace, change, answer.changes)[0]
+    place = say["place_head"].format(layer=best.layer + 1, head=best.head + 1)
+    page.get_by_role("button", name=say["edits_open"].format(place=place)).first.click()
+    choose(page, "view", say["view_heatmap"])
+    expect_heatmap(page, trace.cross_attention[best.layer, best.head])
 
 
-@LANGUAGES
-def test_a_chosen_change_names_the_heads_that_looked_at_it_and_opens_them(open_view, answer, language):
-    page = open_view("heatmap", language, edit="1")
-    best = leading_heads(answer.trace, answer.changes[0], answer.changes)[0]
-    page.get_by_role("button", name=f"{best.share:.0%}").first.click()
-    expect_heatmap(page, answer.trace.cross_attention[best.layer, best.head])
-    settle(page)
-    assert f"layer={best.layer + 1}" in page.url or best.layer + 1 == 3
+def expect_tiles(page: Page, weights: np.ndarray) -> None:
+    """Every tile of the overview holds its head, rounded to a byte; 0 is no cell, 1 the weight 0."""
+    mosaic = heatmap(page, figure("overview"))
+    layers, heads, queries, keys = weights.shape
+    down = (mosaic.shape[0] - queries) // (layers - 1)
+    across = (mosaic.shape[1] - keys) // (heads - 1)
+    for layer in range(layers):
+        for head in range(heads):
+            tile_ = mosaic[layer * down : layer * down + queries, head * across : head * across + keys]
+            np.testing.assert_allclose((tile_ - 1) / 254, weights[layer, head], atol=0.5 / 254 + 1e-6)
 
 
 def test_a_tile_of_the_overview_opens_its_head(open_view, answer):
     page = open_view("heatmap")
-    drag = page.locator(figure("overview")).locator(".nsewdrag").first
-    drag.scroll_into_view_if_needed()
-    box = drag.bounding_box()
-    layers, heads = answer.trace.cross_attention.shape[:2]
-    x = box["x"] + box["width"] * (0.5 / heads)
-    page.mouse.move(x, box["y"] + box["height"] * (0.5 / layers))
-    page.mouse.click(x, box["y"] + box["height"] * (0.5 / layers))
-    expect_heatmap(page, answer.trace.cross_attention[0, 0])
+    click(page, tile(page, 0, 3))
+    expect_settings(page, layer="1", head="4")
+    expect_heatmap(page, answer.trace.cross_attention[0, 3])
 
 
 @LANGUAGES
@@ -181,9 +177,7 @@ def test_behind_the_masks_a_padded_sentence_has_the_weights_that_it_has_alone(op
     short, longer = "밥을 먹었다.", "오늘은 집에 일찍 가서 밥을 먹었다."
     settings = {"lang": language, "batch": f"{short}\n{longer}", "masks_kind": "decoder_attention"}
     page = open_page(f"masks?{urlencode(settings | {'layer': LAYER + 1, 'head': HEAD + 1})}")
-    shown = np.nan_to_num(
-        heatmap(page, '[class*="figure_weights_with"]:not([class*="without"]) .js-plotly-plot')
-    )
+    shown = np.nan_to_num(heatmap(page, figure("masks_weights_with")))
     real, padded = len(short) + 1, len(longer) + 1
     assert shown.shape == (padded, padded)
     alone = corrector.trace(short, short).decoder_attention[LAYER, HEAD]
@@ -195,8 +189,8 @@ def test_behind_the_masks_a_padded_sentence_has_the_weights_that_it_has_alone(op
 def test_positions_are_those_of_the_formula(open_page, language):
     page = open_page(f"positions?{urlencode({'lang': language, 'positions': '20', 'dimensions': '16'})}")
     matrix = positional_encoding(20, 16)
-    expect_heatmap(page, matrix, ".st-key-matrix .js-plotly-plot")
-    expect_heatmap(page, matrix @ matrix.T, ".st-key-similarity .js-plotly-plot")
+    expect_heatmap(page, matrix, figure("matrix"))
+    expect_heatmap(page, matrix @ matrix.T, figure("similarity"))
 
 
 @LANGUAGES
@@ -209,11 +203,10 @@ def test_the_scores_of_the_model_are_those_beside_its_weights(open_page, languag
         expect(main).to_contain_text(f"{scores['exact_match']:.1%}")
 
 
-def test_the_link_opens_the_same_view_elsewhere(open_view, open_page, answer):
+def test_the_link_opens_the_same_view_elsewhere(open_view, open_page):
     page = open_view(
         "heatmap", kind="decoder_attention", edit="1", shown="difference", unit="word", lecture="1"
     )
     first = heatmap(page, figure("heatmap"))
-    settle(page)
-    copy = open_page(page.url.partition("/?")[2].join(["?", ""]))
+    copy = open_page(f"?{page.url.partition('?')[2]}")
     np.testing.assert_array_equal(heatmap(copy, figure("heatmap")), first)

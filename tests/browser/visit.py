@@ -1,10 +1,12 @@
-"""What a visitor's test does with a page: wait for it, and read the numbers that its figures hold."""
+"""What a visitor's test does with a page: wait for it, use its controls, and read the numbers of its figures."""
 
 import time
+from collections.abc import Callable
+from urllib.parse import parse_qs, urlparse
 
 import numpy as np
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, WebSocketRoute, expect
+from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
 PATIENCE = 120_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
 
@@ -21,10 +23,32 @@ def settle(page: Page) -> None:
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
     expect(page.locator('[data-testid="stApp"]')).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
+    # Each figure counts how often it was asked to draw; ``drawn`` says which of these it has finished.
     page.wait_for_function(
-        """() => [...document.querySelectorAll(".stPlotlyChart")]
-          .every(chart => chart.querySelector(".main-svg"))"""
+        """() => [...document.querySelectorAll('[data-testid="stBidiComponentRegular"]')].every(place => {
+          const root = place.querySelector(".plot");
+          return root?.plot && root.dataset.drawn === String(root.plot.turn);
+        })"""
     )
+
+
+def wait_until(page: Page, read: Callable[[], object], wanted: object) -> None:
+    """Wait until ``read`` returns ``wanted``; fails with what it returned last."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while (found := read()) != wanted and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert found == wanted
+
+
+def settings(page: Page) -> dict[str, str]:
+    """What the address bar says about the view."""
+    return {name: values[0] for name, values in parse_qs(urlparse(page.url).query).items()}
+
+
+def expect_settings(page: Page, **wanted: str | None) -> None:
+    """Wait until the address bar says so, and the page has been drawn anew; None for what is not in it."""
+    wait_until(page, lambda: {name: settings(page).get(name) for name in wanted}, wanted)
+    settle(page)
 
 
 class LateAnswers:
@@ -62,9 +86,105 @@ def serious_violations(page: Page) -> list[tuple[str, list[str]]]:
     ]
 
 
+# --- the controls of the main page ---
+
+
+def text_area(page: Page) -> Locator:
+    return page.locator(".st-key-live_text textarea")
+
+
+def write(page: Page, text: str) -> None:
+    area = text_area(page)
+    area.fill("")
+    area.press_sequentially(text, delay=15)
+
+
+def choose(page: Page, name: str, option: str) -> None:
+    """Press one option of the segmented control ``name``."""
+    page.locator(f".st-key-control_{name}").get_by_role("radio", name=option, exact=True).click()
+
+
+def pick(page: Page, menu: str, item: str) -> None:
+    """Choose from a menu of the top line: ``pages`` or ``examples``."""
+    page.locator(f".st-key-{menu} button").click()
+    page.get_by_role("menuitem", name=item, exact=True).click()
+
+
+def toggle(page: Page, popover: str) -> None:
+    """Open or close ``settings``, ``view_options`` or ``taking``."""
+    page.locator(f".st-key-{popover} button").first.click()
+
+
+def changed_words(page: Page) -> Locator:
+    """The buttons of the corrected text that stand for what was changed."""
+    return page.locator(".corrected .change")
+
+
+def offered_words(page: Page) -> Locator:
+    """The buttons of the corrected text that stand for what the network was not sure enough of."""
+    return page.locator(".corrected .offer")
+
+
+def expect_corrected(page: Page, typed: str, corrected: str) -> None:
+    """Wait until the corrected text shows both what was typed and what stands now."""
+
+    def read() -> list[str]:
+        return page.locator(".corrected").evaluate_all(
+            """([line]) => ["ins", "del"].map(other => {
+              const copy = line?.cloneNode(true);
+              copy?.querySelectorAll(`${other}, .offer, .sentence`).forEach(part => part.remove());
+              return copy?.textContent;
+            })"""
+        )
+
+    wait_until(page, read, [typed, corrected])
+
+
+# --- figures ---
+
+
 def figure(name: str) -> str:
-    """Where the figure ``name`` of the main page is, as a selector."""
-    return f'[class*="st-key-{name}_"] .js-plotly-plot'
+    """Where the figure ``name`` is, as a selector."""
+    return f".st-key-{name} .js-plotly-plot"
+
+
+def cell(page: Page, query: int, key: int, name: str = "heatmap") -> tuple[float, float]:
+    """Where on the screen the cell of a query and a key is, both counted from 0."""
+    return place_of(page, key + 1, query + 1, name)
+
+
+def tile(page: Page, layer: int, head: int) -> tuple[float, float]:
+    """Where on the screen a head's tile of the overview is, both counted from 0."""
+    x, y = page.locator(figure("overview")).evaluate(
+        """(figure, place) => {
+          const tiles = figure._fullData.find(trace => trace.customdata);
+          const at = tiles.customdata.findIndex(([layer, head]) => layer === place[0] && head === place[1]);
+          return [tiles.x[at], tiles.y[at]];
+        }""",
+        [layer, head],
+    )
+    return place_of(page, x, y, "overview")
+
+
+def place_of(page: Page, x: float, y: float, name: str) -> tuple[float, float]:
+    """A point of a figure's axes in pixels of the window; the page scrolls to the figure where it must."""
+    page.locator(figure(name)).scroll_into_view_if_needed()
+    left, top = page.locator(figure(name)).evaluate(
+        """(figure, [x, y]) => {
+          const { xaxis, yaxis } = figure._fullLayout, box = figure.getBoundingClientRect();
+          return [box.x + xaxis._offset + xaxis.l2p(x), box.y + yaxis._offset + yaxis.l2p(y)];
+        }""",
+        [x, y],
+    )
+    return left, top
+
+
+def click(page: Page, place: tuple[float, float]) -> None:
+    """A figure learns what is below the mouse from its moving, and may take a moment for that."""
+    page.mouse.move(place[0] - 3, place[1] - 3)
+    page.mouse.move(*place)
+    page.locator(".hoverlayer .hovertext, .hoverlayer g").first.wait_for(state="attached")
+    page.mouse.click(*place)
 
 
 def heatmap(page: Page, place: int | str = 0) -> np.ndarray:

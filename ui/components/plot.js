@@ -58,7 +58,8 @@ class Plot {
       this.drawnFor = null;
       this.resize();
     }
-    this.watch.observe(this.root);
+    // What stands above the figure decides how much of the window is left, and can change without the figure's own box.
+    for (let part = this.root; part; part = part.parentElement) this.watch.observe(part);
   }
 
   stop() {

@@ -12,6 +12,7 @@ import numpy as np
 import streamlit as st
 
 from model import Correction, Corrector, SentenceCorrection
+from model.changes import Change, find_changes
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
@@ -30,9 +31,11 @@ __all__ = [
     "Remembered",
     "SentenceCorrection",
     "StillLoading",
+    "contributions",
     "correct",
     "embeddings",
     "forget",
+    "head_effects",
     "is_shipped",
     "list_entries",
     "load_corrector",
@@ -42,6 +45,7 @@ __all__ = [
     "recall",
     "start_loading",
     "version_on_disk",
+    "written_without",
 ]
 
 OWN_MODELS = Path("runs")  # in the directory the app is run from
@@ -113,9 +117,26 @@ def embeddings(text: str, corrector: Corrector) -> np.ndarray:
     return _embeddings(text, corrector.fingerprint, corrector)
 
 
+def head_effects(sentence: SentenceCorrection, change: Change, corrector: Corrector | Remembered):
+    """What becomes of ``change`` without each head (``model.analysis.head_effects``)."""
+    span = (change.source_start, change.source_end)
+    return _head_effects(sentence.source, sentence.text, span, corrector.fingerprint, corrector)
+
+
+def written_without(sentence: SentenceCorrection, heads: tuple, corrector: Corrector):
+    """What is written without each of ``heads``, and without all of them."""
+    return _written_without(sentence.source, tuple(map(tuple, heads)), corrector.fingerprint, corrector)
+
+
+def contributions(sentence: SentenceCorrection, change: Change, corrector: Corrector | Remembered):
+    """(row, [(contribution, agreement with the reference or None for the reference itself), …])."""
+    span = (change.source_start, change.source_end)
+    return _contributions(sentence.source, sentence.text, span, corrector.fingerprint, corrector)
+
+
 def forget() -> None:
     """Drop all answers; the models stay."""
-    for answers in (_correct, _projections, _embeddings):
+    for answers in (_correct, _projections, _embeddings, _head_effects, _written_without, _contributions):
         answers.clear()
 
 
@@ -128,6 +149,42 @@ def _correct(text: str, fingerprint: str, _corrector: Corrector) -> Correction:
 @st.cache_data(max_entries=8, show_spinner=False)
 def _projections(sentence: str, text: str, padding: int, fingerprint: str, _corrector: Corrector):
     return _corrector.projections(sentence, text, padding)
+
+
+def _asked(source: str, text: str, span: tuple[int, int], corrector: Corrector | Remembered) -> Change:
+    """The change of these texts at ``span``; only a network itself can be asked what would be if."""
+    if isinstance(corrector, Remembered):
+        raise NotRememberedError(f"no network is there yet to be asked about {source!r}")
+    return next(each for each in find_changes(source, text) if (each.source_start, each.source_end) == span)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _head_effects(source: str, text: str, span: tuple[int, int], fingerprint: str, _corrector: Corrector):
+    from model.analysis.head_effects import head_effects as compute
+
+    return compute(_corrector, source, text, _asked(source, text, span, _corrector))
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _written_without(source: str, heads: tuple, fingerprint: str, _corrector: Corrector):
+    from model.analysis.head_effects import written_without as compute
+    from model.interventions import Head
+
+    named = [Head(*head) for head in heads]
+    return compute(_corrector, source, [*([head] for head in named), named])
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _contributions(source: str, text: str, span: tuple[int, int], fingerprint: str, _corrector: Corrector):
+    from model.analysis.contributions import REFERENCE, agreement
+    from model.analysis.contributions import contributions as compute
+    from model.analysis.questions import question_of_change
+
+    question = question_of_change(_corrector, source, text, _asked(source, text, span, _corrector))
+    found = {each.method: each for each in compute(_corrector, source, text, question)}
+    reference = found.pop(REFERENCE)
+    compared = [(each, agreement(each, reference)) for each in found.values()]
+    return question.row, [(reference, None), *compared]
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

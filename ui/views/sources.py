@@ -1,0 +1,86 @@
+"""From what a produced character comes: the same question put to eight methods, beside leaving characters out."""
+
+from math import isnan
+
+import streamlit as st
+
+import viz
+from ui import figures, loaders
+from ui.lens import Lens
+from ui.texts import say
+from ui.views.edits import in_words
+from ui.views.naming import file_name
+from ui.views.view import Values, View
+from ui.views.without import change_of
+from viz.labels import visible_token
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """One row of bars for each method over the source and what was written before, all on one axis."""
+    change = change_of(lens)
+    if change is None:
+        return
+    row, found = loaders.contributions(lens.sentence, change, lens.corrector)
+    tokens = [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]]
+    figures.draw(
+        viz.contribution_panels(
+            [
+                viz.MethodPanel(
+                    say(f"method_{each.method}"),
+                    [*each.source, *each.before],
+                    each.intervened,
+                    ""
+                    if agreed is None
+                    else say("sources_agreement", correlation=_number(agreed.correlation)),
+                )
+                for each, agreed in found
+            ],
+            tokens,
+            outlined=range(change.source_start, change.source_end),
+            split=len(lens.trace.source_tokens),
+            observed_name=say("sources_observed"),
+            intervened_name=say("sources_intervened"),
+            token_title=say("sources_tokens"),
+            value_title=say("sources_share"),
+            theme=lens.theme,
+        ),
+        "sources",
+        file_name(lens, "sources"),
+        label=say("sources_label"),
+    )
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """Which character's absence changes most, and how many methods name it."""
+    change = change_of(lens)
+    if change is None:
+        return say("without_none")
+    with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
+        row, found = loaders.contributions(lens.sentence, change, lens.corrector)
+    reference = next(each for each, agreed in found if agreed is None)
+    key = int(abs(reference.source[:-1]).argmax())
+    compared = [agreed for _, agreed in found if agreed is not None]
+    return say(
+        "sources_reading",
+        change=in_words(change),
+        token=visible_token(lens.trace.target_tokens[row]),
+        key=visible_token(lens.trace.source_tokens[key]),
+        position=key + 1,
+        agreeing=sum(agreed.top_1 for agreed in compared),
+        count=len(compared),
+    )
+
+
+def _number(correlation: float) -> str:
+    return "–" if isnan(correlation) else f"{correlation:.2f}".replace("-", "−")
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    return [say("sources_note")]
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("sources_idea"))
+
+
+VIEW = View("sources", describe, draw, (), notes, explain, has_map=False)

@@ -1,0 +1,104 @@
+"""What each head does for a change: it is switched off, and the network is asked again."""
+
+from math import isnan
+
+import streamlit as st
+
+import viz
+from model.changes import Change
+from model.selection import Selection
+from ui import figures, loaders, markup
+from ui.lens import Lens
+from ui.texts import say
+from ui.views.edits import in_words
+from ui.views.naming import file_name
+from ui.views.view import Values, View
+
+STRONGEST = 5
+
+
+def change_of(lens: Lens) -> Change | None:
+    """The change in focus, else the first; None where there is none or the network takes no interventions."""
+    takes = getattr(lens.corrector.config, "architecture", "") == "transformer"
+    return lens.changes[0] if takes and lens.changes else None
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """A square for each head, a point for each head, and what is written without the strongest ones."""
+    change = change_of(lens)
+    if change is None:
+        return
+    found = loaders.head_effects(lens.sentence, change, lens.corrector)
+    strongest = found.strongest(STRONGEST)
+    names = {kind: say(f"kind_{kind}") for kind in lens.trace.kinds}
+    figures.draw(
+        viz.effect_mosaic(
+            {kind: found.grid(kind) for kind in lens.trace.kinds},
+            names=names,
+            layer_title=say("layer_label"),
+            head_title=say("head_label"),
+            effect_title=say("without_effect"),
+            chosen=strongest,
+            theme=lens.theme,
+        ),
+        "without_mosaic",
+        file_name(lens, "without"),
+        label=say("without_label"),
+    )
+    figures.draw(
+        viz.attention_effect_scatter(
+            found.attention.tolist(),
+            found.effect.tolist(),
+            found.heads,
+            names=names,
+            chosen=strongest,
+            attention_title=say("without_attention"),
+            effect_title=say("without_effect"),
+            layer_title=say("layer_label"),
+            head_title=say("head_label"),
+            theme=lens.theme,
+        ),
+        "without_scatter",
+        file_name(lens, "attention-and-effect"),
+        label=say("without_scatter_label"),
+    )
+    for one in loaders.written_without(lens.sentence, strongest, lens.corrector):
+        (head,) = one.heads if len(one.heads) == 1 else (None,)
+        name = say("without_all") if head is None else _named(lens, head)
+        text = say("without_no_end") if one.text is None else one.text
+        markup.paragraph(say("without_written", heads=name, text=text), "note")
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """Whether the head that looked most is the one that mattered most."""
+    change = change_of(lens)
+    if change is None:
+        return say("without_none")
+    with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
+        found = loaders.head_effects(lens.sentence, change, lens.corrector)
+    looker, rank = found.rank_of_looker()
+    correlation = found.correlation()
+    return say(
+        "without_reading",
+        change=in_words(change),
+        looker=_named(lens, looker),
+        rank=rank,
+        count=len(found.heads),
+        strongest=_named(lens, found.strongest(1)[0]),
+        correlation="–" if isnan(correlation) else f"{correlation:.2f}".replace("-", "−"),
+    )
+
+
+def _named(lens: Lens, head) -> str:
+    return f"{say(f'kind_{head.kind}')} {Selection(*head).label(say, lens.trace)}"
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    return [say("without_note"), say("without_intervened")]
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("without_idea"))
+
+
+VIEW = View("without", describe, draw, (), notes, explain, has_map=False)

@@ -1,5 +1,6 @@
 """The main page as it is composed: one screen, on which nothing moves but the picture's contents."""
 
+import re
 from urllib.parse import urlencode
 
 import pytest
@@ -220,6 +221,11 @@ def test_nothing_that_a_click_causes_moves_the_picture(open_typed, width, height
         if popover == "view_options":
             for setting in SETTINGS:
                 switch_on(page, setting, say)
+                if setting.name == "unit":  # a word is not a character: only the box stays
+                    settle(page)
+                    assert look(page) | {"cell": 0} == before | {"cell": 0}
+                    choose(page, "unit", say["unit_syllable"])
+                    expect_settings(page, unit=None)
                 expect_still(f"switching {setting.name} on")
         page.keyboard.press("Escape")
         expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)
@@ -266,9 +272,13 @@ def test_typing_one_more_character_keeps_the_size_of_the_cells(open_typed, width
     assert look(page) == before
 
 
-def test_the_text_is_reached_within_three_tabs(open_page):
+def test_the_text_is_reached_with_three_tabs_by_the_link_that_skips_the_menu(open_page):
+    """Without that link it takes five: the link itself, the menu of Streamlit and its scrolling region come first."""
     page = open_page()
-    for _ in range(TABS):
+    page.keyboard.press("Tab")
+    expect(page.locator("a:focus")).to_have_attribute("href", re.compile("^#"))
+    page.keyboard.press("Enter")
+    for _ in range(TABS - 1):
         page.keyboard.press("Tab")
         if page.locator(f"{TEXT}:focus").count():
             return

@@ -57,10 +57,10 @@ def look(corrector, entry, sentence, change, heads, status) -> None:
         trace = sentence.trace
         view, selection, options = choose_view(trace)
         lens = Lens(corrector, sentence, trace, selection, change, header.theme())
-        show_view(view, lens, options)
         if trace.num_layers * trace.num_heads > 1 and view.name != "predict":  # it would tell what is asked
             with heads:
                 overview.draw(lens, view.framed and view.framed(lens))
+        show_view(view, lens, options)
 
 
 def choose_example() -> None:

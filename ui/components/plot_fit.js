@@ -76,7 +76,8 @@ function fittedCells(figure, width, room) {
   const capacity = STEPS.find((step) => step >= extent) ?? extent;
   const narrow = width < 520;
   const measure = (cell) => {
-    const font = Math.max(9, Math.min(15 * larger, (larger > 1 ? 0.95 : 0.74) * cell));
+    // From the back row a label may be as high as its row.
+    const font = Math.max(9, Math.min(15 * larger, (larger > 1 ? 1 : 0.74) * cell));
     const left = name + rowEm * font + 4;
     const top = name + (upright ? 1.45 : columnEm) * font + 4;
     return { font, left, top };

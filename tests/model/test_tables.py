@@ -30,7 +30,9 @@ class Replacer:
         return [self._correct(text) for text in texts]
 
     def _correct(self, text):
-        changes = find_changes(text, text.replace("안되요", "안 돼요").replace("날싸", "날씨").replace("할수", "할 수"))
+        changes = find_changes(
+            text, text.replace("안되요", "안 돼요").replace("날싸", "날씨").replace("할수", "할 수")
+        )
         sure = [type(c)(**vars(c) | {"fix_probability": 1.0, "keep_probability": 0.0}) for c in changes]
         return Correction(text, (SentenceCorrection(0, text, tuple(sure), 0.5, False, None),))
 

@@ -10,7 +10,7 @@ import urllib.request
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from http.cookiejar import CookieJar
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -18,6 +18,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 TEXT_AREA = "live_text"
+ADDRESS_BAR = "address_bar"  # the component by which the page writes its settings into the address
 GONE = (OSError, HTTPException, WebSocketException, TimeoutError)  # what a lost connection raises
 
 
@@ -92,6 +93,12 @@ class Visitor:
                     component = message.delta.new_element.bidi_component
                     if kind == "bidi_component" and component.component_name.endswith(TEXT_AREA):
                         self.area = component.id
+                        continue
+                    if kind == "bidi_component" and component.component_name.endswith(ADDRESS_BAR):
+                        settings = json.loads(component.json)["settings"]
+                        self.query = urlencode(
+                            [(name, value) for name, value in settings if value is not None]
+                        )
                         continue
                     seen.errors += kind == "exception"
                     seen.errors += kind == "alert" and message.delta.new_element.alert.format == _ERROR_BOX

@@ -12,6 +12,7 @@ import os
 import pickle
 import signal
 import sys
+from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener
 from threading import Thread
@@ -40,6 +41,8 @@ def main() -> None:
     sys.stdin.read()
     if isinstance(listener.address, str) and os.path.exists(listener.address):
         os.unlink(listener.address)
+        with suppress(OSError):  # the folder of workers that are shared holds more
+            os.rmdir(os.path.dirname(listener.address))
     # At once: Python would wait for threads, or end them inside TensorFlow, which then aborts the process.
     os._exit(0)
 

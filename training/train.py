@@ -1,8 +1,10 @@
 """``python -m training train``: clean sentences in, a model folder out."""
 
 import os
+import random
 import shlex
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from model.folder import (
 )
 from model.tokenizer import Tokenizer
 from training.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint
-from training.corpus import CorpusError, Pair, read_corpus
+from training.corpus import CorpusError, Pair, Sentence, read_corpus
 from training.development import DevelopmentSet
 from training.judge import Judge
 from training.network import OPTIMIZERS, PRECISIONS, compile_network, keep_freed_memory
@@ -30,6 +32,7 @@ from training.progress import ProgressLine
 from training.record import COLUMNS, Past, Record, hardware
 from training.schedule import SCHEDULES
 from training.settings import Origin, TrainingConfig, training_config
+from training.sources import copies, read_weights
 from training.stream import Batch, PoolMaker, Position, StreamSettings, stream
 from training.vocabulary import choose_characters
 
@@ -151,8 +154,12 @@ class Run:
                 save_snapshot(self.model_folder, self.network, now.step)
 
 
-def _read(paths: tuple[str, ...]) -> list:
-    """Sentences as strings and pairs as tuples; what had to be skipped is said on standard error."""
+def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:
+    """Sentences as strings and pairs as tuples; what had to be skipped is said on standard error.
+
+    A sentence comes as often as the ``weights`` of its source say.
+    """
+    rng = random.Random(seed)
     items = []
     for path in paths:
         try:
@@ -163,7 +170,9 @@ def _read(paths: tuple[str, ...]) -> list:
             raise click.ClickException(str(error)) from error
         if corpus.problems:
             click.echo(corpus.problem_summary(shown=20), err=True)
-        items += [(row.source, row.target) if isinstance(row, Pair) else row.text for row in corpus.rows]
+        for row in corpus.rows:
+            item = (row.source, row.target) if isinstance(row, Pair) else row.text
+            items += [item] * (copies(row, weights, rng) if weights and isinstance(row, Sentence) else 1)
     return items
 
 
@@ -214,6 +223,8 @@ def _command_line(context: click.Context) -> str:
     for option in context.command.params:
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.params[option.name]
+            if isinstance(value, dict):
+                value = tuple(f"{name}={number:g}" for name, number in value.items())
             for one in value if isinstance(value, tuple) else (value,):
                 if isinstance(one, bool):
                     words.append(option.opts[0] if one else option.secondary_opts[0])
@@ -221,6 +232,13 @@ def _command_line(context: click.Context) -> str:
                     is_path = isinstance(option.type, click.Path) or option.name in ("init", "judge")
                     words += [option.opts[0], shlex.quote(Path(one).name if is_path else str(one))]
     return " ".join(words)
+
+
+def _read_weights(_context, _option, texts: tuple[str, ...]) -> dict[str, float]:
+    try:
+        return read_weights(texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _check_mix(_context, _option, text: str) -> str:
@@ -237,6 +255,13 @@ def _check_mix(_context, _option, text: str) -> str:
 )
 @click.option(
     "--pairs", multiple=True, type=click.Path(exists=True), help="Pairs of your own: CSV with src,tgt."
+)
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    callback=_read_weights,
+    help="How often sentences of sources with this in their name are read: legalize=0.25; mt: machine-translated.",
 )
 @click.option("--dev", type=click.Path(exists=True), help="Sentences or pairs whose loss is watched.")
 @click.option(
@@ -282,6 +307,18 @@ def _check_mix(_context, _option, text: str) -> str:
     "--name-share", default=0.0, show_default=True, help="Share of sentences that get a made-up name."
 )
 @click.option(
+    "--aim-share",
+    default=0.0,
+    show_default=True,
+    help="Share of sentences that are mistyped in their rarer words more often.",
+)
+@click.option(
+    "--laugh-share",
+    default=0.0,
+    show_default=True,
+    help="Share of sentences that get ㅋㅋ, ㅠㅠ or the like.",
+)
+@click.option(
     "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
 )
 @click.option(
@@ -323,7 +360,8 @@ def train(
     keep_freed_memory()
     if not corpus and not pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
-    items, dev_items = _read((*corpus, *pairs)), _read((dev,)) if dev else []
+    items = _read((*corpus, *pairs), options["weights"], options["seed"])
+    dev_items = _read((dev,)) if dev else []
     origin = _origin(context, init)
     tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
     picks = _judge(judge, judge_share, tokenizer)

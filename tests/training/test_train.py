@@ -252,6 +252,21 @@ def test_an_unknown_family_is_a_message(tmp_path, files):
     assert "received 'grammar'" in result.output
 
 
+def test_sources_are_weighed(tmp_path, files):
+    corpus = tmp_path / "corpus.jsonl"
+    rows = [{"text": text, "source": f"{'law' if i % 2 else 'news'}/kr"} for i, text in enumerate(SENTENCES)]
+    corpus.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    options = [*arguments(tmp_path / "run", {**files, "corpus": corpus}, steps=2), "--weight", "law=0"]
+    result = CliRunner().invoke(main, [*options, "--weight", "news=2"])
+    assert result.exit_code == 0, result.output
+    assert "62 sentences" in result.stderr  # 30 of 60 twice, and two pairs
+    (run,) = json.loads((tmp_path / "run" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["source_weights"] == {"law": 0.0, "news": 2.0}
+    assert "--weight law=0 --weight news=2" in run["command"]
+    refused = CliRunner().invoke(main, [*arguments(tmp_path / "other", files), "--weight", "law"])
+    assert refused.exit_code == 2 and "could not convert" in refused.output
+
+
 def test_the_development_set_measures_real_tokens_only():
     tokenizer = Tokenizer("가나다")  # 7 entries
     dev = DevelopmentSet([("가", "가가"), ("나", "나"), ("다" * 9, "다" * 9)], tokenizer, max_length=8)

@@ -39,11 +39,15 @@ class Aim:
         counts = Counter(stem(word) for text in sentences for _, word in find_words(text))
         self.counts = {word: count for word, count in counts.items() if count > 1}  # others count 1
 
+    def count(self, word: str) -> int:
+        """How often the word stands in the sentences, with any particle; 1 also for one that does not."""
+        return self.counts.get(stem(word), 1)
+
     def weights(self, text: str) -> list[float]:
         """For each character of ``text`` how likely a slip is, above 0; 1 for what is in no word."""
         weights = [1.0] * len(text)
         for start, word in find_words(text):
-            weight = self.counts.get(stem(word), 1) ** -EXPONENT
+            weight = self.count(word) ** -EXPONENT
             weights[start : start + len(word)] = [weight] * len(word)
         return weights
 

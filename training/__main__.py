@@ -10,6 +10,7 @@ COMMANDS = {
     "train": ("training.train", "train"),
     "average": ("training.average", "command"),
     "evaluate": ("training.evaluate", "command"),
+    "confidence": ("training.confidence", "command"),
     "hold-out": ("training.hold_out", "command"),
     "sets": ("training.sets", "command"),
     "intact": ("training.intact.command", "command"),

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 import click
 
+from model.changes import Change
 from model.corrector import DEFAULT_MODEL, Correction, Corrector
 from model.folder import ModelFolderError, find_model_folder
 from model.remembered import FILE, NotOneSentenceError, remember
@@ -31,7 +32,8 @@ def main():
 @click.option(
     "--beam-width", type=click.IntRange(min=1), default=1, show_default=True, help="More is slower."
 )
-def correct(text, as_json, model, minimum_confidence, beam_width):
+@click.option("--suggest", is_flag=True, help="Below a line, also the changes that were not sure enough.")
+def correct(text, as_json, model, minimum_confidence, beam_width, suggest):
     """Correct TEXT, or standard input line by line: one line out for each line in, in order."""
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
         stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
@@ -45,7 +47,10 @@ def correct(text, as_json, model, minimum_confidence, beam_width):
                     f"{corrector.config.max_length} are allowed",
                     err=True,
                 )
-        print(_to_json(correction) if as_json else correction.text, flush=True)
+        print(_to_json(correction, suggest) if as_json else correction.text, flush=True)
+        if suggest and not as_json:
+            for change in _undone(correction):
+                print(_suggestion(change, correction.source), flush=True)
 
 
 @main.command("remember")
@@ -78,7 +83,25 @@ def _input_lines() -> Iterator[str]:
         yield line.removesuffix("\n")
 
 
-def _to_json(correction: Correction) -> str:
+def _undone(correction: Correction) -> list[Change]:
+    """The proposed changes that were not made; offsets in the whole source."""
+    made = {(change.source_start, change.source_end) for change in correction.changes}
+    return [each for each in correction.proposed if (each.source_start, each.source_end) not in made]
+
+
+def _suggestion(change: Change, source: str) -> str:
+    """``  1-3 니미 → 님이  in 손니미  confidence 0.61 (fix 0.70, keep 0.13)``; a space is ␣."""
+    wrong, right = (text.replace(" ", "␣") or "∅" for text in (change.wrong, change.right))
+    start = source.rfind(" ", 0, change.source_start) + 1
+    end = source.find(" ", change.source_end)
+    word = source[start : end if end >= 0 else None]
+    return (
+        f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  confidence {change.confidence:.2f} "
+        f"(fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f})"
+    )
+
+
+def _to_json(correction: Correction, suggest: bool = False) -> str:
     sentences = [
         {
             "start": sentence.start,
@@ -90,9 +113,12 @@ def _to_json(correction: Correction) -> str:
         }
         for sentence in correction.sentences
     ]
-    return json.dumps(
-        {"source": correction.source, "text": correction.text, "sentences": sentences}, ensure_ascii=False
-    )
+    document = {"source": correction.source, "text": correction.text, "sentences": sentences}
+    if suggest:
+        document["suggestions"] = [
+            asdict(change) | {"confidence": change.confidence} for change in _undone(correction)
+        ]
+    return json.dumps(document, ensure_ascii=False)
 
 
 def _attention(trace: AttentionTrace) -> dict:

@@ -44,10 +44,13 @@ class Origin(NamedTuple):
     past: Past
 
     @classmethod
-    def load(cls, model: str) -> "Origin":
-        """From a model's name in ``assets/`` or its folder. Raises ModelFolderError."""
+    def load(cls, model: str, snapshot: int | None = None) -> "Origin":
+        """From a model's name in ``assets/`` or its folder; with the weights of a ``snapshot`` that it keeps.
+
+        Raises ModelFolderError.
+        """
         folder: Path = find_model_folder(model)
-        network, tokenizer, found = load_model_folder(folder)
+        network, tokenizer, found = load_model_folder(folder, snapshot)
         config = replace(network.config, minimum_confidence=0.0)  # chosen anew once the weights are known
         name = f"{model_name(folder)} {found}"
         return cls(name, config, tokenizer, network.get_weights(), Past.read(folder))

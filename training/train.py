@@ -118,11 +118,13 @@ class Run:
         dev_every: int,
         workers: int,
         snapshot_drop: float | None = None,
+        snapshot_every: int | None = None,
     ) -> None:
         """Run to the schedule's last step, calling ``show(progress, mean loss)`` after each step.
 
         With ``snapshot_drop`` the weights are kept beside the model at the start, at the end, and
-        whenever the mean loss has fallen by that share since they were last kept.
+        whenever the mean loss has fallen by that share since they were last kept; with ``snapshot_every``
+        after each so many steps, to be averaged.
         """
         total = self.config.schedule.steps
         if self.progress.step >= total:
@@ -136,6 +138,8 @@ class Run:
             last = step == total
             if snapshot_drop:
                 self._keep_snapshot(1 - snapshot_drop, last)
+            if snapshot_every and step % snapshot_every == 0:
+                save_snapshot(self.model_folder, self.network, step)
             measured = bool(self.dev) and (step % dev_every == 0 or last)
             if measured or step % history_every == 0:
                 self.log(measured)
@@ -338,6 +342,11 @@ def _check_mix(_context, _option, text: str) -> str:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Keep the weights each time the loss has fallen by this share, to watch the network grow up.",
 )
+@click.option(
+    "--snapshot-every",
+    type=click.IntRange(min=1),
+    help="Keep the weights after each so many steps, to average them: average --last.",
+)
 @click.pass_context
 def train(
     context,
@@ -353,6 +362,7 @@ def train(
     checkpoint_every,
     dev_every,
     snapshot_drop,
+    snapshot_every,
     **options,
 ):
     """Train a corrector; run the same command again to continue after a stop."""
@@ -376,5 +386,6 @@ def train(
         err=True,
     )
     with ProgressLine(config.schedule.steps, run.progress.step) as line:
-        run.train(line.show, history_every, checkpoint_every, dev_every, workers, snapshot_drop)
+        keep = snapshot_drop, snapshot_every
+        run.train(line.show, history_every, checkpoint_every, dev_every, workers, *keep)
     click.echo(f"{Path(out) / 'model'}")

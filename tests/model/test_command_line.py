@@ -119,3 +119,26 @@ def test_a_folder_that_is_no_model_is_named(tmp_path):
     assert "nowhere" in result.stderr
     assert "cannot be read" in result.stderr
     assert result.stdout == ""
+
+
+def test_what_was_left_undone_is_suggested(tiny_corrector, monkeypatch):
+    careful = tiny_corrector.correct(SENTENCE).with_minimum_confidence(1.0)
+    assert not careful.changes and careful.proposed
+    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
+    monkeypatch.setattr(tiny_corrector, "correct", lambda text: careful)
+    text, *suggestions = CliRunner().invoke(main, ["correct", "--suggest", SENTENCE]).output.splitlines()
+    assert text == SENTENCE
+    assert len(suggestions) == len(careful.proposed)
+    for line, change in zip(suggestions, careful.proposed, strict=True):
+        assert line.startswith(f"  {change.source_start}-{change.source_end} ")
+        assert f"confidence {change.confidence:.2f}" in line
+    document = json.loads(CliRunner().invoke(main, ["correct", "--suggest", "--json", SENTENCE]).output)
+    assert [each["right"] for each in document["suggestions"]] == [c.right for c in careful.proposed]
+    assert document["suggestions"][0]["confidence"] == careful.proposed[0].confidence
+
+
+def test_nothing_is_suggested_where_everything_is_made(tiny_corrector, correct):
+    made = tiny_corrector.correct(SENTENCE).with_minimum_confidence(0.0)
+    assert made.changes == made.proposed
+    assert "suggestions" not in json.loads(correct("--json", SENTENCE).output)
+    assert correct("--suggest", SENTENCE).output == correct(SENTENCE).output

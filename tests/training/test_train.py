@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from model.folder import snapshot_steps
 from model.tokenizer import Tokenizer
 from training.__main__ import main
 from training.noise.pairs import read_mix
@@ -250,6 +251,12 @@ def test_an_unknown_family_is_a_message(tmp_path, files):
     result = CliRunner().invoke(main, arguments(tmp_path / "run", files, mix="grammar=3"))
     assert result.exit_code == 2
     assert "received 'grammar'" in result.output
+
+
+def test_weights_are_kept_every_so_many_steps(tmp_path, files):
+    result = train(tmp_path / "run", files, steps=5, **{"snapshot-every": 2})
+    assert result.exit_code == 0, result.output
+    assert snapshot_steps(tmp_path / "run" / "model") == (2, 4)
 
 
 def test_sources_are_weighed(tmp_path, files):

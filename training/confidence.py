@@ -4,6 +4,7 @@ The other half, of other sentences, says whether it helps. Which half a sentence
 """
 
 import hashlib
+import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,8 @@ from training.boosting import fit
 from training.corpus import Corpus, CorpusError, read_sentences
 from training.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
 from training.metrics import edits
-from training.noise.pairs import NoisyPair
+from training.noise.drill import Drill
+from training.noise.pairs import NoisyPair, make_pair
 from training.reliability import THRESHOLDS, reliability, threshold_table
 from training.report import Outcome, open_console, percent
 
@@ -43,6 +45,17 @@ def pairs_of(corpora: Iterable[Corpus], seeds: int) -> list[NoisyPair]:
             for seed in range(1, seeds):
                 pairs += filter(is_for_fitting, sample_pairs(corpus, seed))
     return pairs
+
+
+def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Phrases of the fitting half, each with one of the native mistakes, all mistakes alike.
+
+    In sentences only the common ones are met, and the trees would learn to doubt every word that the table lacks.
+    """
+    drill = Drill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    rng = random.Random(0)
+    made = (make_pair(drill.phrase(rng), rng, "native") for _ in range(count))
+    return [pair for pair in made if pair.family == "native"]
 
 
 def examples(outcomes: Iterable[Outcome], words: Words) -> tuple[np.ndarray, np.ndarray]:
@@ -91,8 +104,9 @@ def by_network_alone(source: str, proposed: Sequence[Change]) -> tuple[Change, .
 @click.option(
     "--seeds", default=2, show_default=True, help="Errors made for each sentence that is fitted on."
 )
+@click.option("--drill", default=0, show_default=True, help="Phrases with a native mistake to fit on, too.")
 @click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
-def command(files, known, model, seeds, least):
+def command(files, known, model, seeds, drill, least):
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and say what the
     other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
     try:
@@ -103,6 +117,7 @@ def command(files, known, model, seeds, least):
     corrector = load_corrector(model, 0.0)
     outcomes = evaluate_with_progress(corrector, pairs, 64).outcomes
     fitted = [each for each in outcomes if is_for_fitting(each.pair)]
+    fitted += evaluate_with_progress(corrector, drilled_pairs(pairs, drill), 64).outcomes
     tested = [each for each in outcomes if not is_for_fitting(each.pair)]
     try:
         confidence = fit_confidence(fitted, words)

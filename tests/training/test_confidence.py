@@ -14,7 +14,7 @@ from model.folder import load_confidence
 from model.words import Words
 from training.__main__ import main
 from training.boosting import Boosting, fit
-from training.confidence import is_for_fitting
+from training.confidence import drilled_pairs, is_for_fitting
 from training.noise.pairs import NoisyPair
 
 
@@ -80,6 +80,16 @@ def test_a_sentence_is_always_in_the_same_half():
     halves = [is_for_fitting(pair) for pair in pairs]
     assert halves[:400] == halves[400:]
     assert 140 < sum(halves[:400]) < 260
+
+
+def test_native_mistakes_are_drilled_in_the_fitting_half_alone():
+    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
+    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
+    drilled = drilled_pairs(pairs, 200)
+    assert len(drilled) > 150 and {pair.family for pair in drilled} == {"native"}
+    assert drilled == drilled_pairs(pairs, 200)
+    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
+    assert not any(set(pair.right.split()) & others for pair in drilled)
 
 
 @pytest.fixture

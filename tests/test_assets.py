@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from model.folder import ASSETS, list_models, load_model_folder, snapshot_steps
+from model.folder import ASSETS, list_models, load_confidence, load_model_folder, snapshot_steps
 
 MODELS = [entry.name for entry in list_models(ASSETS)]
 MEGABYTE = 1_000_000
@@ -53,3 +53,9 @@ def test_the_snapshots_of_growing_up():
         rows = list(csv.DictReader(file))
     assert [int(row["step"]) for row in rows] == list(steps)
     assert float(rows[-1]["cer_after"]) < float(rows[0]["cer_after"])
+
+
+def test_the_table_of_words_is_small():
+    folder = ASSETS / "transformer"
+    assert (folder / "words.txt.gz").stat().st_size < 2 * MEGABYTE
+    assert 10_000 < len(load_confidence(folder).words.counts) < 500_000

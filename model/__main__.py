@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from model.changes import Change
 from model.corrector import DEFAULT_MODEL, Correction, Corrector
 from model.folder import ASSETS, ModelFolderError, find_model_folder, list_models
 from model.quiet import hide_log_lines
@@ -48,7 +49,8 @@ def main():
 @click.option(
     "--column", help="Of --csv: its header, or its number from 1. [default: text, src, 문장 …, or the first]"
 )
-def correct(text, as_json, model, minimum_confidence, beam_width, table, out, column):
+@click.option("--suggest", is_flag=True, help="Below a line, also the changes that were not sure enough.")
+def correct(text, as_json, model, minimum_confidence, beam_width, table, out, column, suggest):
     """Correct TEXT, or standard input line by line: one line out for each line in, in order. With --csv and
     --out, correct a file row by row."""
     if (table is None) != (out is None) or (table and (text is not None or as_json)):
@@ -68,7 +70,10 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
                     f"{corrector.config.max_length} are allowed",
                     err=True,
                 )
-        print(_to_json(correction) if as_json else correction.text, flush=True)
+        print(_to_json(correction, suggest) if as_json else correction.text, flush=True)
+        if suggest and not as_json:
+            for change in _undone(correction):
+                print(_suggestion(change, correction.source), flush=True)
 
 
 @main.command("remember")
@@ -153,7 +158,25 @@ def _input_lines() -> Iterator[str]:
         yield line.removesuffix("\n")
 
 
-def _to_json(correction: Correction) -> str:
+def _undone(correction: Correction) -> list[Change]:
+    """The proposed changes that were not made; offsets in the whole source."""
+    made = {(change.source_start, change.source_end) for change in correction.changes}
+    return [each for each in correction.proposed if (each.source_start, each.source_end) not in made]
+
+
+def _suggestion(change: Change, source: str) -> str:
+    """``  1-3 니미 → 님이  in 손니미  confidence 0.61 (fix 0.70, keep 0.13)``; a space is ␣."""
+    wrong, right = (text.replace(" ", "␣") or "∅" for text in (change.wrong, change.right))
+    start = source.rfind(" ", 0, change.source_start) + 1
+    end = source.find(" ", change.source_end)
+    word = source[start : end if end >= 0 else None]
+    return (
+        f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  confidence {change.confidence:.2f} "
+        f"(fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f})"
+    )
+
+
+def _to_json(correction: Correction, suggest: bool = False) -> str:
     sentences = [
         {
             "start": sentence.start,
@@ -165,9 +188,12 @@ def _to_json(correction: Correction) -> str:
         }
         for sentence in correction.sentences
     ]
-    return json.dumps(
-        {"source": correction.source, "text": correction.text, "sentences": sentences}, ensure_ascii=False
-    )
+    document = {"source": correction.source, "text": correction.text, "sentences": sentences}
+    if suggest:
+        document["suggestions"] = [
+            asdict(change) | {"confidence": change.confidence} for change in _undone(correction)
+        ]
+    return json.dumps(document, ensure_ascii=False)
 
 
 def _attention(trace: AttentionTrace) -> dict:

@@ -16,6 +16,8 @@ class Change:
     before the change: ``fix_probability`` of what it wrote (the product over its tokens; for a deletion,
     of the token that follows) and ``keep_probability`` of writing the next character of the source
     instead, which is how leaving the text alone would begin. They are None between any two texts.
+    ``known_confidence`` is what ``confidence.py`` makes of both and of whether the words are known, where the
+    model has its files.
     """
 
     source_start: int
@@ -26,11 +28,21 @@ class Change:
     right: str
     fix_probability: float | None = field(default=None, compare=False)
     keep_probability: float | None = field(default=None, compare=False)
+    known_confidence: float | None = field(default=None, compare=False)
 
     @property
     def confidence(self) -> float:
-        """How sure the network is that this change should be made, in 0..1: that it writes just this, and
-        that it would not keep the source, ``fix_probability * (1 - keep_probability)``.
+        """How sure it is that this change should be made, in 0..1: ``known_confidence``, and
+        ``network_confidence`` where there is none.
+
+        Raises ValueError for a change without probabilities.
+        """
+        return self.network_confidence if self.known_confidence is None else self.known_confidence
+
+    @property
+    def network_confidence(self) -> float:
+        """How sure the network is by itself: that it writes just this, and that it would not keep the source,
+        ``fix_probability * (1 - keep_probability)``.
 
         Raises ValueError for a change without probabilities.
         """

@@ -11,9 +11,10 @@ import numpy as np
 
 from model import hangul
 from model.changes import Change, apply_changes, find_changes, select_changes
+from model.confidence import Confidence
 from model.config import NetworkConfig
 from model.drafting import Produced, read_off
-from model.folder import find_model_folder, load_model_folder, model_name
+from model.folder import find_model_folder, load_confidence, load_model_folder, model_name
 from model.positions import positional_encoding
 from model.projections import Projections
 from model.protected import spares_outcries, spares_protected
@@ -165,6 +166,7 @@ class Corrector:
         fingerprint: str,
         minimum_confidence: float | None = None,
         beam_width: int = 1,
+        confidence: Confidence | None = None,
     ):
         from model.network import CompiledNetwork  # loads TensorFlow
 
@@ -172,7 +174,7 @@ class Corrector:
         self.config: NetworkConfig = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
-        self.tokenizer = tokenizer
+        self.tokenizer, self._confidence = tokenizer, confidence
         self.num_parameters: int = network.count_params()
         self._network = CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)
 
@@ -202,7 +204,10 @@ class Corrector:
         holds something else.
         """
         folder = find_model_folder(model)
-        return cls(model_name(folder), *load_model_folder(folder, snapshot), minimum_confidence, beam_width)
+        loaded = load_model_folder(folder, snapshot)
+        # It was fitted to the last weights; what a snapshot is sure of is another matter.
+        confidence = load_confidence(folder) if snapshot is None else None
+        return cls(model_name(folder), *loaded, minimum_confidence, beam_width, confidence)
 
     def correct(self, text: str) -> Correction:
         """Correct one text of any length, sentence by sentence."""
@@ -252,7 +257,7 @@ class Corrector:
         """The changes of an answer with their probabilities; those that would touch a protected
         character or a laugh, or the spaces beside what the network cannot read, are no proposals."""
         original = self.tokenizer.encode_target(answer.source)
-        return select_changes(
+        proposed = select_changes(
             (
                 with_probabilities(change, answer.produced, original[change.source_start])
                 for change in find_changes(answer.source, answer.target)
@@ -263,6 +268,7 @@ class Corrector:
                 and self._can_judge(change, answer.source)
             ),
         )
+        return self._confidence.weigh(answer.source, proposed) if self._confidence else proposed
 
     def _can_judge(self, change: Change, source: str) -> bool:
         """Not where a change only moves spaces beside a character outside the vocabulary: an emoji, half an

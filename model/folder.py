@@ -1,5 +1,7 @@
 """One folder per model: ``config.json``, ``vocabulary.txt``, ``weights.npz``. Nothing in it is code.
 
+``confidence.json`` and ``words.txt.gz`` may stand beside them (``confidence.py``).
+
 ``weights.npz`` holds one float16 array for each variable, under the variable's path; NumPy reads it
 with ``allow_pickle=False``, so a hostile file can at worst be refused. On reading, float16 differs
 from the trained float32 by less than 0.1 %, which leaves the produced text as it is.
@@ -17,8 +19,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from model.confidence import CONFIDENCE_FILE, Confidence
+from model.confidence import FILES as CONFIDENCE_FILES
 from model.config import CONFIGS, NetworkConfig
 from model.tokenizer import Tokenizer
+from model.words import WORDS_FILE
 
 ASSETS = Path(__file__).resolve().parent.parent / "assets"
 ARCHITECTURES = tuple(CONFIGS)
@@ -151,11 +156,28 @@ def build_network(config: NetworkConfig, tokenizer: Tokenizer):
     return network
 
 
+def load_confidence(folder: Path) -> Confidence | None:
+    """What judges the changes of a folder's network; None where the network judges them itself.
+
+    Raises ModelFolderError where a file of it is missing or damaged.
+    """
+    try:
+        return Confidence.read(folder)
+    except (OSError, ValueError) as error:
+        raise ModelFolderError(f"{folder}: {' and '.join(CONFIDENCE_FILES)} are damaged: {error}") from error
+
+
+def save_confidence(folder: Path, confidence: Confidence) -> None:
+    """Write the files that ``load_confidence`` reads."""
+    write_atomically(folder / WORDS_FILE, lambda file: file.write(confidence.words.to_bytes()))
+    write_atomically(folder / CONFIDENCE_FILE, lambda file: file.write(confidence.to_json().encode()))
+
+
 def load_model_folder(folder: Path, snapshot: int | None = None):
     """(network, tokenizer, fingerprint) from a folder. Raises ModelFolderError with the reason.
 
     ``snapshot`` is one of ``snapshot_steps``; None takes the weights the folder is about. The
-    fingerprint is 12 hexadecimal digits of a SHA-256 over the three files that were read.
+    fingerprint is 12 hexadecimal digits of a SHA-256 over all files that decide an answer.
     """
     path = weights_path(folder, snapshot)
     found = fingerprint(folder, path)
@@ -183,7 +205,8 @@ def fingerprint(folder: Path, weights: Path | None = None) -> str:
 
     Raises ModelFolderError where a file cannot be read.
     """
-    files = (folder / CONFIG_FILE, folder / VOCABULARY_FILE, weights or folder / WEIGHTS_FILE)
+    files = [folder / CONFIG_FILE, folder / VOCABULARY_FILE, weights or folder / WEIGHTS_FILE]
+    files += [folder / name for name in CONFIDENCE_FILES if (folder / CONFIDENCE_FILE).is_file()]
     return hashlib.sha256(b"".join(map(_read, files))).hexdigest()[:12]
 
 

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from model.folder import ASSETS, fingerprint, list_models, load_model_folder, snapshot_steps
+from model.folder import ASSETS, list_models, load_confidence, load_model_folder, snapshot_steps
 
 MODELS = [entry.name for entry in list_models(ASSETS)]
 MEGABYTE = 1_000_000
@@ -55,11 +55,7 @@ def test_the_snapshots_of_growing_up():
     assert float(rows[-1]["cer_after"]) < float(rows[0]["cer_after"])
 
 
-def test_the_survey_of_heads_belongs_to_the_shipped_weights():
-    path = ASSETS / "transformer" / "heads.json"
-    found = json.loads(path.read_text("utf-8"))
-    assert found["fingerprint"] == fingerprint(ASSETS / "transformer")
-    assert path.stat().st_size < MEGABYTE / 2
-    assert len(found["pruning_order"]) == 48
-    with open(path.with_suffix(".csv"), newline="", encoding="utf-8") as file:
-        assert len(list(csv.DictReader(file))) == 48
+def test_the_table_of_words_is_small():
+    folder = ASSETS / "transformer"
+    assert (folder / "words.txt.gz").stat().st_size < 2 * MEGABYTE
+    assert 10_000 < len(load_confidence(folder).words.counts) < 500_000

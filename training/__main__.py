@@ -1,4 +1,4 @@
-"""``python -m training train``, ``average``, ``evaluate``, ``intact`` and ``snapshots``."""
+"""``python -m training train``, ``average``, ``evaluate`` and the other commands."""
 
 from importlib import import_module
 
@@ -10,6 +10,10 @@ COMMANDS = {
     "train": ("training.train", "train"),
     "average": ("training.average", "command"),
     "evaluate": ("training.evaluate", "command"),
+    "confidence": ("training.confidence", "command"),
+    "hold-out": ("training.hold_out", "command"),
+    "recipe": ("training.recipe", "command"),
+    "sets": ("training.sets", "command"),
     "intact": ("training.intact.command", "command"),
     "snapshots": ("training.snapshots", "command"),
 }

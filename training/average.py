@@ -1,55 +1,77 @@
-"""``python -m training average``: one model of two, one of which was trained on from the other."""
+"""``python -m training average``: one model of several that share a beginning."""
 
 import shlex
 from pathlib import Path
 
 import click
+import numpy as np
 
-from model.folder import ModelFolderError, build_network, save_model_folder
+from model.folder import ModelFolderError, build_network, find_model_folder, save_model_folder, snapshot_steps
 from training.record import Record, hardware
 from training.settings import Origin
 
 
 @click.command("average")
-@click.argument("first")
-@click.argument("second")
+@click.argument("models", nargs=-1, required=True)
 @click.option("--out", required=True, type=click.Path(file_okay=False), help="The new model's folder.")
 @click.option(
     "--share",
     default=0.5,
     show_default=True,
     type=click.FloatRange(0, 1),
-    help="Of SECOND in each of the new weights; the rest is FIRST.",
+    help="Of two models: of the second in each of the new weights; the rest is the first.",
 )
-def command(first, second, out, share):
-    """Average the weights of FIRST and of SECOND, which was trained on from it, into a new model.
+@click.option("--last", type=click.IntRange(min=2), help="Of one model: its last so many snapshots.")
+def command(models, out, share, last):
+    """Average the weights of MODELS, the later ones trained on from the earlier, into a new model.
 
     There is often no hill of the loss between such weights, and what lies between them may correct better than
-    both (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"). The record is SECOND's, and this step.
+    each of them (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"); the mean of many late weights of one
+    run does what lowering the learning rate does (Izmailov et al. 2018). The record is that of the last one, and this step.
+    Three and more models, and snapshots, have equal parts.
     """
+    if last is None and len(models) < 2 or last is not None and len(models) != 1:
+        raise click.UsageError("give two models or more, or one model and --last")
     try:
-        one, other = Origin.load(first), Origin.load(second)
+        origins = _snapshots(models[0], last) if last else [Origin.load(model) for model in models]
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
-    if one.config != other.config or one.tokenizer.characters != other.tokenizer.characters:
-        raise click.UsageError(f"{first} and {second} differ in shape or vocabulary")
-    network = build_network(one.config, one.tokenizer)
-    pairs = zip(one.weights, other.weights, strict=True)
-    network.set_weights([(1 - share) * a + share * b for a, b in pairs])
-    save_model_folder(Path(out), network, one.tokenizer)
-    names = [origin.name.rpartition(" ")[0] for origin in (one, other)]  # the fingerprint follows
-    arguments = shlex.join([*names, "--share", str(share), "--out", Path(out).name])
-    record = Record(Path(out), other.past)
+    end = origins[-1]
+    for model, origin in zip(models, origins, strict=False):
+        if origin.config != end.config or origin.tokenizer.characters != end.tokenizer.characters:
+            raise click.UsageError(f"{model} and {models[-1]} differ in shape or vocabulary")
+    shares = [1 - share, share] if len(models) == 2 else [1 / len(origins)] * len(origins)
+    network = build_network(end.config, end.tokenizer)
+    network.set_weights(_mean([origin.weights for origin in origins], shares))
+    save_model_folder(Path(out), network, end.tokenizer)
+    names = [origin.name.rpartition(" ")[0] for origin in origins][: len(models)]  # the fingerprint follows
+    options = ["--last", str(last)] if last else ["--share", str(share)] if len(models) == 2 else []
+    record = Record(Path(out), end.past)
     record.open_history(0)
     record.write_run(
         {
-            "command": f"python -m training average {arguments}",
+            "command": f"python -m training average {shlex.join([*names, *options, '--out', Path(out).name])}",
             "hardware": hardware(),
             "taken": {"steps": 0, "pairs": 0, "tokens": 0, "seconds": 0},
-            "network": one.config.to_dict(),
-            "init": other.name,
-            "averaged_with": one.name,
-            "share": share,
+            "network": end.config.to_dict(),
+            "init": end.name,
+            "averaged_with": origins[0].name if len(models) == 2 else [each.name for each in origins[:-1]],
+            "share": shares[-1],
         }
     )
     click.echo(out)
+
+
+def _snapshots(model: str, last: int) -> list[Origin]:
+    steps = snapshot_steps(find_model_folder(model))
+    if len(steps) < last:
+        raise ModelFolderError(f"{model} keeps {len(steps)} snapshots, {last} are asked for")
+    return [Origin.load(model, step) for step in steps[-last:]]
+
+
+def _mean(sets: list[list[np.ndarray]], shares: list[float]) -> list[np.ndarray]:
+    """Of each array the sum of the sets' arrays times their shares."""
+    return [
+        sum(share * array for share, array in zip(shares, arrays, strict=True))
+        for arrays in zip(*sets, strict=True)
+    ]

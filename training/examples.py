@@ -4,7 +4,9 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from training.noise.aim import Aim
 from training.noise.drill import Drill
+from training.noise.laughter import add_laughter
 from training.noise.names import made_up_phrase
 from training.noise.native import has_native_site
 from training.noise.pairs import MIX, make_pair
@@ -29,6 +31,8 @@ class ExampleSettings:
     mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))  # shares of the families of errors
     rare_copies: int = 0  # extra pairs of a sentence with room for a rare native mistake
     drill_share: float = 0.0  # bring a second pair, a phrase with room for a native mistake
+    aim_share: float = 0.0  # are mistyped in their rarer words more often than in their common ones
+    laugh_share: float = 0.0  # get ㅋㅋ, ㅠㅠ or the like, which stays as it is
 
 
 class ExampleMaker:
@@ -40,6 +44,7 @@ class ExampleMaker:
         if settings.rare_copies or settings.drill_share:
             some = items[:: -(-len(items) // SEARCHED_SENTENCES)]
             self.drill = Drill(item for item in some if isinstance(item, str))
+        self.aim = Aim(item for item in items if isinstance(item, str)) if settings.aim_share else None
 
     def pairs(self, item: Item, rng: random.Random) -> Iterator[tuple[str, str]]:
         """The item as a pair, and the further pairs that the settings ask for."""
@@ -49,7 +54,9 @@ class ExampleMaker:
         if rng.random() < self.settings.name_share:
             yield self._named(item, rng)
         else:
-            yield self._make(self._varied(item, rng), rng)
+            pair = self._make(self._varied(item, rng), rng)
+            laughs = self.settings.laugh_share and rng.random() < self.settings.laugh_share
+            yield add_laughter(*pair, rng) if laughs else pair
         if self.settings.rare_copies and has_native_site(item, but_for=self.drill.common):
             for _ in range(self.settings.rare_copies):
                 yield self._make(item, rng, "native")
@@ -58,7 +65,9 @@ class ExampleMaker:
             yield self._make(self.drill.phrase(rng), rng, family)
 
     def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
-        pair = make_pair(text, rng, family, self.settings.strength, self.settings.mix)
+        aims = self.aim and rng.random() < self.settings.aim_share
+        weights = self.aim.weights(text) if aims else None
+        pair = make_pair(text, rng, family, self.settings.strength, self.settings.mix, weights)
         return pair.wrong, pair.right
 
     def _varied(self, text: str, rng: random.Random) -> str:

@@ -30,6 +30,7 @@ class TrainingConfig:
     init: str | None = None  # name and fingerprint of the model it starts from; None: from nothing
     judge: str | None = None  # name and fingerprint of the model that picks the pairs; None: all are kept
     judge_share: float = 1.0  # of the pairs that it keeps for their loss
+    source_weights: dict[str, float] = field(default_factory=dict)  # how often sentences of a source are read
     stream: StreamSettings = field(default_factory=StreamSettings)
 
 
@@ -43,10 +44,13 @@ class Origin(NamedTuple):
     past: Past
 
     @classmethod
-    def load(cls, model: str) -> "Origin":
-        """From a model's name in ``assets/`` or its folder. Raises ModelFolderError."""
+    def load(cls, model: str, snapshot: int | None = None) -> "Origin":
+        """From a model's name in ``assets/`` or its folder; with the weights of a ``snapshot`` that it keeps.
+
+        Raises ModelFolderError.
+        """
         folder: Path = find_model_folder(model)
-        network, tokenizer, found = load_model_folder(folder)
+        network, tokenizer, found = load_model_folder(folder, snapshot)
         config = replace(network.config, minimum_confidence=0.0)  # chosen anew once the weights are known
         name = f"{model_name(folder)} {found}"
         return cls(name, config, tokenizer, network.get_weights(), Past.read(folder))
@@ -93,6 +97,7 @@ def training_config(
     network = origin.config if origin else network_config(options, vocab_size)
     schedule = (options[name] for name in ("schedule", "peak", "warmup", "steps", "decay"))
     streamed = ("seed", "batch_tokens", "strength", "rare_copies", "drill_share", "name_share")
+    streamed += ("aim_share", "laugh_share")
     return TrainingConfig(
         corpus=tuple(Path(path).name for path in corpus),
         dev=Path(dev).name if dev else None,
@@ -104,5 +109,6 @@ def training_config(
         init=origin.name if origin else None,
         judge=f"{model_name(judge.folder)} {fingerprint(judge.folder)}" if judge else None,
         judge_share=judge.share if judge else 1.0,
+        source_weights=dict(options["weights"]),
         stream=StreamSettings(**{name: options[name] for name in streamed}, mix=read_mix(options["mix"])),
     )

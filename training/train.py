@@ -1,8 +1,10 @@
 """``python -m training train``: clean sentences in, a model folder out."""
 
 import os
+import random
 import shlex
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -21,7 +23,7 @@ from model.folder import (
 )
 from model.tokenizer import Tokenizer
 from training.checkpoint import CheckpointError, Progress, load_checkpoint, save_checkpoint
-from training.corpus import CorpusError, Pair, read_corpus
+from training.corpus import CorpusError, Pair, Sentence, read_corpus
 from training.development import DevelopmentSet
 from training.judge import Judge
 from training.network import OPTIMIZERS, PRECISIONS, compile_network, keep_freed_memory
@@ -30,6 +32,7 @@ from training.progress import ProgressLine
 from training.record import COLUMNS, Past, Record, hardware
 from training.schedule import SCHEDULES
 from training.settings import Origin, TrainingConfig, training_config
+from training.sources import copies, read_weights
 from training.stream import Batch, PoolMaker, Position, StreamSettings, stream
 from training.vocabulary import choose_characters
 
@@ -115,11 +118,13 @@ class Run:
         dev_every: int,
         workers: int,
         snapshot_drop: float | None = None,
+        snapshot_every: int | None = None,
     ) -> None:
         """Run to the schedule's last step, calling ``show(progress, mean loss)`` after each step.
 
         With ``snapshot_drop`` the weights are kept beside the model at the start, at the end, and
-        whenever the mean loss has fallen by that share since they were last kept.
+        whenever the mean loss has fallen by that share since they were last kept; with ``snapshot_every``
+        after each so many steps, to be averaged.
         """
         total = self.config.schedule.steps
         if self.progress.step >= total:
@@ -133,6 +138,8 @@ class Run:
             last = step == total
             if snapshot_drop:
                 self._keep_snapshot(1 - snapshot_drop, last)
+            if snapshot_every and step % snapshot_every == 0:
+                save_snapshot(self.model_folder, self.network, step)
             measured = bool(self.dev) and (step % dev_every == 0 or last)
             if measured or step % history_every == 0:
                 self.log(measured)
@@ -151,8 +158,12 @@ class Run:
                 save_snapshot(self.model_folder, self.network, now.step)
 
 
-def _read(paths: tuple[str, ...]) -> list:
-    """Sentences as strings and pairs as tuples; what had to be skipped is said on standard error."""
+def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:
+    """Sentences as strings and pairs as tuples; what had to be skipped is said on standard error.
+
+    A sentence comes as often as the ``weights`` of its source say.
+    """
+    rng = random.Random(seed)
     items = []
     for path in paths:
         try:
@@ -163,7 +174,9 @@ def _read(paths: tuple[str, ...]) -> list:
             raise click.ClickException(str(error)) from error
         if corpus.problems:
             click.echo(corpus.problem_summary(shown=20), err=True)
-        items += [(row.source, row.target) if isinstance(row, Pair) else row.text for row in corpus.rows]
+        for row in corpus.rows:
+            item = (row.source, row.target) if isinstance(row, Pair) else row.text
+            items += [item] * (copies(row, weights, rng) if weights and isinstance(row, Sentence) else 1)
     return items
 
 
@@ -214,6 +227,8 @@ def _command_line(context: click.Context) -> str:
     for option in context.command.params:
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.params[option.name]
+            if isinstance(value, dict):
+                value = tuple(f"{name}={number:g}" for name, number in value.items())
             for one in value if isinstance(value, tuple) else (value,):
                 if isinstance(one, bool):
                     words.append(option.opts[0] if one else option.secondary_opts[0])
@@ -221,6 +236,13 @@ def _command_line(context: click.Context) -> str:
                     is_path = isinstance(option.type, click.Path) or option.name in ("init", "judge")
                     words += [option.opts[0], shlex.quote(Path(one).name if is_path else str(one))]
     return " ".join(words)
+
+
+def _read_weights(_context, _option, texts: tuple[str, ...]) -> dict[str, float]:
+    try:
+        return read_weights(texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _check_mix(_context, _option, text: str) -> str:
@@ -237,6 +259,13 @@ def _check_mix(_context, _option, text: str) -> str:
 )
 @click.option(
     "--pairs", multiple=True, type=click.Path(exists=True), help="Pairs of your own: CSV with src,tgt."
+)
+@click.option(
+    "--weight",
+    "weights",
+    multiple=True,
+    callback=_read_weights,
+    help="How often sentences of sources with this in their name are read: legalize=0.25; mt: machine-translated.",
 )
 @click.option("--dev", type=click.Path(exists=True), help="Sentences or pairs whose loss is watched.")
 @click.option(
@@ -282,6 +311,18 @@ def _check_mix(_context, _option, text: str) -> str:
     "--name-share", default=0.0, show_default=True, help="Share of sentences that get a made-up name."
 )
 @click.option(
+    "--aim-share",
+    default=0.0,
+    show_default=True,
+    help="Share of sentences that are mistyped in their rarer words more often.",
+)
+@click.option(
+    "--laugh-share",
+    default=0.0,
+    show_default=True,
+    help="Share of sentences that get ㅋㅋ, ㅠㅠ or the like.",
+)
+@click.option(
     "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
 )
 @click.option(
@@ -301,6 +342,11 @@ def _check_mix(_context, _option, text: str) -> str:
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     help="Keep the weights each time the loss has fallen by this share, to watch the network grow up.",
 )
+@click.option(
+    "--snapshot-every",
+    type=click.IntRange(min=1),
+    help="Keep the weights after each so many steps, to average them: average --last.",
+)
 @click.pass_context
 def train(
     context,
@@ -316,6 +362,7 @@ def train(
     checkpoint_every,
     dev_every,
     snapshot_drop,
+    snapshot_every,
     **options,
 ):
     """Train a corrector; run the same command again to continue after a stop."""
@@ -323,7 +370,8 @@ def train(
     keep_freed_memory()
     if not corpus and not pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
-    items, dev_items = _read((*corpus, *pairs)), _read((dev,)) if dev else []
+    items = _read((*corpus, *pairs), options["weights"], options["seed"])
+    dev_items = _read((dev,)) if dev else []
     origin = _origin(context, init)
     tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
     picks = _judge(judge, judge_share, tokenizer)
@@ -338,5 +386,6 @@ def train(
         err=True,
     )
     with ProgressLine(config.schedule.steps, run.progress.step) as line:
-        run.train(line.show, history_every, checkpoint_every, dev_every, workers, snapshot_drop)
+        keep = snapshot_drop, snapshot_every
+        run.train(line.show, history_every, checkpoint_every, dev_every, workers, *keep)
     click.echo(f"{Path(out) / 'model'}")

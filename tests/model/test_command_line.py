@@ -156,3 +156,26 @@ os.abort()
     kept = [b"E0000 00:00:1.5 1 port.cc:1] an error", b"W0000 00:00:1.5 1 port.cc:1] a warning", b"It broke"]
     assert result.stderr.splitlines() == kept
     assert result.returncode != 0
+
+
+def test_what_was_left_undone_is_suggested(tiny_corrector, monkeypatch):
+    careful = tiny_corrector.correct(SENTENCE).with_minimum_confidence(1.0)
+    assert not careful.changes and careful.proposed
+    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
+    monkeypatch.setattr(tiny_corrector, "correct", lambda text: careful)
+    text, *suggestions = CliRunner().invoke(main, ["correct", "--suggest", SENTENCE]).output.splitlines()
+    assert text == SENTENCE
+    assert len(suggestions) == len(careful.proposed)
+    for line, change in zip(suggestions, careful.proposed, strict=True):
+        assert line.startswith(f"  {change.source_start}-{change.source_end} ")
+        assert f"confidence {change.confidence:.2f}" in line
+    document = json.loads(CliRunner().invoke(main, ["correct", "--suggest", "--json", SENTENCE]).output)
+    assert [each["right"] for each in document["suggestions"]] == [c.right for c in careful.proposed]
+    assert document["suggestions"][0]["confidence"] == careful.proposed[0].confidence
+
+
+def test_nothing_is_suggested_where_everything_is_made(tiny_corrector, correct):
+    made = tiny_corrector.correct(SENTENCE).with_minimum_confidence(0.0)
+    assert made.changes == made.proposed
+    assert "suggestions" not in json.loads(correct("--json", SENTENCE).output)
+    assert correct("--suggest", SENTENCE).output == correct(SENTENCE).output

@@ -1,4 +1,4 @@
-"""One model of two that share a beginning."""
+"""One model of several that share a beginning."""
 
 import csv
 import json
@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from model.config import TransformerConfig
-from model.folder import build_network, load_model_folder, save_model_folder
+from model.folder import build_network, load_model_folder, save_model_folder, save_snapshot
 from model.tokenizer import Tokenizer
 from training.__main__ import main
 from training.record import Past, Record
@@ -75,3 +75,34 @@ def test_networks_of_different_shapes_are_refused(tmp_path):
     assert not (tmp_path / "both").exists()
     missing = average(first, tmp_path / "none", "--out", tmp_path / "both")
     assert missing.exit_code == 1 and "none" in missing.output
+
+
+def test_three_models_have_equal_parts(tmp_path):
+    folders = [put(tmp_path / name, seed) for seed, name in enumerate("abc", 1)]
+    result = average(*folders, "--out", tmp_path / "all")
+    assert result.exit_code == 0, result.output
+    for *parts, both in zip(*map(weights, folders), weights(tmp_path / "all"), strict=True):
+        np.testing.assert_allclose(both, sum(parts) / 3, atol=2e-3)
+    step = json.loads((tmp_path / "all" / "run.json").read_text("utf-8"))["runs"][-1]
+    assert step["command"] == "python -m training average a b c --out all"
+    assert len(step["averaged_with"]) == 2
+
+
+def test_the_last_snapshots_of_a_run(tmp_path):
+    import keras
+
+    folder = put(tmp_path / "run", 1)
+    kept = []
+    for step in (10, 20, 30):
+        keras.utils.set_random_seed(step)
+        network, *_ = load_model_folder(folder)
+        network.set_weights([array + step for array in network.get_weights()])
+        save_snapshot(folder, network, step)
+        kept.append(network.get_weights())
+    result = average(folder, "--last", 2, "--out", tmp_path / "mean")
+    assert result.exit_code == 0, result.output
+    for one, other, both in zip(*kept[1:], weights(tmp_path / "mean"), strict=True):
+        np.testing.assert_allclose(both, (one + other) / 2, rtol=2e-3)
+    assert "keeps 3 snapshots, 4" in average(folder, "--last", 4, "--out", tmp_path / "no").output
+    assert average(folder, "--out", tmp_path / "no").exit_code == 2
+    assert average(folder, folder, "--last", 2, "--out", tmp_path / "no").exit_code == 2

@@ -6,7 +6,7 @@ import pytest
 
 from training.examples import OUTSIDE_EXAMPLES, ExampleMaker, ExampleSettings
 from training.noise.drill import MOST_WORDS_BESIDE, UNDRILLED, Drill
-from training.noise.names import FOLLOWERS, LONGEST, made_up_name, made_up_phrase
+from training.noise.names import FOLLOWERS, LONGEST, made_up_name, made_up_phrase, name_in_parts
 from training.noise.native import has_native_site
 from training.noise.native_table import table
 from training.particles import last_coda
@@ -63,6 +63,40 @@ def test_names_are_of_syllables_and_their_particles_agree():
             if phrase.endswith(ending) and len(phrase) > LONGEST:
                 assert bool(last_coda(phrase[:-1])) == wants_coda
     assert {"은/는", "의", ""} <= set(FOLLOWERS)
+
+
+def test_some_names_have_two_or_three_parts():
+    rng = random.Random(0)
+    names = [name_in_parts(rng) for _ in range(300)]
+    assert {len(name.replace("·", " ").split(" ")) for name in names} == {2, 3}
+    assert any("·" in name for name in names)
+    assert sum(" " in made_up_phrase(rng).removesuffix(" 씨가").removesuffix(" 씨는") for _ in names) > 30
+
+
+def test_laughing_stays_as_it_is():
+    pairs = make(laugh_share=1.0, mix={"typing": 1.0})
+    letters = "ㅋㅎㅠㅜㅇㄴㄱㄷㅈㄳ"
+    for wrong, right in pairs:
+        assert [c for c in wrong if c in letters] == [c for c in right if c in letters]
+    assert sum(any(c in letters for c in right) for _, right in pairs) == len(SENTENCES)
+    assert not any(c in letters for _, right in make() for c in right)
+
+
+def test_slips_are_aimed_at_rare_words():
+    items = [*(["오늘 학교에 갔다."] * 300), "오늘 두루마기를 입었다."]
+
+    def hit(**settings):
+        pairs = (
+            pair for _ in range(4) for pair in make(items, mix={"typing": 1.0}, strength=0.1, **settings)
+        )
+        wrongs = [wrong for wrong, right in pairs if "두루마기를" in right]
+        return sum("두루마기를" not in wrong for wrong in wrongs)
+
+    maker = ExampleMaker(items, ExampleSettings(**PLAIN, aim_share=1.0))
+    weights = maker.aim.weights(items[-1])
+    assert weights[items[-1].index("두")] > 3 * weights[0]
+    assert ExampleMaker(items, ExampleSettings(**PLAIN)).aim is None
+    assert hit(aim_share=1.0) >= hit(aim_share=0.0)
 
 
 def test_a_phrase_is_drilled_beside_each_sentence():

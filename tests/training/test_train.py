@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from model.folder import snapshot_steps
 from model.tokenizer import Tokenizer
 from training.__main__ import main
 from training.noise.pairs import read_mix
@@ -250,6 +251,27 @@ def test_an_unknown_family_is_a_message(tmp_path, files):
     result = CliRunner().invoke(main, arguments(tmp_path / "run", files, mix="grammar=3"))
     assert result.exit_code == 2
     assert "received 'grammar'" in result.output
+
+
+def test_weights_are_kept_every_so_many_steps(tmp_path, files):
+    result = train(tmp_path / "run", files, steps=5, **{"snapshot-every": 2})
+    assert result.exit_code == 0, result.output
+    assert snapshot_steps(tmp_path / "run" / "model") == (2, 4)
+
+
+def test_sources_are_weighed(tmp_path, files):
+    corpus = tmp_path / "corpus.jsonl"
+    rows = [{"text": text, "source": f"{'law' if i % 2 else 'news'}/kr"} for i, text in enumerate(SENTENCES)]
+    corpus.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    options = [*arguments(tmp_path / "run", {**files, "corpus": corpus}, steps=2), "--weight", "law=0"]
+    result = CliRunner().invoke(main, [*options, "--weight", "news=2"])
+    assert result.exit_code == 0, result.output
+    assert "62 sentences" in result.stderr  # 30 of 60 twice, and two pairs
+    (run,) = json.loads((tmp_path / "run" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["source_weights"] == {"law": 0.0, "news": 2.0}
+    assert "--weight law=0 --weight news=2" in run["command"]
+    refused = CliRunner().invoke(main, [*arguments(tmp_path / "other", files), "--weight", "law"])
+    assert refused.exit_code == 2 and "could not convert" in refused.output
 
 
 def test_the_development_set_measures_real_tokens_only():

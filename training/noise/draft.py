@@ -25,6 +25,7 @@ class Draft:
     """
 
     text: str
+    weights: list[float] | None = None  # how likely a slip is at each character; None: at all alike
     cells: list[str] = field(init=False)
     edits: list[Edit] = field(default_factory=list)
 

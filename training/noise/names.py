@@ -14,7 +14,8 @@ from training.vocabulary import KS_X_1001_SYLLABLES
 INITIALS = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"
 VOWELS = "ㅏㅐㅑㅓㅔㅕㅗㅛㅜㅠㅡㅣ"
 CODAS = ("",) * 7 + tuple("ㄱㄴㄹㅁㅂㅅㅇ")
-LONGEST = 5  # syllables
+LONGEST = 5  # syllables of a name of one word
+PARTS_SHARE = 0.25  # of the names have two or three short parts, as 응우옌 티 란 has
 FOLLOWERS = (
     *("은/는", "이/가", "을/를", "과/와", "으로/로", "이라는/라는", "이라고/라고"),
     *("의", "에서", "에게", "에", "도", "까지", " 씨가", " 씨는", ""),
@@ -29,7 +30,17 @@ def made_up_name(rng: random.Random) -> str:
     return "".join(compose(*map(rng.choice, (INITIALS, VOWELS, CODAS))) for _ in range(count))
 
 
+def name_in_parts(rng: random.Random) -> str:
+    """Two or three words of 1 to 3 simple syllables, apart or with ·, that mean nothing."""
+    parts = (
+        "".join(compose(*map(rng.choice, (INITIALS, VOWELS, CODAS))) for _ in range(rng.randint(1, 3)))
+        for _ in range(rng.choice((2, 2, 3)))
+    )
+    return rng.choice((" ", " ", " ", "·")).join(parts)
+
+
 def made_up_phrase(rng: random.Random) -> str:
     """Such a name with a particle that agrees with it, with 씨, or alone."""
-    name, follower = made_up_name(rng), rng.choice(FOLLOWERS)
+    name = name_in_parts(rng) if rng.random() < PARTS_SHARE else made_up_name(rng)
+    follower = rng.choice(FOLLOWERS)
     return name + (particle(follower, name) if "/" in follower else follower)

@@ -4,6 +4,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from training.noise.aim import choose_word
 from training.noise.draft import Draft, Edit
 from training.noise.native import has_native_site, write_native_mistakes
 from training.noise.pronunciation import write_as_heard
@@ -21,6 +22,7 @@ MIX = {
 }
 
 
+BUNCHED_SHARE = 0.25  # of aimed writers who slip have two or three slips in one word
 ATTEMPTS = 4  # at a weak strength a writer may do nothing at all; then it is drawn again
 
 
@@ -42,7 +44,13 @@ def _pronounce(draft: Draft, rng: random.Random, strength: float) -> None:
 def _mistype(draft: Draft, rng: random.Random, strength: float) -> None:
     # At least one slip, on average one in about twelve syllables.
     syllables = sum("가" <= character <= "힣" for character in draft.text)
-    slip(draft, rng, 1 + min(int(rng.expovariate(1) * strength * syllables / 16), syllables // 4))
+    count = 1 + min(int(rng.expovariate(1) * strength * syllables / 16), syllables // 4)
+    if draft.weights and rng.random() < BUNCHED_SHARE:
+        word = choose_word(draft.text, draft.weights, rng)
+        if word:
+            most = max(2, (word[1] - word[0]) // 2)  # of a short word something must be left to go by
+            count -= slip(draft, rng, rng.randint(2, min(3, most)), word)
+    slip(draft, rng, max(count, 0))
 
 
 def _write_natively(draft: Draft, rng: random.Random, strength: float) -> None:
@@ -94,8 +102,10 @@ def make_pair(
     family: str | None = None,
     strength: float = 1.0,
     mix: Mapping[str, float] = MIX,
+    weights: list[float] | None = None,
 ) -> NoisyPair:
-    """One error pair of a correct sentence; ``strength`` multiplies how often each family errs.
+    """One error pair of a correct sentence; ``strength`` multiplies how often each family errs, and ``weights``
+    say for each character how likely a slip is there (``aim.Aim``).
 
     ``family`` is a key of MIX, or None to draw one by its share in ``mix``; a family that finds nothing to do
     in this sentence gives way to another one when drawn, and to "clean" when asked for.
@@ -108,7 +118,7 @@ def make_pair(
     elif family not in MIX:
         raise ValueError(f"family should be one of {sorted(MIX)}, received {family!r}")
     for _ in range(ATTEMPTS if family != "clean" else 1):
-        draft = Draft(text)
+        draft = Draft(text, weights)
         _write(draft, rng, family, strength)
         if draft.wrong != text:
             break

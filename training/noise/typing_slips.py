@@ -217,18 +217,27 @@ def _slip_at(draft: Draft, rng: random.Random, position: int, may_swap: bool) ->
             return {position}
 
 
-def slip(draft: Draft, rng: random.Random, count: int) -> int:
+def _draw(sites: list[int], weights: list[float] | None, rng: random.Random) -> int:
+    if weights is None:
+        return rng.choice(sites)
+    return rng.choices(sites, weights=[weights[site] for site in sites])[0]
+
+
+def slip(draft: Draft, rng: random.Random, count: int, within: tuple[int, int] | None = None) -> int:
     """Make ``count`` slips at distinct random syllables and return how many were made.
 
     Fewer only where fewer syllables are left. The kind of each is drawn by ``WEIGHTS`` among the kinds its
     syllable can have; a swap takes two syllables and is drawn only while enough are left for the others.
+    Syllables are drawn by the draft's weights, where it has them, and only those of the span ``within``.
     """
     if count < 0:
         raise ValueError(f"count must be 0 or more, got {count}")
     free = _sites(draft)
+    if within:
+        free = [site for site in free if within[0] <= site < within[1]]
     planned = min(count, len(free))
     for left in range(planned, 0, -1):
-        position = rng.choice(free)
+        position = _draw(free, draft.weights, rng)
         may_swap = len(free) > left and position + 1 in free
         taken = _slip_at(draft, rng, position, may_swap)
         free = [site for site in free if site not in taken]

@@ -1,0 +1,145 @@
+"""Fitting the trees, and the command around it."""
+
+import json
+import random
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from model.confidence import Confidence, Features
+from model.corrector import Corrector
+from model.folder import load_confidence
+from model.words import Words
+from training.__main__ import main
+from training.boosting import Boosting, fit
+from training.confidence import drilled_pairs, is_for_fitting
+from training.noise.pairs import NoisyPair
+
+
+def data(count=3000):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(count, 3))
+    odds = 2 * rows[:, 0] - 1.5 * (rows[:, 1] > 0.5)
+    return rows, (rng.random(count) < 1 / (1 + np.exp(-odds))).astype(float)
+
+
+def odds_of(trees, rows):
+    def leaf(tree, row):
+        while isinstance(tree, tuple):
+            tree = tree[3] if row[tree[0]] >= tree[1] else tree[2]
+        return tree
+
+    return np.array([sum(leaf(tree, row) for tree in trees) for row in rows])
+
+
+def test_trees_learn_what_decides():
+    rows, right = data()
+    start, trees = fit(rows, right, (1, -1, 0))
+    probability = 1 / (1 + np.exp(-(start + odds_of(trees, rows))))
+    loss = -np.mean(right * np.log(probability) + (1 - right) * np.log(1 - probability))
+    guess = -np.mean(right * np.log(right.mean()) + (1 - right) * np.log(1 - right.mean()))
+    assert loss < 0.75 * guess
+    assert abs(probability.mean() - right.mean()) < 0.01
+
+
+@pytest.mark.parametrize(("direction", "slope"), [(1, 1.0), (-1, 1.0)])
+def test_a_monotone_feature_never_turns(direction, slope):
+    rows, right = data()
+    _, trees = fit(rows, right, (direction, 0, 0), Boosting(trees=40, depth=3))
+    for base in rows[:40]:
+        line = np.repeat(base[None], 50, 0)
+        line[:, 0] = np.linspace(-3, 3, 50)
+        assert (direction * np.diff(odds_of(trees, line)) >= -1e-12).all()
+
+
+def test_the_same_trees_are_fitted_again():
+    rows, right = data(500)
+    assert fit(rows, right, (0, 0, 0)) == fit(rows, right, (0, 0, 0))
+
+
+def test_nothing_can_be_learnt_where_all_is_right():
+    with pytest.raises(ValueError, match="some wrong"):
+        fit(np.zeros((5, 1)), np.ones(5), (0,))
+
+
+def test_rounding_a_threshold_moves_no_row():
+    rows = np.log1p(np.arange(6.0).repeat(100))[:, None]
+    right = (rows[:, 0] > 1).astype(float)
+    right[::7] = 0.5 > right[::7]
+    start, trees = fit(rows, right, (0,), Boosting(trees=5, fewest=1))
+    confidence = Confidence(Words({}), start, tuple(trees))
+    saved = json.loads(confidence.to_json())["trees"]
+    for tree in saved:
+        assert min(abs(tree[1] - value) for value in rows[:, 0]) > 0.01
+
+
+def test_a_sentence_is_always_in_the_same_half():
+    pairs = [NoisyPair(str(i), f"문장 {i % 400}", "given", ()) for i in range(800)]
+    halves = [is_for_fitting(pair) for pair in pairs]
+    assert halves[:400] == halves[400:]
+    assert 140 < sum(halves[:400]) < 260
+
+
+def test_native_mistakes_are_drilled_in_the_fitting_half_alone():
+    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
+    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
+    drilled = drilled_pairs(pairs, 200)
+    assert len(drilled) > 150 and {pair.family for pair in drilled} == {"native"}
+    assert drilled == drilled_pairs(pairs, 200)
+    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
+    assert not any(set(pair.right.split()) & others for pair in drilled)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Pairs half of whose wrong sides are right, by chance: enough for a network that writes nonsense."""
+    rng, rows = random.Random(0), ["src,tgt"]
+    for number in range(300):
+        text = "".join(rng.choices("전오래쓸수있는게필요해요", k=6))
+        rows.append(f"{text},{text[:3]} {number}")
+    pairs, known = tmp_path / "pairs.csv", tmp_path / "known.txt"
+    pairs.write_text("\n".join(rows), encoding="utf-8")
+    known.write_text("전 오래 쓸 수 있는 게 필요해요\n오래 쓸 수 있는\n", encoding="utf-8")
+    return pairs, known
+
+
+def test_the_command_puts_it_beside_the_weights(tiny_folder, tmp_path, files, monkeypatch):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_folder, folder)
+    # What such a network writes is never right; every other change counts as right here.
+    counter = iter(range(10**6))
+
+    def every_other(outcomes, words):
+
+        rows, _ = original(outcomes, words)
+        return rows, np.array([next(counter) % 2 for _ in rows], float)
+
+    from training import confidence
+
+    original = confidence.examples
+    monkeypatch.setattr(confidence, "examples", every_other)
+    pairs, known = files
+    done = CliRunner().invoke(main, ["confidence", str(pairs), "--known", str(known), "--model", str(folder)])
+    assert done.exit_code == 0, done.output
+    assert "by the network alone" in done.output and "with words" in done.output
+    assert load_confidence(folder).words.counts == {"오래": 2, "쓸": 2, "수": 2, "있는": 2}
+    (change, *_) = Corrector.load(folder).correct("손니미 왔는데 방이 없으면").proposed
+    assert 0 < change.known_confidence < 1
+
+
+def test_changes_that_are_all_wrong_are_a_message(tiny_folder, tmp_path, files):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_folder, folder)
+    pairs, known = files
+    refused = CliRunner().invoke(
+        main, ["confidence", str(pairs), "--known", str(known), "--model", str(folder)]
+    )
+    assert refused.exit_code == 1 and "some wrong" in refused.output
+    assert load_confidence(folder) is None
+
+
+def test_features_are_named_in_the_file():
+    confidence = Confidence(Words({}), 0.0, ((0, 0.5, -1.0, 1.0),))
+    assert json.loads(confidence.to_json())["trees"] == [[Features._fields[0], 0.5, -1.0, 1.0]]

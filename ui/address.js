@@ -1,6 +1,7 @@
 // Keeps the address bar at the view of the session. A choice is a step of the browser's history, typing is none.
 
 let seen = null; // the choices of the last address
+let page = null; // where they were made; turning to another page is a step that Streamlit notes itself
 
 export default function ({ data, setTriggerValue }) {
   const url = new URL(window.location.href);
@@ -10,10 +11,10 @@ export default function ({ data, setTriggerValue }) {
   }
   const step = JSON.stringify(data.step);
   if (url.href !== window.location.href) {
-    const isStep = seen !== null && step !== seen;
+    const isStep = seen !== null && step !== seen && page === data.step[0];
     window.history[isStep ? "pushState" : "replaceState"](window.history.state, "", url);
   }
-  seen = step;
+  [seen, page] = [step, data.step[0]];
   document.documentElement.lang = url.searchParams.get("lang") ?? data.language;
 
   const goBack = () => {

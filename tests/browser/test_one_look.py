@@ -152,7 +152,6 @@ def test_a_lecture_shows_correction_and_a_picture_for_the_last_row(open_typed):
         assert box(page, HEATMAP)["height"] >= 800, which
 
 
-@pytest.mark.xfail(reason="18.3 px: the room for 40 rows leaves cells of 19.25 px", strict=True)
 def test_a_lecture_labels_forty_rows_readably_from_the_last_row(open_typed):
     page = open_typed(40, 1920, 1080, lecture="1")
     assert smallest_label(page.locator(figure("heatmap"))) >= 20

@@ -56,6 +56,7 @@ LONGEST = 2_000
 
 # What a visitor chooses: the browser's Back takes these back, one by one. The others only change the last step.
 STEPS = ("view", "kind", "layer", "head", "part", "edit", "accepted", "rejected")
+OF_THE_VISITOR = ("lang", "lecture")  # these are no choices about the picture: Back leaves them alone
 _CHOSEN_TEXTS = "chosen_texts"  # how many texts were chosen instead of typed
 
 _BAR = st.components.v2.component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"))
@@ -125,11 +126,14 @@ def note_choice() -> None:
 
 def _go_back() -> None:
     """Take over the settings of the address to which the browser went."""
-    given = st.session_state["address_bar"]["went"]
+    # Streamlit forgets the component where Back led to another page, which reads the address itself.
+    given = st.session_state.get("address_bar", {}).get("went")
     if not isinstance(given, dict):
         return
     before = get("sentence")
     for name, default in DEFAULTS.items():
+        if name in OF_THE_VISITOR:
+            continue
         value = given.get(name, default)
         put(name, value if isinstance(value, str) else default)
     if get("sentence") != before:

@@ -27,4 +27,4 @@ def test_the_recurrent_network_corrects_shows_its_one_map_and_goes_along_to_othe
     pick(page, "pages", table("ko")["model_page"])
     expect(page.locator("h1")).to_have_text(table("ko")["model_title"])
     settle(page)
-    expect(page.get_by_text("순환 신경망").first).to_be_visible()
+    expect(page.get_by_role("combobox", name="모델")).to_have_value(table("ko")["model_name_seq2seq"])

@@ -15,7 +15,7 @@ from tests.browser.visit import (
 )
 from ui.numbers_text import probability
 
-SENTENCE = "오늘은 날싸가 맑라서 공원에서 잠깐 쉬엇어요."
+SENTENCE = "도서관에 가치 가고 시퍼요"  # the network is unsure of the first and sure of the last
 
 
 def test_the_slider_decides_what_is_made_and_what_is_only_offered(open_page, corrector):

@@ -20,8 +20,11 @@ def note_elsewhere(page: Page, url: str, server: str) -> None:
 
 def settle(page: Page) -> None:
     """Wait until the model is ready, the script has run to its end and the browser has drawn what it sent."""
+    # A run may end with the message that the model is on its way, so the end of a run is waited for twice.
+    running = page.locator('[data-testid="stApp"]')
+    expect(running).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
-    expect(page.locator('[data-testid="stApp"]')).to_have_attribute("data-test-script-state", "notRunning")
+    expect(running).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
     # Each figure counts how often it was asked to draw; ``drawn`` says which of these it has finished.
     page.wait_for_function(

@@ -17,7 +17,9 @@ export default function ({ data, setTriggerValue }) {
   [seen, page] = [step, data.step[0]];
   document.documentElement.lang = url.searchParams.get("lang") ?? data.language;
 
+  const path = window.location.pathname;
   const goBack = () => {
+    if (window.location.pathname !== path) return; // to another page Streamlit itself turns
     seen = null; // what the session answers is where the browser already is
     setTriggerValue("went", Object.fromEntries(new URL(window.location.href).searchParams));
   };

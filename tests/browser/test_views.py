@@ -108,6 +108,7 @@ def test_every_view_shows_the_numbers_of_the_trace(open_view, answer, language):
     best = leading_heads(trace, change, answer.changes)[0]
     place = say["place_head"].format(layer=best.layer + 1, head=best.head + 1)
     page.get_by_role("button", name=say["edits_open"].format(place=place)).first.click()
+    expect_settings(page, layer=str(best.layer + 1), head=str(best.head + 1))
     choose(page, "view", say["view_heatmap"])
     expect_heatmap(page, trace.cross_attention[best.layer, best.head])
 
@@ -198,9 +199,10 @@ def test_the_scores_of_the_model_are_those_beside_its_weights(open_page, languag
     page = open_page(f"model?{urlencode({'lang': language})}")
     evaluation = json.loads((ASSETS / "transformer" / "evaluation.json").read_text("utf-8"))
     main = page.locator(".stMain")
-    expect(main).to_contain_text(f"{evaluation['total']['exact_match']:.1%}")
-    for scores in evaluation["families"].values():
-        expect(main).to_contain_text(f"{scores['exact_match']:.1%}")
+    for scores in (evaluation["total"], *evaluation["families"].values()):
+        expect(main).to_contain_text(
+            f"{scores['exact_match'] * 100:.1f} %"
+        )  # a no-break space is a space here
 
 
 def test_the_link_opens_the_same_view_elsewhere(open_view, open_page):

@@ -8,7 +8,7 @@ import numpy as np
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
 
-PATIENCE = 40_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
+PATIENCE = 120_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
 
 expect.set_options(timeout=PATIENCE)
 

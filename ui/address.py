@@ -2,7 +2,8 @@
 
 Streamlit's own binding writes the labels of options into the address, and labels change with the language.
 Here every setting is a short string that means the same in all languages. The address is read once, when a
-session starts; afterwards the session leads and the address follows, without filling the browser's history.
+session starts; afterwards the session leads and the address follows. What a visitor chooses is a step of the browser's
+history, what is typed is none.
 """
 
 import re
@@ -23,7 +24,7 @@ DEFAULTS = {
     "kind": "cross_attention",
     "layer": "3",  # of four: where the shipped model aligns what it writes with what it reads
     "head": "mean",
-    "view": "heatmap",  # of the sentence: heatmap, lines, steps, numbers or predict
+    "view": "heatmap",  # of the sentence: a name of ui/views
     "step": "",  # of decoding, counted from 1; empty: where the change, or else the first one, begins
     "edit": "",  # which change of the sentence, counted from 1; empty: the whole sentence
     "accepted": "",  # proposals of the whole text that are made although the network is unsure, such as 2,3; from 1

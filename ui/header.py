@@ -59,8 +59,3 @@ def _pages(page: str) -> None:
     wanted = st.session_state.pop("turn_to", None)
     if wanted in PAGES and wanted != page:
         st.switch_page(f"ui/pages/{wanted}.py")
-
-
-def theme() -> str:
-    """ "light" or "dark", as the visitor's browser or the menu says."""
-    return controls.theme()

@@ -1,5 +1,7 @@
 """How probabilities, shares and large numbers are written for people: the one way for all pages."""
 
+from math import isnan
+
 from ui.reading import Say
 
 _MOST_DIGITS = 6  # a float32 knows no more
@@ -34,6 +36,11 @@ def percent(say: Say, share: float, digits: int = 0) -> str:
     if 1 - least / 2 <= share < 1:
         return say("percent_above", share=_plain_percent(1 - least, digits))
     return _plain_percent(share, digits)
+
+
+def correlation(value: float) -> str:
+    """A correlation in -1..1, with a sign that is as wide as a digit; a dash where there is none (nan)."""
+    return "–" if isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
 def at_most(say: Say, share: float) -> str:

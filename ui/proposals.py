@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
 from model.changes import Change, apply_changes
 from ui import address, loaders
@@ -93,15 +95,14 @@ def _chosen(sentence: loaders.SentenceCorrection | None) -> int | None:
 
 def _proposals(found: loaders.Correction) -> list[Proposal]:
     """Every proposal worth showing: what was made, and what the network believes in a little."""
-    proposals, first = [], 0
-    for sentence in found.sentences:
+    proposals = []
+    for first, sentence in zip(_firsts(found), found.sentences, strict=False):
         made = {_span(change) for change in sentence.changes}
         for number, change in enumerate(sentence.proposed, first):
             is_made = _span(change) in made
             if is_made or change.confidence >= LEAST_OFFERED:
                 whole = change.moved(sentence.start, sentence.start)
                 proposals.append(Proposal(number, whole, is_made, _about(change, sentence)))
-        first += len(sentence.proposed)
     return proposals
 
 
@@ -124,10 +125,14 @@ def _number(found: loaders.Correction, place: int, chosen: int | None) -> int | 
     """The number among all proposals of the change in focus."""
     if chosen is None:
         return None
-    sentence = found.sentences[place]
-    first = sum(len(each.proposed) for each in found.sentences[:place])
-    span = _span(sentence.changes[chosen])
-    return next(first + n for n, change in enumerate(sentence.proposed) if _span(change) == span)
+    sentence, span = found.sentences[place], _span(found.sentences[place].changes[chosen])
+    numbered = enumerate(sentence.proposed, _firsts(found)[place])
+    return next(number for number, change in numbered if _span(change) == span)
+
+
+def _firsts(found: loaders.Correction) -> list[int]:
+    """The number of each sentence's first proposal, and how many there are in all."""
+    return list(accumulate((len(sentence.proposed) for sentence in found.sentences), initial=0))
 
 
 def _answer(found: loaders.Correction, what: str, number: int) -> None:
@@ -136,7 +141,7 @@ def _answer(found: loaders.Correction, what: str, number: int) -> None:
         if 0 <= number < len(found.sentences):
             _open(number, "")
         return
-    if not 0 <= number < sum(len(sentence.proposed) for sentence in found.sentences):
+    if not 0 <= number < _firsts(found)[-1]:
         return
     decisions = Decisions.read()
     accepted, rejected = set(decisions.accepted), set(decisions.rejected)
@@ -154,16 +159,14 @@ def _answer(found: loaders.Correction, what: str, number: int) -> None:
 
 def _focus(found: loaders.Correction, number: int, release: bool) -> None:
     """Put the proposal ``number`` in focus; where it is already, let it go if ``release``."""
-    first = 0
-    for place, sentence in enumerate(found.sentences):
-        if number < first + len(sentence.proposed):
-            span = _span(sentence.proposed[number - first])
-            made = [_span(change) for change in sentence.changes]
-            edit = str(made.index(span) + 1) if span in made else ""
-            same = release and opened(found) == place and address.get("edit") == edit
-            _open(place, "" if same else edit)
-            return
-        first += len(sentence.proposed)
+    firsts = _firsts(found)
+    place = bisect_right(firsts, number) - 1
+    sentence = found.sentences[place]
+    span = _span(sentence.proposed[number - firsts[place]])
+    made = [_span(change) for change in sentence.changes]
+    edit = str(made.index(span) + 1) if span in made else ""
+    same = release and opened(found) == place and address.get("edit") == edit
+    _open(place, "" if same else edit)
 
 
 def _open(place: int, edit: str) -> None:

@@ -13,8 +13,8 @@ from ui.views.view import View
 MEAN = "mean"
 
 
-def choose_view(trace: AttentionTrace) -> tuple[View, Selection, st.delta_generator.DeltaGenerator]:
-    """The open view, the attention it shows, and the closed container of its options."""
+def choose_view(trace: AttentionTrace) -> tuple[View, Selection, tuple]:
+    """The open view, the attention it shows, and the popovers of its options and of what can be taken along."""
     with st.container(key="tabs", horizontal=True, vertical_alignment="center", gap="small"):
         views = {view.name: view for view in VIEWS}
         name = controls.choose(

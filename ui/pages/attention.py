@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import address, examples, header, loaders, models, notices
+from ui import address, controls, examples, header, loaders, models, notices
 from ui.lens import Lens
 from ui.live_text import live_text, replace
 from ui.proposals import Decisions, show_correction
@@ -56,7 +56,7 @@ def look(corrector, entry, sentence, change, heads, status) -> None:
     with notices.waiting(entry, status):
         trace = sentence.trace
         view, selection, options = choose_view(trace)
-        lens = Lens(corrector, sentence, trace, selection, change, header.theme())
+        lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
         if trace.num_layers * trace.num_heads > 1 and view.name != "predict":  # it would tell what is asked
             with heads:
                 overview.draw(lens, view.framed and view.framed(lens))

@@ -1,12 +1,11 @@
 """From what a produced character comes: the same question put to eight methods, beside leaving characters out."""
 
-from math import isnan
-
 import streamlit as st
 
 import viz
 from ui import figures, loaders
 from ui.lens import Lens
+from ui.numbers_text import correlation
 from ui.texts import say
 from ui.views.edits import in_words
 from ui.views.naming import file_name
@@ -31,7 +30,7 @@ def draw(lens: Lens, values: Values) -> None:
                     each.intervened,
                     ""
                     if agreed is None
-                    else say("sources_agreement", correlation=_number(agreed.correlation)),
+                    else say("sources_agreement", correlation=correlation(agreed.correlation)),
                 )
                 for each, agreed in found
             ],
@@ -69,10 +68,6 @@ def describe(lens: Lens, values: Values) -> str:
         agreeing=sum(agreed.top_1 for agreed in compared),
         count=len(compared),
     )
-
-
-def _number(correlation: float) -> str:
-    return "–" if isnan(correlation) else f"{correlation:.2f}".replace("-", "−")
 
 
 def notes(lens: Lens, values: Values) -> list[str]:

@@ -1,7 +1,5 @@
 """What each head does for a change: it is switched off, and the network is asked again."""
 
-from math import isnan
-
 import streamlit as st
 
 import viz
@@ -9,6 +7,7 @@ from model.changes import Change
 from model.selection import Selection
 from ui import figures, loaders, markup
 from ui.lens import Lens
+from ui.numbers_text import correlation
 from ui.texts import say
 from ui.views.edits import in_words
 from ui.views.naming import file_name
@@ -77,7 +76,6 @@ def describe(lens: Lens, values: Values) -> str:
     with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
         found = loaders.head_effects(lens.sentence, change, lens.corrector)
     looker, rank = found.rank_of_looker()
-    correlation = found.correlation()
     return say(
         "without_reading",
         change=in_words(change),
@@ -85,7 +83,7 @@ def describe(lens: Lens, values: Values) -> str:
         rank=rank,
         count=len(found.heads),
         strongest=_named(lens, found.strongest(1)[0]),
-        correlation="–" if isnan(correlation) else f"{correlation:.2f}".replace("-", "−"),
+        correlation=correlation(found.correlation()),
     )
 
 

@@ -11,6 +11,7 @@ from threading import Thread, main_thread
 import numpy as np
 import streamlit as st
 
+from engine.versions import version_on_disk
 from model import Correction, Corrector, SentenceCorrection
 from model.changes import Change, find_changes
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
@@ -85,18 +86,6 @@ def start_loading(path: Path) -> Loading[Corrector]:
 def recall(path: Path) -> Remembered | None:
     """The one answer that is known before the model in this folder is ready; None where there is none."""
     return _recall(str(path), version_on_disk(path))
-
-
-def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
-    """(name, time of change in ns, size in bytes) of a model's files; none where there is no folder.
-
-    Tables are left out: a training that is going on adds to its history every few seconds.
-    """
-    try:
-        files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-        return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.suffix != ".csv")
-    except OSError:
-        return ()
 
 
 def correct(text: str, corrector: Corrector | Remembered) -> Correction:

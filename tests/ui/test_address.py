@@ -61,7 +61,7 @@ def test_back_to_an_empty_address_is_the_beginning(open_app):
     app = open_app(sentence="갱", view="steps", lang="en")
     send(app, "address_bar", "went", {})
     assert not app.exception
-    assert app.session_state["view"] == address.DEFAULTS
+    assert app.session_state["view"] == address.DEFAULTS | {"lang": "en"}  # the visitor's, not the picture's
 
 
 def test_a_browser_that_says_nonsense_breaks_nothing(open_app):

@@ -9,7 +9,7 @@ from tests.ui.hostile import TEXTS
 from tests.ui.view_script import lens
 from ui import address, controls
 from ui.texts import LANGUAGES, table
-from ui.views import VIEWS, edits, heatmap, predict
+from ui.views import VIEWS, edits, heatmap, predict, sources, without
 
 SENTENCES = ("고갱이 왔다", "비가 온다", "갱", "가")
 
@@ -87,7 +87,8 @@ def test_a_heatmap_counts_its_cells_for_the_page():
 
 
 def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose():
-    assert {view.name for view in VIEWS if not view.has_map} == {edits.VIEW.name, predict.VIEW.name}
+    of_all_heads = {module.VIEW.name for module in (edits, predict, sources, without)}
+    assert {view.name for view in VIEWS if not view.has_map} == of_all_heads
 
 
 def test_heads_that_a_view_frames_exist():

@@ -18,6 +18,8 @@ LEGEND_HEIGHT = 28
 NAME_HEIGHT = 30
 FOOT = 12
 LEAST_LEFT = 40
+# In em, what a row's label has at least: the end mark's width, so that leaving the marks out moves nothing.
+LEAST_LABEL = width_in_em("</s>")
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class AttentionInfo:
     @property
     def widest_row(self) -> float:
         """Of the row labels, in em."""
-        return max((width_in_em(visible_token(token)) for token in self.query_tokens), default=1.0)
+        return max([LEAST_LABEL, *(width_in_em(visible_token(token)) for token in self.query_tokens)])
 
     @property
     def widest_column(self) -> float:

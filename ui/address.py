@@ -25,6 +25,15 @@ DEFAULTS = {
     "layer": "3",  # of four: where the shipped model aligns what it writes with what it reads
     "head": "mean",
     "view": "heatmap",  # of the sentence: a name of ui/views
+    "experiment": "without",  # the open one of the laboratory
+    "instead": "uniform",  # what stands there in place of a head's weights
+    "painted": "",  # the keys that the visitor gave the weight to, such as 2,3; from 1
+    "fork_step": "",  # where the roads part, counted from 1; empty: where the change begins
+    "fork_token": "",  # what is written there instead; empty: what was typed, or the likeliest other token
+    "twin": "typed",  # what the sentence is compared with: typed, pair or model
+    "twin_sentence": "친구의 가치",
+    "twin_model": "",
+    "twin_difference": "",  # 1 where the second map is shown minus the first
     "step": "",  # of decoding, counted from 1; empty: where the change, or else the first one, begins
     "edit": "",  # which change of the sentence, counted from 1; empty: the whole sentence
     "accepted": "",  # proposals of the whole text that are made although the network is unsure, such as 2,3; from 1
@@ -56,7 +65,7 @@ DEFAULTS = {
 LONGEST = 2_000
 
 # What a visitor chooses: the browser's Back takes these back, one by one. The others only change the last step.
-STEPS = ("view", "kind", "layer", "head", "part", "edit", "accepted", "rejected")
+STEPS = ("view", "experiment", "kind", "layer", "head", "part", "edit", "accepted", "rejected")
 OF_THE_VISITOR = ("lang", "lecture")  # these are no choices about the picture: Back leaves them alone
 _CHOSEN_TEXTS = "chosen_texts"  # how many texts were chosen instead of typed
 

@@ -72,6 +72,13 @@ def pick(name: str, options: list[str], label_of: Callable[[str], str], otherwis
     return address.get_option(name, options, otherwise)
 
 
+def write(name: str, longest: int) -> str:
+    """One line of text of at most ``longest`` characters."""
+    key = _seed(name, address.get(name)[:longest])
+    st.text_input(say(f"{name}_label"), key=key, max_chars=longest, on_change=_keep, args=(name,))
+    return address.get(name)[:longest]
+
+
 def slide(name: str, lowest: int, highest: int, step: int = 1) -> int:
     """A whole number from ``lowest`` to ``highest``."""
     key = _seed(name, address.get_number(name, lowest, highest))

@@ -5,7 +5,15 @@ import streamlit as st
 from ui import address, controls, markup
 from ui.texts import LANGUAGES, language, say
 
-PAGES = ("attention", "calculation", "masks", "positions", "network", "model")  # the first is the entrance
+PAGES = (
+    "attention",
+    "laboratory",
+    "calculation",
+    "masks",
+    "positions",
+    "network",
+    "model",
+)  # the first is the entrance
 
 
 def show(page: str) -> None:
@@ -14,14 +22,15 @@ def show(page: str) -> None:
     tools()
 
 
-def begin(page: str) -> None:
-    """The left part of the line: the other pages, and the product's name."""
+def begin(page: str, *, heading: str | None = None) -> None:
+    """The left part of the line: the other pages, and the product's name; ``heading`` instead of it, where a page has
+    no other one."""
     markup.style()
     if controls.is_on("lecture"):
         markup.lecture_style()
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):
         _pages(page)
-        markup.heading(say("product"), "product", level=1 if page == PAGES[0] else 2)
+        markup.heading(heading or say("product"), "product", level=1 if heading else 2)
 
 
 def tools() -> st.delta_generator.DeltaGenerator:

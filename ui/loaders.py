@@ -44,6 +44,8 @@ __all__ = [
     "positional_encoding",
     "projections",
     "recall",
+    "replaced",
+    "road_not_taken",
     "start_loading",
     "version_on_disk",
     "written_without",
@@ -123,9 +125,28 @@ def contributions(sentence: SentenceCorrection, change: Change, corrector: Corre
     return _contributions(sentence.source, sentence.text, span, corrector.fingerprint, corrector)
 
 
+def replaced(
+    sentence: SentenceCorrection,
+    change: Change,
+    head: tuple[str, int, int],
+    painted: tuple[int, ...],
+    corrector: Corrector | Remembered,
+):
+    """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
+    span = (change.source_start, change.source_end)
+    place = sentence.source, sentence.text, span
+    return _replaced(*place, tuple(head), painted, corrector.fingerprint, corrector)
+
+
+def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Corrector | Remembered):
+    """How the network goes on after ``candidate`` at ``row`` (``model.analysis.forks``)."""
+    return _road_not_taken(sentence.source, sentence.text, row, candidate, corrector.fingerprint, corrector)
+
+
 def forget() -> None:
     """Drop all answers; the models stay."""
-    for answers in (_correct, _projections, _embeddings, _head_effects, _written_without, _contributions):
+    experiments = (_head_effects, _written_without, _contributions, _replaced, _road_not_taken)
+    for answers in (_correct, _projections, _embeddings, *experiments):
         answers.clear()
 
 
@@ -174,6 +195,34 @@ def _contributions(source: str, text: str, span: tuple[int, int], fingerprint: s
     reference = found.pop(REFERENCE)
     compared = [(each, agreement(each, reference)) for each in found.values()]
     return question.row, [(reference, None), *compared]
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _replaced(
+    source: str,
+    text: str,
+    span: tuple[int, int],
+    head: tuple,
+    painted: tuple,
+    fingerprint: str,
+    _corrector: Corrector,
+):
+    from model.analysis.replacing import replaced_for_change
+    from model.interventions import Head
+
+    change = _asked(source, text, span, _corrector)
+    return replaced_for_change(_corrector, source, text, change, Head(*head), painted)
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _road_not_taken(
+    source: str, text: str, row: int, candidate: str, fingerprint: str, _corrector: Corrector
+):
+    from model.analysis.forks import road_not_taken as compute
+
+    if isinstance(_corrector, Remembered):
+        raise NotRememberedError(f"no network is there yet to be asked about {source!r}")
+    return compute(_corrector, source, text, row, candidate)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

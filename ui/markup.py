@@ -30,6 +30,11 @@ def paragraph(text: str, kind: str) -> None:
     st.html(f'<p class="{kind}">{escape(text)}</p>')
 
 
+def told(text: str, kind: str = "") -> None:
+    """The sentence above a picture. It has room for two lines; a longer one can be scrolled with the keyboard, too."""
+    st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(text)}</p>')
+
+
 def heading(text: str, kind: str, level: int) -> None:
     """``text`` exactly as it is, as a heading of the page."""
     st.html(f'<h{level} class="{kind}">{escape(text)}</h{level}>')

@@ -8,16 +8,16 @@ NAMED = ("transformer", "seq2seq", "growing-up")  # the shipped models that have
 
 def chosen() -> loaders.ModelEntry | None:
     """The model that the page is about; None where none can be used."""
-    usable = _usable()
-    return usable[address.get_option("model", list(usable), otherwise=next(iter(usable)))] if usable else None
+    found = usable()
+    return found[address.get_option("model", list(found), otherwise=next(iter(found)))] if found else None
 
 
 def choose() -> loaders.ModelEntry | None:
     """Ask which one, if there are several, and return it. What cannot be used is named with its reason."""
-    usable = _usable()
-    if len(usable) > 1:
-        names = {id_: name_of(entry) for id_, entry in usable.items()}
-        controls.pick("model", list(usable), names.get, otherwise=next(iter(usable)))
+    found = usable()
+    if len(found) > 1:
+        names = {id_: name_of(entry) for id_, entry in found.items()}
+        controls.pick("model", list(found), names.get, otherwise=next(iter(found)))
     for entry in loaders.list_entries():
         if entry.problem is not None:
             markup.paragraph(say("model_unusable", name=name_of(entry), reason=entry.problem), "note")
@@ -30,7 +30,7 @@ def choose_confidence(corrector: loaders.Corrector | loaders.Remembered) -> None
     markup.paragraph(say("confidence_meaning"), "note")
 
 
-def _usable() -> dict[str, loaders.ModelEntry]:
+def usable() -> dict[str, loaders.ModelEntry]:
     """Id -> model: the shipped ones as named, then the own ones."""
     found = {loaders.model_id(entry): entry for entry in loaders.list_entries() if entry.problem is None}
     first = [name for name in NAMED if name in found]

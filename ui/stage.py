@@ -13,12 +13,14 @@ from ui.views.view import View
 MEAN = "mean"
 
 
-def choose_view(trace: AttentionTrace) -> tuple[View, Selection, tuple]:
-    """The open view, the attention it shows, and the popovers of its options and of what can be taken along."""
+def choose_view(
+    trace: AttentionTrace, among: tuple[View, ...], setting: str
+) -> tuple[View, Selection, tuple]:
+    """The open view of those ``among`` which ``setting`` chooses, the attention it shows, and the popovers of its options and of what can be taken along."""
     with st.container(key="tabs", horizontal=True, vertical_alignment="center", gap="small"):
-        views = {view.name: view for view in VIEWS}
+        views = {view.name: view for view in among}
         name = controls.choose(
-            "view", list(views), lambda name: say(f"view_{name}"), label_visibility="collapsed"
+            setting, list(views), lambda name: say(f"view_{name}"), label_visibility="collapsed"
         )
         options = st.popover(
             say("options"), icon=":material/settings:", key="view_options", on_change="rerun"
@@ -79,7 +81,7 @@ def show_view(view: View, lens: Lens, popovers: tuple) -> None:
             overview.choose_order(lens)
     values = controls.values(view.settings)
     with st.container(key="told"):
-        markup.paragraph(view.describe(lens, values), "told")
+        markup.told(view.describe(lens, values), "intervened" if view.intervenes else "")
     with st.container(key="picture"):
         view.draw(lens, values)
     if taking.open:

@@ -17,6 +17,7 @@ from viz.positions import positional_encoding_curves, positional_encoding_heatma
 from viz.pruning import pruning_curve
 from viz.reliability import reliability_curve
 from viz.theme import THEMES, config
+from viz.token_branches import token_branches
 from viz.weight_colours import FAINT
 
 __all__ = [
@@ -48,4 +49,5 @@ __all__ = [
     "positional_encoding_heatmap",
     "pruning_curve",
     "reliability_curve",
+    "token_branches",
 ]

@@ -66,6 +66,9 @@ def contribution_panels(
     return figure
 
 
+_MAY_SHRINK = 26  # pixels that each panel gives up on a low window
+
+
 @dataclass(frozen=True)
 class _PanelsInfo:
     panels: tuple[MethodPanel, ...]
@@ -161,6 +164,7 @@ def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.L
                 "bgcolor": "rgba(0,0,0,0)",
             },
             "bargap": 0.2,
+            "meta": {"fit": "fill", "least": info.height - len(info.panels) * _MAY_SHRINK},
         }
     )
 

@@ -103,7 +103,7 @@ def _mosaic_info(effects, names, chosen, largest) -> _MosaicInfo:
 
 
 def _squares(info: _MosaicInfo, kind: str, title: str, with_scale: bool, theme: str) -> go.Heatmap:
-    scale = weight_scale(plain_text(title), info.height) | {"len": 160, "nticks": 5, "tickformat": "~g"}
+    scale = weight_scale(plain_text(title), info.height) | {"len": 340, "nticks": 5, "tickformat": "~g"}
     return go.Heatmap(
         z=info.grids[kind],
         x0=info.starts[kind],

@@ -10,6 +10,7 @@ from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x")
+_LEAST_HEIGHT = 260
 _SCATTER_HEIGHT = 420
 
 
@@ -101,6 +102,7 @@ def _scatter_layout(title: str, attention_title: str, effect_title: str, theme: 
                 "zerolinewidth": 1,
             },
             "height": _SCATTER_HEIGHT,
+            "meta": {"fit": "fill", "least": _LEAST_HEIGHT},
             "margin": {"t": TITLE_HEIGHT + 30, "l": 64, "r": 16, "b": 50},
             "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
         }

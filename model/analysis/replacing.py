@@ -6,15 +6,15 @@ S source tokens, T target tokens, Q query and K key positions. Source: Jain & Wa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from model.analysis.edits import copy_positions
-from model.analysis.questions import Question, ask, written_under
-from model.changes import find_changes
+from model.analysis.questions import Question, ask, question_of_change, written_under
+from model.changes import Change, find_changes
 from model.drafting import longest_target
 from model.interventions import Head, Intervention
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from model.corrector import Corrector
     from model.trace import AttentionTrace
 
-OBSERVED, UNIFORM, COPY, PERMUTED = "observed", "uniform", "copy", "permuted"
+OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "permuted", "painted"
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,32 @@ def replaced_attention(
         )
         for number, how in enumerate((OBSERVED, *others))
     )
+
+
+def replaced_for_change(
+    corrector: Corrector, source: str, target: str, change: Change, head: Head, painted: Sequence[int] = ()
+) -> tuple[Question, tuple[Replaced, ...]]:
+    """``replaced_attention`` for the fix of one change. ``painted``: keys that share the weight of the row that is
+    asked about (``row_of_question``) between them; none: no such version. Keys the row cannot see are left out.
+
+    Raises ValueError as ``replaced_attention`` and ``question_of_change`` do.
+    """
+    question = question_of_change(corrector, source, target, change)
+    versions = {}
+    trace = corrector.trace(source, target)
+    row = row_of_question(head.kind, question.row, change)
+    keys = trace.attention(head.kind).shape[3]
+    seen = [key for key in painted if 0 <= key < (row + 1 if head.kind == "decoder_attention" else keys)]
+    if seen:
+        weights = np.bincount(seen, minlength=keys).clip(max=1).astype(np.float32)
+        versions[PAINTED] = painted_row(trace, head.kind, row, weights)
+    return question, replaced_attention(corrector, source, target, question, head, versions)
+
+
+def row_of_question(kind: str, row: int, change: Change) -> int:
+    """The row of a map that a visitor may paint: in the decoder the one that writes the fix, in the encoder the one
+    of the first character that was wrong."""
+    return change.source_start if kind == "encoder_attention" else row
 
 
 def uniform_rows(kind: str, source_length: int) -> np.ndarray:

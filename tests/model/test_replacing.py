@@ -5,7 +5,14 @@ import pytest
 
 from model.analysis.forks import road_not_taken
 from model.analysis.questions import question_of_change
-from model.analysis.replacing import copy_rows, painted_row, permuted_rows, replaced_attention, uniform_rows
+from model.analysis.replacing import (
+    copy_rows,
+    painted_row,
+    permuted_rows,
+    replaced_attention,
+    replaced_for_change,
+    uniform_rows,
+)
 from model.changes import find_changes
 from model.interventions import Head
 from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG, planted_corrector
@@ -117,3 +124,23 @@ def test_the_road_may_end_or_take_the_same_turn(planted):
 def test_a_road_that_cannot_be_taken_is_named(planted, row, candidate):
     with pytest.raises(ValueError, match="received"):
         road_not_taken(planted, WRONG, RIGHT, row, candidate)
+
+
+def test_a_visitor_paints_the_row_of_the_fix(planted):
+    change = find_changes(WRONG, RIGHT)[0]
+    question, found = replaced_for_change(planted, WRONG, RIGHT, change, CODA, painted=[CAUSE, 99])
+    by_name = {each.how: each for each in found}
+    assert (question.row, question.written_token, question.instead_token) == (ROW, "먹", "머")
+    np.testing.assert_allclose(by_name["painted"].weights[ROW], np.eye(6)[CAUSE])
+    assert by_name["painted"].text == RIGHT
+    _, found = replaced_for_change(planted, WRONG, RIGHT, change, CODA, painted=[0, 1])
+    assert found[-1].text == WRONG  # half of the weight on each of two that do not matter
+    assert len(replaced_for_change(planted, WRONG, RIGHT, change, CODA)[1]) == 4  # nothing painted
+
+
+def test_a_decoder_row_is_painted_only_where_it_can_see(planted):
+    change = find_changes(WRONG, RIGHT)[0]
+    head = Head("decoder_attention", 0, 0)
+    _, found = replaced_for_change(planted, WRONG, RIGHT, change, head, painted=[0, ROW + 1])
+    np.testing.assert_allclose(found[-1].weights[ROW], np.eye(6)[0])
+    assert len(replaced_for_change(planted, WRONG, RIGHT, change, head, painted=[5])[1]) == 4

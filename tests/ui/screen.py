@@ -52,7 +52,7 @@ def html(app: AppTest) -> str:
 
 def told(app: AppTest) -> str:
     """The sentence above the picture."""
-    (found,) = [element.proto.body for element in app.html if 'class="told"' in element.proto.body]
+    (found,) = [element.proto.body for element in app.html if 'class="told' in element.proto.body]
     return found
 
 

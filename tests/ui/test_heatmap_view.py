@@ -32,7 +32,7 @@ def page(kind: str, layer, head, source: str, recurrent: bool) -> None:
 
     shown = lens(kind, layer, head, None, source, one_map_trace if recurrent else random_trace)
     values = controls.values(VIEW.settings)
-    markup.paragraph(VIEW.describe(shown, values), "told")
+    markup.told(VIEW.describe(shown, values))
     VIEW.draw(shown, values)
     for note in VIEW.notes(shown, values):
         markup.paragraph(note, "note")

@@ -36,7 +36,7 @@ def page(kind: str, layer, head, change, source: str, recurrent: bool) -> None:
     shown = lens(kind, layer=layer, head=head, change=change, source=source, trace=trace)
     VIEW.choose(shown)
     values = controls.values(VIEW.settings)
-    markup.paragraph(VIEW.describe(shown, values), "told")
+    markup.told(VIEW.describe(shown, values))
     VIEW.draw(shown, values)
 
 

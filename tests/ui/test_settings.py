@@ -5,7 +5,7 @@ import pytest
 from tests.ui.hostile import TEXTS
 from ui import address
 from ui.settings import Choice, Flag, Number, defaults
-from ui.views import VIEWS
+from ui.views import EXPERIMENTS, VIEWS
 
 CHOICE, FLAG, NUMBER = Choice("shown", ("one", "other")), Flag("on"), Number("mass", 10, 95, start=60, step=5)
 
@@ -46,6 +46,6 @@ def test_the_defaults_read_as_themselves():
 
 
 def test_the_settings_of_every_view_are_in_the_address_with_the_same_default():
-    for view in VIEWS:
+    for view in (*VIEWS, *EXPERIMENTS):
         for name, default in defaults(view.settings).items():
             assert address.DEFAULTS[name] == default, (view.name, name)

@@ -9,8 +9,9 @@ from tests.ui.hostile import TEXTS
 from tests.ui.view_script import lens
 from ui import address, controls
 from ui.texts import LANGUAGES, table
-from ui.views import VIEWS, edits, heatmap, predict, sources, without
+from ui.views import EXPERIMENTS, VIEWS, edits, heatmap, predict, sources, without
 
+ALL = (*VIEWS, *EXPERIMENTS)
 SENTENCES = ("고갱이 왔다", "비가 온다", "갱", "가")
 
 
@@ -34,15 +35,16 @@ def lenses():
 
 
 def test_views_have_names_and_texts_of_their_own():
-    names = [view.name for view in VIEWS]
+    names = [view.name for view in ALL]
     assert len(set(names)) == len(names)
     for language in LANGUAGES:
         assert {f"view_{name}" for name in names} <= table(language).keys()
     assert address.DEFAULTS["view"] in names
+    assert address.DEFAULTS["experiment"] in names
 
 
 def test_every_option_of_a_view_has_a_label_in_every_language():
-    for view in VIEWS:
+    for view in ALL:
         for setting in view.settings:
             wanted = {f"{setting.name}_label"}
             wanted |= {f"{setting.name}_{option}" for option in getattr(setting, "options", ())}
@@ -50,9 +52,7 @@ def test_every_option_of_a_view_has_a_label_in_every_language():
                 assert wanted <= table(language).keys()
 
 
-@pytest.mark.parametrize(
-    "view", [view for view in VIEWS if view.name != "numbers"], ids=lambda view: view.name
-)
+@pytest.mark.parametrize("view", [view for view in ALL if view.name != "numbers"], ids=lambda view: view.name)
 def test_every_view_says_one_thing_about_every_sentence(view, settings):
     for language in LANGUAGES:
         settings["lang"] = language
@@ -64,7 +64,7 @@ def test_every_view_says_one_thing_about_every_sentence(view, settings):
             assert all(note.strip() for note in notes) and len(set(notes)) == len(notes)
 
 
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+@pytest.mark.parametrize("view", ALL, ids=lambda view: view.name)
 def test_hostile_settings_read_as_the_defaults(view, settings):
     expected = controls.values(view.settings)
     for text in TEXTS:
@@ -88,12 +88,12 @@ def test_a_heatmap_counts_its_cells_for_the_page():
 
 def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose():
     of_all_heads = {module.VIEW.name for module in (edits, predict, sources, without)}
-    assert {view.name for view in VIEWS if not view.has_map} == of_all_heads
+    assert {view.name for view in ALL if not view.has_map} == of_all_heads
 
 
 def test_heads_that_a_view_frames_exist():
     for shown in lenses():
-        for view in VIEWS:
+        for view in ALL:
             for layer, head in view.framed(shown) if view.framed else ():
                 assert 0 <= layer < shown.trace.num_layers
                 assert 0 <= head < shown.trace.num_heads

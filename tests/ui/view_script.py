@@ -44,7 +44,7 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
     from ui import address, controls, markup, stage
     from ui.lens import Lens
-    from ui.views import VIEWS
+    from ui.views import EXPERIMENTS, VIEWS
 
     changes = tuple(
         replace(change, fix_probability=confidence - 0.01 * number, keep_probability=0.0)
@@ -52,7 +52,7 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     )
     look = one_map_trace if model == "seq2seq" else random_trace
     sentence = SentenceCorrection(0, source, changes, 0.0, False, look)
-    view = next(view for view in VIEWS if view.name == name)
+    view = next(view for view in (*VIEWS, *EXPERIMENTS) if view.name == name)
     selection = stage.choose_map(sentence.trace) if view.has_map else Selection(sentence.trace.kinds[-1])
     edit = address.get("edit")
     change = sentence.changes[int(edit) - 1] if edit else None
@@ -62,7 +62,7 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     if view.choose:
         view.choose(lens)
     values = controls.values(view.settings)
-    markup.paragraph(view.describe(lens, values), "told")
+    markup.told(view.describe(lens, values))
     view.draw(lens, values)
     for note in view.notes(lens, values):
         markup.paragraph(note, "note")

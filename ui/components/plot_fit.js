@@ -4,6 +4,7 @@
 //   "cells"  a map whose cells are squares. One cell has the same size for all maps of a sentence and for sentences
 //            of about the same length, so that pictures can be compared and nothing jumps while one types.
 //   "box"    a picture that fills the room it is given.
+//   "fill"   one as high as the room below it, but at least `least` pixels and at most the height it was made with.
 // A figure without it keeps the height that it was made with.
 
 const STEPS = [9, 17, 25, 33, 41, 49, 65, 97, 129]; // tokens; a cell gets smaller only from one step to the next
@@ -40,6 +41,7 @@ function fitted(figure, width, room) {
     const whole = (width - l - r) * figure.layout.meta.ratio + t + b; // at which the picture is as wide as its room
     return resized(figure, width, Math.max(LEAST_BOX, Math.min(width < 520 ? whole : room, whole)));
   }
+  if (fit === "fill") return resized(figure, width, Math.max(figure.layout.meta.least, Math.min(room, figure.layout.height)));
   return resized(enlarged(figure), width, figure.layout.height ?? 360);
 }
 

@@ -1,8 +1,25 @@
-"""The views of one sentence, in the order of their tabs."""
+"""The views of one sentence, in the order of their tabs.
 
-from ui.views import edits, heatmap, lines, numbers, predict, received, sources, steps, without
+VIEWS show what the network did. EXPERIMENTS change something and show what it would have done.
+"""
+
+from ui.views import (
+    edits,
+    fork,
+    heatmap,
+    lines,
+    numbers,
+    predict,
+    received,
+    replace,
+    sources,
+    steps,
+    twins,
+    without,
+)
 from ui.views.view import View
 
 VIEWS: tuple[View, ...] = tuple(
-    module.VIEW for module in (heatmap, lines, steps, edits, received, without, sources, numbers, predict)
+    module.VIEW for module in (heatmap, lines, steps, edits, received, numbers, predict)
 )
+EXPERIMENTS: tuple[View, ...] = tuple(module.VIEW for module in (without, sources, replace, fork, twins))

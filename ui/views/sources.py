@@ -78,4 +78,6 @@ def explain(lens: Lens) -> None:
     st.markdown(say("sources_idea"))
 
 
-VIEW = View("sources", describe, draw, (), notes, explain, has_map=False)
+VIEW = View(
+    "sources", describe, draw, (), notes, explain, framed=lambda lens: [], has_map=False, intervenes=True
+)

@@ -29,3 +29,4 @@ class View:
         None  # heads to mark among all; None: those selected
     )
     has_map: bool = True  # whether kind, layer and head decide what it shows
+    intervenes: bool = False  # whether it shows what the network would have done if something were changed

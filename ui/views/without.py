@@ -4,8 +4,8 @@ import streamlit as st
 
 import viz
 from model.changes import Change
-from model.selection import Selection
-from ui import figures, loaders, markup
+from model.trace import ATTENTION_KINDS
+from ui import address, figures, loaders, markup
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
@@ -42,6 +42,7 @@ def draw(lens: Lens, values: Values) -> None:
         ),
         "without_mosaic",
         file_name(lens, "without"),
+        open_head,
         label=say("without_label"),
     )
     figures.draw(
@@ -63,9 +64,18 @@ def draw(lens: Lens, values: Values) -> None:
     )
     for one in loaders.written_without(lens.sentence, strongest, lens.corrector):
         (head,) = one.heads if len(one.heads) == 1 else (None,)
-        name = say("without_all") if head is None else _named(lens, head)
+        name = say("without_all") if head is None else named(head)
         text = say("without_no_end") if one.text is None else one.text
         markup.paragraph(say("without_written", heads=name, text=text), "note")
+
+
+def open_head(point: dict) -> None:
+    """Make the head of a chosen square the one that the pages look at; a point that is none changes nothing."""
+    match point.get("custom"):
+        case [str(kind), int(layer), int(head)] if kind in ATTENTION_KINDS:
+            address.put("kind", kind)
+            address.put("layer", str(layer + 1))
+            address.put("head", str(head + 1))
 
 
 def describe(lens: Lens, values: Values) -> str:
@@ -79,16 +89,17 @@ def describe(lens: Lens, values: Values) -> str:
     return say(
         "without_reading",
         change=in_words(change),
-        looker=_named(lens, looker),
+        looker=named(looker),
         rank=rank,
         count=len(found.heads),
-        strongest=_named(lens, found.strongest(1)[0]),
+        strongest=named(found.strongest(1)[0]),
         correlation=correlation(found.correlation()),
     )
 
 
-def _named(lens: Lens, head) -> str:
-    return f"{say(f'kind_{head.kind}')} {Selection(*head).label(say, lens.trace)}"
+def named(head) -> str:
+    """Short, because a sentence names two of them: the kind, then layer and head as on the tiles."""
+    return f"{say(f'kind_{head.kind}')} {head.layer + 1}·{head.head + 1}"
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
@@ -99,4 +110,6 @@ def explain(lens: Lens) -> None:
     st.markdown(say("without_idea"))
 
 
-VIEW = View("without", describe, draw, (), notes, explain, has_map=False)
+VIEW = View(
+    "without", describe, draw, (), notes, explain, framed=lambda lens: [], has_map=False, intervenes=True
+)

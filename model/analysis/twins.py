@@ -1,0 +1,61 @@
+"""Two passes side by side: which tokens of one stand for which of the other, and how their attention differs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from model.analysis.edits import copy_positions
+from model.changes import find_changes
+from model.trace import AttentionTrace
+
+
+def counterparts(one: str, other: str) -> np.ndarray:
+    """(len(other) + 1,) int: the token of ``one`` that stands where each token of ``other`` does; -1 where none does.
+
+    Characters that both share stand for each other, and those of a replacement one to one, as far as both sides
+    have any (``edits.copy_positions``). The end marks stand for each other.
+    """
+    return copy_positions(find_changes(one, other), len(one) + 1, len(other) + 1)
+
+
+def aligned_difference(
+    kind: str, one: AttentionTrace, other: AttentionTrace, weights: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of ``other`` minus those of ``one``, on the axes of ``other``.
+
+    ``weights``: (Q, K) of each trace for the attention ``kind``. Returns the difference (Q', K') float32 in -1..1, and
+    bool of the same shape, True where one of the two tokens has no counterpart: there the difference is 0. A row with
+    tokens that have none may sum to anything, because the weight that went to them is left out.
+
+    Raises ValueError for weights that do not have the shape of their trace.
+    """
+    for trace, map_ in zip((one, other), weights, strict=True):
+        if np.shape(map_) != (expected := trace.attention(kind).shape[2:]):
+            raise ValueError(f"weights of {kind} should have the shape {expected}, received {np.shape(map_)}")
+    rows, columns = (_matched(axis, one, other) for axis in _AXES[kind])
+    missing = (rows < 0)[:, None] | (columns < 0)[None, :]
+    found = weights[1] - weights[0][np.maximum(rows, 0)[:, None], np.maximum(columns, 0)[None, :]]
+    return np.where(missing, 0, found).astype(np.float32), missing
+
+
+_AXES = {
+    "encoder_attention": ("source", "source"),
+    "decoder_attention": ("target", "read"),
+    "cross_attention": ("target", "source"),
+}
+
+
+def _matched(axis: str, one: AttentionTrace, other: AttentionTrace) -> np.ndarray:
+    """Where in ``one`` the tokens of an axis of ``other`` are."""
+    if axis == "source":
+        return counterparts(_text(one.source_tokens), _text(other.source_tokens))
+    written = counterparts(_text(one.target_tokens), _text(other.target_tokens))
+    if axis == "target":
+        return written
+    # What was read is the start mark, then what was written before.
+    return np.concatenate([[0], np.where(written[:-1] < 0, -1, written[:-1] + 1)])
+
+
+def _text(tokens: tuple[str, ...]) -> str:
+    """The tokens before the end mark, each as one character, so that positions are those of the tokens."""
+    return "".join(token if len(token) == 1 else "\N{REPLACEMENT CHARACTER}" for token in tokens[:-1])

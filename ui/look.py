@@ -1,0 +1,115 @@
+"""The page of one look: a sentence that is typed, its correction, all heads, and an open view of them.
+
+Two pages are composed like this; they differ in their views.
+"""
+
+import streamlit as st
+
+from ui import address, controls, examples, header, loaders, models, notices
+from ui.lens import Lens
+from ui.live_text import live_text, replace
+from ui.proposals import Decisions, show_correction
+from ui.sentence import MAX_CHARACTERS
+from ui.stage import choose_view, show_view
+from ui.texts import say
+from ui.views import overview
+from ui.views.view import View
+
+LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says that it is too much
+
+
+def show(page: str, views: tuple[View, ...], setting: str) -> None:
+    """The page ``page`` with ``views`` as its tabs; ``setting`` of the address says which one is open."""
+    header.begin(page, heading=say("product" if page == header.PAGES[0] else f"{page}_title"))
+    with st.container(key="stage"):
+        left, right = st.container(key="left"), st.container(key="right")
+    with header.tools():
+        choose_example()
+        settings = st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
+    with left:
+        writing, heads = st.container(key="writing"), st.container(key="heads")
+    entry = models.chosen()
+    with writing:
+        text = address.get("sentence")
+        live_text(text, say("input_label"), say("input_placeholder"), LONGEST_PASTE, keep_typed)
+        said, status = st.container(key="said"), st.container(key="status")
+    with status:
+        corrector = notices.load_corrector(entry, text)
+    if settings.open:
+        with settings:
+            models.choose()
+            if corrector is not None:
+                models.choose_confidence(corrector)
+    if corrector is None:
+        return
+    with said:
+        correction = correct(text, corrector)
+        sentence, change = show_correction(correction) if correction else (None, None)
+        if correction:
+            notices.about(text, correction, corrector.config.max_length)
+    if sentence is None:
+        return
+    with right:
+        show_pictures(corrector, entry, sentence, change, (views, setting), heads, status)
+
+
+def show_pictures(corrector, entry, sentence, change, tabs, heads, status) -> None:
+    """The open view of ``sentence``, and all heads in the container ``heads``."""
+    if sentence.too_long:
+        st.info(say("too_long_to_show", limit=corrector.config.max_length))
+        return
+    with notices.waiting(entry, status):
+        trace = sentence.trace
+        view, selection, options = choose_view(trace, *tabs)
+        lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
+        if trace.num_layers * trace.num_heads > 1 and view.name != "predict":  # it would tell what is asked
+            with heads:
+                overview.draw(lens, view.framed and view.framed(lens))
+        show_view(view, lens, options)
+
+
+def choose_example() -> None:
+    """One sentence for each kind of error."""
+    found = {example.id: example.text for example in examples.load()}
+
+    def take() -> None:
+        keep_typed(found[st.session_state["examples"]])
+        replace()
+        address.note_choice()
+
+    st.menu_button(
+        say("example_label"),
+        list(found),
+        format_func=lambda id_: say(f"example_{id_}"),
+        key="examples",
+        on_click=take,
+    )
+
+
+def keep_typed(text: str) -> None:
+    """What belongs to one text does not outlive it."""
+    if text != address.get("sentence"):
+        address.put("sentence", text)
+        for name in (
+            "part",
+            "edit",
+            "cell",
+            "step",
+            "painted",
+            "fork_step",
+            "fork_token",
+            *Decisions.SETTINGS,
+        ):
+            address.put(name, "")
+
+
+def correct(text: str, corrector: loaders.Corrector | loaders.Remembered) -> loaders.Correction | None:
+    """The correction as the settings want it; None, and a message, where there is none."""
+    if not text.strip():
+        st.info(say("empty"))
+        return None
+    if len(text) > MAX_CHARACTERS:
+        st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
+        return None
+    with st.spinner(say("working")):  # a length of text that is met for the first time takes a while
+        return Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)

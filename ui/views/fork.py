@@ -1,0 +1,165 @@
+"""The road not taken: another token at one step, and how the network goes on from there."""
+
+import numpy as np
+import streamlit as st
+
+import viz
+from model.trace import AttentionTrace
+from ui import address, controls, figures, loaders, markup
+from ui.lens import Lens
+from ui.numbers_text import probability
+from ui.texts import say
+from ui.views.naming import file_name
+from ui.views.view import Values, View
+from viz.labels import visible_token
+
+OUTSIDE = "<outside>"  # stands for a character that the network cannot name
+
+
+def row_of(lens: Lens) -> int:
+    """The step where the roads part, from 0: the chosen one, else where the change in focus or the first begins."""
+    number = address.get("fork_step")
+    length = len(lens.trace.target_tokens)
+    if address.is_number(number) and 1 <= int(number) <= length:
+        return int(number) - 1
+    return min(lens.changes[0].target_start, length - 1) if lens.changes else 0
+
+
+def candidates(lens: Lens, row: int) -> list[str]:
+    """What else could be written there: what was typed, then the likeliest tokens; not what was written."""
+    trace = lens.trace
+    change = next((each for each in lens.sentence.changes if each.target_start == row), None)
+    typed = trace.source_tokens[change.source_start] if change else None
+    found = [typed, *trace.alternatives[row]] if typed else list(trace.alternatives[row])
+    return [each for each in dict.fromkeys(found) if each not in (trace.target_tokens[row], OUTSIDE)]
+
+
+def candidate_of(lens: Lens, row: int) -> str | None:
+    """The chosen token, else the first there is."""
+    found = candidates(lens, row)
+    wanted = address.get("fork_token")
+    return wanted if wanted in found else next(iter(found), None)
+
+
+def _fork(lens: Lens):
+    """(row, candidate, fork); the last two are None where nothing else could be written."""
+    row = row_of(lens)
+    candidate = candidate_of(lens, row)
+    if candidate is None or not _can(lens):
+        return row, None, None
+    with st.spinner(say("working_laboratory")):
+        return row, candidate, loaders.road_not_taken(lens.sentence, row, candidate, lens.corrector)
+
+
+def _can(lens: Lens) -> bool:
+    """Whether this network can be made to begin with given tokens."""
+    return getattr(lens.corrector.config, "architecture", "") == "transformer"
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """Where the roads part and what is written there, both branches with their probabilities, and their attention."""
+    if not _can(lens):
+        return
+    with st.container(key="fork_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
+        row = row_of(lens)
+        steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
+        controls.pick("fork_step", steps, lambda step: _step(lens.trace, int(step) - 1), str(row + 1))
+        if found := candidates(lens, row):
+            controls.choose("fork_token", found, _plain, otherwise=found[0])
+    row, _, fork = _fork(lens)
+    if fork is None:
+        return
+    branches = [fork.observed, *([fork.other] if fork.other else [])]
+    figures.draw(
+        viz.token_branches(
+            [trace.target_tokens for trace in branches],
+            [np.exp(trace.log_probabilities) for trace in branches],
+            [say("fork_observed"), say("fork_other")][: len(branches)],
+            parted=row,
+            step_title=say("fork_step_title"),
+            probability_title=say("fork_probability"),
+            theme=lens.theme,
+        ),
+        "fork",
+        file_name(lens, "fork"),
+        lambda point: _choose_step(point, len(lens.trace.target_tokens)),
+        label=say("fork_label"),
+    )
+    if fork.other is None:
+        return
+    for place, trace, key in zip(st.columns(2), branches, ("observed", "other"), strict=True):
+        with place:
+            markup.paragraph(say(f"fork_{key}"), "kind-observed" if key == "observed" else "kind-instead")
+            _draw_map(lens, trace, row, f"fork_map_{key}")
+
+
+def _choose_step(point: dict, length: int) -> None:
+    """The roads part at the step of a chosen cell; a point that is none changes nothing."""
+    x = point.get("x")
+    if isinstance(x, int | float) and 1 <= x <= length:
+        address.put("fork_step", str(round(x)))
+
+
+def _draw_map(lens: Lens, trace: AttentionTrace, row: int, key: str) -> None:
+    queries, keys = trace.axes(lens.kind)
+    figures.draw(
+        viz.attention_heatmap(
+            lens.selection.weights(trace),
+            queries,
+            keys,
+            texts=viz.MapTexts(
+                query_axis=say(f"query_{lens.kind}"),
+                key_axis=say(f"key_{lens.kind}"),
+                query=say("hover_query"),
+                key=say("hover_key"),
+                weight=say("hover_weight"),
+                faint=say("heatmap_faint", floor=viz.FAINT),
+            ),
+            emphasis_rows=[] if lens.kind == "encoder_attention" else [row],
+            extent=max(lens.extent, len(trace.target_tokens)),
+            theme=lens.theme,
+        ),
+        key,
+        file_name(lens, key.replace("_", "-")),
+        label=say("fork_label"),
+    )
+
+
+def _plain(token: str) -> str:
+    """A token as the label of a button, which would read signs such as * as Markdown."""
+    return "".join(c if c.isalnum() or not c.isascii() else f"\\{c}" for c in visible_token(token))
+
+
+def _step(trace: AttentionTrace, row: int) -> str:
+    return f"{row + 1}: {visible_token(trace.target_tokens[row])}"
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """What the network writes after the other token, and how it judges both texts."""
+    if not _can(lens):
+        return say("fork_cannot")
+    row, candidate, fork = _fork(lens)
+    if fork is None:
+        return say("fork_nothing")
+    written = visible_token(lens.trace.target_tokens[row])
+    if fork.other is None:
+        return say("fork_endless", step=row + 1, candidate=visible_token(candidate), written=written)
+    return say(
+        "fork_reading",
+        step=row + 1,
+        candidate=visible_token(candidate),
+        written=written,
+        share=probability(float(np.exp(fork.other.log_probabilities[row]))),
+        text=fork.text,
+    )
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    return [say("fork_note"), say("fork_forced")]
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("fork_idea"))
+
+
+VIEW = View("fork", describe, draw, (), notes, explain, intervenes=True)

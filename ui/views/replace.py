@@ -1,0 +1,169 @@
+"""Would another attention have done? One head's weights are exchanged, and the network is asked again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+import viz
+from model.analysis.edits import attention_to_edit
+from model.analysis.replacing import PAINTED, Replaced, row_of_question
+from model.changes import Change
+from model.interventions import Head
+from ui import address, controls, figures, loaders, markup
+from ui.lens import Lens
+from ui.numbers_text import probability
+from ui.settings import Choice
+from ui.texts import say
+from ui.views.edits import in_words
+from ui.views.naming import file_name
+from ui.views.view import Values, View
+from ui.views.without import change_of, named
+from viz.labels import visible_token
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SETTINGS = (Choice("instead", ("uniform", "copy", "permuted", "painted")),)
+MOST_PAINTED = 32
+
+
+def head_of(lens: Lens, change: Change) -> Head:
+    """The selected head. A mean has no weights that could be exchanged: then the head of the selected layers and
+    heads that looked at the change most."""
+    looked = attention_to_edit(lens.trace, lens.kind, change, lens.sentence.changes).share
+    best = max(lens.selection.heads(lens.trace), key=lambda place: looked[place])
+    return Head(lens.kind, *best)
+
+
+def painted_keys() -> tuple[int, ...]:
+    """The columns that the visitor gave the weight to, from 0."""
+    parts = address.get("painted").split(",")
+    keys = {int(part) - 1 for part in parts if address.is_number(part) and int(part)}
+    return tuple(sorted(keys))[:MOST_PAINTED]
+
+
+def _asked(lens: Lens, change: Change):
+    with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
+        return loaders.replaced(lens.sentence, change, head_of(lens, change), painted_keys(), lens.corrector)
+
+
+def _chosen(versions: tuple[Replaced, ...], values: Values) -> Replaced:
+    """The version that the setting names; the head as it is where nothing is painted yet."""
+    return next((each for each in versions if each.how == values["instead"]), versions[0])
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """The head's map as it was and as it would be, side by side, and what becomes of the change in each version."""
+    change = change_of(lens)
+    if change is None:
+        return
+    controls.show(SETTINGS[0])
+    question, versions = _asked(lens, change)
+    head, chosen = head_of(lens, change), _chosen(versions, values)
+    row = row_of_question(head.kind, question.row, change)
+    for place, version, key in zip(
+        st.columns(2), (versions[0], chosen), ("observed", "instead"), strict=True
+    ):
+        with place:
+            markup.paragraph(
+                say("replace_observed" if key == "observed" else "replace_instead"), f"kind-{key}"
+            )
+            _draw_map(lens, version, row, f"replace_{key}", None if key == "observed" else row)
+    markup.table(_table(question, versions), say("replace_table"), strong=_name(chosen))
+
+
+def _draw_map(lens: Lens, version: Replaced, row: int, key: str, painted_row: int | None) -> None:
+    def paint(point: dict) -> None:
+        x, y = point.get("x"), point.get("y")
+        if not (
+            isinstance(x, int | float) and isinstance(y, int | float) and abs(x) < 1000 and abs(y) < 1000
+        ):
+            return
+        if round(y) - 1 == painted_row:
+            keys = set(painted_keys()) ^ {round(x) - 1}
+            address.put("painted", ",".join(str(number + 1) for number in sorted(keys)))
+            address.put("instead", PAINTED if keys else SETTINGS[0].options[0])
+
+    figures.draw(
+        viz.attention_heatmap(
+            version.weights,
+            lens.queries,
+            lens.keys,
+            texts=viz.MapTexts(
+                query_axis=say(f"query_{lens.kind}"),
+                key_axis=say(f"key_{lens.kind}"),
+                query=say("hover_query"),
+                key=say("hover_key"),
+                weight=say("hover_weight"),
+                masked=say("masked"),
+                faint=say("heatmap_faint", floor=viz.FAINT),
+            ),
+            masked=lens.masked,
+            emphasis_rows=[row],
+            extent=lens.extent,
+            theme=lens.theme,
+        ),
+        key,
+        file_name(lens, key.replace("_", "-")),
+        None if painted_row is None else paint,
+        label=say(key),
+    )
+
+
+def _table(question, versions: tuple[Replaced, ...]) -> pd.DataFrame:
+    import pandas as pd  # the first page does without it
+
+    written, instead = map(visible_token, (question.written_token, question.instead_token))
+    rows = [
+        (
+            probability(each.written_probability, digits=3),
+            probability(each.instead_probability, digits=3),
+            say("without_no_end") if each.text is None else each.text,
+        )
+        for each in versions
+    ]
+    columns = [
+        say("replace_probability", token=written),
+        say("replace_probability", token=instead),
+        say("replace_text"),
+    ]
+    return pd.DataFrame(rows, index=[_name(each) for each in versions], columns=columns)
+
+
+def _name(version: Replaced) -> str:
+    return say(f"replace_{version.how}")
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """What the exchange does to the probability of the fix, and to the text."""
+    change = change_of(lens)
+    if change is None:
+        return say("without_none")
+    _, versions = _asked(lens, change)
+    observed, chosen = versions[0], _chosen(versions, values)
+    if chosen is observed:
+        return say("replace_paint")
+    return say(
+        "replace_reading_same" if chosen.text == observed.text else "replace_reading_other",
+        change=in_words(change),
+        head=named(head_of(lens, change)),
+        how=say(f"instead_{chosen.how}"),
+        before=probability(observed.written_probability, digits=3),
+        after=probability(chosen.written_probability, digits=3),
+    )
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    found = [say("replace_note"), say("replace_click")]
+    if lens.head is None or lens.layer is None:
+        found.append(say("replace_mean"))
+    return found
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("replace_idea"))
+
+
+VIEW = View("replace", describe, draw, SETTINGS, notes, explain, intervenes=True)

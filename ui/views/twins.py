@@ -1,0 +1,201 @@
+"""Two passes side by side: another sentence, what was typed against what is right, or another model."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+import viz
+from model.analysis.twins import aligned_difference
+from model.selection import Selection
+from model.trace import AttentionTrace
+from ui import address, controls, figures, loaders, loading, markup, models
+from ui.lens import Lens
+from ui.settings import Choice, Flag
+from ui.texts import say
+from ui.views.naming import file_name
+from ui.views.view import Values, View
+from viz.labels import visible_token
+
+SETTINGS = (Choice("twin", ("typed", "pair", "model")), Flag("twin_difference"))
+LONGEST = 200  # characters of the second sentence
+
+
+@dataclass(frozen=True)
+class Twin:
+    """The other pass: of which text, what was written, and its trace."""
+
+    source: str
+    text: str
+    trace: AttentionTrace
+
+
+def twin_of(lens: Lens, values: Values) -> Twin | str:
+    """The other pass, or the name of the text that says why there is none.
+
+    Raises NotRememberedError while no network is there, and StillLoading while another model is on its way.
+    """
+    match values["twin"]:
+        case "typed":
+            if not lens.sentence.changes:
+                return "twins_same"
+            return _corrected(lens.sentence.text, lens.corrector)
+        case "pair":
+            text = address.get("twin_sentence")[:LONGEST]
+            return _corrected(text, lens.corrector) if text.strip() else "twins_empty"
+        case _:
+            entry = _other_model()
+            if entry is None:
+                return "twins_no_model"
+            return _corrected(lens.sentence.source, loaders.load_corrector(entry.path))
+
+
+def _corrected(text: str, corrector: loaders.Corrector) -> Twin | str:
+    found = loaders.correct(text, corrector)
+    if not found.sentences or found.sentences[0].too_long:
+        return "twins_empty"
+    sentence = found.sentences[0]
+    return Twin(sentence.source, sentence.text, sentence.trace)
+
+
+def _other_models() -> dict[str, loaders.ModelEntry]:
+    chosen = models.chosen()
+    return {name: entry for name, entry in models.usable().items() if entry != chosen}
+
+
+def _other_model() -> loaders.ModelEntry | None:
+    found = _other_models()
+    return found.get(address.get("twin_model")) or next(iter(found.values()), None)
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """Which twin, and both maps side by side; or the second map minus the first. Below, all heads of the twin."""
+    with st.container(key="twin_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
+        controls.show(SETTINGS[0])
+        if values["twin"] == "pair":
+            controls.write("twin_sentence", LONGEST)
+        if values["twin"] == "model" and (others := _other_models()):
+            names = {name: models.name_of(entry) for name, entry in others.items()}
+            controls.pick("twin_model", list(names), names.get, next(iter(names)))
+    try:
+        twin = twin_of(lens, values)
+    except loaders.StillLoading as still:
+        loading.show(still.loading)
+        return
+    if isinstance(twin, str):
+        return
+    kind = _kind(lens, twin)
+    selections = _selection(lens, lens.trace, kind), _selection(lens, twin.trace, kind)
+    weights = selections[0].weights(lens.trace), selections[1].weights(twin.trace)
+    left, right = st.columns(2)
+    with left:
+        markup.paragraph(say("twins_first", text=lens.sentence.text), "kind-first")
+        _draw_map(lens, lens.trace, kind, weights[0], "twins_first_map")
+    with right:
+        if values["twin_difference"]:
+            markup.paragraph(say("twins_difference"), "kind-second")
+            found, missing = aligned_difference(kind, lens.trace, twin.trace, weights)
+            _draw_map(lens, twin.trace, kind, found, "twins_difference_map", missing)
+        else:
+            markup.paragraph(say("twins_second", text=twin.text), "kind-second")
+            _draw_map(lens, twin.trace, kind, weights[1], "twins_second_map")
+    if twin.trace.num_layers * twin.trace.num_heads > 1:
+        figures.draw(
+            viz.head_grid(
+                twin.trace.attention(kind),
+                layer_title=say("layer_label"),
+                head_title=say("head_label"),
+                weight_title=say("hover_weight"),
+                chosen=selections[1].heads(twin.trace),
+                scale=False,
+                theme=lens.theme,
+            ),
+            "twins_heads",
+            file_name(lens, "twin-heads"),
+            label=say("twins_heads"),
+        )
+
+
+def _kind(lens: Lens, twin: Twin) -> str:
+    """A recurrent network has attention from target to source alone."""
+    return lens.kind if lens.kind in twin.trace.kinds else "cross_attention"
+
+
+def _selection(lens: Lens, trace: AttentionTrace, kind: str) -> Selection:
+    """The same layer and head where the trace has them, else their mean."""
+    layer, head = lens.layer, lens.head
+    return Selection(
+        kind,
+        layer if layer is not None and layer < trace.num_layers else None,
+        head if head is not None and head < trace.num_heads else None,
+    )
+
+
+def _draw_map(
+    lens: Lens, trace: AttentionTrace, kind: str, weights: np.ndarray, key: str, missing=None
+) -> None:
+    queries, keys = trace.axes(kind)
+    figures.draw(
+        viz.attention_heatmap(
+            weights,
+            queries,
+            keys,
+            texts=viz.MapTexts(
+                query_axis=say(f"query_{kind}"),
+                key_axis=say(f"key_{kind}"),
+                query=say("hover_query"),
+                key=say("hover_key"),
+                weight=say("hover_weight" if missing is None else "heatmap_hover_difference"),
+                masked=say("twins_missing"),
+                faint=say(
+                    "heatmap_faint" if missing is None else "heatmap_faint_difference", floor=viz.FAINT
+                ),
+            ),
+            masked=missing,
+            difference=missing is not None,
+            colour_max=1.0 if missing is None else None,
+            extent=max(lens.extent, *map(len, (queries, keys))),
+            theme=lens.theme,
+        ),
+        key,
+        file_name(lens, key.replace("_", "-")),
+        label=say("twins_label"),
+    )
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """Where the two differ most, of the tokens that have a counterpart."""
+    try:
+        twin = twin_of(lens, values)
+    except loaders.StillLoading:
+        return say("twins_loading")
+    if isinstance(twin, str):
+        return say(twin)
+    kind = _kind(lens, twin)
+    weights = [_selection(lens, each.trace, kind).weights(each.trace) for each in (lens, twin)]
+    found, missing = aligned_difference(kind, lens.trace, twin.trace, tuple(weights))
+    if missing.all() or not found.any():
+        return say("twins_reading_same")
+    row, column = np.unravel_index(np.abs(found).argmax(), found.shape)
+    queries, keys = twin.trace.axes(kind)
+    after = float(weights[1][row, column])
+    return say(
+        "twins_reading",
+        query=visible_token(queries[row]),
+        key=visible_token(keys[column]),
+        before=f"{after - float(found[row, column]):.2f}",
+        after=f"{after:.2f}",
+        place=lens.place,
+    )
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    found = [say("twins_note")]
+    return found + [say("twins_difference_note")] * values["twin_difference"]
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("twins_idea"))
+
+
+VIEW = View("twins", describe, draw, SETTINGS, notes, explain)

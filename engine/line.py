@@ -179,6 +179,7 @@ class Line:
     def _told(self, progress: dict[ModelKey, Progress]) -> None:
         with self._state:
             self.progress = progress
+            self._state.notify_all()
             if any(each.is_ready for each in progress.values()):
                 self._is_well, self.problem = True, None
 

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from ui import address
+from ui import address, loaders, notices
 from ui.header import PAGES
 from ui.texts import say
 
 st.set_page_config(page_title=say("product"), layout="wide")
+loaders.engine()  # its workers start now, beside the page
 page = st.navigation(
     [
         st.Page(f"ui/pages/{name}.py", title=say(f"{name}_page"), url_path=name, default=name == PAGES[0])
@@ -14,5 +15,6 @@ page = st.navigation(
     ],
     position="hidden",
 )
-page.run()
+with notices.page():
+    page.run()
 address.publish(page.url_path)

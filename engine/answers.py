@@ -1,13 +1,12 @@
 """A correction as it travels between processes, with the attention that was seen while it was made."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 
 import numpy as np
 
 from model.changes import Change
 from model.corrector import Correction, SentenceCorrection
-from model.projections import Projections
 from model.trace import AttentionTrace
 
 TRACE_BYTES = 4 * 2**20  # of the traces that travel with one correction; others are fetched when asked for
@@ -91,12 +90,11 @@ def freeze(answer):
         case np.ndarray():
             answer.flags.writeable = False
         case dict():
-            for value in answer.values():
-                freeze(value)
-        case PackedCorrection():
-            for sentence in answer.sentences:
-                freeze(sentence.trace)
-        case AttentionTrace() | Projections():
+            freeze(tuple(answer.values()))
+        case tuple() | list():
+            for part in answer:
+                freeze(part)
+        case _ if is_dataclass(answer):
             for field in fields(answer):
                 freeze(getattr(answer, field.name))
     return answer

@@ -3,7 +3,8 @@
 import atexit
 import os
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -21,7 +22,15 @@ from engine.shared import find_worker
 from engine.versions import ModelKey, version_on_disk
 from model.config import NetworkConfig
 from model.corrector import Correction
-from model.folder import VOCABULARY_FILE, fingerprint, load_vocabulary, model_name, read_config, weights_path
+from model.folder import (
+    VOCABULARY_FILE,
+    ModelFolderError,
+    fingerprint,
+    load_vocabulary,
+    model_name,
+    read_config,
+    weights_path,
+)
 from model.projections import Projections
 from model.tokenizer import Tokenizer
 from model.trace import AttentionTrace
@@ -31,7 +40,7 @@ MB = 2**20
 KEPT = {CORRECT: (256, 64 * MB), "trace": (64, 64 * MB), "projections": (16, 64 * MB)}
 OTHER = (64, 16 * MB)
 
-MODELS_IN_MEMORY = 2  # of each worker
+MODELS_IN_MEMORY = 4  # of each worker
 QUESTIONS = 128  # that may wait for one model in a worker; one more is told that the server is busy
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
 
@@ -61,9 +70,9 @@ class Engine:
     ) -> "Engine":
         """Begin ``workers`` processes, each of which loads the folders ``models`` at once. Returns at once.
 
-        Raises model.ModelFolderError where one of the folders cannot be read.
+        A folder that cannot be read is left out: ``open`` says what is wrong with it.
         """
-        keys = tuple(model_key(folder) for folder in models)
+        keys = tuple(_readable(models))
         orders = Orders(keys, max(models_in_memory, len(keys)), questions)
         return cls([Line(partial(WorkerProcess, orders)) for _ in range(workers)], patience)
 
@@ -107,7 +116,19 @@ class Engine:
     def progress(self, key: ModelKey) -> Progress:
         """How far the worker that is furthest with this model is."""
         known = [line.progress.get(key, Progress()) for line in self._lines]
-        return max(known, key=lambda each: (each.order, each.compiled))
+        return max(known, key=lambda each: (each.problem is None, each.order, each.compiled))
+
+    def prepare(self, key: ModelKey) -> Progress:
+        """Have the workers load this model, unless they have; returns at once how far they are.
+
+        Raises what kept the model from being loaded, and EngineDiedError where no worker can be started.
+        """
+        for line in self._lines:
+            line.prepare(key)
+        progress = self.progress(key)
+        if problem := progress.problem or (self.is_lost and self._lines[0].problem):
+            raise problem
+        return progress
 
     @property
     def endpoints(self) -> list[Endpoint | None]:
@@ -137,9 +158,9 @@ class Engine:
         self.close()
 
     def _ask(self, question: tuple) -> tuple[Any, int]:
-        deadline = time.monotonic() + self._patience
+        key, deadline = question[0], time.monotonic() + self._patience
         for _ in range(2):  # a question whose worker died is asked once more
-            line = min(self._lines, key=lambda line: (line.is_lost, line.under_way))
+            line = min(self._lines, key=lambda line: (line.is_lost, not line.has(key), line.under_way))
             try:
                 answer, size = line.ask(question, deadline)
                 return freeze(answer), size
@@ -166,6 +187,10 @@ class EngineCorrector:
     @property
     def progress(self) -> Progress:
         return self._engine.progress(self.key)
+
+    def prepare(self) -> Progress:
+        """Have the model loaded; see ``Engine.prepare``."""
+        return self._engine.prepare(self.key)
 
     @property
     def minimum_confidence(self) -> float:
@@ -204,6 +229,12 @@ class EngineCorrector:
     def weight_sizes(self) -> dict[str, int]:
         """How many parameters each of the network's arrays has, by its path."""
         return self.ask("weight_sizes")
+
+
+def _readable(folders: Iterable[Path]) -> Iterator[ModelKey]:
+    for folder in folders:
+        with suppress(ModelFolderError):
+            yield model_key(folder)
 
 
 def model_key(folder: Path, snapshot: int | None = None) -> ModelKey:

@@ -1,15 +1,15 @@
 """Where the questions about one loaded model wait for their turn, inside a worker."""
 
-from collections import deque
+import time
 from concurrent.futures import Future
 from itertools import accumulate
 from threading import Condition, Thread
 from typing import Any, NamedTuple
 
 from engine.errors import EngineBusyError, EngineError
-from engine.questions import CORRECT, QUESTIONS, correct_together
+from engine.questions import CORRECT, LABORATORY, QUESTIONS, correct_together
 
-HANDS = 2  # threads that answer: a single sentence keeps one core busy
+HANDS = 2  # threads that answer: a single sentence keeps one core busy. One more is for the laboratory alone
 FEW = 4  # waiting texts up to which one at a time is quicker than together (benchmarks/engine_process.md)
 TOGETHER = 16  # texts that are answered together at most
 CHARACTERS = (
@@ -30,16 +30,19 @@ class Waiting(NamedTuple):
 class Desk:
     """Answers questions about one ``corrector``, several visitors' texts together where many wait.
 
-    At most ``limit`` questions wait; one more raises EngineBusyError. ``hands`` threads answer; while more
-    than ``few`` texts wait, they are answered together. ``ask`` may be called from threads.
+    At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError. ``hands``
+    threads answer; while more than ``few`` texts wait, they are answered together. ``ask`` may be called from threads.
     """
 
     def __init__(self, corrector, limit: int, hands: int = HANDS, few: int = FEW):
         self._corrector, self._limit, self._few = corrector, limit, few
-        self._waiting: deque[Waiting] = deque()
-        self._changed = Condition()
+        self._waiting: list[Waiting] = []
+        self._under_way = 0  # questions that are being answered
+        self._last_busy = time.monotonic()
+        self._changed = Condition()  # of all that stands above
         self._closed = False
-        self._threads = [Thread(target=self._work, daemon=True) for _ in range(hands)]
+        works = [False] * hands + [True]
+        self._threads = [Thread(target=self._work, args=(each,), daemon=True) for each in works]
         for thread in self._threads:
             thread.start()
 
@@ -51,11 +54,23 @@ class Desk:
         with self._changed:
             if self._closed:
                 raise DeskClosedError("the model has left the memory")
-            if len(self._waiting) >= self._limit:
-                raise EngineBusyError(f"{len(self._waiting)} questions are waiting, {self._limit} may wait")
+            alike = len(self._waiting_for(kind in LABORATORY))
+            if alike >= self._limit:
+                raise EngineBusyError(f"{alike} questions are waiting, {self._limit} may wait")
             self._waiting.append(question)
-            self._changed.notify()
+            self._changed.notify_all()
         return question.answer.result()
+
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Return once nothing has been asked for so many seconds; False where the desk has been closed."""
+        with self._changed:
+            while not self._closed:
+                busy = self._waiting or self._under_way
+                rest = self._last_busy + seconds - time.monotonic()
+                if not busy and rest <= 0:
+                    return True
+                self._changed.wait(None if busy else rest)
+            return False
 
     def close(self) -> None:
         """End the threads once what waits has been answered."""
@@ -67,23 +82,30 @@ class Desk:
         for thread in self._threads:
             thread.join()
 
-    def _work(self) -> None:
-        while questions := self._take():
+    def _work(self, laboratory: bool) -> None:
+        while questions := self._take(laboratory):
             answer(self._corrector, questions)
+            with self._changed:
+                self._under_way -= len(questions)
+                self._last_busy = time.monotonic()
+                self._changed.notify_all()
 
-    def _take(self) -> list[Waiting]:
+    def _take(self, laboratory: bool) -> list[Waiting]:
         """The next question, with others that are answered together with it; none at the end."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closed)
-            if not self._waiting:
-                return []
-            alike = [each for each in self._waiting if each.kind == CORRECT]
-            if self._waiting[0].kind != CORRECT or len(alike) <= self._few:
-                return [self._waiting.popleft()]
-            taken = _as_many_as_fit(alike)
+            self._changed.wait_for(lambda: self._waiting_for(laboratory) or self._closed)
+            mine = self._waiting_for(laboratory)
+            taken = mine[:1]
+            if taken and taken[0].kind == CORRECT:
+                alike = [each for each in mine if each.kind == CORRECT]
+                taken = _as_many_as_fit(alike) if len(alike) > self._few else taken
             chosen = set(map(id, taken))
-            self._waiting = deque(each for each in self._waiting if id(each) not in chosen)
+            self._waiting = [each for each in self._waiting if id(each) not in chosen]
+            self._under_way += len(taken)
             return taken
+
+    def _waiting_for(self, laboratory: bool) -> list[Waiting]:
+        return [each for each in self._waiting if (each.kind in LABORATORY) == laboratory]
 
 
 def _as_many_as_fit(questions: list[Waiting]) -> list[Waiting]:

@@ -4,13 +4,14 @@ import logging
 import pickle
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing import AuthenticationError
 from multiprocessing.connection import Client, Connection
 from threading import Condition, Event, Thread
 from typing import Any, Protocol
 
-from engine.errors import EngineDiedError, EngineSlowError
-from engine.progress import WATCH, Progress
+from engine.errors import EngineDiedError, EngineError, EngineSlowError
+from engine.progress import PREPARE, WATCH, Progress
 from engine.versions import ModelKey
 
 LOST = (EOFError, OSError)  # what a connection raises when the other side has gone
@@ -43,7 +44,7 @@ class Line:
         self._endpoint: Endpoint | None = None
         self._generation = 0  # how many workers there have been
         self._idle: list[tuple[int, Connection]] = []
-        self._problem: EngineDiedError | None = None
+        self.problem: EngineDiedError | None = None  # why no worker could be started, several times in a row
         self._is_well = False  # whether the worker there is now has loaded a model or answered
         self.progress: dict[ModelKey, Progress] = {}
         self.under_way = 0  # questions
@@ -53,8 +54,8 @@ class Line:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the worker could not be started, several times in a row."""
-        return self._problem is not None
+        """Whether there is a ``problem``."""
+        return self.problem is not None
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -86,6 +87,19 @@ class Line:
             raise answer
         return answer, len(raw)
 
+    def has(self, key: ModelKey) -> bool:
+        """Whether the worker has this model in memory."""
+        found = self.progress.get(key)
+        return found is not None and found.is_ready
+
+    def prepare(self, key: ModelKey) -> None:
+        """Have the worker load this model. Nothing happens where it has begun to, or where it is being started:
+        then it may be asked again later."""
+        if key in self.progress or self._endpoint is None:
+            return
+        with suppress(*LOST, EngineError):
+            self.ask((key, PREPARE, ()), time.monotonic() + _NOTICED)
+
     def wait_for_loss(self) -> None:
         """After one of LOST: return as soon as the worker is known to have gone, or seems to be there still."""
         with self._state:
@@ -106,12 +120,12 @@ class Line:
     def _connection(self, deadline: float) -> tuple[int, Connection]:
         with self._state:
             known = self._state.wait_for(
-                lambda: self._endpoint or self._problem or self._closing.is_set(), deadline - time.monotonic()
+                lambda: self._endpoint or self.problem or self._closing.is_set(), deadline - time.monotonic()
             )
             if self._closing.is_set():
                 raise EngineDiedError("the engine has been closed")
-            if self._problem:
-                raise self._problem
+            if self.problem:
+                raise self.problem
             if not known:
                 raise EngineSlowError("no worker was ready in time")
             if self._idle:
@@ -136,7 +150,7 @@ class Line:
             _logger.warning("a worker of the engine ended: %s", problem)
             if failures >= _PATIENT_STARTS:
                 with self._state:
-                    self._problem = EngineDiedError(
+                    self.problem = EngineDiedError(
                         f"{failures} workers ended at their start, the last: {problem}"
                     )
                     self._state.notify_all()
@@ -165,8 +179,9 @@ class Line:
     def _told(self, progress: dict[ModelKey, Progress]) -> None:
         with self._state:
             self.progress = progress
+            self._state.notify_all()
             if any(each.is_ready for each in progress.values()):
-                self._is_well, self._problem = True, None
+                self._is_well, self.problem = True, None
 
     def _forget(self, endpoint: Endpoint | None) -> None:
         with self._state:

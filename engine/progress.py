@@ -1,18 +1,25 @@
 """How far a worker is with one model."""
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 WATCH = "watch"  # sent to a worker instead of a question: tell me of all progress from now on
+PREPARE = "prepare"  # instead of a kind of question: load this model, and answer at once
 STAGES = ("library", "weights", "first_run", "ready")  # in their order
 
 
 @dataclass(frozen=True)
 class Progress:
     """``stage`` is one of STAGES. ``compiled``, in 0..1, is the share of sentence lengths that have been
-    compiled: a ready model answers at once, and about twice as fast once the length is compiled."""
+    compiled: a ready model answers at once, and about twice as fast once the length is compiled.
+
+    ``problem`` is what ended the loading at this stage. ``begun`` is the time of its beginning, as time.time().
+    """
 
     stage: str = STAGES[0]
     compiled: float = 0.0
+    problem: Exception | None = None
+    begun: float = field(default_factory=time.time, compare=False)
 
     @property
     def order(self) -> int:
@@ -22,3 +29,8 @@ class Progress:
     @property
     def is_ready(self) -> bool:
         return self.stage == STAGES[-1]
+
+    @property
+    def seconds(self) -> float:
+        """Since the loading began; 0 where it has not begun."""
+        return max(0.0, time.time() - self.begun)

@@ -1,22 +1,75 @@
 """What a worker can be asked about one model.
 
-A question is a name of QUESTIONS and arguments that can be pickled and hashed. Something new to ask, such as
-a pass with an intervention, is one more entry: the intervention is an argument, so it becomes part of the key
-under which the answer is kept.
+A question is a name of QUESTIONS and arguments that can be pickled and hashed. Everything that its answer depends
+on is an argument, heads and interventions too: so it is part of the key under which the answer is kept. Answers
+are shared, so they are tuples, frozen dataclasses and arrays, nothing that a page could change.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from engine.answers import PackedCorrection, pack
+from model.analysis.contributions import REFERENCE, agreement, contributions
+from model.analysis.forks import road_not_taken
+from model.analysis.head_effects import head_effects, written_without
+from model.analysis.questions import question_of_change
+from model.analysis.replacing import replaced_for_change
+from model.changes import Change, find_changes
+from model.interventions import Head
 
 CORRECT = "correct"  # the one question that is answered for several visitors together
+
+Span = tuple[int, int]  # source_start and source_end of a change
 
 
 def correct_together(corrector, texts: Sequence[str]) -> list[PackedCorrection]:
     return [pack(correction) for correction in corrector.correct_batch(texts)]
 
 
+def _effects(corrector, source: str, target: str, span: Span):
+    """What becomes of the change at ``span`` without each head."""
+    return head_effects(corrector, source, target, _change(source, target, span))
+
+
+def _without(corrector, source: str, heads: tuple[tuple, ...]):
+    """What is written without each of ``heads``, and without all of them."""
+    named = [Head(*head) for head in heads]
+    return written_without(corrector, source, [*([head] for head in named), named])
+
+
+def _contributions(corrector, source: str, target: str, span: Span):
+    """(row, ((contribution, agreement with the reference or None for the reference itself), …))."""
+    question = question_of_change(corrector, source, target, _change(source, target, span))
+    found = {each.method: each for each in contributions(corrector, source, target, question)}
+    reference = found.pop(REFERENCE)
+    compared = ((each, agreement(each, reference)) for each in found.values())
+    return question.row, ((reference, None), *compared)
+
+
+def _replaced(
+    corrector, source: str, target: str, span: Span, head: tuple[str, int, int], painted: tuple[int, ...]
+):
+    """(question, versions) of the change at ``span`` with other weights in ``head``."""
+    change = _change(source, target, span)
+    return replaced_for_change(corrector, source, target, change, Head(*head), painted)
+
+
+def _change(source: str, target: str, span: Span) -> Change:
+    """Of the changes from source to target the one at ``span``. Raises ValueError where there is none."""
+    for change in find_changes(source, target):
+        if (change.source_start, change.source_end) == span:
+            return change
+    raise ValueError(f"nothing changes at {span} from {source!r} to {target!r}")
+
+
+# The network is asked again with something changed, which takes up to seconds: no correction waits for these.
+LABORATORY: dict[str, Callable[..., Any]] = {
+    "head_effects": _effects,
+    "written_without": _without,
+    "contributions": _contributions,
+    "replaced": _replaced,
+    "road_not_taken": road_not_taken,
+}
 QUESTIONS: dict[str, Callable[..., Any]] = {
     CORRECT: lambda corrector, text: correct_together(corrector, [text])[0],
     "trace": lambda corrector, source, target: corrector.trace(source, target),
@@ -24,4 +77,5 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "embeddings": lambda corrector, text: corrector.embeddings(text),
     "weight_sizes": lambda corrector: corrector.weight_sizes(),
     "num_parameters": lambda corrector: corrector.num_parameters,
+    **LABORATORY,
 }

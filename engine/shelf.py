@@ -4,14 +4,19 @@ import gc
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
 from importlib import import_module
 from threading import Condition, Lock, Thread
 from typing import Any
 
 from engine.desk import Desk, DeskClosedError
-from engine.errors import ModelChangedError
+from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
 from engine.versions import ModelKey
+from model.folder import ModelFolderError
+
+IDLE = 2.0  # seconds without a question, after which the worker does something of its own
+DONE = object()
 
 
 class Shelf:
@@ -41,14 +46,19 @@ class Shelf:
         Raises model.ModelFolderError where the folder is missing or damaged, and ModelChangedError where it
         holds other files than those of the key.
         """
+        return self.prepare(key).result()
+
+    def prepare(self, key: ModelKey) -> Future[Desk]:
+        """Begin to load this model, unless that has begun; does not wait."""
         with self._changed:
             found = self._desks.get(key)
             if found is None:
                 found = self._desks[key] = Future()
-                self._report(key, Progress())
+                self._progress.pop(key, None)  # of an earlier try
+                self._report(key)
                 Thread(target=self._load, args=(key, found), daemon=True).start()
             self._desks.move_to_end(key)
-        return found.result()
+        return found
 
     def progress(self, known: dict, seconds: float) -> dict[ModelKey, Progress]:
         """How far each model is, as soon as that differs from ``known``, or after so many seconds."""
@@ -59,24 +69,35 @@ class Shelf:
     def _load(self, key: ModelKey, found: Future) -> None:
         try:
             with self._one_at_a_time:
-                corrector = _open(key, lambda stage: self._report(key, Progress(stage)))
-                self._report(key, Progress("first_run"))
+                corrector = _open(key, lambda stage: self._report(key, stage=stage))
+                self._report(key, stage="first_run")
                 compiling = corrector.warm_up()
                 next(compiling, None)
         except Exception as error:  # noqa: BLE001  whoever asked gets it
+            told = error if isinstance(error, (ModelFolderError, EngineError)) else EngineError(repr(error))
             with self._changed:
+                self._report(key, problem=told)
                 del self._desks[key]
-                self._progress.pop(key, None)
-                self._changed.notify_all()
             found.set_exception(error)
             return
-        found.set_result(Desk(corrector, self._questions))
-        self._report(key, Progress("ready"))
+        desk = Desk(corrector, self._questions)
+        found.set_result(desk)
+        self._report(key, stage="ready")
         self._make_room()
         for share in compiling:
             if key not in self._desks:
                 return
-            self._report(key, Progress("ready", share))
+            self._report(key, compiled=share)
+        if corrector.config.architecture == "transformer":
+            self._warm_laboratory(corrector, desk)
+
+    def _warm_laboratory(self, corrector, desk: Desk) -> None:
+        """Make the laboratory's graphs, one at a time, while nobody asks anything and no model is being loaded."""
+        warming = corrector.laboratory.warm_up()
+        while desk.wait_until_idle(IDLE):
+            with self._one_at_a_time:
+                if next(warming, DONE) is DONE:
+                    return
 
     def _make_room(self) -> None:
         with self._changed:
@@ -91,10 +112,11 @@ class Shelf:
         del desks
         gc.collect()
 
-    def _report(self, key: ModelKey, progress: Progress) -> None:
+    def _report(self, key: ModelKey, **news) -> None:
+        """Change what is told about this model, unless it has left the memory."""
         with self._changed:
             if key in self._desks:
-                self._progress[key] = progress
+                self._progress[key] = replace(self._progress.get(key, Progress()), **news)
                 self._changed.notify_all()
 
 

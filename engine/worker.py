@@ -8,6 +8,7 @@ What visitors type reaches this process through memory alone; none of it is prin
 """
 
 import json
+import logging
 import os
 import pickle
 import signal
@@ -18,7 +19,7 @@ from multiprocessing.connection import Connection, Listener
 from threading import Thread
 
 from engine.errors import EngineError
-from engine.progress import WATCH
+from engine.progress import PREPARE, WATCH
 from engine.shelf import Shelf
 from engine.versions import ModelKey
 
@@ -32,6 +33,8 @@ def main() -> None:
     orders = json.loads(sys.stdin.readline())
     listener = Listener(orders["address"], backlog=128, authkey=bytes.fromhex(orders["secret"]))
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    # It warns of functions that are traced for several models in turn, as is meant here.
+    logging.getLogger("tensorflow").setLevel(logging.ERROR)
     shelf = Shelf(orders["models_in_memory"], orders["questions"])
     Thread(target=_accept, args=(listener, shelf), daemon=True).start()
     print(json.dumps(listener.address), flush=True)
@@ -77,6 +80,9 @@ def _answer(question: tuple, shelf: Shelf) -> bytes:
     """Pickled (True, the answer) or (False, the exception)."""
     try:
         key, kind, arguments = question
+        if kind == PREPARE:
+            shelf.prepare(key)
+            return pickle.dumps((True, None))
         return pickle.dumps((True, shelf.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # noqa: BLE001  whoever asked gets it
         try:

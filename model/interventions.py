@@ -46,7 +46,8 @@ def every_head(config: NetworkConfig) -> tuple[Head, ...]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Intervention:
-    """What is changed in one pass; ``Intervention()`` changes nothing.
+    """What is changed in one pass; ``Intervention()`` changes nothing. Those that do the same are equal, and hash
+    alike: one may be part of the key under which an answer is kept, and its arrays are not changed afterwards.
 
     ``off``: heads whose output, before the output projection, is zero (Michel et al. 2019, section 2.3), or
     what ``means`` says of them: by kind (L, H, D/H), such as the mean over a corpus.
@@ -83,6 +84,12 @@ class Intervention:
             values = np.ascontiguousarray(array, np.float32)
             digest.update(repr((name, values.shape)).encode() + values.tobytes())
         return digest.hexdigest()[:20]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Intervention) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
 
 
 def check(intervention: Intervention, config: NetworkConfig, source_length: int) -> None:

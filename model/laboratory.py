@@ -3,7 +3,7 @@
 B interventions (or sentences), L layers, H heads, S source and T target tokens, D d_model, V vocabulary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import keras
@@ -42,16 +42,24 @@ class Laboratory:
         self._insides = tf.function(self._trace_insides, input_signature=[IDS, IDS], autograph=False)
         self._zeroed = tf.function(self._trace_zeroed, input_signature=[IDS, IDS], autograph=False)
 
-    def warm_up(self) -> None:
-        """Make the graphs that questions about one sentence need, which takes tens of seconds; else the first
-        question of each sort waits for its own."""
+    def warm_up(self) -> Iterator[None]:
+        """Make the graphs that questions about one sentence need, one at each step, which takes seconds; else the
+        first question of each sort waits for its own."""
         source, target = [END_ID], [END_ID]
-        off = Intervention(off=frozenset(every_head(self.config)))
+        heads = every_head(self.config)
+        off = [Intervention(off=frozenset(heads))]  # a graph for all kinds, and one for each kind alone
+        off += [
+            Intervention(off=frozenset(head for head in heads if head.kind == kind))
+            for kind in self.config.attention_kinds
+        ]
         without = Intervention(without_target=frozenset([0]))
-        for interventions in ([Intervention()], [off], [without]):
+        for interventions in ([Intervention()], *([each] for each in off), [without]):
             self.look([source], [target], interventions)
+            yield
         self.slopes(source, target, (0, 0, 1), [1.0])
+        yield
         self.insides(source, target)
+        yield
         self.zeroed(source, target)
 
     def look(

@@ -54,11 +54,9 @@ class Remembered:
             raise NotRememberedError(f"{self.correction.source!r} is remembered, received {text!r}")
         return self.correction
 
-    def projections(self, source: str, target: str, padding: int = 0) -> NoReturn:
-        raise NotRememberedError(f"no queries, keys and values are remembered, asked for those of {source!r}")
-
-    def embeddings(self, text: str) -> NoReturn:
-        raise NotRememberedError(f"no embeddings are remembered, asked for those of {text!r}")
+    def ask(self, kind: str, *arguments) -> NoReturn:
+        """As ``engine.EngineCorrector.ask``."""
+        raise NotRememberedError(f"only the network itself can answer {kind!r}")
 
 
 def remember(corrector: Corrector, text: str, folder: Path) -> None:

@@ -17,7 +17,7 @@ class Lens:
     """The choices that all views of one sentence share. ``change`` is the one in focus of the sentence's changes;
     None: the whole sentence."""
 
-    corrector: loaders.Corrector
+    corrector: loaders.EngineCorrector
     sentence: loaders.SentenceCorrection
     trace: AttentionTrace
     selection: Selection

@@ -42,10 +42,11 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
                 models.choose_confidence(corrector)
     if corrector is None:
         return
-    with said:
+    sentence = change = None
+    with said, notices.waiting(entry, status):
         correction = correct(text, corrector)
-        sentence, change = show_correction(correction) if correction else (None, None)
         if correction:
+            sentence, change = show_correction(correction)
             notices.about(text, correction, corrector.config.max_length)
     if sentence is None:
         return
@@ -103,7 +104,7 @@ def keep_typed(text: str) -> None:
             address.put(name, "")
 
 
-def correct(text: str, corrector: loaders.Corrector | loaders.Remembered) -> loaders.Correction | None:
+def correct(text: str, corrector: loaders.EngineCorrector | loaders.Remembered) -> loaders.Correction | None:
     """The correction as the settings want it; None, and a message, where there is none."""
     if not text.strip():
         st.info(say("empty"))

@@ -24,7 +24,7 @@ def choose() -> loaders.ModelEntry | None:
     return chosen()
 
 
-def choose_confidence(corrector: loaders.Corrector | loaders.Remembered) -> None:
+def choose_confidence(corrector: loaders.EngineCorrector | loaders.Remembered) -> None:
     """Changes that the network is less sure of are left undone."""
     controls.slide_share("confidence", corrector.minimum_confidence)
     markup.paragraph(say("confidence_meaning"), "note")

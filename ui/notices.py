@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from engine.errors import EngineBusyError, EngineSlowError
 from model.hangul import is_hangul
 from model.sentences import split_sentences
 from ui import loaders, loading, markup
@@ -15,7 +16,7 @@ from ui.texts import say
 
 def load_corrector(
     entry: loaders.ModelEntry | None, text: str | None = None
-) -> loaders.Corrector | loaders.Remembered | None:
+) -> loaders.EngineCorrector | loaders.Remembered | None:
     """The model; while it is being loaded, how far that is, and what remembers the answer to ``text`` where
     there is such a thing. None, and a message, where there is nothing to be used."""
     from model import ModelFolderError
@@ -26,26 +27,50 @@ def load_corrector(
     try:
         return loaders.load_corrector(entry.path)
     except loaders.StillLoading as still:
+        loading.show(still.corrector)
         remembered = None if text is None else loaders.recall(entry.path)
-        if remembered is None or not remembered.knows(text):
-            remembered = None
-            still.loading.begin()
-        loading.show(still.loading)
-        return remembered
+        return remembered if remembered is not None and remembered.knows(text) else None
     except ModelFolderError as error:
         st.error(say("model_folder_error" if loaders.is_shipped(entry) else "own_model_error"))
         markup.paragraph(str(error), "typed")
+        return None
+    except loaders.EngineError as error:
+        unanswered(error)
         return None
 
 
 @contextmanager
 def waiting(entry: loaders.ModelEntry, place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
-    """Shows in ``place`` how far the model is where what is drawn inside needs it, and only an answer is remembered."""
+    """Says in ``place`` why what is drawn inside has no answer: how far the model is where only one answer is
+    remembered, and what is wrong where the engine gave none."""
     try:
         yield
     except loaders.NotRememberedError:
         with place:
-            loading.show(loaders.start_loading(entry.path))
+            loading.show(loaders.open_corrector(entry.path))
+    except loaders.EngineError as error:
+        with place:
+            unanswered(error)
+
+
+@contextmanager
+def page() -> Iterator[None]:
+    """Around a whole page: a message stands where an answer was needed and none came."""
+    try:
+        yield
+    except loaders.EngineError as error:
+        unanswered(error)
+
+
+def unanswered(error: loaders.EngineError) -> None:
+    """Why no answer came, and a button that asks again. What was typed and chosen stays."""
+    if isinstance(error, EngineBusyError):
+        st.warning(say("engine_busy"))
+    elif isinstance(error, EngineSlowError):
+        st.warning(say("engine_slow"))
+    else:
+        st.error(say("engine_died"))
+    st.button(say("ask_again"), key="ask_again")
 
 
 def about(text: str, correction: loaders.Correction, limit: int) -> None:

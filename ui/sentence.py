@@ -9,7 +9,7 @@ from ui.texts import say
 MAX_CHARACTERS = 2_000  # of one text, on every page
 
 
-def show(corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:
+def show(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
     """Name the sentence and lead to where it is typed; None, and a message, where there is none."""
     text = address.get("sentence")
     sentence = None
@@ -24,7 +24,7 @@ def show(corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:
     return sentence
 
 
-def chosen(text: str, corrector: loaders.Corrector) -> loaders.SentenceCorrection | None:
+def chosen(text: str, corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
     """The sentence that the main page shows; None where there is none."""
     found = Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)
     return found.sentences[opened(found)] if found.sentences else None

@@ -5,6 +5,7 @@ import pytest
 
 from engine import EngineBusyError, EngineError
 from engine.desk import FEW, HANDS, TOGETHER, Desk, DeskClosedError
+from engine.questions import QUESTIONS
 from model.corrector import Correction
 
 
@@ -109,3 +110,29 @@ def test_closing_answers_what_waits(corrector):
     end.start()
     end.join(30)
     assert not end.is_alive()
+
+
+def test_corrections_do_not_wait_for_the_laboratory(desk, corrector, monkeypatch):
+    may_end = Event()
+    monkeypatch.setitem(QUESTIONS, "head_effects", lambda corrector, number: may_end.wait(30))
+    corrector.may_answer.set()
+    with ThreadPoolExecutor(10) as pool:
+        asked = [pool.submit(desk.ask, "head_effects", (number,)) for number in range(5)]
+        waiting(desk, 4)
+        assert desk.ask("correct", ("가",)).source == "가"
+        may_end.set()
+        assert all(each.result(30) for each in asked)
+
+
+def test_idle_is_when_nobody_has_asked_for_a_while(desk, corrector):
+    with ThreadPoolExecutor(4) as pool:
+        asked = [pool.submit(desk.ask, "correct", (str(i),)) for i in range(HANDS)]
+        assert corrector.has_begun.wait(30)
+        idle = pool.submit(desk.wait_until_idle, 0.0)
+        assert not idle.done()
+        corrector.may_answer.set()
+        assert idle.result(30)
+        assert all(each.done() for each in asked)
+        never = pool.submit(desk.wait_until_idle, 3600.0)
+        desk.close()
+        assert not never.result(30)

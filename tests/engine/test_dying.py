@@ -56,18 +56,28 @@ def test_a_worker_killed_in_the_middle_of_a_question(tiny_folder, tiny_corrector
         assert next_worker(engine) != pid
 
 
+# A worker that ends at the first question.
+MORTAL = """
+import json, os, sys
+from multiprocessing.connection import Listener
+orders = json.loads(sys.stdin.readline())
+listener = Listener(orders["address"], authkey=bytes.fromhex(orders["secret"]))
+print(json.dumps(listener.address), flush=True)
+watcher = listener.accept()
+watcher.recv()
+listener.accept().recv()
+os._exit(1)
+"""
+
+
 def test_a_question_that_kills_two_workers_gets_an_error_with_a_name(tiny_folder):
-    with Engine.start([tiny_folder]) as engine, ThreadPoolExecutor(1) as pool:
+    orders = Orders((), 1, 1)
+    mortal = partial(WorkerProcess, orders, command=[sys.executable, "-c", MORTAL])
+    starts = iter([mortal, mortal, partial(WorkerProcess, orders)])
+    with Engine([Line(lambda: next(starts)())]) as engine:
         model = engine.open(tiny_folder)
-        pid = next_worker(engine)
-        os.kill(pid, signal.SIGSTOP)
-        asked = pool.submit(model.correct, "가나")
-        under_way(engine)
-        os.kill(pid, signal.SIGKILL)
-        second = next_worker(engine, pid)
-        os.kill(second, signal.SIGKILL)
         with pytest.raises(EngineDiedError, match="twice"):
-            asked.result(SECONDS)
+            model.correct("가나")
         assert model.correct("가나").source == "가나"
 
 

@@ -15,7 +15,9 @@ import pytest
 
 from engine import Engine, EngineDiedError, EngineError, EngineSlowError
 from engine.answers import pack, unpack
+from engine.questions import QUESTIONS
 from model import ModelFolderError
+from model.changes import find_changes
 from model.trace import AttentionTrace
 
 TEXTS = (
@@ -25,6 +27,7 @@ TEXTS = (
     "ok 🙂",
     "\udcff 가",
 )
+RIGHT = "전 오래 쓸 수 있는 게 필요해요."  # of the first
 
 
 def same(one, other) -> bool:
@@ -80,6 +83,34 @@ def test_traces_come_with_the_answer_and_other_decisions_are_asked_for(tiny_corr
     assert asked == [(s.source, s.source) for s in undone.sentences if s.proposed]
 
 
+def test_the_laboratory_answers_as_in_one_process(model, tiny_corrector):
+    about = TEXTS[0], RIGHT
+    spans = [(each.source_start, each.source_end) for each in find_changes(*about)]
+    effects = [model.ask("head_effects", *about, span) for span in spans]
+    for span, found in zip(spans, effects, strict=True):
+        expected = QUESTIONS["head_effects"](tiny_corrector, *about, span)
+        assert found.question == expected.question
+        assert np.allclose(found.without, expected.without, atol=1e-4)
+    assert effects[0].question != effects[1].question
+    heads = [tuple(map(tuple, effects[0].strongest(count))) for count in (1, 2)]
+    for named in heads:  # other heads are another question
+        found = model.ask("written_without", TEXTS[0], named)
+        assert found == QUESTIONS["written_without"](tiny_corrector, TEXTS[0], named)
+    row, found = model.ask("contributions", *about, spans[0])
+    assert (row, found[0][1]) == (effects[0].question.row, None)
+    with pytest.raises(ValueError, match="nothing changes"):
+        model.ask("head_effects", *about, (0, 99))
+
+
+def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):
+    change = find_changes(TEXTS[0], RIGHT)[0]
+    asked = TEXTS[0], RIGHT, (change.source_start, change.source_end)
+    found = model.ask("contributions", *asked)
+    assert model.ask("contributions", *asked) is found
+    with pytest.raises(ValueError, match="read-only"):
+        found[1][0][0].source[:] = 0
+
+
 def test_what_the_model_refuses_is_raised_here(model):
     with pytest.raises(ValueError, match="40 characters, received 41"):
         model.trace("가" * 41, "가")
@@ -104,6 +135,7 @@ def test_many_visitors_at_once_get_their_own_answers(model, tiny_corrector):
 def test_a_changed_model_is_read_again(engine, tiny_folder, tmp_path):
     folder = shutil.copytree(tiny_folder, tmp_path / "own")
     before = engine.open(folder)
+    (folder / "history.csv").write_text("step\n1\n")  # a training that is going on adds to it
     assert engine.open(folder) is before
     sizes = before.weight_sizes()
     config = json.loads((folder / "config.json").read_text())
@@ -123,6 +155,29 @@ def test_damaged_models(engine, tiny_folder, tmp_path):
     with pytest.raises(ModelFolderError, match=r"damaged.weights\.npz"):
         damaged.correct("가나")
     assert engine.open(tiny_folder).correct("가나").source == "가나"
+
+
+def test_a_model_is_loaded_before_anybody_asks(engine, tiny_folder, tmp_path):
+    folder = shutil.copytree(tiny_folder, tmp_path / "early")
+    early = engine.open(folder)
+    wait_for(early, lambda: early.prepare().is_ready)
+    (folder / "weights.npz").write_bytes(b"PK nonsense")
+    damaged = engine.open(folder)
+    with pytest.raises(ModelFolderError, match=r"early.weights\.npz"):
+        wait_for(damaged, lambda: damaged.prepare().is_ready)
+    assert early.prepare().is_ready
+
+
+def wait_for(model, is_so) -> None:
+    """Return once what the worker tells about its models makes ``is_so()`` true."""
+    (line,) = model._engine._lines
+    with line._state:
+        assert line._state.wait_for(is_so, 60)
+
+
+def test_a_first_model_that_cannot_be_read_is_left_out_at_the_start(tmp_path, tiny_folder):
+    with Engine.start([tmp_path / "nowhere"]) as engine:
+        assert engine.open(tiny_folder).correct("가나").source == "가나"
 
 
 def test_more_models_than_stay_in_memory(engine, tiny_folder, tmp_path):

@@ -16,6 +16,12 @@ def entry(path: Path, architecture: str = "transformer", problem: str | None = N
     return ModelEntry(path.name, path, architecture, problem)
 
 
+@pytest.fixture(autouse=True)
+def no_engine(monkeypatch):
+    """These tests start no process: whoever asks for the engine gets none."""
+    monkeypatch.setattr(loaders, "engine", lambda: None)
+
+
 @pytest.fixture
 def entries(monkeypatch) -> list[ModelEntry]:
     """The models the app finds on disk; a test adds its own."""
@@ -29,7 +35,6 @@ def correctors(monkeypatch, entries) -> dict[str, FakeCorrector]:
     """The model behind each name, for one test."""
     named = {"transformer": FakeCorrector(), "seq2seq": FakeCorrector("recurrent", one_map_trace)}
     monkeypatch.setattr(loaders, "load_corrector", lambda path: named[path.name])
-    loaders.forget()
     return named
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from engine.questions import QUESTIONS
 from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG, planted_corrector
 from tests.ui.screen import figure, figures, html, numbers, setting, told
-from ui import loaders
 from ui.texts import table
 from ui.views import EXPERIMENTS
 
@@ -14,7 +14,10 @@ KO = table("ko")
 
 @pytest.fixture(scope="module")
 def planted():
-    return planted_corrector()
+    """It answers questions as a worker does, but in this process."""
+    corrector = planted_corrector()
+    corrector.ask = lambda kind, *arguments: QUESTIONS[kind](corrector, *arguments)
+    return corrector
 
 
 @pytest.fixture
@@ -27,8 +30,7 @@ def open_laboratory(open_app, correctors, planted):
         assert not app.exception
         return app
 
-    yield open_at
-    loaders.forget()
+    return open_at
 
 
 def test_every_experiment_is_a_tab_and_says_something(open_laboratory):

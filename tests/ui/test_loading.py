@@ -1,26 +1,21 @@
-"""A model that is still being loaded: what the pages show meanwhile, and what they do when it is ready."""
+"""A model that is still being loaded, or gives no answer: what the pages show, and what they do afterwards."""
 
-import subprocess
-import sys
-import threading
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import fields
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 import streamlit as st
 from streamlit.runtime.scriptrunner import ScriptRunContext
 
+from engine import EngineBusyError, EngineDiedError, EngineSlowError
+from engine.progress import Progress
 from model import ModelFolderError
-from model.folder import ASSETS
 from model.remembered import Remembered
 from tests.ui.fake_corrector import FakeCorrector, random_trace
-from tests.ui.screen import figures, messages
+from tests.ui.screen import component, figures, messages, setting
 from tests.ui.test_attention_page import text_of, words
-from ui import address, loaders, loading
-from ui.loading import STAGES, Loading, StillLoading
-from ui.texts import table
+from ui import address, loaders
+from ui.loading import SHOWN, StillLoading
+from ui.texts import LANGUAGES, table
 
 KO = table("ko")
 EXAMPLE = address.DEFAULTS["sentence"]
@@ -34,42 +29,36 @@ def progress(app) -> list[str]:
 
 def said(stage: str) -> str:
     """What the progress says at a stage, up to the seconds."""
-    number = STAGES.index(stage) + 1
-    text = KO["loading"].format(number=number, count=len(STAGES), stage=KO[f"loading_{stage}"], seconds="\n")
+    number = SHOWN.index(stage) + 1
+    text = KO["loading"].format(number=number, count=len(SHOWN), stage=KO[f"loading_{stage}"], seconds="\n")
     return text.partition("\n")[0]
 
 
-class Waiting:
-    """A model that is ready as soon as ``finish`` is called."""
+class Waiting(FakeCorrector):
+    """A model whose loading has come to ``stage``."""
 
-    def __init__(self):
-        self.corrector = FakeCorrector()
-        self._may_end = threading.Event()
-        self.loading = Loading(self._work)
+    name, stage, problem = "transformer", "library", None
 
-    def load_corrector(self, path) -> FakeCorrector:
-        if not self.loading.is_over:
-            raise StillLoading(self.loading)
-        return self.loading.result()
-
-    def finish(self) -> None:
-        self._may_end.set()
-        self.loading.result()
-
-    def _work(self, reached) -> FakeCorrector:
-        self._may_end.wait()
-        return self.corrector
+    def prepare(self) -> Progress:
+        if self.problem:
+            raise self.problem
+        return Progress(self.stage)
 
 
 @pytest.fixture
 def waiting(correctors, monkeypatch):
-    """The model of all pages, until its ``finish`` only on its way; without a remembered answer."""
+    """The model of all pages, on its way until its ``stage`` is "ready"; without a remembered answer."""
     model = Waiting()
-    monkeypatch.setattr(loaders, "load_corrector", model.load_corrector)
-    monkeypatch.setattr(loaders, "start_loading", lambda path: model.loading)
+
+    def load(path):
+        if not model.prepare().is_ready:
+            raise StillLoading(model)
+        return model
+
+    monkeypatch.setattr(loaders, "load_corrector", load)
+    monkeypatch.setattr(loaders, "open_corrector", lambda path: model)
     monkeypatch.setattr(loaders, "recall", lambda path: None)
-    yield model
-    model.finish()
+    return model
 
 
 @pytest.fixture
@@ -99,25 +88,18 @@ def test_the_first_example_is_shown_while_the_model_is_on_its_way(open_app, wait
     assert text.startswith(said("library"))
 
 
-def test_the_model_begins_after_the_picture_of_what_is_remembered(open_app, waiting, remembered, monkeypatch):
-    monkeypatch.setattr(loading, "_HEAD_START", 3600.0)  # no machine is too slow for it
-    app = open_app()
-    assert not waiting.loading.has_begun
-    monkeypatch.setattr(loading, "_HEAD_START", 0.0)
-    app.run()
-    assert waiting.loading.has_begun
-
-
-def test_the_model_begins_at_once_where_only_it_knows_the_answer(open_app, waiting, remembered):
-    open_app(sentence=OTHER)
-    assert waiting.loading.has_begun
+def test_every_stage_is_named(open_app, waiting):
+    for stage in SHOWN:
+        waiting.stage = stage
+        (text,) = progress(open_app())
+        assert text.startswith(said(stage))
 
 
 def test_what_is_typed_before_the_model_is_ready_is_corrected_then(open_app, waiting, remembered):
     app = open_app(sentence=OTHER)
     assert len(progress(app)) == 1
     assert not figures(app)
-    waiting.finish()
+    waiting.stage = "ready"
     app.run()
     assert not progress(app)
     assert words(app) == [("고갱이", "고객이")]
@@ -128,7 +110,7 @@ def test_a_view_that_needs_the_network_says_so_in_its_place(open_app, waiting, r
     app = open_app(view="numbers")
     assert not app.exception
     assert len(progress(app)) == 2
-    waiting.finish()
+    waiting.stage = "ready"
     app.run()
     assert not app.exception
     assert not progress(app)
@@ -139,81 +121,81 @@ def test_other_pages_wait_visibly(open_app, waiting, page):
     app = open_app(page=page)
     assert not app.exception
     assert len(progress(app)) == 1
-    waiting.finish()
+    waiting.stage = "ready"
     app.run()
     assert not progress(app)
 
 
-def test_a_model_that_cannot_be_loaded_is_a_message_after_the_wait(open_app, waiting, monkeypatch):
-    def damaged(reached):
-        raise ModelFolderError("weights.npz is cut short")
-
-    waiting.loading = Loading(damaged)
-    with pytest.raises(ModelFolderError):
-        waiting.loading.result()
+@pytest.mark.parametrize(
+    ("problem", "message"),
+    [
+        (ModelFolderError("weights.npz is cut short"), "model_folder_error"),
+        (EngineDiedError("3 workers ended at their start"), "engine_died"),
+    ],
+)
+def test_a_model_that_cannot_be_loaded_is_a_message_after_the_wait(open_app, waiting, problem, message):
     app = open_app()
-    assert messages(app) == [KO["model_folder_error"]]
+    assert progress(app)
+    waiting.problem = problem
+    app.run()
+    assert messages(app) == [KO[message]]
     assert not progress(app)
-    waiting.loading = Loading(lambda reached: waiting.corrector)
 
 
-def test_two_visitors_at_once_load_a_model_once(tmp_path, monkeypatch):
-    loads = []
-    monkeypatch.setattr(loaders, "_load", lambda path, reached: loads.append(path) or FakeCorrector())
-    with ThreadPoolExecutor(4) as visitors:
-        found = list(visitors.map(lambda _: loaders.start_loading(tmp_path).result(), range(8)))
-    assert loads == [str(tmp_path)]
-    assert len(set(map(id, found))) == 1
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (EngineBusyError("128 questions are waiting"), "engine_busy"),
+        (EngineSlowError("no answer came in time"), "engine_slow"),
+        (EngineDiedError("the worker ended twice"), "engine_died"),
+    ],
+)
+def test_where_no_answer_comes_a_message_says_why_and_the_next_run_asks_again(
+    open_app, correctors, monkeypatch, language, error, message
+):
+    def fail(text):
+        raise error
+
+    monkeypatch.setattr(correctors["transformer"], "correct", fail)
+    app = open_app(sentence=OTHER, lang=language)
+    assert not app.exception
+    assert messages(app) == [table(language)[message]]
+    assert component(app, "live_text")["text"] == setting(app, "sentence") == OTHER
+    monkeypatch.undo()
+    monkeypatch.setattr(loaders, "load_corrector", lambda path: FakeCorrector())
+    app.button(key="ask_again").click().run()
+    assert not messages(app)
+    assert words(app) == [("고갱이", "고객이")]
 
 
-def test_a_model_that_failed_is_tried_again_when_its_files_change(tmp_path, monkeypatch):
-    def load(path, reached):
-        if not (tmp_path / "weights.npz").exists():
-            raise ModelFolderError("weights.npz is missing")
-        return "loaded"
+@pytest.mark.parametrize("page", ["attention", *PAGES_THAT_NEED_THE_MODEL])
+def test_no_page_breaks_where_no_answer_comes(open_app, correctors, monkeypatch, page):
+    def fail(*_):
+        raise EngineBusyError("128 questions are waiting")
 
-    monkeypatch.setattr(loaders, "_load", load)
-    with pytest.raises(ModelFolderError):
-        loaders.start_loading(tmp_path).result()
-    with pytest.raises(ModelFolderError):
-        loaders.load_corrector(tmp_path)
-    (tmp_path / "weights.npz").write_bytes(b"")
-    assert loaders.start_loading(tmp_path).result() == "loaded"
-
-
-def test_a_shipped_model_passes_through_all_stages():
-    reached = []
-    loaders._load(str(ASSETS / "growing-up"), reached.append)
-    assert reached == list(STAGES)
+    for name in ("correct", "ask", "trace"):
+        monkeypatch.setattr(correctors["transformer"], name, fail)
+    config = SimpleNamespace(**vars(FakeCorrector.config), has_positions=True)
+    monkeypatch.setattr(correctors["transformer"], "config", config)
+    app = open_app(page=page)
+    assert not app.exception
+    assert messages(app) == [KO["engine_busy"]]
 
 
-def test_an_unknown_stage_is_refused():
-    with pytest.raises(ValueError, match="kitchen"):
-        Loading(lambda reached: reached("kitchen")).result()
+def test_a_view_without_an_answer_leaves_the_correction(open_app, correctors, monkeypatch):
+    def fail(*_):
+        raise EngineSlowError("no answer came in time")
 
-
-def test_a_server_that_is_stopped_compiles_no_further_length():
-    code = """
-from itertools import count
-from threading import Thread
-from time import sleep
-from ui import loaders
-Thread(target=loaders._finish, args=((sleep(0.1) for _ in count()),), daemon=False).start()
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    monkeypatch.setattr(correctors["transformer"], "ask", fail)
+    app = open_app(sentence=OTHER, view="numbers")
+    assert messages(app) == [KO["engine_slow"]]
+    assert words(app) == [("고갱이", "고객이")]
 
 
 def test_what_the_browser_says_while_it_asks_for_news_changes_no_setting(monkeypatch):
     """A control that the session has just moved still stands elsewhere in a browser that has not heard of it."""
-    assert "fragment_ids_this_run" in {field.name for field in fields(ScriptRunContext)}
+    assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
     context = SimpleNamespace(fragment_ids_this_run=["progress"])
     monkeypatch.setattr(address, "get_script_run_ctx", lambda **_: context)
     monkeypatch.setattr(st, "session_state", {"view": dict(address.DEFAULTS)})

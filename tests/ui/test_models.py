@@ -1,12 +1,12 @@
 """Choosing the network: what is offered, what is kept, and when a model is read again."""
 
-import os
 import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engine import version_on_disk
 from model.folder import VOCABULARY_FILE, read_entry
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
@@ -78,11 +78,6 @@ def test_shipped_models_have_a_name_in_words(open_app, entries, name, monkeypatc
     assert offered == [table("en")[f"model_name_{name.replace('-', '_')}"], "mine"]
 
 
-def load(folder):
-    """The model of a folder, waited for."""
-    return loaders.start_loading(folder).result()
-
-
 def test_the_list_follows_the_disk_and_opens_only_what_changed(tmp_path, tiny_folder, monkeypatch):
     opened = []
     monkeypatch.setattr(
@@ -100,35 +95,5 @@ def test_the_list_follows_the_disk_and_opens_only_what_changed(tmp_path, tiny_fo
     assert opened == ["one", "two", "one"]
 
 
-def test_a_model_is_read_again_when_its_weights_change_and_not_when_its_history_grows(tmp_path, monkeypatch):
-    weights, history = tmp_path / "weights.npz", tmp_path / "history.csv"
-    weights.write_bytes(b"one")
-    read = []
-    monkeypatch.setattr(loaders.Corrector, "load", lambda path: read.append(path) or FakeCorrector())
-    first = load(tmp_path)
-    history.write_text("step\n1\n")
-    assert load(tmp_path) is first
-    weights.write_bytes(b"two")
-    os.utime(weights, ns=(1, 1))
-    assert load(tmp_path) is not first
-    assert read == [str(tmp_path)] * 2
-
-
-def test_at_most_four_models_are_kept_and_answers_of_a_dropped_one_go_with_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(loaders.Corrector, "load", lambda path: FakeCorrector(path))
-    folders = [tmp_path / name for name in "abcde"]
-    for folder in folders:
-        folder.mkdir()
-    first, *others = [load(folder) for folder in folders[:4]]
-    loaders.correct(SENTENCE, first)
-    loaders.correct(SENTENCE, first)
-    assert first.runs == 1
-    load(folders[4])
-    loaders.correct(SENTENCE, first)
-    assert first.runs == 2
-    assert load(folders[3]) is others[2]
-    assert load(folders[0]) is not first
-
-
 def test_a_folder_that_is_gone_has_no_version(tmp_path):
-    assert loaders.version_on_disk(tmp_path / "gone") == ()
+    assert version_on_disk(tmp_path / "gone") == ()

@@ -191,7 +191,7 @@ def hidden_cells(length: int, padding: int) -> np.ndarray:
     return np.broadcast_to(np.arange(length) >= length - padding, (length, length))
 
 
-def show_logits(sentence: str, padding: int, corrector: loaders.Corrector) -> None:
+def show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector) -> None:
     """The logits of one head for the padded sentence, and their softmax, without the mask and with it."""
     st.header(say("masks_logits_heading"))
     with st.spinner(say("working")):

@@ -43,7 +43,7 @@ def main() -> None:
         st.markdown(say(f"network_idea_{corrector.config.architecture}"))
 
 
-def open_layer(corrector: loaders.Corrector) -> int:
+def open_layer(corrector: loaders.EngineCorrector) -> int:
     """The layer whose parts are drawn, counted from 1: that of the attention page where there is one."""
     numbers = [str(number + 1) for number in range(corrector.config.num_layers)]
     return int(address.get_option("layer", numbers, otherwise="1"))

@@ -50,7 +50,7 @@ def twin_of(lens: Lens, values: Values) -> Twin | str:
             return _corrected(lens.sentence.source, loaders.load_corrector(entry.path))
 
 
-def _corrected(text: str, corrector: loaders.Corrector) -> Twin | str:
+def _corrected(text: str, corrector: loaders.EngineCorrector | loaders.Remembered) -> Twin | str:
     found = loaders.correct(text, corrector)
     if not found.sentences or found.sentences[0].too_long:
         return "twins_empty"
@@ -80,7 +80,7 @@ def draw(lens: Lens, values: Values) -> None:
     try:
         twin = twin_of(lens, values)
     except loaders.StillLoading as still:
-        loading.show(still.loading)
+        loading.show(still.corrector)
         return
     if isinstance(twin, str):
         return

@@ -30,38 +30,41 @@ def draw(lens: Lens, values: Values) -> None:
     found = loaders.head_effects(lens.sentence, change, lens.corrector)
     strongest = found.strongest(STRONGEST)
     names = {kind: say(f"kind_{kind}") for kind in lens.trace.kinds}
-    figures.draw(
-        viz.effect_mosaic(
-            {kind: found.grid(kind) for kind in lens.trace.kinds},
-            names=names,
-            layer_title=say("layer_label"),
-            head_title=say("head_label"),
-            effect_title=say("without_effect"),
-            chosen=strongest,
-            theme=lens.theme,
-        ),
-        "without_mosaic",
-        file_name(lens, "without"),
-        open_head,
-        label=say("without_label"),
-    )
-    figures.draw(
-        viz.attention_effect_scatter(
-            found.attention.tolist(),
-            found.effect.tolist(),
-            found.heads,
-            names=names,
-            chosen=strongest,
-            attention_title=say("without_attention"),
-            effect_title=say("without_effect"),
-            layer_title=say("layer_label"),
-            head_title=say("head_label"),
-            theme=lens.theme,
-        ),
-        "without_scatter",
-        file_name(lens, "attention-and-effect"),
-        label=say("without_scatter_label"),
-    )
+    squares, points = st.columns(2)
+    with squares:
+        figures.draw(
+            viz.effect_mosaic(
+                {kind: found.grid(kind) for kind in lens.trace.kinds},
+                names=names,
+                layer_title=say("layer_label"),
+                head_title=say("head_label"),
+                effect_title=say("without_effect"),
+                chosen=strongest,
+                theme=lens.theme,
+            ),
+            "without_mosaic",
+            file_name(lens, "without"),
+            open_head,
+            label=say("without_label"),
+        )
+    with points:
+        figures.draw(
+            viz.attention_effect_scatter(
+                found.attention.tolist(),
+                found.effect.tolist(),
+                found.heads,
+                names=names,
+                chosen=strongest,
+                attention_title=say("without_attention"),
+                effect_title=say("without_effect"),
+                layer_title=say("layer_label"),
+                head_title=say("head_label"),
+                theme=lens.theme,
+            ),
+            "without_scatter",
+            file_name(lens, "attention-and-effect"),
+            label=say("without_scatter_label"),
+        )
     for one in loaders.written_without(lens.sentence, strongest, lens.corrector):
         (head,) = one.heads if len(one.heads) == 1 else (None,)
         name = say("without_all") if head is None else named(head)

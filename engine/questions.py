@@ -6,6 +6,7 @@ are shared, so they are tuples, frozen dataclasses and arrays, nothing that a pa
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from engine.answers import PackedCorrection, pack
@@ -15,6 +16,7 @@ from model.analysis.head_effects import head_effects, written_without
 from model.analysis.questions import question_of_change
 from model.analysis.replacing import replaced_for_change
 from model.changes import Change, find_changes
+from model.growing import growing_network
 from model.interventions import Head
 
 CORRECT = "correct"  # the one question that is answered for several visitors together
@@ -54,6 +56,11 @@ def _replaced(
     return replaced_for_change(corrector, source, target, change, Head(*head), painted)
 
 
+def _grown(corrector, folder: str, text: str):
+    """The answers of all snapshots of the model in ``folder``."""
+    return growing_network(Path(folder)).answers(text)
+
+
 def _change(source: str, target: str, span: Span) -> Change:
     """Of the changes from source to target the one at ``span``. Raises ValueError where there is none."""
     for change in find_changes(source, target):
@@ -69,6 +76,7 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "contributions": _contributions,
     "replaced": _replaced,
     "road_not_taken": road_not_taken,
+    "grown": _grown,
 }
 QUESTIONS: dict[str, Callable[..., Any]] = {
     CORRECT: lambda corrector, text: correct_together(corrector, [text])[0],

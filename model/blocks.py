@@ -55,6 +55,10 @@ class TokenEmbedding(keras.layers.Layer):
         weights will not change any more."""
         self._frozen = self._vocabulary()
 
+    def thaw(self) -> None:
+        """Compose them anew in each call: for a network that is given other weights. Before its graphs are traced."""
+        self._frozen = None
+
     def logits(self, hidden):
         vocabulary = self._vocabulary() if self._frozen is None else self._frozen
         return ops.matmul(hidden, vocabulary) + self.output_bias

@@ -183,7 +183,7 @@ def load_model_folder(folder: Path, snapshot: int | None = None):
     found = fingerprint(folder, path)
     config, tokenizer = _description(folder)
     network = build_network(config, tokenizer)
-    _assign(network, path)
+    assign_weights(network, path)
     return network, tokenizer, found
 
 
@@ -252,7 +252,8 @@ def load_vocabulary(path: Path) -> Tokenizer:
         raise ModelFolderError(f"{path} is not a vocabulary: {error}") from error
 
 
-def _assign(network, path: Path) -> None:
+def assign_weights(network, path: Path) -> None:
+    """Give a built network the weights of a file. Raises ModelFolderError where it is damaged or of another network."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             stored = {name: np.asarray(archive[name]) for name in archive.files}

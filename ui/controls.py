@@ -105,6 +105,15 @@ def slide_share(name: str, unchosen: float) -> float | None:
     return None if chosen == unchosen else chosen
 
 
+def slide_through(name: str, options: list[str], otherwise: str, label_of: Callable[[str], str]) -> str:
+    """One of ``options`` in their order."""
+    key = _seed(name, address.get_option(name, options, otherwise))
+    st.select_slider(
+        say(f"{name}_label"), options, format_func=label_of, key=key, on_change=_keep, args=(name,)
+    )
+    return address.get_option(name, options, otherwise)
+
+
 def pick_numbers(name: str, highest: int) -> list[int]:
     """Several different whole numbers from 0 to ``highest``, in the order chosen."""
     key = _seed(name, _numbers(address.get(name), highest))

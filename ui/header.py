@@ -12,6 +12,7 @@ PAGES = (
     "masks",
     "positions",
     "network",
+    "growing",
     "model",
 )  # the first is the entrance
 

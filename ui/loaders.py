@@ -38,6 +38,7 @@ __all__ = [
     "correct",
     "embeddings",
     "engine",
+    "grown",
     "head_effects",
     "is_shipped",
     "list_entries",
@@ -153,6 +154,11 @@ def road_not_taken(
 ):
     """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.Fork``."""
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
+
+
+def grown(folder: Path, text: str, corrector: EngineCorrector):
+    """What each snapshot of the model in ``folder`` makes of the first sentence: ``model.growing.Grown``s."""
+    return corrector.ask("grown", str(folder), text)
 
 
 def _span(change: Change) -> tuple[int, int]:

@@ -7,6 +7,7 @@ from viz.contribution_panels import MethodPanel, contribution_panels
 from viz.effect_mosaic import effect_mosaic
 from viz.effect_scatter import attention_effect_scatter
 from viz.embedding_sizes import embedding_sizes
+from viz.growth import growth_curves
 from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
 from viz.hidden import Hidden
@@ -38,6 +39,7 @@ __all__ = [
     "contribution_panels",
     "effect_mosaic",
     "embedding_sizes",
+    "growth_curves",
     "head_grid",
     "history_curves",
     "number_heatmap",

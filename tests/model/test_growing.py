@@ -1,0 +1,33 @@
+"""A network at each of its snapshots: the answers are those of the snapshots opened one by one."""
+
+import numpy as np
+import pytest
+
+from model import Corrector
+from model.folder import ASSETS, ModelFolderError, snapshot_steps
+from model.growing import growing_network
+
+FOLDER = ASSETS / "growing-up"
+TEXT = "어제 친구를 만낫다."
+
+
+def test_each_snapshot_answers_as_it_does_alone():
+    steps = snapshot_steps(FOLDER)
+    found = growing_network(FOLDER).answers(TEXT)
+    assert tuple(each.step for each in found) == steps
+    for number in (3, len(steps) - 1):
+        (alone,) = Corrector.load(FOLDER, 0.0, steps[number]).correct(TEXT).sentences
+        assert found[number].text == alone.text
+        np.testing.assert_allclose(
+            found[number].trace.cross_attention, alone.trace.cross_attention, atol=1e-4
+        )
+    assert len({each.text for each in found}) > 3  # it learned something on the way
+
+
+def test_nothing_has_no_answers():
+    assert growing_network(FOLDER).answers(" ") == ()
+
+
+def test_a_folder_without_snapshots_is_named():
+    with pytest.raises(ModelFolderError, match="keeps snapshots of the steps"):
+        growing_network(ASSETS / "seq2seq")

@@ -1,0 +1,51 @@
+"""The page on growing up, driven without a browser over snapshots of a few lines."""
+
+import pytest
+
+from model.folder import ASSETS
+from model.growing import Grown
+from tests.ui.conftest import entry
+from tests.ui.fake_corrector import FakeCorrector, random_trace
+from tests.ui.screen import figure, figures, html, told
+from ui import loaders
+from ui.texts import table
+
+KO = table("ko")
+SENTENCE = "고갱이 왔다"
+STEPS = (0, 96, 2000)
+
+
+@pytest.fixture
+def grown(monkeypatch, entries, correctors):
+    entries.append(entry(ASSETS / "growing-up"))
+    correctors["growing-up"] = FakeCorrector()
+    texts = (SENTENCE, "고개이 왔다", "고객이 왔다")
+    found = tuple(
+        Grown(step, SENTENCE, text, random_trace(SENTENCE, text, seed=step))
+        for step, text in zip(STEPS, texts, strict=True)
+    )
+    monkeypatch.setattr(loaders, "grown", lambda folder, text, corrector: found if text.strip() else ())
+    return found
+
+
+def test_the_last_snapshot_is_open_and_all_texts_are_told(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE)
+    assert not app.exception
+    assert figures(app) == ["growing_heads", "growing_curves", "growing_map"]
+    assert grown[-1].text in told(app)
+    assert all(each.text in html(app) for each in grown)
+
+
+def test_the_slider_opens_another_snapshot(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE)
+    app.select_slider(key="control_snapshot").set_value("0").run()
+    assert KO["growing_reading_same"].format(step=0, text=SENTENCE) in told(app)
+    (mark,) = figure(app, "growing_curves")["layout"]["shapes"]
+    assert mark["x0"] == 1
+
+
+def test_a_film_and_a_sentence_that_is_none(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE, film="1")
+    assert not app.exception
+    assert "growing_map" in figures(app)
+    assert not open_app("growing", sentence=" ").exception

@@ -1,0 +1,177 @@
+"""The network grows up: what it wrote of the typed sentence, and where it looked, at each of its snapshots."""
+
+import numpy as np
+import streamlit as st
+
+import viz
+from model.analysis.growth import copying_shares, found_at
+from model.selection import Selection
+from ui import address, controls, figures, header, loaders, markup, model_card, notices, stage
+from ui.sentence import MAX_CHARACTERS
+from ui.texts import say
+
+MODEL = "growing-up"
+SECONDS_A_PICTURE = 0.9
+_FILM = "film_at"
+
+
+def main() -> None:
+    header.begin("growing", heading=say("growing_title"))
+    header.tools()
+    entry = next((each for each in loaders.list_entries() if each.name == MODEL), None)
+    corrector = notices.load_corrector(entry)
+    text = address.get("sentence")
+    if corrector is None:
+        return
+    if not text.strip() or len(text) > MAX_CHARACTERS:
+        st.info(say("sentence_none"))
+        return
+    with notices.page():
+        with st.spinner(say("growing_working")):
+            found = loaders.grown(entry.path, text, corrector)
+        if not found:
+            st.info(say("sentence_none"))
+            return
+        show(entry, found)
+
+
+def show(entry: loaders.ModelEntry, found: tuple) -> None:
+    """The slider and the film; below them the pictures of one snapshot."""
+    steps = [str(each.step) for each in found]
+    choosing, playing = st.columns([3, 1], vertical_alignment="bottom")
+    with choosing:
+        step = controls.slide_through("snapshot", steps, steps[-1], lambda step: f"{int(step):,}")
+    with playing:
+        film = controls.switch("film")
+    with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
+        selection = stage.choose_map(found[0].trace)
+    card = model_card.read_card(entry.path)
+    losses = card.snapshots.set_index("step")["loss"].reindex([each.step for each in found])
+    shares = copying_shares(
+        selection.kind,
+        [each.source for each in found],
+        [each.text for each in found],
+        [each.trace for each in found],
+    )
+    at = steps.index(step)
+    if not film:
+        st.session_state[_FILM] = at
+
+    @st.fragment(run_every=SECONDS_A_PICTURE if film else None)
+    def pictures() -> None:
+        now = at
+        if film:  # each run of the fragment alone is the next picture
+            now = st.session_state[_FILM] = (st.session_state.get(_FILM, -1) + 1) % len(found)
+        show_told(found[now])
+        left, right = st.columns([37, 63], gap="medium")
+        with left:
+            show_heads(found[now], selection)
+            show_growth(found, losses, shares, now)
+        with right:
+            show_map(found[now], selection)
+
+    pictures()
+    show_roles(found, shares, selection)
+    show_texts(found)
+    with st.expander(say("explanation")):
+        st.markdown(say("growing_idea"))
+
+
+def show_told(grown) -> None:
+    """What was written at one snapshot."""
+    changed = "growing_reading" if grown.text != grown.source else "growing_reading_same"
+    markup.told(say(changed, step=f"{grown.step:,}", text=grown.text))
+
+
+def show_heads(grown, selection: Selection) -> None:
+    figures.draw(
+        viz.head_grid(
+            grown.trace.attention(selection.kind),
+            layer_title=say("layer_label"),
+            head_title=say("head_label"),
+            weight_title=say("hover_weight"),
+            chosen=selection.heads(grown.trace),
+            scale=False,
+            theme=controls.theme(),
+        ),
+        "growing_heads",
+        "growing-up-heads",
+        label=say("overview_label"),
+    )
+
+
+def show_map(grown, selection: Selection) -> None:
+    trace = grown.trace
+    queries, keys = trace.axes(selection.kind)
+    figures.draw(
+        viz.attention_heatmap(
+            selection.weights(trace),
+            queries,
+            keys,
+            texts=viz.MapTexts(
+                query_axis=say(f"query_{selection.kind}"),
+                key_axis=say(f"key_{selection.kind}"),
+                query=say("hover_query"),
+                key=say("hover_key"),
+                weight=say("hover_weight"),
+                faint=say("heatmap_faint", floor=viz.FAINT),
+            ),
+            extent=max(len(trace.source_tokens), len(trace.target_tokens)),
+            theme=controls.theme(),
+        ),
+        "growing_map",
+        f"growing-up-step{grown.step}",
+        label=say("growing_map"),
+    )
+
+
+def show_growth(found: tuple, losses, shares: np.ndarray, now: int) -> None:
+    """The loss and, for each head, how much it looks where a plain copy would."""
+    figures.draw(
+        viz.growth_curves(
+            [each.step for each in found],
+            losses.to_numpy(),
+            shares.reshape(len(found), -1),
+            _names(shares),
+            at=now,
+            step_title=say("history_step"),
+            loss_title=say("history_loss"),
+            share_title=say("growing_share"),
+            theme=controls.theme(),
+        ),
+        "growing_curves",
+        "growing-up-curves",
+        label=say("growing_share"),
+    )
+
+
+def show_roles(found: tuple, shares: np.ndarray, selection: Selection) -> None:
+    """When each head came to look where a plain copy would."""
+    curves = shares.reshape(len(found), -1).T
+    first = [(name, found_at(curve)) for name, curve in zip(_names(shares), curves, strict=True)]
+    told = [
+        say("growing_found", head=name, step=f"{found[number].step:,}")
+        for name, number in first
+        if number is not None
+    ]
+    kind = say(f"kind_{selection.kind}")
+    markup.paragraph(say("growing_roles", kind=kind, found=" · ".join(told) or say("growing_none")), "note")
+
+
+def _names(shares: np.ndarray) -> list[str]:
+    """The heads of (N, L, H), as their tiles name them."""
+    return [f"{layer + 1}·{head + 1}" for layer, head in np.ndindex(shares.shape[1:])]
+
+
+def show_texts(found: tuple) -> None:
+    """What each snapshot wrote, in one table."""
+    import pandas as pd
+
+    rows = pd.DataFrame(
+        {say("growing_text"): [each.text for each in found]},
+        index=pd.Index([f"{each.step:,}" for each in found], name=say("history_step")),
+    )
+    markup.table(rows, say("growing_text"))
+
+
+main()

@@ -62,7 +62,7 @@ def test_every_weight_of_the_csv_is_that_of_the_trace():
     found = {kind: np.full(lens.trace.attention(kind).shape, np.nan, np.float32) for kind in lens.trace.kinds}
     for row in read_csv(lens):
         place = (int(row["layer"]) - 1, int(row["head"]) - 1)
-        cell = (int(row["query_position"]), int(row["key_position"]))
+        cell = (int(row["query_position"]) - 1, int(row["key_position"]) - 1)
         found[row["kind"]][(*place, *cell)] = np.float32(row["weight"])
         queries, keys = lens.trace.axes(row["kind"])
         assert row["query_token"] == data.harmless(queries[cell[0]])

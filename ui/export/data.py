@@ -50,7 +50,7 @@ def count(lens: Lens, part: str) -> int:
 def to_csv(lens: Lens) -> bytes:
     """A long table, one weight a row, in UTF-8 with the mark by which Excel knows it.
 
-    Layers and heads are counted from 1, ``mean`` stands for the mean over them; positions from 0. A token
+    Layers and heads are counted from 1, ``mean`` stands for the mean over them; positions, too. A token
     that a spreadsheet would take for a formula begins with an apostrophe; its position tells it all the same.
     """
     import pandas as pd  # a third of the first page's imports, which does not need it
@@ -59,7 +59,7 @@ def to_csv(lens: Lens) -> bytes:
     for kind, layer, head, weights in _maps(lens, part_that_fits(lens)):
         queries, keys = (np.array(list(map(_cell, axis))) for axis in lens.trace.axes(kind))
         rows, columns = np.indices(weights.shape).reshape(2, -1)
-        values = (kind, layer, head, rows, queries[rows], columns, keys[columns], weights.ravel())
+        values = (kind, layer, head, rows + 1, queries[rows], columns + 1, keys[columns], weights.ravel())
         table = pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
         lines.append(table.to_csv(header=False, index=False, lineterminator="\r\n"))
     return _encoded("\ufeff" + "".join(lines))

@@ -8,7 +8,7 @@ import streamlit as st
 
 from engine.errors import EngineError
 from engine.progress import STAGES, Progress
-from model.folder import ModelFolderError
+from model import ModelFolderError
 from ui.texts import say
 
 if TYPE_CHECKING:

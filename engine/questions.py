@@ -66,7 +66,7 @@ def _change(source: str, target: str, span: Span) -> Change:
     for change in find_changes(source, target):
         if (change.source_start, change.source_end) == span:
             return change
-    raise ValueError(f"nothing changes at {span} from {source!r} to {target!r}")
+    raise ValueError(f"nothing changes at {span}")  # no word of the texts: it may reach a log
 
 
 # The network is asked again with something changed, which takes up to seconds: no correction waits for these.

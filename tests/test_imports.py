@@ -97,6 +97,7 @@ def test_importing_the_library_and_the_commands_loads_no_network_library():
         "model.tables",
         "engine",
         "engine.worker",
+        "ui.loaders",
         "training.__main__",
         "training.stream",
         "training.evaluate",

@@ -8,7 +8,8 @@ export default function ({ data, parentElement, setStateValue }) {
 
   // The area can be seen, and typed into, before this module has arrived: what is in it then was typed.
   const typedEarly = area.dataset.revision === undefined && area.value !== "";
-  if (area.dataset.revision !== String(data.revision)) {
+  // 0: nothing has been replaced in this session, which may be a new one beside a text that was typed before.
+  if (area.dataset.revision === undefined || (data.revision && area.dataset.revision !== String(data.revision))) {
     clearTimeout(area.pending);
     area.dataset.revision = data.revision;
     area.sent = data.text;

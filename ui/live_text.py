@@ -1,5 +1,6 @@
 """A text area whose text arrives while it is being typed, also while an input method composes a syllable."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import streamlit as st
 
 _FOLDER = Path(__file__).parent
 _KEY = "live_text"
+_REVISION, _IS_KNOWN = "live_text_revision", "live_text_is_known"
 _COMPONENT = st.components.v2.component(
     "live_text",
     html='<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea>',
@@ -16,7 +18,8 @@ _COMPONENT = st.components.v2.component(
 
 
 def live_text(text: str, label: str, placeholder: str, longest: int, on_typed: Callable[[str], None]) -> None:
-    """Show the text area; ``on_typed`` receives its text after each pause, before the page is run again.
+    """Show the text area; ``on_typed`` receives its text after each pause, before the page is run again, and in a
+    session's first run where the browser holds another one than ``text``.
 
     The browser's text leads. ``text`` fills the area when it is first shown and after ``replace``, at no
     other time: an answer that arrives late can neither lose a character nor move the cursor. The area
@@ -24,14 +27,20 @@ def live_text(text: str, label: str, placeholder: str, longest: int, on_typed: C
     """
     data = {
         "text": text,
-        "revision": st.session_state.get("live_text_revision", 0),
+        "revision": st.session_state.get(_REVISION, 0),
         "label": label,
         "placeholder": placeholder,
         "longest": longest,
     }
-    _COMPONENT(key=_KEY, data=data, on_text_change=lambda: on_typed(st.session_state[_KEY]["text"]))
+    held = _COMPONENT(key=_KEY, data=data, on_text_change=lambda: on_typed(st.session_state[_KEY]["text"]))
+    if _IS_KNOWN not in st.session_state:
+        # A browser whose server has gone brings its text to a new session, which knows of no change.
+        st.session_state[_IS_KNOWN] = True
+        if isinstance(held.text, str) and held.text != text:
+            on_typed(held.text)
 
 
 def replace() -> None:
     """Make the next ``live_text`` overwrite what the area holds with its ``text``."""
-    st.session_state["live_text_revision"] = st.session_state.get("live_text_revision", 0) + 1
+    # A time, not a number that counts: another session's area may have been replaced as often.
+    st.session_state[_REVISION] = time.time_ns() // 1_000_000

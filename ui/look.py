@@ -30,8 +30,9 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
         writing, heads = st.container(key="writing"), st.container(key="heads")
     entry = models.chosen()
     with writing:
+        label, placeholder = say("input_label"), say("input_placeholder")
+        live_text(address.get("sentence"), label, placeholder, LONGEST_PASTE, keep_typed)
         text = address.get("sentence")
-        live_text(text, say("input_label"), say("input_placeholder"), LONGEST_PASTE, keep_typed)
         said, status = st.container(key="said"), st.container(key="status")
     with status:
         corrector = notices.load_corrector(entry, text)

@@ -1,0 +1,109 @@
+"""The server as a whole, with its workers, as a visitor meets it over its websocket. Needs /proc (Linux)."""
+
+import asyncio
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks.visitor import GONE, Visitor
+
+ROOT = Path(__file__).parents[1]
+SECONDS = 120
+TYPED = "고갱이 왔다"
+
+
+@pytest.fixture(scope="module")
+def server():
+    """(process, address) of a server with two workers."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1"]
+    environment = {name: value for name, value in os.environ.items() if name != "ATTENTION_ENGINE"}
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment | {"ATTENTION_WORKERS": "2"},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    with process:
+        yield process, f"http://127.0.0.1:{port}"
+        process.kill()
+
+
+def workers(server: subprocess.Popen) -> set[int]:
+    """The processes that ``server`` has started and that are workers."""
+    children = Path(f"/proc/{server.pid}/task").glob("*/children")
+    started = {int(pid) for each in children for pid in each.read_text().split()}
+    return {pid for pid in started if b"engine.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+
+
+def libraries(pid: int) -> str:
+    return Path(f"/proc/{pid}/maps").read_text()
+
+
+async def come(visitor: Visitor) -> None:
+    """Open the page; the server may still be starting."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            return await visitor.open(SECONDS)
+        except GONE:
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.2)
+
+
+async def draws(visitor: Visitor, text: str) -> None:
+    """Return once a run has come to its end that shows ``text`` outside of the text area."""
+    deadline = time.monotonic() + SECONDS
+    while True:
+        try:
+            seen = await visitor.next_run(1)
+        except TimeoutError:  # the model is being loaded; a browser would ask for news, too
+            assert time.monotonic() < deadline
+            await visitor.type(visitor.text)
+            continue
+        assert not seen.errors
+        if seen.finished and text in seen.shown and visitor.area:
+            return
+
+
+async def visit(address: str) -> None:
+    """One who types, one who comes meanwhile, and one whose page process has gone."""
+    one, other = Visitor(address), Visitor(address)
+    await come(one)
+    await draws(one, "overview")
+    await one.type(f"{TYPED} 1234")
+    await come(other)
+    await draws(other, "overview")
+    await draws(one, "1234")
+    await one.close()
+    one.text = f"{TYPED} 5678"  # typed while nobody answered
+    one.session = ""
+    await come(one)
+    await draws(one, "5678")
+    for visitor in (one, other):
+        await visitor.close()
+
+
+def test_the_network_runs_in_processes_that_end_with_the_server(server):
+    process, address = server
+    asyncio.run(visit(address))
+    found = workers(process)
+    assert len(found) == 2
+    assert "tensorflow" not in libraries(process.pid)
+    assert all("tensorflow" in libraries(pid) for pid in found)
+    ends = [os.pidfd_open(pid) for pid in found]
+    process.send_signal(signal.SIGTERM)
+    process.wait(SECONDS)
+    for end in ends:
+        assert select.select([end], [], [], SECONDS)[0]

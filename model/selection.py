@@ -25,13 +25,14 @@ class Selection:
 
     def heads(self, trace: AttentionTrace) -> list[tuple[int, int]]:
         """Every (layer, head) that the map is a mean of; the one head itself where it is none."""
-        layers = range(trace.num_layers) if self.layer is None else (self.layer,)
-        heads = range(trace.num_heads) if self.head is None else (self.head,)
+        all_layers, all_heads = map(range, trace.shape(self.kind))
+        layers = all_layers if self.layer is None else (self.layer,)
+        heads = all_heads if self.head is None else (self.head,)
         return [(layer, head) for layer in layers for head in heads]
 
     def label(self, say: Callable[..., str], trace: AttentionTrace) -> str:
         """The words for layer and head, from the texts ``place_…`` of ``say``."""
-        if trace.num_layers == trace.num_heads == 1:
+        if trace.shape(self.kind) == (1, 1):
             return say("place_only")
         if self.layer is None:
             return say("place_all") if self.head is None else say("place_mean_layers", head=self.head + 1)

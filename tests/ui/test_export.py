@@ -92,7 +92,7 @@ def test_json_holds_the_whole_trace_exactly():
     content = json.loads(data.to_json(lens))
     for field in fields(lens.trace):
         value = getattr(lens.trace, field.name)
-        given = np.array(content[field.name], np.asarray(value).dtype)
+        given = np.array(content.get(field.name), np.asarray(value).dtype)
         np.testing.assert_array_equal(given, np.asarray(value))
     assert (content["source"], content["text"]) == (lens.sentence.source, lens.sentence.text)
     assert (content["model"], content["fingerprint"]) == ("fake-model", "fake")
@@ -114,6 +114,8 @@ def test_npz_opens_without_pickle_and_gives_every_array_back():
     lens = make_lens()
     with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
         for field in fields(lens.trace):
+            if getattr(lens.trace, field.name) is None:
+                continue
             value = np.asarray(getattr(lens.trace, field.name))
             np.testing.assert_array_equal(arrays[field.name], value)
             assert arrays[field.name].dtype.kind == value.dtype.kind

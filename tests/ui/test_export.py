@@ -20,11 +20,13 @@ from tests.ui.hostile import TEXTS
 from tests.ui.screen import html as written
 from tests.ui.screen import open_popover
 from ui import texts
-from ui.export import data, document, page, parts
+from ui.export import data, page, parts
 from ui.export.parts import Choices
 from ui.lens import Lens
 from ui.views import VIEWS, take_away
 from ui.views.map_cells import cells_of
+from viz.lens import document
+from viz.lens.script import Script
 
 NASTY = "고갱 =+-@\",'</script><b>&\u2028😀"
 
@@ -164,7 +166,7 @@ def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
     scripts = re.findall(r'<script(?: type="module")?>(.*?)</script>', html, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     assert [f"'sha256-{each}'" in policy for each in hashes] == [True] * len(scripts)
-    assert len(scripts) == 8  # the library, what all share, three overviews, the map, the lines and the steps
+    assert len(scripts) == 5  # the library, what all share, figures, lines and steps
     assert not re.search(
         r'<(?:script|link|img|iframe)[^>]+(?:src|href)="', html.replace("".join(scripts), "")
     )
@@ -200,7 +202,7 @@ def test_marks_show_a_change_in_its_place():
 
 def test_a_component_that_cannot_be_started_is_refused():
     for script in ("export function one() {}", "export default 1;\nexport default 2;"):
-        broken = document.Component("broken", script, {})
+        broken = document.Component("broken", Script("broken", script), {})
         with pytest.raises(ValueError, match="broken"):
             document.document(
                 language="ko", theme="light", title="", body="", no_script="", components=[broken]
@@ -209,7 +211,7 @@ def test_a_component_that_cannot_be_started_is_refused():
 
 def test_a_style_or_script_that_would_end_early_is_refused():
     with pytest.raises(ValueError, match="style"):
-        document.component(document.Component("broken", "", {}, css="a{} </STYLE>"))
+        document.component(document.Component("broken", Script("broken", "", "a{} </STYLE>"), {}))
 
 
 def test_file_names_keep_hangul_and_drop_what_systems_forbid():

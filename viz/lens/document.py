@@ -14,44 +14,52 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-_FOLDER = Path(__file__).parent
-_PLOTLY = next((_FOLDER.parents[1] / "static").glob("plotly-*.js"))
-_FONT = _FOLDER.parents[1] / "static" / "NotoSansKR-subset.woff2"
+from viz.lens.script import FOLDER, Script
+
+_STATIC = Path(__file__).parents[2] / "static"
+_PLOTLY = next(_STATIC.glob("plotly-*.js"))
+_FONT = _STATIC / "NotoSansKR-subset.woff2"
 _EXPORT = re.compile(r"^export default ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Component:
-    """A component of the app as its parts: what ``st.components.v2.component`` gets, and its data."""
+    """One place in which a script draws its data."""
 
     name: str  # ASCII, once a document
-    js: str  # a module without imports that exports one function by default
+    script: Script
     data: dict
-    html: str = ""
-    css: str = ""
-    isolated: bool = True  # whether it has its style to itself
 
 
 def component(part: Component) -> str:
     """The place of a component."""
-    if not part.isolated:
-        return f'<style>{_whole(part.css, "</style")}</style><div id="{part.name}">{part.html}</div>'
-    return (
-        f'<div id="{part.name}"><template shadowrootmode="open"><style>{_whole(part.css, "</style")}</style>'
-        f"{part.html}</template></div>"
-    )
+    script = part.script
+    style = f"<style>{_whole(script.css, '</style')}</style>"
+    if not script.isolated:
+        return f'{style}<div id="{part.name}">{script.html}</div>'
+    return f'<div id="{part.name}"><template shadowrootmode="open">{style}{script.html}</template></div>'
 
 
 def document(
-    *, language: str, theme: str, title: str, body: str, no_script: str, components: Sequence[Component]
+    *,
+    language: str,
+    theme: str,
+    title: str,
+    body: str,
+    no_script: str,
+    components: Sequence[Component],
+    used: Sequence[Script] = (),
+    font: bool = True,
 ) -> bytes:
     """The file: ``body`` is HTML that holds a place for each component that shows something.
 
-    ``title`` and ``no_script`` (said where scripts are switched off) are plain text.
-    Raises ValueError for a component whose script does not export exactly one function by default.
+    ``title`` and ``no_script`` (said where scripts are switched off) are plain text. ``used`` are scripts without a
+    place of their own, which a component starts. Without ``font`` the reader's own fonts write.
+    Raises ValueError for a script that does not export exactly one function by default.
     """
+    modules = {script.name: script for script in (*used, *(part.script for part in components))}
     scripts = [("", _PLOTLY.read_text("utf-8")), ("", _read("parts.js"))]
-    scripts += [(' type="module"', _started(part)) for part in components]
+    scripts += [(' type="module"', _registered(script)) for script in modules.values()]
     scripts = [(kind, _whole(text, "</script")) for kind, text in scripts]
     hashes = " ".join(f"'sha256-{_hash(text)}'" for _, text in scripts)
     policy = (
@@ -64,9 +72,10 @@ def document(
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
             f"<title>{escape(title)}</title>\n",
-            f"<style>{_font_face()}\n{_read('page.css')}</style>\n</head>\n<body>\n<main>\n{body}\n</main>\n",
+            f"<style>{_font_face() if font else ''}\n{_read('page.css')}</style>\n</head>\n<body>\n",
+            f"<main>\n{body}\n</main>\n",
             f'<noscript><p class="note">{escape(no_script)}</p></noscript>\n',
-            *(_data_block(part.name, json.dumps(part.data)) + "\n" for part in components),
+            *(_data_block(part) + "\n" for part in components),
             *(f"<script{kind}>{script}</script>\n" for kind, script in scripts),
             "</body>\n</html>\n",
         ]
@@ -74,22 +83,21 @@ def document(
     return text.encode("utf-8", "backslashreplace")
 
 
-def _started(part: Component) -> str:
-    """The component's script with a call of what it exports, once the font is there: there is no file to import it
-    from, and Plotly measures the labels that it will show."""
-    script, exports = _EXPORT.subn("const exportedByDefault = ", part.js)
+def _registered(script: Script) -> str:
+    """The script with what it exports under its name, since there is no file to import it from."""
+    text, exports = _EXPORT.subn("const exportedByDefault = ", script.js)
     if exports != 1:
         raise ValueError(
-            f"the component {part.name!r} should export one function by default, exports {exports}"
+            f"the component {script.name!r} should export one function by default, exports {exports}"
         )
-    return f'{script}\nwindow.whenReady(() => exportedByDefault(window.componentParts("{part.name}")));\n'
+    return f'{text}\nwindow.components["{script.name}"] = exportedByDefault;\n'
 
 
-def _data_block(name: str, content: str) -> str:
+def _data_block(part: Component) -> str:
     # "<" would let a typed "</script>" end the block; inside JSON it can be spelled otherwise.
-    return (
-        f'<script type="application/json" id="{name}-data">{content.replace("<", chr(92) + "u003c")}</script>'
-    )
+    content = json.dumps(part.data).replace("<", "\\u003c")
+    names = f'data-component="{part.script.name}" data-place="{part.name}"'
+    return f'<script type="application/json" {names}>{content}</script>'
 
 
 def _whole(text: str, end: str) -> str:
@@ -104,7 +112,7 @@ def _hash(text: str) -> str:
 
 
 def _read(name: str) -> str:
-    return (_FOLDER / name).read_text("utf-8")
+    return (FOLDER / name).read_text("utf-8")
 
 
 @cache

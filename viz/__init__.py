@@ -11,6 +11,7 @@ from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
 from viz.hidden import Hidden
 from viz.history import history_curves
+from viz.lens.explore import Exploration, explore
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap
@@ -24,6 +25,7 @@ __all__ = [
     "SIGNED",
     "THEMES",
     "WEIGHT",
+    "Exploration",
     "Hidden",
     "MapTexts",
     "MethodPanel",
@@ -37,6 +39,7 @@ __all__ = [
     "contribution_panels",
     "effect_mosaic",
     "embedding_sizes",
+    "explore",
     "head_grid",
     "history_curves",
     "number_heatmap",

@@ -15,7 +15,7 @@ from ui import reading
 from ui.views import heatmap as full_size
 from ui.views.received import changed_columns
 from viz.lens.document import Component
-from viz.lens.lines import LINES, lines_data
+from viz.lens.lines import LINES, lines_data, without_font_file
 from viz.lens.plot import PLOT, plot_data
 from viz.lens.steps import STEPS, steps_data
 
@@ -111,7 +111,7 @@ def _lines(lens: Lens, say: Say, choices: Choices) -> dict:
         isolated=lens.rows if lens.change else (),
         theme=lens.theme,
     )
-    return _without_font_file(data)
+    return without_font_file(data)
 
 
 def _steps(lens: Lens, say: Say, choices: Choices) -> dict:
@@ -125,9 +125,4 @@ def _steps(lens: Lens, say: Say, choices: Choices) -> dict:
         chosen=lens.change,
         theme=lens.theme,
     )
-    return _without_font_file(data)
-
-
-def _without_font_file(data: dict) -> dict:
-    """A file fetches nothing: the pictures that it saves are drawn with the fonts of the system."""
-    return data | {"picture": data["picture"] | {"font_file": None}}
+    return without_font_file(data)

@@ -84,6 +84,11 @@ def lines_data(
     }
 
 
+def without_font_file(data: dict) -> dict:
+    """For a file, which fetches nothing: the pictures that it saves are drawn with the fonts of the system."""
+    return data | {"picture": data["picture"] | {"font_file": None}}
+
+
 def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dict]:
     """A repeated token keeps its own place, which is part of its name."""
     changed = set(changed)

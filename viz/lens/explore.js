@@ -269,6 +269,7 @@ function select(label, options, chosen, act) {
   const list = node("select", "");
   list.append(...options.map(([value, text]) => new Option(text, value, false, String(value) === String(chosen))));
   list.onchange = () => act(list.value);
+  list.setAttribute("aria-label", label); // else its options would be part of its name
   return node("label", "", label, list);
 }
 

@@ -56,8 +56,10 @@ class Exploration:
 
     def _repr_html_(self) -> str:
         """A frame as wide as the cell. Its scripts can reach neither the notebook nor the network."""
-        # Between single quotes, of which the page has fewest.
+        # Between single quotes, of which the page has fewest, and in ASCII, whatever encoding the notebook is read in:
+        # a script with one wrong character is none that the page's policy lets run.
         source = self.page.decode().replace("&", "&amp;").replace("'", "&#39;")
+        source = source.encode("ascii", "xmlcharrefreplace").decode()
         style = f"width: 100%; height: {self.height}px; border: 0"
         return f"<iframe sandbox='allow-scripts allow-downloads' style='{style}' srcdoc='{source}'></iframe>"
 

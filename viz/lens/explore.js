@@ -114,13 +114,11 @@ class Explorer {
     const { kind, places } = this;
     places.overview.hidden = kind.shape[0] * kind.shape[1] === 1;
     if (places.overview.hidden) return;
-    kind.mosaic ??= mosaicOf(kind);
     const { spec, ...rest } = kind.overview;
-    const heatmap = { ...spec.data[0], z: kind.mosaic };
+    kind.drawnOverview ??= JSON.stringify({ ...spec, data: [{ ...spec.data[0], z: mosaicOf(kind) }, ...spec.data.slice(1)] });
     const frames = headsOf(kind, this.layer, this.head).map((place) => frame(spec, place, kind.lines.colours.accent));
-    const drawn = { ...spec, data: [heatmap, ...spec.data.slice(1)], layout: { ...spec.layout, shapes: frames } };
     window.components.plot({
-      data: { ...rest, spec: JSON.stringify(drawn), answers: true },
+      data: { ...rest, spec: kind.drawnOverview, frames, answers: true },
       parentElement: places.overview,
       setTriggerValue: (_, { custom: [layer, head] }) => this.choose({ layer, head }),
     });

@@ -9,6 +9,7 @@ import os
 from model.changes import Change
 from model.corrector import Correction, Corrector, SentenceCorrection
 from model.folder import ModelFolderError
+from model.strict_npz import TraceError
 from model.trace import ATTENTION_KINDS, AttentionTrace
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Corrector",
     "ModelFolderError",
     "SentenceCorrection",
+    "TraceError",
 ]
 
 # TensorFlow reads it when it is imported. It leaves oneDNN off on processors without AVX-512, whose products

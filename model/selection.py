@@ -16,22 +16,23 @@ class Selection:
     layer: int | None = None
     head: int | None = None
 
-    def weights(self, trace: AttentionTrace) -> np.ndarray:
-        """(Q, K) float32. Raises ValueError for a kind that the trace lacks."""
-        maps = trace.attention(self.kind)  # (L, H, Q, K)
+    def weights(self, trace: AttentionTrace, kind: str | None = None) -> np.ndarray:
+        """(Q, K) float32, of another ``kind`` where one is given. Raises ValueError for a kind that the trace lacks."""
+        maps = trace.attention(kind or self.kind)  # (L, H, Q, K)
         maps = maps if self.layer is None else maps[self.layer : self.layer + 1]
         maps = maps if self.head is None else maps[:, self.head : self.head + 1]
         return maps[0, 0] if maps.shape[:2] == (1, 1) else maps.mean(axis=(0, 1), dtype=np.float32)
 
     def heads(self, trace: AttentionTrace) -> list[tuple[int, int]]:
         """Every (layer, head) that the map is a mean of; the one head itself where it is none."""
-        layers = range(trace.num_layers) if self.layer is None else (self.layer,)
-        heads = range(trace.num_heads) if self.head is None else (self.head,)
+        all_layers, all_heads = map(range, trace.shape(self.kind))
+        layers = all_layers if self.layer is None else (self.layer,)
+        heads = all_heads if self.head is None else (self.head,)
         return [(layer, head) for layer in layers for head in heads]
 
     def label(self, say: Callable[..., str], trace: AttentionTrace) -> str:
         """The words for layer and head, from the texts ``place_…`` of ``say``."""
-        if trace.num_layers == trace.num_heads == 1:
+        if trace.shape(self.kind) == (1, 1):
             return say("place_only")
         if self.layer is None:
             return say("place_all") if self.head is None else say("place_mean_layers", head=self.head + 1)

@@ -1,91 +1,131 @@
 """What one full pass of a network leaves behind: NumPy arrays with a documented shape each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
+from model.strict_npz import TraceError, read, write
+
 ATTENTION_KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
 
-# Fields that a network either fills both or leaves None both.
-_TOGETHER = (
-    ("encoder_attention", "decoder_attention"),
-    ("source_positional_encoding", "target_positional_encoding"),
-)
+VERSION = 1  # of the file; another one is refused
+_FORMAT = "attention-trace"
+# A row of float32 weights sums to 1 within 1e-6; of bfloat16, which some networks compute with, within this.
+_ROW_TOLERANCE = 1e-2
+_RANGE_TOLERANCE = 1e-4  # how far rounding may push a probability or a weight outside 0..1
+
+_RANKS = {  # how many dimensions each array has
+    **dict.fromkeys(ATTENTION_KINDS, 4),
+    **dict.fromkeys(("source_positional_encoding", "target_positional_encoding"), 2),
+    "log_probabilities": 1,
+    "alternative_probabilities": 2,
+}
+
+Spans = tuple[tuple[int, int], ...]  # (start, end) pairs, the end excluded
 
 
 @dataclass(frozen=True, kw_only=True)
 class AttentionTrace:
-    """Everything a picture of one correction needs, and nothing that needs TensorFlow.
+    """Everything a picture of one pass needs, and nothing that needs the network's library.
+
+    The pass may be an encoder-decoder's, an encoder's alone (no target) or a decoder's alone (no source).
+    ``kinds`` names the kinds of attention there are; each has its own number of layers and heads (``shape``).
+    What a network does not have, or what was not kept, is None or empty.
 
     Rows of every attention map are queries, columns are keys, and each row sums to 1.
     ``target_tokens[t]`` is the token PRODUCED by row ``t``; that row has consumed
-    ``decoder_input_tokens[: t + 1]``, so ``decoder_attention`` is exactly 0 right of its diagonal.
+    ``decoder_input_tokens[: t + 1]``, so ``decoder_attention`` is exactly 0 right of its diagonal. In a decoder
+    alone ``decoder_input_tokens`` is the text it read, and ``target_tokens`` the same text one token later.
 
-    A recurrent network attends from target to source alone: it has no self-attention and reads no
-    positional encoding, and these are None. ``kinds`` names what there is.
+    Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
+    Words count tokens, and every token is in one of them. They are needed only where words are not what
+    white space separates (``analysis.words``).
 
-    Shapes: L layers, H heads, S source tokens, T target tokens, D d_model, A alternatives.
+    Shapes: L layers, H heads, S source tokens, T target tokens, D d_model, A alternatives, W words.
     """
 
-    source_tokens: tuple[str, ...]  # (S,) what the encoder read, ending in the end mark
-    target_tokens: tuple[str, ...]  # (T,) what each decoder row produced, ending in the end mark
-    decoder_input_tokens: tuple[str, ...]  # (T,) the start mark, then target_tokens[:-1]
+    source_tokens: tuple[str, ...] = ()  # (S,) what the encoder read
+    target_tokens: tuple[str, ...] = ()  # (T,) what each decoder row produced
+    decoder_input_tokens: tuple[str, ...] = ()  # (T,) what each decoder row read last
     encoder_attention: np.ndarray | None = None  # (L, H, S, S) float32
     decoder_attention: np.ndarray | None = None  # (L, H, T, T) float32
-    cross_attention: np.ndarray  # (L, H, T, S) float32
+    cross_attention: np.ndarray | None = None  # (L, H, T, S) float32
     source_positional_encoding: np.ndarray | None = None  # (S, D) float32
     target_positional_encoding: np.ndarray | None = None  # (T, D) float32
-    log_probabilities: np.ndarray  # (T,) float32, natural logarithm, of each produced token
-    alternatives: tuple[tuple[str, ...], ...]  # (T, A) what else a row might have produced, likeliest first
-    alternative_probabilities: np.ndarray  # (T, A) float32
+    log_probabilities: np.ndarray | None = None  # (T,) float32, natural logarithm, of each produced token
+    alternatives: tuple[
+        tuple[str, ...], ...
+    ] = ()  # (T, A) what else a row might have produced, likeliest first
+    alternative_probabilities: np.ndarray | None = None  # (T, A) float32
+    source_text: str | None = None
+    target_text: str | None = None
+    source_spans: Spans | None = None  # (S, 2) where each source token stands in source_text
+    target_spans: Spans | None = None  # (T, 2) where each target token stands in target_text
+    source_words: Spans | None = None  # (W, 2) which source tokens each word has
+    target_words: Spans | None = None  # (W, 2) which target tokens each word has
 
     def __post_init__(self):
-        for one, other in _TOGETHER:
-            if (getattr(self, one) is None) != (getattr(self, other) is None):
-                raise ValueError(f"{one} and {other} come together, received one of them")
+        """Raises TraceError for fields whose shapes do not fit each other."""
+        if not self.kinds:
+            raise TraceError("kinds", "be at least one of " + ", ".join(ATTENTION_KINDS), "none")
+        for name in _RANKS:
+            if not isinstance(getattr(self, name), np.ndarray | None):
+                raise TraceError(name, "be a NumPy array", type(getattr(self, name)).__name__)
         source, target = len(self.source_tokens), len(self.target_tokens)
-        layers_heads = np.shape(self.cross_attention)[:2]
-        d_model = np.shape(self.source_positional_encoding)[-1:]
-        expected = {
-            "decoder_input_tokens": (target,),
-            "encoder_attention": (*layers_heads, source, source),
-            "decoder_attention": (*layers_heads, target, target),
-            "cross_attention": (*layers_heads, target, source),
-            "source_positional_encoding": (source, *d_model),
-            "target_positional_encoding": (target, *d_model),
-            "log_probabilities": (target,),
-            "alternative_probabilities": (target, *np.shape(self.alternatives)[1:]),
-            "alternatives": np.shape(self.alternative_probabilities),
-        }
-        for pair in _TOGETHER:
-            if getattr(self, pair[0]) is None:
-                expected = {name: shape for name, shape in expected.items() if name not in pair}
-        for name, shape in expected.items():
-            received = np.shape(getattr(self, name))
-            if received != shape:
-                raise ValueError(f"{name} should have the shape {shape}, received {received}")
+        _expect_shape("decoder_input_tokens", self.decoder_input_tokens, (target,))
+        for kind in self.kinds:
+            rows, columns = map(len, self.axes(kind))
+            received = np.shape(getattr(self, kind))
+            if len(received) != 4 or 0 in received or received[2:] != (rows, columns):
+                raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received)
+        self._check_positions(source, target)
+        if self.log_probabilities is not None:
+            _expect_shape("log_probabilities", self.log_probabilities, (target,))
+        if self.alternatives or self.alternative_probabilities is not None:
+            found = np.shape(self.alternative_probabilities)
+            _expect_shape("alternative_probabilities", self.alternative_probabilities, (target, *found[1:2]))
+            for place, row in enumerate(self.alternatives):
+                _expect_shape(f"alternatives[{place}]", row, found[1:])
+            _expect_shape("alternatives", self.alternatives, (target,))
+        for side, count in (("source", source), ("target", target)):
+            _check_spans(self, side, count)
+
+    def _check_positions(self, source: int, target: int) -> None:
+        sides = ("source_positional_encoding", source), ("target_positional_encoding", target)
+        d_model = next((np.shape(getattr(self, name))[1:] for name, _ in sides if self._has(name)), ())
+        for name, count in sides:
+            if self._has(name):
+                _expect_shape(name, getattr(self, name), (count, *(d_model or ("D",))))
+
+    def _has(self, name: str) -> bool:
+        return getattr(self, name) is not None
 
     @property
     def kinds(self) -> tuple[str, ...]:
         """Which of ATTENTION_KINDS there are, in their order."""
-        return tuple(kind for kind in ATTENTION_KINDS if getattr(self, kind) is not None)
+        return tuple(filter(self._has, ATTENTION_KINDS))
+
+    def shape(self, kind: str) -> tuple[int, int]:
+        """(L, H) of one of ``kinds``; of a recurrent network L is 1, however many layers recur."""
+        return self.attention(kind).shape[:2]
 
     @property
     def num_layers(self) -> int:
-        """L of every attention map; of a recurrent network 1, however many layers recur."""
-        return self.cross_attention.shape[0]
+        """The most layers of any kind."""
+        return max(self.shape(kind)[0] for kind in self.kinds)
 
     @property
     def num_heads(self) -> int:
-        return self.cross_attention.shape[1]
+        """The most heads of any kind."""
+        return max(self.shape(kind)[1] for kind in self.kinds)
 
     @property
     def positional_encoding(self) -> np.ndarray | None:
         """(P, D): the matrix both sides read their positions from, as far as this sentence needs it."""
-        source, target = self.source_positional_encoding, self.target_positional_encoding
-        if source is None:
-            return None
-        return source if len(source) >= len(target) else target
+        found = [self.source_positional_encoding, self.target_positional_encoding]
+        return max((matrix for matrix in found if matrix is not None), key=len, default=None)
 
     def attention(self, kind: str) -> np.ndarray:
         """(L, H, Q, K) of one of ``kinds``; ValueError for a kind this trace lacks."""
@@ -103,3 +143,123 @@ class AttentionTrace:
         if kind not in self.kinds:
             raise ValueError(f"attention kind should be one of {self.kinds}, received {kind!r}")
         return kind
+
+    def check(self) -> None:
+        """Raises TraceError for numbers that are no attention and no probabilities: not finite, outside 0..1, rows
+        that do not sum to 1 within 0.01, a decoder that looks ahead."""
+        for kind in self.kinds:
+            weights = self.attention(kind)
+            _expect_range(kind, weights, 0, 1)
+            sums = weights.sum(-1, dtype=np.float32)
+            if not np.abs(sums - 1).max() <= _ROW_TOLERANCE:
+                raise TraceError(kind, "have rows that sum to 1", f"sums from {sums.min()} to {sums.max()}")
+        if self.decoder_attention is not None and np.triu(self.decoder_attention, 1).any():
+            raise TraceError("decoder_attention", "be 0 right of its diagonal", "other weights")
+        _expect_range("log_probabilities", self.log_probabilities, -np.inf, 0)
+        _expect_range("alternative_probabilities", self.alternative_probabilities, 0, 1)
+        for name in ("source_positional_encoding", "target_positional_encoding"):
+            _expect_range(name, getattr(self, name), -np.inf, np.inf)
+
+    def save(self, path: str | Path | BinaryIO) -> None:
+        """Write one ``.npz`` without pickles, which ``load`` reads. Floats become float32.
+
+        Raises TraceError for what ``load`` would refuse.
+        """
+        self.check()
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        words = {name: value for name, value in values.items() if name not in arrays and value is not None}
+        write(path, arrays, {"format": _FORMAT, "version": VERSION} | words)
+
+    @classmethod
+    def load(cls, path: str | Path | BinaryIO) -> "AttentionTrace":
+        """What ``save`` wrote. The file may come from anywhere: it is checked before it is believed.
+
+        Raises TraceError, which names the field, what was expected and what was received; OSError where there is no
+        such file.
+        """
+        arrays, words = read(path, _RANKS)
+        for name, expected in (("format", _FORMAT), ("version", VERSION)):
+            if words.pop(name, None) != expected:
+                raise TraceError(name, f"be {expected!r}", "another one")
+        for name in words:
+            if name not in _OF_WORDS:
+                raise TraceError(name, "be a field of a trace", "a name that is none")
+        trace = cls(**arrays, **{name: _OF_WORDS[name](name, value) for name, value in words.items()})
+        trace.check()
+        return trace
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise TraceError(name, "be a text", type(value).__name__)
+    return value
+
+
+def _texts(name: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list):
+        raise TraceError(name, "be a list of texts", type(value).__name__)
+    return tuple(_text(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def _rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
+    if not isinstance(value, list):
+        raise TraceError(name, "be a list of lists of texts", type(value).__name__)
+    return tuple(_texts(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def _pairs(name: str, value: object) -> Spans:
+    whole = isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair) for pair in value
+    )
+    if not whole:
+        raise TraceError(name, "be a list of pairs of whole numbers", type(value).__name__)
+    return tuple((start, end) for start, end in value)
+
+
+_OF_WORDS = {
+    **dict.fromkeys(("source_tokens", "target_tokens", "decoder_input_tokens"), _texts),
+    **dict.fromkeys(("source_text", "target_text"), _text),
+    **dict.fromkeys(("source_spans", "target_spans", "source_words", "target_words"), _pairs),
+    "alternatives": _rows_of_texts,
+}
+
+
+def _expect_shape(name: str, value, shape: tuple) -> None:
+    received = np.shape(value) if isinstance(value, np.ndarray) or value is None else (len(value),)
+    if received != shape:
+        raise TraceError(name, f"have the shape {_spelled(shape)}", received)
+
+
+def _spelled(shape: tuple) -> str:
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+def _expect_range(name: str, values: np.ndarray | None, lowest: float, highest: float) -> None:
+    if values is None or not values.size:
+        return
+    smallest, largest = values.min(), values.max()  # NaN where there is one, and then no comparison holds
+    within = smallest >= lowest - _RANGE_TOLERANCE and largest <= highest + _RANGE_TOLERANCE
+    if not (within and np.isfinite(smallest) and np.isfinite(largest)):
+        limits = "" if lowest == -highest else f" and lie in {lowest}..{highest}"
+        raise TraceError(name, f"be finite{limits}", f"{smallest} to {largest}")
+
+
+def _check_spans(trace: AttentionTrace, side: str, tokens: int) -> None:
+    """Raises TraceError for spans outside their text and for words that leave tokens out."""
+    text, spans, words = (getattr(trace, f"{side}_{part}") for part in ("text", "spans", "words"))
+    if spans is not None:
+        if text is None:
+            raise TraceError(f"{side}_text", "come with the spans in it", "None")
+        _expect_shape(f"{side}_spans", spans, (tokens,))
+        for place, (start, end) in enumerate(spans):
+            if not 0 <= start <= end <= len(text):
+                raise TraceError(f"{side}_spans[{place}]", f"lie in 0..{len(text)}", (start, end))
+    if words is not None:
+        edges = [0, *(end for _, end in words)]
+        if (
+            edges[-1] != tokens
+            or [start for start, _ in words] != edges[:-1]
+            or any(s >= e for s, e in words)
+        ):
+            raise TraceError(f"{side}_words", f"cover {tokens} tokens one after the other", words)

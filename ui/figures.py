@@ -5,8 +5,9 @@ from collections.abc import Callable
 import plotly.graph_objects as go
 
 from ui import controls
-from ui.components.plot import plot, plot_data
+from ui.components.plot import plot
 from ui.texts import say
+from viz.lens.plot import plot_data
 
 MOST_COLUMNS_ON_A_PHONE = 20  # more scroll inside their box instead of melting into one another
 

@@ -1,13 +1,14 @@
 """The sentence that tells how to read one attention map, computed from that map."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from model.changes import Change
 from model.trace import AttentionTrace
+from viz.lens.changes import visible, what_happened
+from viz.lens.texts import Say
 
-Say = Callable[..., str]
 _MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
 
 
@@ -58,16 +59,6 @@ def _side(change: Change, kind: str) -> tuple[int, int]:
 
 def _change(say: Say, change: Change) -> str:
     return say(f"change_{what_happened(change)}", wrong=visible(change.wrong), right=visible(change.right))
-
-
-def what_happened(change: Change) -> str:
-    """ "replaced", "inserted" or "deleted", as the names of texts end."""
-    return "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
-
-
-def visible(text: str) -> str:
-    """Blanks and line ends as signs."""
-    return text.replace(" ", "␣").replace("\n", "↵")
 
 
 def _token(say: Say, token: str) -> str:

@@ -1,25 +1,7 @@
-"""Every text on the screen, from one folder per language with one file per room of the app."""
-
-import json
-from functools import cache
-from pathlib import Path
+"""Every text on the screen, in the language of the session."""
 
 from ui import address
-
-FOLDER = Path(__file__).parents[1] / "assets" / "texts"
-LANGUAGES = {"ko": "한국어", "en": "English"}
-
-
-@cache
-def table(language: str) -> dict[str, str]:
-    """Key -> text of one of LANGUAGES, from all files of its folder. Raises ValueError for a key said twice."""
-    texts: dict[str, str] = {}
-    for path in sorted((FOLDER / language).glob("*.json")):
-        part = json.loads(path.read_text("utf-8"))
-        if twice := sorted(texts.keys() & part.keys()):
-            raise ValueError(f"{path.name} says again what another file says: {twice}")
-        texts |= part
-    return texts
+from viz.lens.texts import LANGUAGES, table
 
 
 def language() -> str:

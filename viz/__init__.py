@@ -12,6 +12,7 @@ from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
 from viz.hidden import Hidden
 from viz.history import history_curves
+from viz.lens.explore import Exploration, explore
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap
@@ -26,6 +27,7 @@ __all__ = [
     "SIGNED",
     "THEMES",
     "WEIGHT",
+    "Exploration",
     "Hidden",
     "MapTexts",
     "MethodPanel",
@@ -39,6 +41,7 @@ __all__ = [
     "contribution_panels",
     "effect_mosaic",
     "embedding_sizes",
+    "explore",
     "growth_curves",
     "head_grid",
     "history_curves",

@@ -1,13 +1,90 @@
-"""Attention between words (eojeol) instead of syllables."""
+"""Attention between words (in Korean: eojeol) instead of tokens."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from model.tokenizer import SPECIAL_TOKENS, VISIBLE_SPACE
+from model.trace import AttentionTrace, Spans
 
 Words = tuple[tuple[int, int], ...]  # (start, end) of each word among the tokens; they leave nothing out
+
+
+@dataclass(frozen=True)
+class WordAxis:
+    """One axis of an attention map in words: which tokens each has, and what it is called."""
+
+    words: Words
+    labels: tuple[str, ...]
+
+
+def word_axes(trace: AttentionTrace, kind: str) -> tuple[WordAxis, WordAxis]:
+    """(rows, columns) of a kind of attention in words.
+
+    A side's words are those that the trace was given; else what white space separates in its text, where its tokens
+    have spans; else in the tokens themselves. The columns of decoder self-attention are the words of the rows, one
+    token later.
+
+    Raises ValueError for a kind that the trace lacks.
+    """
+    queries, keys = trace.axes(kind)
+    if kind == "encoder_attention":
+        rows = _axis(trace, "source", queries)
+        return rows, rows
+    rows = _axis(trace, "target", queries)
+    if kind == "cross_attention":
+        return rows, _axis(trace, "source", keys)
+    later = _one_later(rows.words, len(keys))
+    spans = trace.target_spans and ((0, 0), *trace.target_spans[:-1])
+    return rows, WordAxis(later, _labels(keys, later, trace.target_text, spans))
+
+
+def _axis(trace: AttentionTrace, side: str, tokens: Sequence[str]) -> WordAxis:
+    given, text, spans = (getattr(trace, f"{side}_{part}") for part in ("words", "text", "spans"))
+    if given is None:
+        given = words(tokens) if spans is None else words_in_text(text, spans)
+    return WordAxis(given, _labels(tokens, given, text, spans))
+
+
+def _labels(tokens: Sequence[str], words: Words, text: str | None, spans: Spans | None) -> tuple[str, ...]:
+    """What the text has where each word stands; its tokens where it has nothing there, such as marks."""
+    labels = word_labels(tokens, words)
+    if spans is None:
+        return labels
+    pieces = (text[spans[start][0] : spans[end - 1][1]].strip() for start, end in words)
+    return tuple(piece or label for piece, label in zip(pieces, labels, strict=True))
+
+
+def _one_later(words: Words, size: int) -> Words:
+    """The words with one more token before them, which stands alone, and as many tokens in all as before."""
+    moved = ((start + 1, min(end + 1, size)) for start, end in words)
+    return tuple(pair for pair in ((0, min(1, size)), *moved) if pair[0] < pair[1])
+
+
+def words_in_text(text: str, spans: Spans) -> Words:
+    """Where the words of a text stand among its tokens, by the characters from which each token was made.
+
+    A token begins a word where white space lies between its first visible character and the last one before it. One
+    of white space alone belongs to the word before it, one of no characters stands alone. In a text without white
+    space everything is one word.
+    """
+    starts, done, alone = (
+        [],
+        0,
+        True,
+    )  # done: the end of what was read; alone: nothing may join what stands before
+    for place, (start, end) in enumerate(spans):
+        piece = text[start:end]
+        visible = start + len(piece) - len(piece.lstrip())
+        apart = piece.strip() and any(map(str.isspace, text[done:visible]))
+        if not piece or alone or apart:
+            starts.append(place)
+        alone = not piece
+        if piece.strip():
+            done = start + len(piece.rstrip())
+    return tuple(pairwise([*starts, len(spans)]))
 
 
 def words(tokens: Sequence[str]) -> Words:

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import random_trace
-from ui.components.lines import SCRIPT, STYLE, lines_data
 from ui.texts import table
+from viz.lens.lines import LINES, lines_data
 from viz.theme import palette
 
 EN = table("en")
@@ -50,9 +50,9 @@ def show(browser, tmp_path):
     pages, errors = [], []
 
     def open_file(data: dict, width: int = 1280, theme: str = "light", touch: bool = False) -> Page:
-        script = base64.b64encode(SCRIPT.encode()).decode()
+        script = base64.b64encode(LINES.js.encode()).decode()
         words = json.dumps(data).replace("<", "\\u003c")
-        look = {"ground": GROUND[theme], "ink": palette(theme).text, "style": STYLE}
+        look = {"ground": GROUND[theme], "ink": palette(theme).text, "style": LINES.css}
         file = tmp_path / "lines.html"
         file.write_text(PAGE.format(data=words, script=script, **look), "utf-8")
         page = browser.new_page(viewport={"width": width, "height": 900}, has_touch=touch)

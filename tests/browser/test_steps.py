@@ -2,6 +2,7 @@
 
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,8 +12,9 @@ from model.changes import find_changes
 from model.selection import Selection
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import one_map_trace, propose, random_trace
-from ui.components.steps import SCRIPT, STYLE, steps_data
 from ui.texts import table
+from viz.lens import steps
+from viz.lens.steps import steps_data
 
 SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
 STEPS = len(TARGET) + 1
@@ -35,7 +37,8 @@ PAGE = """<!doctype html><html lang="ko"><meta charset="utf-8"><title>steps</tit
 def data_of(source=SOURCE, target=TARGET, trace=None, language="ko", changes=None, **options) -> dict:
     trace = trace or random_trace(source, target)
     changes = propose(source) if changes is None else changes
-    options = {"selection": Selection("cross_attention"), "place": "2층", "step": 1} | options
+    selection = options.pop("selection", Selection("cross_attention"))
+    options = {"weights": partial(selection.weights, trace), "place": "2층", "step": 1} | options
     return steps_data(lambda key, /, **v: table(language)[key].format(**v), trace, changes, **options)
 
 
@@ -59,7 +62,10 @@ def show(browser, tmp_path):
         ground = data["colours"]["sequential"][0]
         file = tmp_path / "steps.html"
         file.write_text(
-            PAGE.format(ground=ground, style=STYLE, script=in_script(SCRIPT), data=in_script(data)), "utf-8"
+            PAGE.format(
+                ground=ground, style=steps.STEPS.css, script=in_script(steps.STEPS.js), data=in_script(data)
+            ),
+            "utf-8",
         )
         page.goto(file.as_uri())
         page.wait_for_selector(".steps .cell")

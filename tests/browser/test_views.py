@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model.analysis.dot_product import dot_product_attention
-from model.analysis.edges import strongest_edges
 from model.analysis.edits import leading_heads
 from model.folder import ASSETS
 from model.positions import positional_encoding
@@ -26,6 +25,7 @@ from ui.address import DEFAULTS
 from ui.number_table import NumberTable
 from ui.texts import table
 from viz import number_text
+from viz.edges import strongest_edges
 
 SENTENCE = "고갱님이 오셧습니다."
 LAYER, HEAD, KIND = 1, 2, "cross_attention"  # counted from 0

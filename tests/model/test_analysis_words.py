@@ -1,7 +1,16 @@
 import numpy as np
 import pytest
 
-from model.analysis.words import by_word, masked_by_word, word_labels, words
+from model.analysis.words import (
+    WordAxis,
+    by_word,
+    masked_by_word,
+    word_axes,
+    word_labels,
+    words,
+    words_in_text,
+)
+from model.trace import AttentionTrace
 
 
 @pytest.mark.parametrize(
@@ -52,3 +61,46 @@ def test_a_word_is_masked_where_none_of_it_can_be_seen():
 def test_words_that_leave_something_out_are_refused(spans):
     with pytest.raises(ValueError, match="cover 3 tokens"):
         by_word(np.ones((3, 3)), ((0, 3),), spans)
+
+
+@pytest.mark.parametrize(
+    ("text", "spans", "found"),
+    [
+        # As byte-level tokenizers cut: the space belongs to the token behind it.
+        ("un happy day", ((0, 2), (2, 8), (8, 10), (10, 12), (12, 12)), ((0, 1), (1, 2), (2, 4), (4, 5))),
+        # As WordPiece does: no token holds a space.
+        ("손님이 왔다", ((0, 0), (0, 2), (2, 3), (4, 6), (6, 6)), ((0, 1), (1, 3), (3, 4), (4, 5))),
+        # Bytes of one character have the same span.
+        ("가 나", ((0, 1), (0, 1), (1, 2), (2, 3), (2, 3)), ((0, 3), (3, 5))),
+        ("日本語", ((0, 2), (2, 3)), ((0, 2),)),
+        (" a", ((0, 1), (1, 2)), ((0, 1), (1, 2))),
+        ("", (), ()),
+    ],
+)
+def test_words_come_from_the_spaces_between_spans(text, spans, found):
+    assert words_in_text(text, spans) == found
+
+
+def decoder_alone(**fields) -> AttentionTrace:
+    weights = np.tril(np.ones((1, 1, 4, 4), np.float32)) / np.arange(1, 5, dtype=np.float32)[:, None]
+    tokens = ("Ġun", "happy", "Ġday", "!")
+    return AttentionTrace(
+        target_tokens=tokens,
+        decoder_input_tokens=("<s>", *tokens[:-1]),
+        decoder_attention=weights,
+        **fields,
+    )
+
+
+def test_a_decoders_columns_are_its_words_one_token_later():
+    trace = decoder_alone(target_text=" unhappy day!", target_spans=((0, 3), (3, 8), (8, 12), (12, 13)))
+    rows, columns = word_axes(trace, "decoder_attention")
+    assert rows == WordAxis(((0, 2), (2, 4)), ("unhappy", "day!"))
+    assert columns == WordAxis(((0, 1), (1, 3), (3, 4)), ("<s>", "unhappy", "day"))
+    by_word(trace.decoder_attention, rows.words, columns.words)
+
+
+def test_words_that_were_given_are_taken():
+    rows, columns = word_axes(decoder_alone(target_words=((0, 3), (3, 4))), "decoder_attention")
+    assert rows.words == ((0, 3), (3, 4))
+    assert columns == WordAxis(((0, 1), (1, 4)), ("<s>", "ĠunhappyĠday"))

@@ -13,10 +13,10 @@ from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace, random_trace
 from tests.ui.screen import component
 from tests.ui.screen import told as reading
 from tests.ui.view_script import run_at
-from ui.components import lines
 from ui.lens import Lens
 from ui.texts import table
 from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
+from viz.lens.lines import MOST_HEADS, MOST_LINES, lines_data
 
 SENTENCE = "고갱이 왔다"
 lens = partial(view_script.lens, layer=None, head=None, source=SENTENCE)
@@ -75,7 +75,7 @@ def test_heads_of_an_address_are_read_as_far_as_they_exist(text, heads):
 
 def test_no_more_heads_are_drawn_than_there_are_colours():
     everything = ",".join(f"{layer}.{head}" for layer in range(1, 9) for head in range(1, 9))
-    assert len(chosen_heads(everything, 8, 8)) == lines.MOST_HEADS
+    assert len(chosen_heads(everything, 8, 8)) == MOST_HEADS
     with pytest.raises(ValueError, match="received 9"):
         draw(lens(), [("a", lens().weights)] * 9)
 
@@ -182,15 +182,13 @@ def test_the_one_map_of_a_recurrent_network_leaves_no_head_to_choose():
 def test_nothing_but_the_end_mark_is_drawn_too():
     empty = lens(source="가")
     trace = one_map_trace("", "")
-    data = lines.lines_data(
-        say, trace, "cross_attention", [("a", trace.cross_attention[0, 0])], mass=0.6, label=""
-    )
+    data = lines_data(say, trace, "cross_attention", [("a", trace.cross_attention[0, 0])], mass=0.6, label="")
     assert data["heads"][0]["edges"] == [[0, 0, 1.0]]
     assert len(draw(empty, [("a", empty.weights)])["queries"]) == 2
 
 
 def draw(lens: Lens, heads, mass: float = 0.6) -> dict:
-    return lines.lines_data(say, lens.trace, lens.kind, heads, mass=mass, label="lines")
+    return lines_data(say, lens.trace, lens.kind, heads, mass=mass, label="lines")
 
 
 def test_weights_that_do_not_fit_the_tokens_are_refused():
@@ -203,10 +201,10 @@ def test_a_long_sentence_leaves_out_weak_lines_of_every_row_and_says_how_many():
     trace = one_map_trace("가" * (length - 1), "가" * (length - 1))
     even = np.full((length, length), 1 / length, np.float32)
     even[7] = np.eye(length)[7]
-    drawing = partial(lines.lines_data, say, trace, "cross_attention", mass=0.95, label="lines")
+    drawing = partial(lines_data, say, trace, "cross_attention", mass=0.95, label="lines")
     data = drawing([("even", even), ("alike", even)])
     rows = [query for head in data["heads"] for query, _, _ in head["edges"]]
-    assert len(rows) <= lines.MOST_LINES
+    assert len(rows) <= MOST_LINES
     counts = np.bincount(rows, minlength=length)
     assert counts[7] == 2
     assert len(set(np.delete(counts, 7))) == 1

@@ -11,6 +11,7 @@ import viz
 from tests.ui.hostile import VALUES
 from ui.components import plot
 from ui.texts import LANGUAGES, table
+from viz.lens.plot import PLOT, plot_data
 
 WEIGHTS = np.full((2, 3), 1 / 3, np.float32)
 
@@ -20,7 +21,7 @@ def say(key: str, /, **values) -> str:
 
 
 def data_of(figure: go.Figure, **options) -> dict:
-    return plot.plot_data(say, figure, **{"label": "어텐션", "file": "고객-heatmap"} | options)
+    return plot_data(say, figure, **{"label": "어텐션", "file": "고객-heatmap"} | options)
 
 
 def test_the_figure_travels_as_plotly_spells_it():
@@ -50,7 +51,7 @@ def test_a_saved_picture_has_the_ground_of_its_theme():
 
 def test_every_word_of_the_toolbar_is_said_in_every_language():
     for language in LANGUAGES:
-        words = plot.plot_data(table(language).__getitem__, go.Figure(), label="", file="")["words"]
+        words = plot_data(table(language).__getitem__, go.Figure(), label="", file="")["words"]
         assert all([words["png"], words["svg"], *words["plotly"].values()])
         assert {"Zoom", "Pan", "Reset axes"} <= words["plotly"].keys()
 
@@ -92,5 +93,5 @@ def test_a_figure_that_answers_to_no_click_says_so(shown):
 
 
 def test_the_script_is_one_module_with_one_export():
-    assert plot.SCRIPT.count("export default") == 1
-    assert "import " not in plot.SCRIPT.split("export default")[0]
+    assert PLOT.js.count("export default") == 1
+    assert "import " not in PLOT.js.split("export default")[0]

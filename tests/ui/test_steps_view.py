@@ -3,6 +3,7 @@
 import base64
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from model.changes import find_changes
 from model.selection import Selection
 from tests.ui.fake_corrector import HEADS, one_map_trace, propose, random_trace
 from tests.ui.screen import component
-from ui.components.steps import WEIGHT_UNIT, packed, produced_place, revision, steps_data
 from ui.texts import table
 from ui.views.steps import hesitation, share
+from viz.lens.steps import WEIGHT_UNIT, packed, produced_place, revision, steps_data
 
 SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
 CHANGES = propose(SOURCE)
@@ -25,7 +26,8 @@ def say(key: str, /, **values: object) -> str:
 
 
 def data_of(trace, changes=CHANGES, **options) -> dict:
-    options = {"selection": Selection("cross_attention"), "place": "2층", "step": 1} | options
+    selection = options.pop("selection", Selection("cross_attention"))
+    options = {"weights": partial(selection.weights, trace), "place": "2층", "step": 1} | options
     return steps_data(say, trace, changes, **options)
 
 

@@ -8,11 +8,12 @@ import streamlit as st
 
 from ui.components.diagram_layout import FORMS, Box, Column, Drawing, arrange
 from ui.reading import Say
+from viz.lens import script
 from viz.theme import FONT_FAMILY, palette
 
 # A page that works without Streamlit needs these two, the data, and an element to draw in.
 _FOLDER = Path(__file__).parent
-SCRIPT = "\n".join((_FOLDER / name).read_text("utf-8") for name in ("save.js", "diagram.js"))
+SCRIPT = "\n".join(path.read_text("utf-8") for path in (script.FOLDER / "save.js", _FOLDER / "diagram.js"))
 STYLE = (_FOLDER / "diagram.css").read_text("utf-8")
 _FONT_FILE = "app/static/NotoSansKR-subset.woff2"
 _COMPONENT = st.components.v2.component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)

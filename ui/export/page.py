@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from model.changes import Change
 from ui import reading
-from ui.export import document, parts
-from ui.export.document import Component
+from ui.export import parts
 from ui.numbers_text import probability
+from viz.lens import document
+from viz.lens.document import Component
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices

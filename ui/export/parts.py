@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -11,10 +12,12 @@ import plotly.graph_objects as go
 import viz
 from model.selection import Selection
 from ui import reading
-from ui.components import lines, plot, steps
-from ui.export.document import Component
 from ui.views import heatmap as full_size
 from ui.views.received import changed_columns
+from viz.lens.document import Component
+from viz.lens.lines import LINES, lines_data, without_font_file
+from viz.lens.plot import PLOT, plot_data
+from viz.lens.steps import STEPS, steps_data
 
 if TYPE_CHECKING:
     from ui.lens import Lens
@@ -83,26 +86,21 @@ def place(lens: Lens, say: Say, head: Head | None = None) -> str:
 def moving(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
     """The pictures that answer to a finger: lines, and decoding step by step."""
     return (
-        Component(
-            "lines", lines.SCRIPT, _lines(lens, say, choices), '<div class="lines"></div>', lines.STYLE
-        ),
-        Component(
-            "steps", steps.SCRIPT, _steps(lens, say, choices), '<div class="steps"></div>', steps.STYLE
-        ),
+        Component("lines", LINES, _lines(lens, say, choices)),
+        Component("steps", STEPS, _steps(lens, say, choices)),
     )
 
 
 def drawn(name: str, figure: go.Figure, say: Say, *, label: str, theme: str) -> Component:
     """A figure as the component by which the app draws it, too."""
-    data = plot.plot_data(say, figure, label=label, file=name, theme=theme)
-    return Component(name, plot.SCRIPT, data, '<div class="plot"></div>', plot.STYLE, isolated=False)
+    return Component(name, PLOT, plot_data(say, figure, label=label, file=name, theme=theme))
 
 
 def _lines(lens: Lens, say: Say, choices: Choices) -> dict:
     named = []
     for head in choices.heads:
         named.append((place(lens, say, head), Selection(lens.kind, *head).weights(lens.trace)))
-    data = lines.lines_data(
+    data = lines_data(
         say,
         lens.trace,
         lens.kind,
@@ -113,23 +111,18 @@ def _lines(lens: Lens, say: Say, choices: Choices) -> dict:
         isolated=lens.rows if lens.change else (),
         theme=lens.theme,
     )
-    return _without_font_file(data)
+    return without_font_file(data)
 
 
 def _steps(lens: Lens, say: Say, choices: Choices) -> dict:
-    data = steps.steps_data(
+    data = steps_data(
         say,
         lens.trace,
         lens.sentence.changes,
-        selection=lens.selection,
+        weights=partial(lens.selection.weights, lens.trace),
         place=place(lens, say),
         step=choices.step,
         chosen=lens.change,
         theme=lens.theme,
     )
-    return _without_font_file(data)
-
-
-def _without_font_file(data: dict) -> dict:
-    """A file fetches nothing: the pictures that it saves are drawn with the fonts of the system."""
-    return data | {"picture": data["picture"] | {"font_file": None}}
+    return without_font_file(data)

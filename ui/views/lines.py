@@ -8,12 +8,13 @@ import streamlit as st
 from model.analysis.edits import row_positions
 from model.selection import Selection
 from ui import address, reading
-from ui.components.lines import MOST_HEADS, lines, lines_data
+from ui.components.lines import lines
 from ui.lens import Lens
 from ui.settings import Number
 from ui.texts import say
 from ui.views.received import changed_columns
 from ui.views.view import Values, View
+from viz.lens.lines import MOST_HEADS, lines_data
 
 MASS = Number("mass", 10, 95, start=60, step=5)  # percent of each row's weight that its lines carry together
 # Two short formulas: a long one would have to scroll on a phone.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.edits import row_positions
-from model.analysis.words import by_word, masked_by_word, word_labels, words
+from model.analysis.words import WordAxis, by_word, masked_by_word, word_axes
 from ui.lens import Lens
 
 MARKS = ("<s>", "</s>")
@@ -82,10 +82,11 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
     which have no such place, stay as they are. A sentence of marks alone keeps them.
     """
     values = _minus_copy(lens) if minus_copy else lens.weights
-    query_spans, key_spans = (
-        words(tokens) if by_words else tuple((place, place + 1) for place in range(len(tokens)))
-        for tokens in (lens.queries, lens.keys)
-    )
+    if by_words:
+        rows_axis, columns_axis = word_axes(lens.trace, lens.kind)
+    else:
+        rows_axis, columns_axis = map(_each_token, (lens.queries, lens.keys))
+    query_spans, key_spans = rows_axis.words, columns_axis.words
     masked = lens.masked
     if by_words:
         values = by_word(values, query_spans, key_spans).astype(np.float32)
@@ -97,12 +98,16 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
     return MapCells(
         np.ascontiguousarray(values[rows, columns]),
         None if masked is None else masked[rows, columns],
-        word_labels(lens.queries, query_spans)[rows],
-        word_labels(lens.keys, key_spans)[columns],
+        rows_axis.labels[rows],
+        columns_axis.labels[columns],
         query_spans[rows],
         key_spans[columns],
         (rows.start, columns.start),
     )
+
+
+def _each_token(tokens: tuple[str, ...]) -> WordAxis:
+    return WordAxis(tuple((place, place + 1) for place in range(len(tokens))), tokens)
 
 
 def _minus_copy(lens: Lens) -> np.ndarray:

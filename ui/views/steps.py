@@ -1,17 +1,21 @@
 """Decoding step by step: what was written, what else was considered, and what was looked at."""
 
+from functools import partial
+
 import numpy as np
 import streamlit as st
 
 from model.changes import Change
 from model.trace import AttentionTrace
 from ui import address, markup, reading
-from ui.components.steps import NAMES, change_label, produced_place, revision, steps, steps_data
+from ui.components.steps import steps
 from ui.lens import Lens
 from ui.numbers_text import probability
 from ui.reading import Say
 from ui.texts import say
 from ui.views.view import Values, View
+from viz.lens.changes import change_label
+from viz.lens.steps import NAMES, produced_place, revision, steps_data
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
 _SHOWN = "steps_shown_last"
@@ -23,7 +27,7 @@ def draw(lens: Lens, values: Values) -> None:
         say,
         lens.trace,
         lens.sentence.changes,
-        selection=lens.selection,
+        weights=partial(lens.selection.weights, lens.trace),
         place=lens.place,
         step=first_step(lens),
         chosen=lens.change,

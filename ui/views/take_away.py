@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ui.lens import Lens
     from ui.views.view import View
 
-PAGE_MEGABYTES = 2  # what a page weighs before anything is in it: Plotly, and the font
+PAGE_MEGABYTES = 1  # what a page weighs before anything is in it: Plotly, and the font
 _NAME_LENGTH = 20
 
 

@@ -198,11 +198,11 @@ class Player {
     this.decision.heading.textContent = seen.decision.title;
     drawBars(this.decision, seen.decision.bars);
     this.decision.remark.textContent = seen.decision.note;
-    this.source.heading.textContent = fill(texts.steps_source, { place });
-    this.drawStrip("source", seen.source, colours);
-    this.self.box.hidden = !seen.self;
-    this.self.heading.textContent = fill(texts.steps_self, { place });
-    if (seen.self) this.drawStrip("self", seen.self, colours);
+    for (const name of ["source", "self"]) {
+      this[name].box.hidden = !seen[name];
+      this[name].heading.textContent = fill(texts[`steps_${name}`], { place });
+      if (seen[name]) this.drawStrip(name, seen[name], colours);
+    }
   }
 
   /** What is written so far; what is still to come keeps its room, so that nothing jumps. */

@@ -51,13 +51,16 @@ class Plot {
 
   show(data, trigger) {
     this.trigger = trigger;
+    const drawn = this.figure;
     if (data.spec !== this.data?.spec || data.file !== this.data?.file || data.ground !== this.data?.ground) {
       this.data = data;
       this.figure = JSON.parse(data.spec);
       this.canvas.setAttribute("aria-label", data.label);
       this.drawnFor = null;
-      this.resize();
     }
+    if (data.frames) this.figure.layout.shapes = data.frames;
+    if (this.figure !== drawn) this.resize();
+    else if (data.frames) this.reframe();
     // What stands above the figure decides how much of the window is left, and can change without the figure's own box.
     for (let part = this.root; part; part = part.parentElement) this.watch.observe(part);
   }
@@ -92,6 +95,12 @@ class Plot {
     }
     if (this.cursor) this.point(this.cursor);
     this.root.dataset.drawn = String(turn);
+  }
+
+  /** Other frames over the same picture; drawing that again would take much longer. */
+  async reframe() {
+    await this.busy;
+    if (this.listens && this.drawnFor) this.busy = window.Plotly.relayout(this.canvas, { shapes: this.figure.layout.shapes });
   }
 
   config() {

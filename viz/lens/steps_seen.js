@@ -29,7 +29,7 @@ function seenAt(data, row) {
     rest: target.slice(row + 1, Math.max(row + 1, RECENT)).join("").replaceAll("␣", " "),
     ...candidatesAt(data, row),
     decision: decisionAt(data, row),
-    source: strip(data, source, data.cross.subarray(row * source.length, (row + 1) * source.length), isWrong),
+    source: data.cross && strip(data, source, data.cross.subarray(row * source.length, (row + 1) * source.length), isWrong),
     // A position of the decoder's input holds the token that the row before it produced.
     self: own ? strip(data, inputs, own, (place) => isNew(place - 1), true) : null,
   };

@@ -1,0 +1,186 @@
+"""The adapters against what transformers itself returns, with tiny untrained models and tokenizers trained here.
+
+Run by `pytest examples`; see requirements-examples.txt.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+from transformers import (
+    BartConfig,
+    BartForConditionalGeneration,
+    BertConfig,
+    BertModel,
+    GPT2Config,
+    GPT2LMHeadModel,
+    MarianConfig,
+    MarianMTModel,
+    PreTrainedTokenizerFast,
+    T5Config,
+    T5ForConditionalGeneration,
+)
+
+from examples.hugging_face import trace_decoder, trace_encoder, trace_encoder_decoder
+from model import AttentionTrace
+from model.analysis.words import word_axes
+from viz import explore
+
+CORPUS = [
+    "the cat sat on the mat",
+    "손님이 왔는데 방이 없으면 어떡해요?",
+    "a dog and a cat",
+    "방이 없어요",
+] * 20
+TEXT = "the cat 손님이 왔는데"
+PAD, START, END, UNKNOWN = range(4)
+MARKS = ["<pad>", "<s>", "</s>", "<unk>"]
+
+
+def trained(kind: str) -> PreTrainedTokenizerFast:
+    """A tokenizer of one sort, of about 200 tokens."""
+    if kind == "bytes":  # as GPT-2 and BART
+        tokenizer = Tokenizer(models.BPE(unk_token="<unk>"))
+        tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+        tokenizer.decoder = decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+        trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=MARKS, initial_alphabet=alphabet)
+    elif kind == "pieces":  # as MarianMT and T5
+        tokenizer = Tokenizer(models.Unigram())
+        tokenizer.pre_tokenizer = pre_tokenizers.Metaspace()
+        tokenizer.decoder = decoders.Metaspace()
+        trainer = trainers.UnigramTrainer(vocab_size=80, special_tokens=MARKS, unk_token="<unk>")
+    else:  # as BERT
+        tokenizer = Tokenizer(models.WordPiece(unk_token="<unk>"))
+        tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+        tokenizer.decoder = decoders.WordPiece()
+        trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=MARKS)
+    tokenizer.train_from_iterator(CORPUS, trainer)
+    if kind != "bytes":
+        ends = [("<s>", START), ("</s>", END)]
+        tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="<pad>", bos_token="<s>", eos_token="</s>", unk_token="<unk>"
+    )
+
+
+MARK_IDS = {
+    "pad_token_id": PAD,
+    "bos_token_id": START,
+    "eos_token_id": END,
+    "decoder_start_token_id": PAD,
+    "forced_eos_token_id": END,
+}
+SIZES = {"d_model": 16, "encoder_layers": 2, "decoder_layers": 3}
+WIDTHS = {"encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "dropout": 0.5, "attention_dropout": 0.5}
+HEADS = {"encoder_attention_heads": 4, "decoder_attention_heads": 2}
+ENCODER_DECODERS = {
+    "marian": lambda size: MarianMTModel(
+        MarianConfig(vocab_size=size, **SIZES, **WIDTHS, **HEADS, **MARK_IDS)
+    ),
+    "bart": lambda size: BartForConditionalGeneration(
+        BartConfig(vocab_size=size, **SIZES, **WIDTHS, **HEADS, **MARK_IDS)
+    ),
+    "t5": lambda size: T5ForConditionalGeneration(
+        T5Config(
+            vocab_size=size,
+            d_model=16,
+            d_kv=4,
+            d_ff=32,
+            num_layers=2,
+            num_decoder_layers=3,
+            num_heads=4,
+            use_cache=False,  # transformers 5.23 gives the decoder's cache as many layers as the encoder has
+            **MARK_IDS,
+        )
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(0)
+
+
+def assert_equal(weights: np.ndarray, attentions: tuple[torch.Tensor, ...]) -> None:
+    """(L, H, Q, K) against the L tensors (1, H, Q, K) of ``output_attentions``."""
+    assert len(weights) == len(attentions)
+    for one, other in zip(weights, attentions, strict=True):
+        np.testing.assert_allclose(one, other[0].numpy(), atol=1e-6, rtol=0)
+
+
+def assert_travels(trace: AttentionTrace, tmp_path: Path) -> None:
+    trace.save(tmp_path / "trace.npz")
+    found = AttentionTrace.load(tmp_path / "trace.npz")
+    for kind in trace.kinds:
+        np.testing.assert_array_equal(found.attention(kind), trace.attention(kind))
+        for axis in word_axes(found, kind):
+            assert all(axis.labels)
+    assert b"data-component" in explore(found).page
+
+
+@pytest.mark.parametrize("kind", ["bytes", "pieces"])
+@pytest.mark.parametrize("name", ENCODER_DECODERS)
+def test_an_encoder_decoder(name, kind, tmp_path):
+    tokenizer = trained(kind)
+    model = ENCODER_DECODERS[name](len(tokenizer))
+    trace = trace_encoder_decoder(model, tokenizer, TEXT, max_new_tokens=9)
+    source = tokenizer(TEXT, return_tensors="pt").input_ids
+    read = torch.tensor([tokenizer.convert_tokens_to_ids(list(trace.decoder_input_tokens))])
+    with torch.no_grad():
+        out = model(input_ids=source, decoder_input_ids=read, output_attentions=True)
+    assert_equal(trace.encoder_attention, out.encoder_attentions)
+    assert_equal(trace.decoder_attention, out.decoder_attentions)
+    assert_equal(trace.cross_attention, out.cross_attentions)
+    heads = (4, 4) if name == "t5" else (4, 2)
+    assert [trace.shape(each) for each in trace.kinds] == [(2, heads[0]), (3, heads[1]), (3, heads[1])]
+    produced = tokenizer.convert_tokens_to_ids(list(trace.target_tokens))
+    assert produced[:-1] == read[0, 1:].tolist()
+    logs = out.logits[0].log_softmax(-1)[range(len(produced)), produced]
+    np.testing.assert_allclose(trace.log_probabilities, logs.numpy(), atol=1e-5)
+    assert trace.source_text == TEXT
+    assert_travels(trace, tmp_path)
+
+
+def test_an_encoder(tmp_path):
+    tokenizer = trained("words")
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        intermediate_size=32,
+    )
+    model = BertModel(config)
+    trace = trace_encoder(model, tokenizer, TEXT)
+    with torch.no_grad():
+        out = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True)
+    assert_equal(trace.encoder_attention, out.attentions)
+    assert trace.kinds == ("encoder_attention",)
+    assert word_axes(trace, "encoder_attention")[0].labels == (
+        "<s>",
+        "the",
+        "cat",
+        "손님이",
+        "왔는데",
+        "</s>",
+    )
+    assert_travels(trace, tmp_path)
+
+
+def test_a_decoder(tmp_path):
+    tokenizer = trained("bytes")
+    model = GPT2LMHeadModel(
+        GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=3, n_head=4, n_positions=64)
+    )
+    trace = trace_decoder(model, tokenizer, TEXT)
+    ids = tokenizer(TEXT, return_tensors="pt").input_ids
+    with torch.no_grad():
+        out = model(input_ids=ids, output_attentions=True)
+    assert_equal(trace.decoder_attention, out.attentions)
+    assert trace.kinds == ("decoder_attention",)
+    produced = tokenizer.convert_tokens_to_ids(list(trace.target_tokens))
+    assert produced == [*ids[0, 1:].tolist(), int(out.logits[0, -1].argmax())]
+    assert_travels(trace, tmp_path)

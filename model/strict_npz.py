@@ -1,0 +1,123 @@
+"""One ``.npz`` of known arrays and some JSON, read as if whoever wrote it meant harm.
+
+NumPy allocates whatever size a file claims to have before it reads it. Here every claim is held against the
+size of the file first, and nothing is unpickled.
+"""
+
+import io
+import json
+import math
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+MOST_BYTES = 20 * 2**20  # of a file
+MOST_UNPACKED = 256 * 2**20  # of everything in it
+MOST_WORDS = 8 * 2**20  # of its JSON
+_LONGEST_HEADER = 1_000  # bytes; NumPy's own have about 120
+_WORDS = "words"  # the JSON, as an array of its bytes
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no more than they are asked for
+
+
+class TraceError(ValueError):
+    """A field of a trace, or the file that should hold one, is not what it should be."""
+
+    def __init__(self, field: str, expected: str, received: object):
+        text = str(received)
+        super().__init__(f"{field} should {expected}, received {text[:200]}{'…' * (len(text) > 200)}")
+        self.field = field
+
+
+def write(path: str | Path | BinaryIO, arrays: Mapping[str, np.ndarray], words: object) -> None:
+    """Write ``arrays`` as float32 and ``words`` as JSON. Raises TraceError where ``read`` would refuse the size."""
+    data = np.frombuffer(json.dumps(words).encode("ascii"), np.uint8)
+    packed = {name: np.ascontiguousarray(value, np.float32) for name, value in arrays.items()}
+    unpacked = data.nbytes + sum(value.nbytes for value in packed.values())
+    if unpacked > MOST_UNPACKED:
+        raise TraceError("the arrays", f"have at most {MOST_UNPACKED:,} bytes", f"{unpacked:,}")
+    file = io.BytesIO()
+    np.savez_compressed(file, **packed, **{_WORDS: data})
+    if file.tell() > MOST_BYTES:
+        raise TraceError("the file", f"have at most {MOST_BYTES:,} bytes", f"{file.tell():,}")
+    if isinstance(path, str | Path):
+        Path(path).write_bytes(file.getvalue())
+    else:
+        path.write(file.getvalue())
+
+
+def read(
+    path: str | Path | BinaryIO, ranks: Mapping[str, int]
+) -> tuple[dict[str, np.ndarray], dict[str, object]]:
+    """(arrays, words): float32 arrays of ``ranks``, a name -> its number of dimensions, as far as the file has them,
+    and what was written as JSON beside them.
+
+    Raises TraceError for anything else, and OSError where there is no such file.
+    """
+    if isinstance(path, str | Path):
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+    else:
+        content = path.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise TraceError("the file", f"have at most {MOST_BYTES:,} bytes", "more")
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            members = _members(archive, {*ranks, _WORDS})
+            arrays = {name: _array(archive, info, name, ranks.get(name, 1)) for name, info in members.items()}
+    except TraceError:
+        raise
+    except Exception as error:  # a dozen kinds, depending on which byte is wrong
+        raise TraceError("the file", "be an .npz archive", f"a damaged one: {error}") from error
+    return arrays, _words(arrays.pop(_WORDS))
+
+
+def _members(archive: zipfile.ZipFile, known: set[str]) -> dict[str, zipfile.ZipInfo]:
+    """The parts of the archive by their name, once their names and their sizes are right."""
+    members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+    if len(members) != len(archive.infolist()):
+        raise TraceError("the file", "hold every array once", "one twice")
+    if any(info.compress_type not in _METHODS for info in members.values()):
+        raise TraceError("the file", "be stored or deflated", "another method")
+    if strange := sorted(members.keys() - known):
+        raise TraceError(strange[0], "be a field of a trace", "a name that is none")
+    if _WORDS not in members:
+        raise TraceError(_WORDS, "be there", "none")
+    if members[_WORDS].file_size > MOST_WORDS:
+        raise TraceError(_WORDS, f"have at most {MOST_WORDS:,} bytes", f"{members[_WORDS].file_size:,}")
+    unpacked = sum(info.file_size for info in members.values())
+    if unpacked > MOST_UNPACKED:
+        raise TraceError("the file", f"unpack to at most {MOST_UNPACKED:,} bytes", f"{unpacked:,}")
+    return members
+
+
+def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str, rank: int) -> np.ndarray:
+    with archive.open(info) as part:
+        version = np.lib.format.read_magic(part)
+        if version != (1, 0):  # later ones have headers of gigabytes
+            raise TraceError(name, "be an array of .npy version 1.0", version)
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(part, max_header_size=_LONGEST_HEADER)
+        kinds = "u" if name == _WORDS else "f"
+        if dtype.kind not in kinds or dtype.itemsize > 8:
+            raise TraceError(name, f"be of {'bytes' if name == _WORDS else 'floats'}", f"dtype {dtype}")
+        if len(shape) != rank:
+            raise TraceError(name, f"have {rank} dimensions", f"the shape {shape}")
+        size = math.prod(shape) * dtype.itemsize  # of Python's integers, which do not overflow
+        if part.tell() + size != info.file_size:
+            left = info.file_size - part.tell()
+            raise TraceError(name, f"hold the {size:,} bytes of its shape {shape}", f"{left:,}")
+        data = part.read(size)  # no more: the packed bytes may go on for gigabytes
+    values = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+    return values if name == _WORDS else np.ascontiguousarray(values, np.float32)
+
+
+def _words(data: np.ndarray) -> dict[str, object]:
+    try:
+        words = json.loads(data.tobytes())
+    except (ValueError, RecursionError) as error:
+        raise TraceError(_WORDS, "be JSON", str(error)) from error
+    if not isinstance(words, dict):
+        raise TraceError(_WORDS, "be a JSON object", type(words).__name__)
+    return words

@@ -1,0 +1,141 @@
+"""The lens as a notebook's output: a frame in another page, without a network."""
+
+import numpy as np
+import pytest
+from playwright.sync_api import FrameLocator, expect
+
+from model.selection import Selection
+from model.trace import AttentionTrace
+from tests.browser.visit import PATIENCE
+from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
+from tests.viz.test_explore import NASTY, large
+from viz import explore
+from viz.edges import strongest_edges
+
+TRACE = random_trace("고갱님이 왓다", "고객님이 왔다", seed=4)
+NOTEBOOK = "<!doctype html><title>cell</title><div style='width: {width}px'>{cell}</div>"
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Opens what ``explore`` made as a cell of a page; errors and requests fail the test."""
+    contexts, complaints = [], []
+
+    def open_cell(exploration, width: int = 1200) -> FrameLocator:
+        path = tmp_path / "cell.html"
+        path.write_text(NOTEBOOK.format(width=width, cell=exploration._repr_html_()), "utf-8")
+        context = browser.new_context(viewport={"width": width + 40, "height": 900}, accept_downloads=True)
+        contexts.append(context)
+        context.set_offline(True)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE / 4)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.extend(elsewhere(request.url)))
+        page.goto(path.as_uri())
+        frame = page.frame_locator("iframe")
+        frame.locator(".explore[data-ready]").first.wait_for()
+        frame.locator(".heatmap .plot[data-drawn]").first.wait_for()
+        return frame
+
+    yield open_cell
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+def elsewhere(url: str) -> list[str]:
+    return [] if url.startswith(("data:", "blob:", "about:")) or url.endswith("cell.html") else [url]
+
+
+def drawn(frame: FrameLocator, place: str) -> np.ndarray:
+    """The numbers of the heatmap that Plotly draws."""
+    plot = frame.locator(f"{place} .js-plotly-plot").first
+    return np.array(plot.evaluate("plot => plot._fullData[0].z.map(row => [...row])"), np.float32)
+
+
+@pytest.mark.parametrize("kind", TRACE.kinds)
+@pytest.mark.parametrize(("layer", "head"), [(0, 0), (1, 2), (None, 1), (1, None), (None, None)])
+def test_every_map_that_is_chosen_is_that_of_the_trace(show, kind, layer, head):
+    frame = show(explore(TRACE))
+    frame.get_by_label("Kind of attention").select_option(index=TRACE.kinds.index(kind))
+    for label, chosen in (("Layer", layer), ("Head", head)):
+        place = 0 if chosen is None else chosen + 1
+        frame.get_by_label(label, exact=True).select_option(index=place)
+    frame.locator("body").evaluate(
+        "() => new Promise(done => setTimeout(done, 500))"
+    )  # Plotly draws in pieces
+    expected = Selection(kind, layer, head).weights(TRACE)
+    np.testing.assert_allclose(drawn(frame, ".heatmap"), expected, atol=0.6 / 10_000)
+
+
+def test_the_overview_holds_every_head_and_a_tile_opens_one(show):
+    frame = show(explore(TRACE))
+    weights = TRACE.encoder_attention
+    tiles = drawn(frame, ".overview")[: weights.shape[2], : weights.shape[3]]
+    np.testing.assert_allclose((tiles - 1) / 254, weights[0, 0], atol=0.5 / 254 + 1e-4)
+    plot = frame.locator(".overview .js-plotly-plot")
+    assert len(plot.evaluate("plot => plot._fullData[1].customdata")) == LAYERS * HEADS
+    plot.focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowDown", "Enter"):
+        plot.press(key)
+    expect(frame.get_by_label("Layer", exact=True)).to_have_value("1")
+    expect(frame.get_by_label("Head", exact=True)).to_have_value("1")
+
+
+def test_the_lines_are_those_of_the_library(show):
+    frame = show(explore(TRACE))
+    frame.get_by_role("button", name="Lines").click()
+    expected = strongest_edges(TRACE.encoder_attention[0, 0], 0.6)
+    expect(frame.locator(".lines .edges path")).to_have_count(len(expected))
+
+
+def test_the_steps_move_by_themselves(show):
+    frame = show(explore(TRACE))
+    frame.get_by_role("button", name="Step by step").click()
+    frame.get_by_role("button", name="Next", exact=True).click()
+    expect(frame.get_by_role("slider", name="Step")).to_have_value("2")
+    row = TRACE.cross_attention[0, 0, 1]
+    expect(frame.locator(".of-source .strongest .number").first).to_have_text(
+        [f"{row[np.flatnonzero(row >= np.sort(row)[-3])[0]]:.3f}"]
+    )
+
+
+def test_a_decoder_alone_has_steps_without_a_source(show):
+    names = ("target_tokens", "decoder_input_tokens", "decoder_attention", "log_probabilities")
+    names += ("alternatives", "alternative_probabilities")
+    trace = AttentionTrace(**{name: getattr(TRACE, name) for name in names})
+    frame = show(explore(trace))
+    frame.get_by_role("button", name="Step by step").click()
+    expect(frame.locator(".of-self .strip")).to_be_visible()
+    expect(frame.locator(".of-source")).to_be_hidden()
+
+
+def test_two_stand_side_by_side_and_a_token_stays_text(show):
+    trace = AttentionTrace(
+        source_tokens=(NASTY, "b"), encoder_attention=np.full((1, 1, 2, 2), 0.5, np.float32)
+    )
+    frame = show(explore([trace, TRACE], names=[NASTY, "two"]))
+    expect(frame.locator(".explore h2")).to_have_text([NASTY, "two"])
+    tops = {round(box["y"]) for box in (lens.bounding_box() for lens in frame.locator(".explore").all())}
+    assert len(tops) == 1
+    assert frame.locator("img").count() == 0
+
+
+def test_a_narrow_cell_does_not_scroll_sideways(show):
+    frame = show(explore(TRACE), width=420)
+    assert frame.locator("html").evaluate("page => page.scrollWidth - page.clientWidth") == 0
+
+
+def test_a_picture_is_saved(show, tmp_path):
+    frame = show(explore(TRACE))
+    frame.locator(".heatmap").hover()
+    with frame.owner.page.expect_download() as saved:
+        frame.locator(".heatmap").get_by_role("button", name="Save as SVG").click()
+    assert saved.value.suggested_filename == "encoder_attention.svg"
+
+
+def test_six_layers_of_eight_heads_and_128_tokens_are_drawn(show):
+    trace = large()
+    frame = show(explore(trace))
+    np.testing.assert_allclose(drawn(frame, ".heatmap"), trace.encoder_attention[0, 0], atol=0.51 / 2_000)

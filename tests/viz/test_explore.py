@@ -1,0 +1,120 @@
+"""What a notebook is given: one page that holds every weight, and nothing that it would have to fetch."""
+
+import json
+import re
+from base64 import b64decode
+from html import unescape
+from zlib import decompress
+
+import numpy as np
+import pytest
+
+from model.trace import AttentionTrace
+from tests.ui.fake_corrector import random_trace
+from viz import explore
+from viz.lens import explore as lens
+
+TRACE = random_trace("고갱 왓다", "고객 왔다")
+NASTY = "'\"&amp;</script><!--<img src=x onerror=f()>"
+
+
+def large(kinds: int = 3, layers: int = 6, heads: int = 8, tokens: int = 128) -> AttentionTrace:
+    """Random attention, which packs worst."""
+    rng = np.random.default_rng(0)
+
+    def weights(causal=False) -> np.ndarray:
+        found = np.exp(rng.normal(size=(layers, heads, tokens, tokens)))
+        found = np.tril(found) if causal else found
+        return (found / found.sum(-1, keepdims=True)).astype(np.float32)
+
+    names = tuple(f"t{place}" for place in range(tokens))
+    target = {
+        "target_tokens": names,
+        "decoder_input_tokens": ("<s>", *names[:-1]),
+        "decoder_attention": weights(causal=True),
+        "cross_attention": weights(),
+    }
+    return AttentionTrace(source_tokens=names, encoder_attention=weights(), **(target if kinds == 3 else {}))
+
+
+def data_of(page: bytes) -> list[dict]:
+    blocks = re.findall(rb'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+    return [json.loads(block) for block in blocks]
+
+
+def test_every_weight_is_in_the_page_to_four_digits():
+    (data,) = data_of(explore(TRACE).page)
+    assert [kind["kind"] for kind in data["kinds"]] == list(TRACE.kinds)
+    for kind in data["kinds"]:
+        low, high = np.frombuffer(decompress(b64decode(kind["weights"])), np.uint8).reshape(2, -1)
+        found = (low + 256.0 * high).reshape(kind["shape"]) / data["unit"]
+        np.testing.assert_allclose(found, TRACE.attention(kind["kind"]), atol=0.5001 / 10_000)
+
+
+@pytest.mark.parametrize(("kinds", "megabytes"), [(1, 2), (3, 3)])
+def test_the_largest_page_of_the_benchmark_is_small(kinds, megabytes):
+    frame = explore(large(kinds))._repr_html_()
+    assert len(frame.encode()) < megabytes * 1_000_000
+
+
+def test_the_cell_gets_a_frame_that_is_shut_off_from_the_notebook():
+    trace = AttentionTrace(source_tokens=(NASTY,), encoder_attention=np.ones((1, 1, 1, 1), np.float32))
+    found = explore(trace, names=[NASTY], height=500)
+    frame = found._repr_html_()
+    parts = re.fullmatch(r"<iframe sandbox='([^']*)' style='([^']*)' srcdoc='([^']*)'></iframe>", frame)
+    assert parts[1] == "allow-scripts allow-downloads"
+    assert "width: 100%; height: 500px" in parts[2]
+    assert unescape(parts[3]) == found.page.decode()
+    assert "<img" not in re.sub(r"<script.*?</script>", "", parts[3], flags=re.DOTALL)
+    assert data_of(found.page)[0]["name"] == NASTY
+
+
+def test_the_page_asks_for_nothing():
+    page = explore(TRACE).page.decode()
+    assert "default-src 'none'" in page
+    assert not re.search(r"<(?:script|link|img|iframe)[^>]+(?:src|href)=", page)
+
+
+def test_two_traces_stand_side_by_side_and_share_the_scripts(tmp_path):
+    two = explore([TRACE, TRACE], names=["before", "after"])
+    assert [data["name"] for data in data_of(two.page)] == ["before", "after"]
+    one = explore(TRACE)
+    assert len(two.page) < 1.2 * len(one.page)
+    two.save(tmp_path / "two.html")
+    assert (tmp_path / "two.html").read_bytes() == two.page
+
+
+def test_an_encoder_alone_has_no_steps():
+    trace = AttentionTrace(
+        source_tokens=TRACE.source_tokens, encoder_attention=TRACE.encoder_attention[:, :1]
+    )
+    (data,) = data_of(explore(trace, language="ko", theme="dark").page)
+    assert data["steps"] is None
+    assert data["kinds"][0]["shape"] == [2, 1, 6, 6]
+    assert data["words"]["layer"] == "층"
+
+
+def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
+    monkeypatch.setattr(lens, "MANY_WEIGHTS", 1)
+    (data,) = data_of(explore(TRACE).page)
+    assert data["unit"] == lens.COARSE_UNIT
+    assert "0.0005" in data["words"]["note"]
+
+
+@pytest.mark.parametrize(
+    ("traces", "options", "told"),
+    [
+        ([], {}, "0 traces should have as many names"),
+        (TRACE, {"names": ["a", "b"]}, "1 traces should have as many names, received 2"),
+        (TRACE, {"language": "xx"}, "language should be one of .* received 'xx'"),
+        (TRACE, {"theme": "pink"}, "theme should be one of .* received 'pink'"),
+        (
+            AttentionTrace(source_tokens=("a",), encoder_attention=np.zeros((1, 1, 1, 1), np.float32)),
+            {},
+            "encoder_attention should have rows that sum to 1",
+        ),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(traces, options, told):
+    with pytest.raises(ValueError, match=told):
+        explore(traces, **options)

@@ -1,0 +1,19 @@
+"""How a change of a text is named. A change has ``wrong`` and ``right``, of which one may be empty."""
+
+from viz.lens.texts import Say
+
+
+def visible(text: str) -> str:
+    """Blanks and line ends as signs."""
+    return text.replace(" ", "␣").replace("\n", "↵")
+
+
+def what_happened(change) -> str:
+    """ "replaced", "inserted" or "deleted", as the names of texts end."""
+    return "replaced" if change.wrong and change.right else "inserted" if change.right else "deleted"
+
+
+def change_label(say: Say, change) -> str:
+    """What a change does, in a few characters."""
+    name = f"steps_change_{what_happened(change)}"
+    return say(name, wrong=visible(change.wrong), right=visible(change.right))

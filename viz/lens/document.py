@@ -1,0 +1,141 @@
+"""An HTML file that needs nothing but itself: text, figures, components, font and the library that draws.
+
+No request can leave it: its content security policy forbids all, and lets only those scripts run that were
+written here, named by their hashes. What a person typed arrives escaped or inside blocks of JSON.
+"""
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+
+from viz.lens.script import FOLDER, Script
+
+_STATIC = Path(__file__).parents[2] / "static"
+_PLOTLY = next(_STATIC.glob("plotly-*.js"))
+_FONT = _STATIC / "NotoSansKR-subset.woff2"
+_EXPORT = re.compile(r"^export default ", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Component:
+    """One place in which a script draws its data."""
+
+    name: str  # ASCII, once a document
+    script: Script
+    data: dict
+
+
+def component(part: Component) -> str:
+    """The place of a component."""
+    script = part.script
+    style = f"<style>{_whole(script.css, '</style')}</style>"
+    if not script.isolated:
+        return f'{style}<div id="{part.name}">{script.html}</div>'
+    return f'<div id="{part.name}"><template shadowrootmode="open">{style}{script.html}</template></div>'
+
+
+def document(
+    *,
+    language: str,
+    theme: str,
+    title: str,
+    body: str,
+    no_script: str,
+    components: Sequence[Component],
+    used: Sequence[Script] = (),
+    font: bool = True,
+) -> bytes:
+    """The file: ``body`` is HTML that holds a place for each component that shows something.
+
+    ``title`` and ``no_script`` (said where scripts are switched off) are plain text. ``used`` are scripts without a
+    place of their own, which a component starts. Without ``font`` the reader's own fonts write.
+    Raises ValueError for a script that does not export exactly one function by default.
+    """
+    modules = {script.name: script for script in (*used, *(part.script for part in components))}
+    scripts = [("", _read("parts.js"))]
+    scripts += [(' type="module"', _registered(script)) for script in modules.values()]
+    scripts = [(kind, _whole(text, "</script")) for kind, text in scripts]
+    hashes = " ".join(f"'sha256-{_hash(text)}'" for text in (_library(), *(text for _, text in scripts)))
+    policy = (
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; font-src data:; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+    text = "".join(
+        [
+            f'<!DOCTYPE html>\n<html lang="{language}" data-theme="{theme}">\n<head>\n<meta charset="utf-8">\n',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
+            f"<title>{escape(title)}</title>\n",
+            f"<style>{_font_face() if font else ''}\n{_read('page.css')}",
+            *(_whole(script.css, "</style") for script in used),
+            "</style>\n</head>\n<body>\n",
+            f"<main>\n{body}\n</main>\n",
+            f'<noscript><p class="note">{escape(no_script)}</p></noscript>\n',
+            *(_data_block(part) + "\n" for part in components),
+            f'<script type="text/plain" id="library">{_packed_library()}</script>\n',
+            *(f"<script{kind}>{script}</script>\n" for kind, script in scripts),
+            "</body>\n</html>\n",
+        ]
+    )
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _registered(script: Script) -> str:
+    """The script with what it exports under its name, since there is no file to import it from."""
+    text, exports = _EXPORT.subn("const exportedByDefault = ", script.js)
+    if exports != 1:
+        raise ValueError(
+            f"the component {script.name!r} should export one function by default, exports {exports}"
+        )
+    return f'{text}\nwindow.components["{script.name}"] = exportedByDefault;\n'
+
+
+def _data_block(part: Component) -> str:
+    # "<" would let a typed "</script>" end the block; inside JSON it can be spelled otherwise.
+    content = json.dumps(part.data).replace("<", "\\u003c")
+    names = f'data-component="{part.script.name}" data-place="{part.name}"'
+    return f'<script type="application/json" {names}>{content}</script>'
+
+
+def _whole(text: str, end: str) -> str:
+    """``text`` as a browser reads it; raises ValueError where it would end its element before its end."""
+    if end in text.lower():
+        raise ValueError(f"{text[:40]!r}… holds {end!r}, which would end it")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _hash(text: str) -> str:
+    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _read(name: str) -> str:
+    return (FOLDER / name).read_text("utf-8")
+
+
+@cache
+def _library() -> str:
+    """Plotly, which ``parts.js`` runs as a script of its own."""
+    return _PLOTLY.read_text("utf-8")
+
+
+@cache
+def _packed_library() -> str:
+    """A third of its size, since it is most of the page."""
+    return base64.b64encode(zlib.compress(_library().encode(), 9)).decode()
+
+
+@cache
+def _font_face() -> str:
+    """The Hangul font of the app, all of it: any syllable may be in the sentence."""
+    font = base64.b64encode(_FONT.read_bytes()).decode()
+    return (
+        "@font-face { font-family: 'Noto Sans KR'; "
+        f"src: url(data:font/woff2;base64,{font}) format('woff2'); }}"
+    )

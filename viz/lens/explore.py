@@ -1,0 +1,244 @@
+"""The lens for a notebook: every head of a trace, drawn in the browser from one self-contained page."""
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.attention import MapTexts, attention_heatmap
+from viz.head_grid import head_grid
+from viz.head_tiles import cells_joined
+from viz.lens.document import Component, component, document
+from viz.lens.lines import LINES, MOST_HEADS, MOST_LINES, lines_data, without_font_file
+from viz.lens.plot import PLOT, plot_data
+from viz.lens.script import read_script
+from viz.lens.steps import STEPS, steps_data
+from viz.lens.texts import LANGUAGES, Say, table
+from viz.weight_colours import FAINT
+
+EXPLORE = read_script("explore", "explore.js", isolated=False)
+HEIGHT = 640  # pixels of the frame in a notebook
+# Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size of
+# the page. Three digits are shown.
+UNIT, COARSE_UNIT, MANY_WEIGHTS = 10_000, 2_000, 1_000_000
+
+
+class Trace(Protocol):
+    """What is read of ``model.AttentionTrace``, whose docstring has the shapes."""
+
+    source_tokens: tuple[str, ...]
+    target_tokens: tuple[str, ...]
+    decoder_input_tokens: tuple[str, ...]
+    log_probabilities: np.ndarray | None
+    alternatives: tuple[tuple[str, ...], ...]
+    alternative_probabilities: np.ndarray | None
+    kinds: tuple[str, ...]
+
+    def attention(self, kind: str) -> np.ndarray: ...
+
+    def axes(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+
+    def check(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """A page that shows itself as the output of a notebook's cell."""
+
+    page: bytes  # HTML, UTF-8
+    height: int  # pixels
+
+    def _repr_html_(self) -> str:
+        """A frame as wide as the cell. Its scripts can reach neither the notebook nor the network."""
+        # Between single quotes, of which the page has fewest, and in ASCII, whatever encoding the notebook is read in:
+        # a script with one wrong character is none that the page's policy lets run.
+        source = self.page.decode().replace("&", "&amp;").replace("'", "&#39;")
+        source = source.encode("ascii", "xmlcharrefreplace").decode()
+        style = f"width: 100%; height: {self.height}px; border: 0"
+        return f"<iframe sandbox='allow-scripts allow-downloads' style='{style}' srcdoc='{source}'></iframe>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the page as a file that opens without a network."""
+        Path(path).write_bytes(self.page)
+
+
+def explore(
+    traces: Trace | Sequence[Trace],
+    *,
+    names: Sequence[str] = (),
+    language: str = "en",
+    theme: str = "light",
+    height: int = HEIGHT,
+) -> Exploration:
+    """The interactive lens: all heads, one map as a heatmap or as lines, and the steps of a decoder.
+
+    Weights travel as multiples of 1 / UNIT, of 1 / COARSE_UNIT where there are many. The steps are there where the trace has the probabilities of what was
+    produced and at least two alternatives for each.
+
+    Args:
+        traces: one trace, such as ``model.AttentionTrace``, or several, which stand side by side.
+        names: what to call each of them, or none.
+        language: of the controls, "en" or "ko".
+        theme: "light" or "dark".
+        height: of the frame in a notebook, in pixels.
+
+    Raises ValueError for no trace, numbers in a trace that are no attention (``AttentionTrace.check``), another number
+    of names than of traces, and an unknown language or theme.
+    """
+    traces = tuple(traces) if isinstance(traces, Iterable) else (traces,)
+    names = tuple(names) or ("",) * len(traces)
+    if not traces or len(names) != len(traces):
+        raise ValueError(f"{len(traces)} traces should have as many names, received {len(names)}, or none")
+    if language not in LANGUAGES:
+        raise ValueError(f"language should be one of {tuple(LANGUAGES)}, received {language!r}")
+    say = _say_in(language)
+    parts = []
+    for place, (trace, name) in enumerate(zip(traces, names, strict=True)):
+        trace.check()
+        parts.append(Component(f"lens-{place}", EXPLORE, {"name": name} | lens_data(say, trace, theme)))
+    page = document(
+        language=language,
+        theme=theme,
+        title=" · ".join(filter(None, names)) or say("product"),
+        body=f'<div class="lenses">{"".join(map(component, parts))}</div>',
+        no_script=say("take_away_no_script"),
+        components=parts,
+        used=(PLOT, LINES, STEPS),
+        font=False,
+    )
+    return Exploration(page, height)
+
+
+def _say_in(language: str) -> Say:
+    """Texts in the words of any network; where there are none, those of the app."""
+    texts = table(language)
+
+    def say(key: str, /, **values: object) -> str:
+        return texts.get(f"explore_{key}", texts.get(key)).format(**values)
+
+    return say
+
+
+def lens_data(say: Say, trace: Trace, theme: str) -> dict:
+    """Everything that ``explore.js`` needs to draw any head of ``trace``, as JSON.
+
+    Of each figure it gets one that lacks the weights, which ``explore.js`` fills in.
+    """
+    count = sum(trace.attention(kind).size for kind in trace.kinds)
+    unit = UNIT if count <= MANY_WEIGHTS else COARSE_UNIT
+    return {
+        "unit": unit,
+        "most_heads": MOST_HEADS,
+        "most_lines": MOST_LINES,
+        "kinds": [_kind(say, trace, kind, unit, theme) for kind in trace.kinds],
+        "steps": _steps(say, trace, theme),
+        "words": {
+            "place_all": say("place_all"),
+            "place_mean": say("place_mean", layer="{layer}"),
+            "place_mean_layers": say("place_mean_layers", head="{head}"),
+            "place_head": say("place_head", layer="{layer}", head="{head}"),
+            "place_only": say("place_only"),
+            "kind": say("kind_label"),
+            "layer": say("layer_label"),
+            "head": say("head_label"),
+            "mean": say("head_mean"),
+            "view": say("view_label"),
+            "heatmap": say("view_heatmap"),
+            "lines": say("view_lines"),
+            "steps": say("view_steps"),
+            "logarithmic": say("logarithmic_label"),
+            "mass": say("mass_label"),
+            "hidden": say("lines_hidden", drawn="{drawn}", hidden="{hidden}"),
+            "note": say("explore_note", step=f"{1 / unit:g}"),
+        },
+    }
+
+
+def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
+    weights = np.clip(trace.attention(kind), 0, 1)
+    queries, keys = trace.axes(kind)
+    masked = np.triu(np.ones((len(queries), len(keys)), bool), 1) if kind == "decoder_attention" else None
+    label = say(f"kind_{kind}")
+    overview = head_grid(
+        weights,
+        layer_title=say("layer_label"),
+        head_title=say("head_label"),
+        weight_title=say("hover_weight"),
+        masked=masked,
+        scale=False,
+        theme=theme,
+    )
+    maps = {
+        name: attention_heatmap(
+            weights[0, 0],
+            queries,
+            keys,
+            texts=_map_texts(say, kind),
+            masked=masked,
+            logarithmic=name == "logarithmic",
+            theme=theme,
+        )
+        for name in ("linear", "logarithmic")
+    }
+    return {
+        "kind": kind,
+        "label": label,
+        "shape": weights.shape,
+        "weights": packed_weights(weights, unit),
+        "joined": cells_joined(len(queries), len(keys)),
+        "masked": _masked_text(maps["linear"]),
+        "overview": _without_weights(say, overview, f"overview-{kind}", label, theme),
+        "maps": {name: _without_weights(say, map_, kind, label, theme) for name, map_ in maps.items()},
+        "lines": without_font_file(lines_data(say, trace, kind, [], mass=0, label=label, theme=theme)),
+    }
+
+
+def _map_texts(say: Say, kind: str) -> MapTexts:
+    return MapTexts(
+        query_axis=say(f"query_{kind}"),
+        key_axis=say(f"key_{kind}"),
+        query=say("hover_query"),
+        key=say("hover_key"),
+        weight=say("hover_weight"),
+        masked=say("masked"),
+        faint=say("heatmap_faint", floor=FAINT),
+        selected=say("heatmap_selected"),
+    )
+
+
+def packed_weights(weights: np.ndarray, unit: int) -> str:
+    """Weights in 0..1 as base64 of deflated bytes: all low bytes of their multiples of 1 / unit, then all high
+    ones, most of which are 0."""
+    numbers = np.rint(weights * unit).astype("<u2").ravel()
+    return b64encode(zlib.compress(numbers.view(np.uint8).reshape(-1, 2).T.tobytes())).decode()
+
+
+def _without_weights(say: Say, figure: go.Figure, file: str, label: str, theme: str) -> dict:
+    """What ``plot.js`` draws, but for the numbers of the heatmap and what is written over masked cells."""
+    data = plot_data(say, figure, label=label, file=file, theme=theme)
+    spec = json.loads(data["spec"])
+    for name in ("z", "text"):
+        spec["data"][0].pop(name, None)
+    return data | {"spec": spec}
+
+
+def _masked_text(map_: go.Figure) -> str:
+    """What the hover says of a masked cell."""
+    texts = map_.data[0].text
+    return "" if texts is None else max(text for row in texts for text in row)
+
+
+def _steps(say: Say, trace: Trace, theme: str) -> dict | None:
+    """What ``steps.js`` replays, without the attention; None where the trace has too little of it."""
+    if trace.log_probabilities is None or not trace.alternatives or len(trace.alternatives[0]) < 2:
+        return None
+    kinds = {"cross_attention", "decoder_attention"}.intersection(trace.kinds)
+    empty = {kind: np.zeros(trace.attention(kind).shape[2:], np.float32) for kind in kinds}
+    data = steps_data(say, trace, (), weights=empty.__getitem__, place="", step=1, theme=theme)
+    return without_font_file(data)

@@ -1,0 +1,133 @@
+"""Attention as lines between two columns of tokens, drawn in the browser from data alone."""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+
+from viz.edges import strongest_edges
+from viz.labels import visible_token
+from viz.lens.script import read_script
+from viz.lens.texts import Say
+from viz.theme import FONT_FAMILY, palette
+
+MOST_HEADS = 8  # as many colours as can be told apart
+MOST_LINES = 4096  # a browser draws these without a pause
+FONT_FILE = "app/static/NotoSansKR-subset.woff2"  # beside the app, as .streamlit/config.toml serves it
+
+LINES = read_script("lines", "save.js", "lines_layout.js", "lines.js")
+
+Edge = tuple[int, int, float]  # query, key, weight
+
+
+def lines_data(
+    say: Say,
+    trace,
+    kind: str,
+    heads: Sequence[tuple[str, np.ndarray]],
+    *,
+    mass: float,
+    label: str,
+    changed: tuple[Iterable[int], Iterable[int]] = ((), ()),
+    isolated: Sequence[int] = (),
+    theme: str = "light",
+) -> dict:
+    """Everything that ``lines.js`` draws, as JSON; typed text stays as it is, the browser writes it as text.
+
+    Args:
+        heads: (name, weights (Q, K)) of what is drawn, at most MOST_HEADS.
+        mass: share of each row, in 0..1, that its lines carry together at least.
+        label: what the picture shows, in words.
+        changed: rows and columns whose tokens are bold.
+        isolated: rows whose lines are seen alone until the visitor lets go of them.
+
+    Raises ValueError for too many heads, for weights that do not fit the tokens, and for a wrong mass.
+    """
+    queries, keys = trace.axes(kind)
+    expected = (len(queries), len(keys))
+    if len(heads) > MOST_HEADS:
+        raise ValueError(f"at most {MOST_HEADS} heads can be told apart, received {len(heads)}")
+    for name, weights in heads:
+        if np.shape(weights) != expected:
+            raise ValueError(
+                f"weights of {name!r} should be (Q, K) = {expected}, received {np.shape(weights)}"
+            )
+    # Rounding in a mean over heads may leave a weight outside 0..1.
+    found = [strongest_edges(np.clip(weights, 0, 1), mass) for _, weights in heads]
+    drawn = _thinned(found)
+    hidden = sum(map(len, found)) - sum(map(len, drawn))
+    return {
+        "label": label,
+        "query_title": say(f"query_{kind}"),
+        "key_title": say(f"key_{kind}"),
+        "queries": _tokens(say, queries, changed[0]),
+        "keys": _tokens(say, keys, changed[1]),
+        "heads": [
+            {"name": name, "edges": [[query, key, round(weight, 3)] for query, key, weight in edges]}
+            for (name, _), edges in zip(heads, drawn, strict=True)
+        ],
+        "isolated": list(isolated),
+        "words": {
+            "legend": say("lines_legend"),
+            "all": say("lines_all"),
+            "told": say("lines_told"),
+            "hint": say("lines_hint"),
+            "none": say("lines_none"),
+            "png": say("lines_save", format="PNG"),
+            "svg": say("lines_save", format="SVG"),
+            "hidden": say("lines_hidden", drawn=f"{sum(map(len, drawn)):,}", hidden=f"{hidden:,}")
+            if hidden
+            else "",
+        },
+        **_looks(theme),
+    }
+
+
+def without_font_file(data: dict) -> dict:
+    """For a file, which fetches nothing: the pictures that it saves are drawn with the fonts of the system."""
+    return data | {"picture": data["picture"] | {"font_file": None}}
+
+
+def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dict]:
+    """A repeated token keeps its own place, which is part of its name."""
+    changed = set(changed)
+    signs = [visible_token(token) for token in tokens]
+    return [
+        {"sign": sign, "name": say("lines_name", token=sign, place=place + 1), "changed": place in changed}
+        for place, sign in enumerate(signs)
+    ]
+
+
+def _looks(theme: str) -> dict:
+    colours = palette(theme)
+    return {
+        "colours": {
+            "text": colours.text,
+            "quiet": colours.quiet_text,
+            "grid": colours.grid,
+            "gap": colours.gap,
+            "accent": colours.accent,
+            "lines": list(colours.lines),
+        },
+        "picture": {
+            "name": "attention-lines",
+            "ground": colours.sequential[0],
+            "font": FONT_FAMILY,
+            "font_file": FONT_FILE,
+        },
+    }
+
+
+def _thinned(heads: Sequence[list[Edge]]) -> list[list[Edge]]:
+    """At most MOST_LINES of the lines, so that every row of every head keeps as many as the others may.
+
+    Leaving out the weakest of all lines instead would empty the rows that spread their attention. Rows come
+    in their order, in each row the strongest line first, as ``strongest_edges`` has it.
+    """
+    rows = [[list(row) for _, row in groupby(edges, key=itemgetter(0))] for edges in heads]
+    sizes = np.array([len(row) for head in rows for row in head])
+    allowed = sizes.max(initial=0)
+    while allowed > 1 and np.minimum(sizes, allowed).sum() > MOST_LINES:
+        allowed -= 1
+    return [[edge for row in head for edge in row[:allowed]] for head in rows]

@@ -1,0 +1,40 @@
+"""A Plotly figure as the component ``plot.js`` draws it: redrawn in place, fitted to the window, each cell within
+reach of the arrow keys."""
+
+import plotly.graph_objects as go
+
+from viz.lens.script import read_script
+from viz.lens.texts import Say
+from viz.theme import palette
+
+# Plotly finds its places by the document's own styles, so the component must not be shut off from them.
+PLOT = read_script("plot", "plot_fit.js", "plot.js", isolated=False)
+_PLOTLY_WORDS = {  # Plotly's own name of a button -> the text of its label
+    "Zoom": "toolbar_drag_to_zoom",
+    "Pan": "toolbar_drag_to_move",
+    "Zoom in": "toolbar_zoom_in",
+    "Zoom out": "toolbar_zoom_out",
+    "Reset axes": "toolbar_reset",
+}
+
+
+def plot_data(
+    say: Say, figure: go.Figure, *, label: str, file: str, title: str = "", theme: str = "light"
+) -> dict:
+    """Everything that ``plot.js`` needs, as JSON; it works without Streamlit, too.
+
+    ``label`` says what the figure shows to who cannot see it. A saved picture is called ``file`` and has the
+    already escaped ``title`` above it.
+    """
+    return {
+        "spec": figure.to_json(),  # as text: Streamlit would turn arrays of objects into their Python spelling
+        "label": label,
+        "file": file,
+        "title": title,
+        "ground": palette(theme).sequential[0],
+        "words": {
+            "png": say("toolbar_png"),
+            "svg": say("toolbar_svg"),
+            "plotly": {name: say(key) for name, key in _PLOTLY_WORDS.items()},
+        },
+    }

@@ -1,0 +1,30 @@
+"""A component as its parts: what ``st.components.v2.component`` takes, and what a page of its own holds."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Script:
+    """A module without imports that exports one function by default, and its style.
+
+    The function takes ``data``, the ``parentElement`` to draw in, and the functions by which it answers
+    (``setTriggerValue``, ``setStateValue``).
+    """
+
+    name: str  # ASCII; also the class of its place
+    js: str
+    css: str = ""
+    isolated: bool = True  # whether it has its style to itself
+
+    @property
+    def html(self) -> str:
+        return f'<div class="{self.name}"></div>'
+
+
+def read_script(name: str, *files: str, isolated: bool = True) -> Script:
+    """The module joined from ``files`` of this folder, with the style of its name."""
+    js = "\n".join((FOLDER / file).read_text("utf-8") for file in files)
+    return Script(name, js, (FOLDER / f"{name}.css").read_text("utf-8"), isolated)

@@ -1,0 +1,168 @@
+"""Decoding replayed step by step in the browser: every step is sent once, and moving asks for nothing again."""
+
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+
+import numpy as np
+
+from viz.labels import visible_token
+from viz.lens.changes import change_label
+from viz.lens.lines import FONT_FILE
+from viz.lens.script import read_script
+from viz.lens.texts import Say
+from viz.theme import FONT_FAMILY, palette
+
+WEIGHT_UNIT = 10_000  # weights travel as whole numbers of this fraction: their fourth digit is the last
+
+STEPS = read_script("steps", "save.js", "steps_seen.js", "steps_image.js", "steps.js")
+
+# What the browser says by itself, with the places that it fills.
+_TEXTS = {
+    "steps_play": (),
+    "steps_pause": (),
+    "steps_back": (),
+    "steps_forward": (),
+    "steps_last_change": (),
+    "steps_next_change": (),
+    "steps_range": (),
+    "steps_position": ("step", "count"),
+    "steps_position_spoken": ("step", "count", "token"),
+    "steps_written": (),
+    "steps_earlier": ("count",),
+    "steps_candidates": (),
+    "steps_produced": (),
+    "steps_less_probable": ("best", "best_probability", "token", "probability"),
+    "steps_change": ("change",),
+    "steps_fix": (),
+    "steps_fix_product": ("count",),
+    "steps_fix_elsewhere": (),
+    "steps_keep": (),
+    "steps_inside": ("change", "number", "count"),
+    "steps_copying": (),
+    "steps_ending": (),
+    "steps_source": ("place",),
+    "steps_self": ("place",),
+    "steps_weight": ("token", "position", "weight"),
+    "steps_folded": ("count", "weight"),
+    "steps_not_written": (),
+    "steps_scale": (),
+    "steps_outside_short": (),
+    "steps_legend": (),
+    "steps_words": ("step", "token", "probability", "other", "other_probability"),
+    "steps_words_source": ("token", "weight"),
+    "steps_words_self": ("token", "weight"),
+    "steps_save": ("format",),
+    "token": ("token",),
+}
+# Tokens that are called by a name instead of by themselves.
+NAMES = {
+    "␣": "token_space",
+    "<s>": "token_start",
+    "</s>": "token_end",
+    "<outside>": "steps_outside",
+}
+
+
+def steps_data(
+    say: Say,
+    trace,
+    changes: Sequence,
+    *,
+    weights: Callable[[str], np.ndarray],
+    place: str,
+    step: int,
+    chosen=None,
+    theme: str = "light",
+) -> dict:
+    """Everything that ``steps.js`` needs to replay one sentence, as JSON; it works without Streamlit, too.
+
+    ``weights`` gives the (Q, K) map that is shown of a kind of attention: of both kinds of the decoder, as far as the
+    trace has them. ``place`` names its layer and head. ``step`` counts from 1. ``changes`` are those of the text, with
+    the attributes of ``model.changes.Change``. ``chosen`` is part of the ``revision``, so that choosing another change
+    goes to ``step``.
+    Raises ValueError for a step outside 1..T.
+    """
+    length = len(trace.target_tokens)
+    if not 1 <= step <= length:
+        raise ValueError(f"step should lie in 1..{length}, received {step}")
+    colours = palette(theme)
+    cross, own = (
+        weights(kind) if kind in trace.kinds else None for kind in ("cross_attention", "decoder_attention")
+    )
+    return {
+        "revision": revision(trace, chosen),
+        "step": step,
+        "source": list(map(visible_token, trace.source_tokens)),
+        "target": list(map(visible_token, trace.target_tokens)),
+        "start": trace.decoder_input_tokens[0],
+        "changes": [_change(say, change) for change in changes],
+        "probabilities": _rounded(np.exp(trace.log_probabilities)),
+        "produced": [produced_place(trace, row) for row in range(length)],
+        "alternatives": [list(map(visible_token, row)) for row in trace.alternatives],
+        "alternative_probabilities": _rounded(trace.alternative_probabilities),
+        "weight_unit": WEIGHT_UNIT,
+        "cross": None if cross is None else packed(cross.ravel()),
+        "self": None if own is None else packed(own[np.tril_indices(length)]),
+        "place": place,
+        "picture": {
+            "name": "steps",
+            "ground": colours.sequential[0],
+            "font": FONT_FAMILY,
+            "font_file": FONT_FILE,
+        },
+        "colours": {
+            "text": colours.text,
+            "quiet": colours.quiet_text,
+            "grid": colours.grid,
+            "gap": colours.gap,
+            "hatch": colours.hatch,
+            "accent": colours.accent,
+            "sequential": list(colours.sequential),
+        },
+        "texts": {key: say(key, **{name: f"{{{name}}}" for name in names}) for key, names in _TEXTS.items()},
+        "names": {token: say(key) for token, key in NAMES.items()},
+    }
+
+
+def produced_place(trace, row: int) -> int:
+    """Which of the row's alternatives is the token that it produced; -1 where it is none of them.
+
+    A character outside the vocabulary is written as ``<outside>``, so there its probability tells.
+    """
+    alternatives, token = trace.alternatives[row], trace.target_tokens[row]
+    if token in alternatives:
+        return alternatives.index(token)
+    if "<outside>" in alternatives:
+        place = alternatives.index("<outside>")
+        probability = np.exp(trace.log_probabilities[row])
+        if np.isclose(trace.alternative_probabilities[row][place], probability, rtol=1e-3):
+            return place
+    return -1
+
+
+def revision(trace, chosen) -> str:
+    """The same for the same sentence, correction and chosen change, whatever else a view shows of them."""
+    return sha256(repr((trace.source_tokens, trace.target_tokens, chosen)).encode()).hexdigest()[:16]
+
+
+def packed(weights: np.ndarray) -> str:
+    """Weights in 0..1 as base64 of little-endian uint16, in units of 1 / WEIGHT_UNIT."""
+    return b64encode(np.rint(weights * WEIGHT_UNIT).astype("<u2").tobytes()).decode()
+
+
+def _change(say: Say, change) -> dict:
+    return {
+        "label": change_label(say, change),
+        "start": change.target_start,
+        "stop": change.target_end,
+        "end": max(change.target_end, change.target_start + 1),  # a deletion shows in the row that follows
+        "source_start": change.source_start,
+        "source_end": change.source_end,
+        "fix": change.fix_probability,
+        "keep": change.keep_probability,
+    }
+
+
+def _rounded(numbers: np.ndarray) -> list:
+    return np.round(numbers.astype(np.float64), 5).tolist()

@@ -13,6 +13,7 @@ import viz
 from model.selection import Selection
 from ui import reading
 from ui.views import heatmap as full_size
+from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from viz.lens.document import Component
 from viz.lens.lines import LINES, lines_data, without_font_file
@@ -109,6 +110,7 @@ def _lines(lens: Lens, say: Say, choices: Choices) -> dict:
         label=say(f"kind_{lens.kind}"),
         changed=(lens.rows, changed_columns(lens)),
         isolated=lens.rows if lens.change else (),
+        file=file_name(lens, "lines"),
         theme=lens.theme,
     )
     return without_font_file(data)
@@ -123,6 +125,7 @@ def _steps(lens: Lens, say: Say, choices: Choices) -> dict:
         place=place(lens, say),
         step=choices.step,
         chosen=lens.change,
+        file=file_name(lens, "steps"),
         theme=lens.theme,
     )
     return without_font_file(data)

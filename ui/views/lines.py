@@ -12,6 +12,7 @@ from ui.components.lines import lines
 from ui.lens import Lens
 from ui.settings import Number
 from ui.texts import say
+from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from ui.views.view import Values, View
 from viz.lens.lines import MOST_HEADS, lines_data
@@ -99,6 +100,7 @@ def data_of(lens: Lens, heads: list[Head], mass: int) -> dict:
         label=label,
         changed=(lens.rows, changed_columns(lens)),
         isolated=lens.rows if lens.change else (),
+        file=file_name(lens, "lines"),
         theme=lens.theme,
     )
 

@@ -13,6 +13,7 @@ from ui.lens import Lens
 from ui.numbers_text import probability
 from ui.reading import Say
 from ui.texts import say
+from ui.views.naming import file_name
 from ui.views.view import Values, View
 from viz.lens.changes import change_label
 from viz.lens.steps import NAMES, produced_place, revision, steps_data
@@ -31,6 +32,7 @@ def draw(lens: Lens, values: Values) -> None:
         place=lens.place,
         step=first_step(lens),
         chosen=lens.change,
+        file=file_name(lens, "steps"),
         theme=lens.theme,
     )
     steps(data, "steps", lambda step: address.put("step", str(step)))

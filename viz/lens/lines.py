@@ -31,6 +31,7 @@ def lines_data(
     label: str,
     changed: tuple[Iterable[int], Iterable[int]] = ((), ()),
     isolated: Sequence[int] = (),
+    file: str = "attention-lines",
     theme: str = "light",
 ) -> dict:
     """Everything that ``lines.js`` draws, as JSON; typed text stays as it is, the browser writes it as text.
@@ -41,6 +42,7 @@ def lines_data(
         label: what the picture shows, in words.
         changed: rows and columns whose tokens are bold.
         isolated: rows whose lines are seen alone until the visitor lets go of them.
+        file: what a saved picture is called, without ending.
 
     Raises ValueError for too many heads, for weights that do not fit the tokens, and for a wrong mass.
     """
@@ -80,7 +82,7 @@ def lines_data(
             if hidden
             else "",
         },
-        **_looks(theme),
+        **_looks(theme, file),
     }
 
 
@@ -99,7 +101,7 @@ def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dic
     ]
 
 
-def _looks(theme: str) -> dict:
+def _looks(theme: str, file: str) -> dict:
     colours = palette(theme)
     return {
         "colours": {
@@ -111,7 +113,7 @@ def _looks(theme: str) -> dict:
             "lines": list(colours.lines),
         },
         "picture": {
-            "name": "attention-lines",
+            "name": file,
             "ground": colours.sequential[0],
             "font": FONT_FAMILY,
             "font_file": FONT_FILE,

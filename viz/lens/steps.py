@@ -73,6 +73,7 @@ def steps_data(
     place: str,
     step: int,
     chosen=None,
+    file: str = "steps",
     theme: str = "light",
 ) -> dict:
     """Everything that ``steps.js`` needs to replay one sentence, as JSON; it works without Streamlit, too.
@@ -80,7 +81,7 @@ def steps_data(
     ``weights`` gives the (Q, K) map that is shown of a kind of attention: of both kinds of the decoder, as far as the
     trace has them. ``place`` names its layer and head. ``step`` counts from 1. ``changes`` are those of the text, with
     the attributes of ``model.changes.Change``. ``chosen`` is part of the ``revision``, so that choosing another change
-    goes to ``step``.
+    goes to ``step``. ``file`` is what a saved picture is called, without ending.
     Raises ValueError for a step outside 1..T.
     """
     length = len(trace.target_tokens)
@@ -106,7 +107,7 @@ def steps_data(
         "self": None if own is None else packed(own[np.tril_indices(length)]),
         "place": place,
         "picture": {
-            "name": "steps",
+            "name": file,
             "ground": colours.sequential[0],
             "font": FONT_FAMILY,
             "font_file": FONT_FILE,

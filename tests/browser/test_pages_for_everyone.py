@@ -13,7 +13,7 @@ from tests.browser.visit import (
 )
 from ui.header import PAGES
 from ui.texts import table
-from ui.views import VIEWS
+from ui.views import EXPERIMENTS, VIEWS
 
 
 def go_to(page: Page, name: str, language: str = "ko") -> None:
@@ -67,6 +67,15 @@ def test_every_view_is_for_everyone(open_page, colour, width, language):
     for view in VIEWS[1:]:
         choose(page, "view", table(language)[f"view_{view.name}"])
         expect_settings(page, view=view.name)
+        assert faults(page) == NO_FAULTS, view.name
+
+
+@pytest.mark.parametrize(("colour", "width", "language"), [("light", 1280, "en"), ("dark", 390, "ko")])
+def test_every_experiment_is_for_everyone(open_page, colour, width, language):
+    page = open_page(f"laboratory?lang={language}&edit=1&twin=pair", colour=colour, width=width)
+    for view in EXPERIMENTS:
+        choose(page, "experiment", table(language)[f"view_{view.name}"])
+        expect_settings(page, experiment=None if view is EXPERIMENTS[0] else view.name)
         assert faults(page) == NO_FAULTS, view.name
 
 

@@ -65,11 +65,12 @@ def draw(lens: Lens, values: Values) -> None:
             file_name(lens, "attention-and-effect"),
             label=say("without_scatter_label"),
         )
-    for one in loaders.written_without(lens.sentence, strongest, lens.corrector):
-        (head,) = one.heads if len(one.heads) == 1 else (None,)
-        name = say("without_all") if head is None else named(head)
-        text = say("without_no_end") if one.text is None else one.text
-        markup.paragraph(say("without_written", heads=name, text=text), "note")
+    with squares:
+        for one in loaders.written_without(lens.sentence, strongest, lens.corrector):
+            (head,) = one.heads if len(one.heads) == 1 else (None,)
+            name = say("without_all") if head is None else named(head)
+            text = say("without_no_end") if one.text is None else one.text
+            markup.paragraph(say("without_written", heads=name, text=text), "note")
 
 
 def open_head(point: dict) -> None:

@@ -12,6 +12,7 @@ and types on. Whoever loses the connection comes back with the same session.
 
 import asyncio
 import csv
+import json
 import os
 import random
 import statistics
@@ -24,6 +25,8 @@ import click
 from visitor import GONE, Visitor
 
 SENTENCES = Path(__file__).with_name("everyday.csv")
+TEXTS = Path(__file__).parents[1] / "assets" / "texts" / "ko" / "app.json"
+BUSY = json.loads(TEXTS.read_text("utf-8"))["engine_busy"]
 MOST_VISITORS, LONGEST = 1000, 3600
 
 
@@ -179,7 +182,7 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
 @click.option("--every", type=click.FloatRange(0.1), default=3.0, show_default=True, help="Seconds.")
 @click.option("--patience", type=click.FloatRange(1, 300), default=60.0, show_default=True, help="Seconds.")
 @click.option("--address", default="http://127.0.0.1:8501", show_default=True)
-@click.option("--busy", default="", help="Part of what a page says when it is too busy to answer.")
+@click.option("--busy", default=BUSY, help="Part of what a page says when it is too busy to answer.")
 def main(visitors, seconds, every, patience, address, busy):
     """Print how long the visitors waited; ends with 1 where a sentence or a visitor was lost or saw an error."""
     figures = asyncio.run(visit_all(visitors, Plan(address.rstrip("/"), seconds, every, patience, busy)))

@@ -15,8 +15,8 @@ import pytest
 
 from engine import Engine, EngineDiedError, EngineError, EngineSlowError
 from engine.answers import pack, unpack
-from engine.questions import QUESTIONS
 from model import ModelFolderError
+from model.analysis.questions import question_of_change
 from model.changes import find_changes
 from model.trace import AttentionTrace
 
@@ -83,21 +83,19 @@ def test_traces_come_with_the_answer_and_other_decisions_are_asked_for(tiny_corr
     assert asked == [(s.source, s.source) for s in undone.sentences if s.proposed]
 
 
-def test_the_laboratory_answers_as_in_one_process(model, tiny_corrector):
+def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_corrector):
     about = TEXTS[0], RIGHT
-    spans = [(each.source_start, each.source_end) for each in find_changes(*about)]
-    effects = [model.ask("head_effects", *about, span) for span in spans]
-    for span, found in zip(spans, effects, strict=True):
-        expected = QUESTIONS["head_effects"](tiny_corrector, *about, span)
-        assert found.question == expected.question
-        assert np.allclose(found.without, expected.without, atol=1e-4)
-    assert effects[0].question != effects[1].question
-    heads = [tuple(map(tuple, effects[0].strongest(count))) for count in (1, 2)]
-    for named in heads:  # other heads are another question
-        found = model.ask("written_without", TEXTS[0], named)
-        assert found == QUESTIONS["written_without"](tiny_corrector, TEXTS[0], named)
-    row, found = model.ask("contributions", *about, spans[0])
-    assert (row, found[0][1]) == (effects[0].question.row, None)
+    first, second = find_changes(*about)[:2]
+    effects = {
+        each: model.ask("head_effects", *about, (each.source_start, each.source_end))
+        for each in (first, second)
+    }
+    for change, found in effects.items():
+        assert found.question == question_of_change(tiny_corrector, *about, change)
+    heads = effects[first].strongest(2)
+    for named in (heads, heads[::-1], heads[:1]):
+        found = model.ask("written_without", TEXTS[0], tuple(map(tuple, named)))
+        assert [each.heads for each in found] == [*map(frozenset, zip(named)), frozenset(named)]
     with pytest.raises(ValueError, match="nothing changes"):
         model.ask("head_effects", *about, (0, 99))
 
@@ -175,9 +173,9 @@ def wait_for(model, is_so) -> None:
         assert line._state.wait_for(is_so, 60)
 
 
-def test_a_first_model_that_cannot_be_read_is_left_out_at_the_start(tmp_path, tiny_folder):
-    with Engine.start([tmp_path / "nowhere"]) as engine:
-        assert engine.open(tiny_folder).correct("가나").source == "가나"
+def test_a_first_model_that_cannot_be_read_is_left_to_whoever_opens_it(tmp_path):
+    with Engine.start([tmp_path / "nowhere"]) as engine, pytest.raises(ModelFolderError, match="nowhere"):
+        engine.open(tmp_path / "nowhere")
 
 
 def test_more_models_than_stay_in_memory(engine, tiny_folder, tmp_path):

@@ -64,8 +64,8 @@ def test_anything_else_is_not_remembered(folder, tiny_corrector):
     for ask in (
         lambda: found.correct("필요해요."),
         lambda: found.trace(SENTENCE, "필요해요."),
-        lambda: found.projections(SENTENCE, SENTENCE),
-        lambda: found.embeddings(SENTENCE),
+        lambda: found.ask("projections", SENTENCE, SENTENCE, 0),
+        lambda: found.ask("embeddings", SENTENCE),
     ):
         with pytest.raises(NotRememberedError):
             ask()

@@ -6,7 +6,7 @@ from playwright.sync_api import FrameLocator, expect
 
 from model.selection import Selection
 from model.trace import AttentionTrace
-from tests.browser.visit import PATIENCE
+from tests.browser.visit import PATIENCE, serious_violations
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.viz.test_explore import NASTY, large
 from viz import explore
@@ -139,3 +139,15 @@ def test_six_layers_of_eight_heads_and_128_tokens_are_drawn(show):
     trace = large()
     frame = show(explore(trace))
     np.testing.assert_allclose(drawn(frame, ".heatmap"), trace.encoder_attention[0, 0], atol=0.51 / 2_000)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("view", ["Heatmap", "Lines", "Step by step"])
+def test_everybody_can_use_it(browser, tmp_path, theme, view):
+    explore(TRACE, theme=theme).save(tmp_path / "lens.html")
+    page = browser.new_context(viewport={"width": 1200, "height": 640}).new_page()
+    page.goto((tmp_path / "lens.html").as_uri())
+    page.get_by_role("button", name=view).click()
+    page.locator(".overview .plot[data-drawn]").wait_for()
+    assert serious_violations(page) == []
+    page.context.close()

@@ -80,6 +80,7 @@ def test_two_traces_stand_side_by_side_and_share_the_scripts(tmp_path):
     assert [data["name"] for data in data_of(two.page)] == ["before", "after"]
     one = explore(TRACE)
     assert len(two.page) < 1.2 * len(one.page)
+    assert len(repr(two)) < 100
     two.save(tmp_path / "two.html")
     assert (tmp_path / "two.html").read_bytes() == two.page
 

@@ -4,7 +4,7 @@ import json
 import zlib
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -51,7 +51,7 @@ class Trace(Protocol):
 class Exploration:
     """A page that shows itself as the output of a notebook's cell."""
 
-    page: bytes  # HTML, UTF-8
+    page: bytes = field(repr=False)  # HTML, UTF-8; a notebook keeps what repr says, too
     height: int  # pixels
 
     def _repr_html_(self) -> str:

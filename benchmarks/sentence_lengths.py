@@ -27,8 +27,10 @@ VIEWS = ("heatmap", "lines", "steps", "numbers")
 WORDS = "우리는 어제 학교에서 머글 것을 차잣고 고양이가 조용히 안자 있엇다 친구와 함께 도서관에 가서 책을 일거따".split()
 READY = """text => {
   const app = document.querySelector('[data-testid="stApp"]');
-  const typed = document.querySelector(".typed")?.textContent ?? "";
-  const drawn = [...document.querySelectorAll(".stPlotlyChart")].every(chart => chart.querySelector(".main-svg"));
+  const line = document.querySelector(".corrected")?.cloneNode(true);
+  line?.querySelectorAll("ins, .offer, .sentence").forEach(part => part.remove());
+  const typed = line?.textContent ?? "";
+  const drawn = [...document.querySelectorAll(".plot")].every(root => root.dataset.drawn === String(root.plot.turn));
   return typed === text && drawn && app.dataset.testScriptState === "notRunning"
     && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"]');
 }"""
@@ -96,7 +98,7 @@ def main(rounds, port):
                     "websocket", lambda s, r=received: s.on("framereceived", lambda data: r.append(len(data)))
                 )
                 page.goto(f"{address}?view={view}")
-                page.wait_for_selector(".typed", timeout=180_000)
+                page.wait_for_selector(".corrected", timeout=180_000)
                 measure(page, received, sentence(length, rng))
                 results = [measure(page, received, sentence(length, rng)) for _ in range(rounds)]
                 seconds, size = (statistics.median(each) for each in zip(*results, strict=True))

@@ -30,7 +30,7 @@ READY = """text => {
   const line = document.querySelector(".corrected")?.cloneNode(true);
   line?.querySelectorAll("ins, .offer, .sentence").forEach(part => part.remove());
   const typed = line?.textContent ?? "";
-  const drawn = [...document.querySelectorAll(".plot")].every(root => root.dataset.drawn === String(root.plot.turn));
+  const drawn = [...document.querySelectorAll(".plot")].every(root => root.dataset.drawn === String(root.plot?.turn));
   return typed === text && drawn && app.dataset.testScriptState === "notRunning"
     && !document.querySelector('[data-testid="stSkeleton"], [data-testid="stSpinner"]');
 }"""

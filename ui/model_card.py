@@ -35,6 +35,7 @@ class ModelCard:
     history: pd.DataFrame | None
     runs: tuple[dict, ...]
     snapshots: pd.DataFrame | None  # a row for each, with its scores
+    knows_words: bool  # whether its confidence counts words, too (``model/confidence.py``)
 
     @property
     def learned(self) -> tuple[int, float] | None:
@@ -58,6 +59,7 @@ def read_card(folder: Path) -> ModelCard | None:
         _read(folder / "history.csv", pd.read_csv),
         tuple((_read(folder / "run.json", _read_json) or {}).get("runs", ())),
         _read(folder / "snapshots.csv", pd.read_csv),
+        (folder / "confidence.json").is_file(),
     )
 
 

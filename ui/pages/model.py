@@ -65,6 +65,9 @@ def show_details(card: model_card.ModelCard) -> None:
             compare_shipped()
         if calibration_error(card.evaluation) is not None or "thresholds" in card.evaluation:
             with st.expander(say("reliability_heading")):
+                markup.paragraph(
+                    say("confidence_origin_words" if card.knows_words else "confidence_origin"), "reading"
+                )
                 show_confidence(card.evaluation)
     if card.snapshots is not None:
         with st.expander(say("snapshots_heading")):

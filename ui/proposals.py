@@ -139,7 +139,7 @@ def _answer(found: loaders.Correction, what: str, number: int) -> None:
     """Do what the visitor asked for in the text; a number that is none of it changes nothing."""
     if what == "open":
         if 0 <= number < len(found.sentences):
-            _open(number, "")
+            _open(found, number, "")
         return
     if not 0 <= number < _firsts(found)[-1]:
         return
@@ -166,18 +166,13 @@ def _focus(found: loaders.Correction, number: int, release: bool) -> None:
     made = [_span(change) for change in sentence.changes]
     edit = str(made.index(span) + 1) if span in made else ""
     same = release and opened(found) == place and address.get("edit") == edit
-    _open(place, "" if same else edit)
+    _open(found, place, "" if same else edit)
 
 
-def _open(place: int, edit: str) -> None:
+def _open(found: loaders.Correction, place: int, edit: str) -> None:
     """Show the pictures of one sentence, from 0, and of one of its changes."""
-    if _part() != place:
+    if opened(found) != place:
         address.put("cell", "")
         address.put("step", "")
     address.put("part", str(place + 1))
     address.put("edit", edit)
-
-
-def _part() -> int:
-    part = address.get("part")
-    return int(part) - 1 if address.is_number(part) else 0

@@ -16,6 +16,13 @@ from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 ROOT = Path(__file__).parents[2]
 
 
+def pytest_collection_modifyitems(items):
+    """Everything here needs a browser: ``pytest -m "not browser"`` does without."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker(pytest.mark.browser)
+
+
 def find_chromium(playwright) -> str:
     """$CHROMIUM, the system's, or the one of `playwright install chromium`. Without any, tests fail on CI."""
     for path in (os.environ.get("CHROMIUM"), "/usr/bin/chromium", playwright.chromium.executable_path):

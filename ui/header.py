@@ -13,6 +13,7 @@ PAGES = (
     "positions",
     "network",
     "growing",
+    "trace",
     "model",
 )  # the first is the entrance
 

@@ -208,7 +208,7 @@ def test_what_is_one_click_away_is_drawn_only_then(open_app):
     app = open_app(sentence="고갱이 왔다")
     assert not app.get("download_button") and not app.select_slider and not app.latex
     open_popover(app, "taking")
-    assert len(app.get("download_button")) == 4
+    assert len(app.get("download_button")) == 5
     open_popover(app, "settings")
     assert app.select_slider(key="control_confidence")
     open_popover(app, "explanation")

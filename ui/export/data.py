@@ -135,6 +135,13 @@ def to_npz(lens: Lens) -> bytes:
     return file.getvalue()
 
 
+def to_trace(lens: Lens) -> bytes:
+    """The trace as ``model.AttentionTrace.load`` reads it."""
+    file = io.BytesIO()
+    lens.trace.save(file)
+    return file.getvalue()
+
+
 def _facts(lens: Lens) -> dict[str, str | float]:
     return {
         "model": lens.corrector.name,

@@ -49,18 +49,19 @@ def show_files(lens: Lens, views: Iterable[View]) -> None:
         _offer("csv", "text/csv", partial(data.to_csv, lens), lens)
         _offer("json", "application/json", partial(data.to_json, lens), lens)
         _offer("npz", "application/octet-stream", partial(data.to_npz, lens), lens)
+        _offer("trace", "application/octet-stream", partial(data.to_trace, lens), lens, "trace.npz")
     markup.paragraph(say(f"take_away_part_{part}", rows=f"{data.count(lens, part):,}"), "note")
     markup.paragraph(say("take_away_html_meaning", megabytes=PAGE_MEGABYTES), "note")
     markup.paragraph(say("take_away_figures"), "note")
 
 
-def _offer(ending: str, mime: str, make: Callable[[], bytes], lens: Lens) -> None:
+def _offer(what: str, mime: str, make: Callable[[], bytes], lens: Lens, ending: str = "") -> None:
     st.download_button(
-        say(f"take_away_{ending}"),
+        say(f"take_away_{what}"),
         make,
-        file_name=file_name(lens.sentence.text, ending),
+        file_name=file_name(lens.sentence.text, ending or what),
         mime=mime,
-        key=f"take_away_{ending}",
+        key=f"take_away_{what}",
         on_click="ignore",
     )
 

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
+from model import AttentionTrace
 from model.selection import Selection
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from tests.ui.hostile import TEXTS
@@ -234,10 +235,18 @@ def test_the_link_of_a_view_opens_the_same_view(open_app):
     assert told == {"lang": "en", "kind": "encoder_attention", "sentence": "고갱", "head": "2"}
 
 
-def test_the_app_offers_four_files(open_app):
+def test_the_app_offers_five_files(open_app):
     app = open_popover(open_app(sentence="고갱"), "taking")
     labels = [button.proto.label for button in app.get("download_button")]
-    assert labels == [texts.table("ko")[f"take_away_{ending}"] for ending in ("html", "csv", "json", "npz")]
+    kinds = ("html", "csv", "json", "npz", "trace")
+    assert labels == [texts.table("ko")[f"take_away_{kind}"] for kind in kinds]
+
+
+def test_the_trace_is_what_the_library_reads():
+    lens = make_lens()
+    found = AttentionTrace.load(io.BytesIO(data.to_trace(lens)))
+    assert found.target_tokens == lens.trace.target_tokens
+    np.testing.assert_array_equal(found.cross_attention, lens.trace.cross_attention)
 
 
 def test_offering_files_changes_no_setting(open_app):

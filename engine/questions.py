@@ -13,6 +13,7 @@ from engine.answers import PackedCorrection, pack
 from model.analysis.contributions import REFERENCE, agreement, contributions
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
+from model.analysis.kinds import kind_of
 from model.analysis.questions import question_of_change
 from model.analysis.replacing import replaced_for_change
 from model.changes import Change, find_changes
@@ -56,6 +57,15 @@ def _replaced(
     return replaced_for_change(corrector, source, target, change, Head(*head), painted)
 
 
+def _table(corrector, texts: tuple[str, ...]):
+    """(corrected text, kinds of its changes) of each text: what a file of many needs, without attention."""
+    found = corrector.correct_batch(texts)
+    return tuple(
+        (each.text, tuple(kind_of(change, each.source, each.text) for change in each.changes))
+        for each in found
+    )
+
+
 def _grown(corrector, folder: str, text: str):
     """The answers of all snapshots of the model in ``folder``."""
     return growing_network(Path(folder)).answers(text)
@@ -77,6 +87,7 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "replaced": _replaced,
     "road_not_taken": road_not_taken,
     "grown": _grown,
+    "table": _table,
 }
 QUESTIONS: dict[str, Callable[..., Any]] = {
     CORRECT: lambda corrector, text: correct_together(corrector, [text])[0],

@@ -18,6 +18,8 @@ LIGHT = {
     "model.projections",
     "model.selection",
     "model.sentences",
+    "model.tables",
+    "model.tables.writing",
 }
 LIGHT |= {
     "model.trace",

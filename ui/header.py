@@ -13,6 +13,7 @@ PAGES = (
     "positions",
     "network",
     "growing",
+    "table",
     "trace",
     "model",
 )  # the first is the entrance

@@ -1,0 +1,117 @@
+"""A file of many texts: corrected in the background, counted, and led on from, without a trace on the disk."""
+
+import time
+
+import pytest
+
+from engine.errors import EngineBusyError
+from model.tables import TableError
+from tests.ui.fake_corrector import FakeCorrector
+from tests.ui.screen import html, told
+from ui import tables
+from ui.tables import MOST_ROWS, TableJob, Tables, TooManyRowsError
+from ui.texts import table
+
+KO = table("ko")
+CSV = "text\n고갱이 왔다\n비가 온다\n=1+고갱\n".encode()
+
+
+def finished(job: TableJob) -> TableJob:
+    deadline = time.monotonic() + 30
+    while not job.is_over and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert job.is_over
+    return job
+
+
+class Network(FakeCorrector):
+    """Answers as a worker does; ``failing`` times it does not."""
+
+    def __init__(self, failing: int = 0):
+        super().__init__()
+        self.failing = failing
+
+    def ask(self, kind, *arguments):
+        if self.failing:
+            self.failing -= 1
+            raise EngineBusyError("busy")
+        return super().ask(kind, *arguments)
+
+    def correct_batch(self, texts):
+        return [self.correct(text) for text in texts]
+
+
+def test_every_row_is_corrected_in_order_and_counted():
+    job = finished(Tables().job(CSV, "class.csv", Network()))
+    assert [each.row.number for each in job.done] == [2, 3, 4]
+    assert [each.corrected for each in job.done] == ["고객이 왔다", "비가 온다", "=1+고객"]
+    assert (job.counts.rows, job.counts.changed) == (3, 2)
+
+
+def test_the_same_file_is_corrected_once_and_another_one_anew():
+    found, network = Tables(), Network()
+    job = finished(found.job(CSV, "class.csv", network))
+    assert found.job(CSV, "again.csv", network) is job
+    assert found.job(CSV + "갱".encode(), "class.csv", network) is not job
+
+
+def test_old_files_make_room():
+    found, network = Tables(kept=2), Network()
+    first = found.job(b"a\n", "1.txt", network)
+    for number in range(2):
+        finished(found.job(f"{number}\n".encode(), "n.txt", network))
+    assert found.job(b"a\n", "1.txt", network) is not first
+
+
+def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
+    monkeypatch.setattr(tables.time, "sleep", lambda seconds: None)
+    assert finished(Tables().job(CSV, "a.csv", Network(failing=2))).error is None
+    found, network = Tables(), Network(failing=99)
+    failed = TableJob([], network)
+    assert failed.is_over
+    job = found.job(CSV, "a.csv", network)
+    job._thread.join(30)
+    assert isinstance(job.error, EngineBusyError)
+    network.failing = 0
+    assert finished(found.job(CSV, "a.csv", network)).error is None  # asked for again, it begins again
+
+
+def test_what_is_no_table_and_what_is_too_much_is_named():
+    with pytest.raises(TableError):
+        Tables().job(b"PK\x03\x04", "a.xlsx", Network())
+    with pytest.raises(TooManyRowsError):
+        Tables().job("가\n".encode() * (MOST_ROWS + 1), "a.txt", Network())
+    job = finished(Tables().job("가\n".encode() + "나".encode() * 3000, "a.txt", Network()))
+    assert job.counts.problems == [(2, "too_long")]
+
+
+@pytest.fixture
+def open_file(open_app, correctors):
+    def open_at(content: bytes, name: str = "class.csv"):
+        correctors["transformer"] = Network()
+        app = open_app("table")
+        app.file_uploader[0].set_value((name, content, "text/csv")).run()
+        for _ in range(100):  # the job goes on in a thread of its own
+            if app.get("arrow_data_frame") or app.error:
+                break
+            app.run()
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+def test_the_page_shows_counts_rows_and_downloads(open_file):
+    app = open_file(CSV)
+    assert KO["table_reading"].format(rows=3, changed=2) in told(app)
+    assert len(app.get("download_button")) == 2
+    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
+
+
+def test_the_page_names_what_is_no_table(open_file):
+    app = open_file(b"PK\x03\x04", "class.xlsx")
+    assert app.error[0].value == KO["table_wrong"]
+
+
+def test_without_a_file_it_says_which_column_is_read(open_app):
+    assert "text" in html(open_app("table"))

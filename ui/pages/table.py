@@ -1,0 +1,141 @@
+"""A file from the class: every row corrected, its kinds of mistakes counted, each row one click from its attention."""
+
+import pandas as pd
+import streamlit as st
+
+from model.tables import TableError
+from model.tables.writing import as_bytes
+from ui import header, markup, models, notices
+from ui.live_text import replace
+from ui.look import keep_typed
+from ui.tables import MOST_ROWS, TableJob, Tables, TooManyRowsError
+from ui.texts import say
+
+SECONDS_BETWEEN_LOOKS = 1.0
+MEGABYTES = 20
+_OPEN = "table_open"
+
+
+@st.cache_resource(show_spinner=False)
+def tables() -> Tables:
+    """The files of everybody on this server."""
+    return Tables()
+
+
+def main() -> None:
+    if st.session_state.pop(_OPEN, False):
+        st.switch_page("ui/pages/attention.py")
+    header.begin("table", heading=say("table_title"))
+    header.tools()
+    markup.paragraph(say("table_lead", rows=f"{MOST_ROWS:,}"), "lead")
+    given = st.file_uploader(say("table_label"), type=["csv", "txt", "xlsx"], max_upload_size=MEGABYTES)
+    corrector = notices.load_corrector(models.chosen())
+    if given is None:
+        markup.paragraph(say("table_how"), "note")
+        return
+    if corrector is None:
+        return
+    try:
+        job = tables().job(given.getvalue(), given.name, corrector)
+    except TooManyRowsError:
+        st.error(say("table_too_many", rows=f"{MOST_ROWS:,}"))
+        return
+    except TableError as error:
+        st.error(say("table_wrong"))
+        markup.paragraph(str(error), "typed")
+        return
+    if not job.rows:
+        st.info(say("table_empty"))
+        return
+    show(job)
+
+
+def show(job: TableJob) -> None:
+    """How far the job is, kept up to date, with everything that is corrected so far."""
+
+    @st.fragment(run_every=None if job.is_over else SECONDS_BETWEEN_LOOKS)
+    def progress() -> None:
+        show_progress(job)
+        if job.is_over:
+            st.rerun()
+
+    if not job.is_over:
+        progress()
+        return
+    if job.error is not None:
+        notices.unanswered(job.error)
+    show_counts(job)
+    show_rows(job)
+    show_downloads(job)
+
+
+def show_progress(job: TableJob) -> None:
+    """The share that is done, the time left, and the counts so far."""
+    left = job.seconds_left
+    told = say("table_progress", done=f"{len(job.done):,}", all=f"{len(job.rows):,}")
+    if left is not None:
+        told += " " + say("table_left", seconds=f"{left:,.0f}")
+    st.progress(len(job.done) / len(job.rows), told)
+    show_counts(job)
+
+
+def show_counts(job: TableJob) -> None:
+    """How many rows were changed, by kind of mistake; bad rows by number."""
+    counts = job.counts
+    markup.told(say("table_reading", rows=f"{counts.rows:,}", changed=f"{counts.changed:,}"))
+    found = {kind: number for kind, number in counts.by_kind().items() if number}
+    if found:
+        rows = sorted(found.items(), key=lambda item: -item[1])
+        shown = pd.DataFrame(
+            {say("table_changes"): [f"{number:,}" for _, number in rows]},
+            index=[say(f"edits_kind_{kind}") for kind, _ in rows],
+        )
+        markup.table(shown, say("table_changes"))
+    if counts.problems:
+        told = ", ".join(
+            f"{number} ({say(f'table_problem_{problem}')})" for number, problem in counts.problems[:20]
+        )
+        more = say("table_more", count=counts.bad - 20) if counts.bad > 20 else ""
+        markup.paragraph(say("table_bad", rows=told) + more, "note")
+
+
+def show_rows(job: TableJob) -> None:
+    """Every row; choosing one leads to its attention."""
+    done = job.done
+    shown = pd.DataFrame(
+        {
+            say("table_row"): [each.row.number for each in done],
+            say("table_text"): [each.row.text for each in done],
+            say("table_corrected"): [each.corrected for each in done],
+            say("table_changes"): [
+                ", ".join(say(f"edits_kind_{kind}") for kind in each.kinds) for each in done
+            ],
+        }
+    )
+
+    def choose() -> None:
+        rows = st.session_state["table_rows"]["selection"]["rows"]
+        if rows and rows[0] < len(done) and done[rows[0]].row.text:
+            keep_typed(done[rows[0]].row.text)
+            replace()
+            st.session_state[_OPEN] = True
+
+    st.dataframe(
+        shown, hide_index=True, height=420, key="table_rows", on_select=choose, selection_mode="single-row"
+    )
+    markup.paragraph(say("table_click"), "note")
+
+
+def show_downloads(job: TableJob) -> None:
+    with st.container(horizontal=True, gap="small"):
+        for suffix in (".csv", ".xlsx"):
+            st.download_button(
+                say(f"table_download_{suffix[1:]}"),
+                lambda suffix=suffix: as_bytes(job.done, suffix),
+                file_name=f"corrected{suffix}",
+                key=f"table_download_{suffix[1:]}",
+                on_click="ignore",
+            )
+
+
+main()

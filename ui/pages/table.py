@@ -64,9 +64,12 @@ def show(job: TableJob) -> None:
         return
     if job.error is not None:
         notices.unanswered(job.error)
-    show_counts(job)
-    show_rows(job)
-    show_downloads(job)
+    counts, rows = st.columns([1, 3], gap="medium")
+    with counts:
+        show_counts(job)
+        show_downloads(job)
+    with rows:
+        show_rows(job)
 
 
 def show_progress(job: TableJob) -> None:

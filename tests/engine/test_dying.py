@@ -90,8 +90,10 @@ def test_a_worker_that_cannot_be_started_is_named():
         assert engine.is_lost
 
 
+# What a shell starts in the background ignores Ctrl-C, and so would everything that is started here.
 START = """
-import sys, pathlib, time
+import signal, sys, pathlib
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from engine import Engine
 folder = pathlib.Path(sys.argv[1])
 engine = Engine.start([folder])

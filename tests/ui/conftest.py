@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest
 
 from model.folder import ASSETS, ModelEntry
@@ -20,6 +21,13 @@ def entry(path: Path, architecture: str = "transformer", problem: str | None = N
 def no_engine(monkeypatch):
     """These tests start no process: whoever asks for the engine gets none."""
     monkeypatch.setattr(loaders, "engine", lambda: None)
+
+
+@pytest.fixture(autouse=True)
+def keras_is_left_alone(monkeypatch):
+    """Streamlit empties Keras's session after each run, wherever Keras is imported: a server's page process never does
+    that, these tests' process has run tests of the networks. It takes seconds a run."""
+    monkeypatch.setattr(script_runner, "_clean_problem_modules", lambda: None)
 
 
 @pytest.fixture

@@ -83,6 +83,8 @@ def ask(corrector: Corrector, number: int, text: str):
             "pair": number,
             "kind": kind_of(change, source, target),
             "characters": len(source),
+            "first_at": int(sizes.argmax()) - change.source_start,
+            "attention_first_at": int(found["attention"].source[:-1].argmax()) - change.source_start,
             "methods": {name: [each.correlation, each.top_1, each.top_3] for name, each in compared.items()},
             "layers": [bool(shared_top(layer, sizes, 1)) for layer in cross],
             "rank_of_looker": heads.rank_of_looker()[1],
@@ -121,6 +123,13 @@ def report(rows: list[dict]) -> str:
         names = ("attention", "integrated_gradients", "value_zeroing")
         columns = [estimate(found, lambda row, n=name: row["methods"][n][1]) for name in names]
         lines.append(f"| {kind} | {len(found)} | {' | '.join(columns)} |")
+    moved = kinds.get("liaison", [])
+    if moved:
+        following, own = (
+            sum(row[name] == at for row in moved) for name, at in (("first_at", 1), ("attention_first_at", 0))
+        )
+        told = f"Liaison, {len(moved)} edits: leaving out matters most for the next character in {following};"
+        lines += ["", f"{told} attention names the mistyped one in {own}."]
     rank = estimate(rows, lambda row: row["rank_of_looker"])
     correlation = estimate(rows, lambda row: row["correlation_of_heads"])
     first = estimate(rows, lambda row: row["rank_of_looker"] == 1)

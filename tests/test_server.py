@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -97,7 +98,8 @@ async def visit(address: str) -> None:
 
 def test_the_network_runs_in_processes_that_end_with_the_server(server):
     process, address = server
-    asyncio.run(visit(address))
+    with ThreadPoolExecutor(1) as apart:  # the browser tests' Playwright keeps a loop running in this thread
+        apart.submit(asyncio.run, visit(address)).result()
     found = workers(process)
     assert len(found) == 2
     assert "tensorflow" not in libraries(process.pid)

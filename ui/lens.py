@@ -60,6 +60,11 @@ class Lens:
         return reading.look_ahead_mask(self.trace, self.kind)
 
     @property
+    def takes_interventions(self) -> bool:
+        """Whether the laboratory can ask this network with something changed."""
+        return getattr(self.corrector.config, "architecture", "") == "transformer"
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """The change in focus alone, else all changes of the sentence."""
         return self.sentence.changes if self.change is None else (self.change,)

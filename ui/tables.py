@@ -71,14 +71,12 @@ class TableJob:
                 self.done.append(done)
 
     def _ask(self, texts: tuple[str, ...]):
-        for attempt in range(_PATIENCE):
+        for _ in range(_PATIENCE - 1):
             try:
                 return self._corrector.ask("table", texts)
             except EngineError:
-                if attempt == _PATIENCE - 1:
-                    raise
                 time.sleep(1)
-        raise AssertionError("unreachable")
+        return self._corrector.ask("table", texts)
 
 
 class Tables:

@@ -7,6 +7,7 @@ import viz
 from model.analysis.growth import copying_shares, found_at
 from model.selection import Selection
 from ui import address, controls, figures, header, loaders, markup, model_card, notices, stage
+from ui.map_texts import map_texts
 from ui.sentence import MAX_CHARACTERS
 from ui.texts import say
 
@@ -108,14 +109,7 @@ def show_map(grown, selection: Selection) -> None:
             selection.weights(trace),
             queries,
             keys,
-            texts=viz.MapTexts(
-                query_axis=say(f"query_{selection.kind}"),
-                key_axis=say(f"key_{selection.kind}"),
-                query=say("hover_query"),
-                key=say("hover_key"),
-                weight=say("hover_weight"),
-                faint=say("heatmap_faint", floor=viz.FAINT),
-            ),
+            texts=map_texts(say, selection.kind),
             extent=max(len(trace.source_tokens), len(trace.target_tokens)),
             theme=controls.theme(),
         ),

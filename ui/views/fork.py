@@ -7,6 +7,7 @@ import viz
 from model.trace import AttentionTrace
 from ui import address, controls, figures, loaders, markup
 from ui.lens import Lens
+from ui.map_texts import map_texts
 from ui.numbers_text import probability
 from ui.texts import say
 from ui.views.naming import file_name
@@ -45,20 +46,15 @@ def _fork(lens: Lens):
     """(row, candidate, fork); the last two are None where nothing else could be written."""
     row = row_of(lens)
     candidate = candidate_of(lens, row)
-    if candidate is None or not _can(lens):
+    if candidate is None or not lens.takes_interventions:
         return row, None, None
     with st.spinner(say("working_laboratory")):
         return row, candidate, loaders.road_not_taken(lens.sentence, row, candidate, lens.corrector)
 
 
-def _can(lens: Lens) -> bool:
-    """Whether this network can be made to begin with given tokens."""
-    return getattr(lens.corrector.config, "architecture", "") == "transformer"
-
-
 def draw(lens: Lens, values: Values) -> None:
     """Where the roads part and what is written there, both branches with their probabilities, and their attention."""
-    if not _can(lens):
+    if not lens.takes_interventions:
         return
     with st.container(key="fork_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
         row = row_of(lens)
@@ -107,14 +103,7 @@ def _draw_map(lens: Lens, trace: AttentionTrace, row: int, key: str) -> None:
             lens.selection.weights(trace),
             queries,
             keys,
-            texts=viz.MapTexts(
-                query_axis=say(f"query_{lens.kind}"),
-                key_axis=say(f"key_{lens.kind}"),
-                query=say("hover_query"),
-                key=say("hover_key"),
-                weight=say("hover_weight"),
-                faint=say("heatmap_faint", floor=viz.FAINT),
-            ),
+            texts=map_texts(say, lens.kind),
             emphasis_rows=[] if lens.kind == "encoder_attention" else [row],
             extent=max(lens.extent, len(trace.target_tokens)),
             theme=lens.theme,
@@ -136,7 +125,7 @@ def _step(trace: AttentionTrace, row: int) -> str:
 
 def describe(lens: Lens, values: Values) -> str:
     """What the network writes after the other token, and how it judges both texts."""
-    if not _can(lens):
+    if not lens.takes_interventions:
         return say("fork_cannot")
     row, candidate, fork = _fork(lens)
     if fork is None:

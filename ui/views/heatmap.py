@@ -11,6 +11,7 @@ import streamlit as st
 import viz
 from ui import address, figures, reading
 from ui.lens import Lens
+from ui.map_texts import map_texts
 from ui.settings import Choice, Flag
 from ui.texts import say
 from ui.views.map_cells import MapCells, cells_of
@@ -66,7 +67,7 @@ def picture(
         cells.values,
         cells.queries,
         cells.keys,
-        texts=_texts(lens, say, minus_copy, by_words=values["unit"] == "word"),
+        texts=map_texts(say, lens.kind, difference=minus_copy, by_words=values["unit"] == "word"),
         masked=cells.masked,
         emphasis_rows=cells.rows_of(lens.rows),
         selected=selected,
@@ -77,20 +78,6 @@ def picture(
         # What is left beside a copy is small; on the scale of whole weights nobody would see it.
         colour_max=None if values["fitted"] or minus_copy else 1.0,
         theme=lens.theme,
-    )
-
-
-def _texts(lens: Lens, say: Callable[..., str], minus_copy: bool, by_words: bool) -> viz.MapTexts:
-    of = "words_" if by_words else ""
-    return viz.MapTexts(
-        query_axis=say(f"query_{of}{lens.kind}"),
-        key_axis=say(f"key_{lens.kind}"),
-        query=say("hover_query"),
-        key=say("hover_key"),
-        weight=say("heatmap_hover_difference") if minus_copy else say("hover_weight"),
-        masked=say("masked"),
-        faint=say("heatmap_faint_difference" if minus_copy else "heatmap_faint", floor=viz.FAINT),
-        selected=say("heatmap_selected"),
     )
 
 

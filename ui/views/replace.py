@@ -13,6 +13,7 @@ from model.changes import Change
 from model.interventions import Head
 from ui import address, controls, figures, loaders, markup
 from ui.lens import Lens
+from ui.map_texts import map_texts
 from ui.numbers_text import probability
 from ui.settings import Choice
 from ui.texts import say
@@ -91,15 +92,7 @@ def _draw_map(lens: Lens, version: Replaced, row: int, key: str, painted_row: in
             version.weights,
             lens.queries,
             lens.keys,
-            texts=viz.MapTexts(
-                query_axis=say(f"query_{lens.kind}"),
-                key_axis=say(f"key_{lens.kind}"),
-                query=say("hover_query"),
-                key=say("hover_key"),
-                weight=say("hover_weight"),
-                masked=say("masked"),
-                faint=say("heatmap_faint", floor=viz.FAINT),
-            ),
+            texts=map_texts(say, lens.kind),
             masked=lens.masked,
             emphasis_rows=[row],
             extent=lens.extent,

@@ -11,6 +11,7 @@ from model.selection import Selection
 from model.trace import AttentionTrace
 from ui import address, controls, figures, loaders, loading, markup, models
 from ui.lens import Lens
+from ui.map_texts import map_texts
 from ui.settings import Choice, Flag
 from ui.texts import say
 from ui.views.naming import file_name
@@ -140,17 +141,7 @@ def _draw_map(
             weights,
             queries,
             keys,
-            texts=viz.MapTexts(
-                query_axis=say(f"query_{kind}"),
-                key_axis=say(f"key_{kind}"),
-                query=say("hover_query"),
-                key=say("hover_key"),
-                weight=say("hover_weight" if missing is None else "heatmap_hover_difference"),
-                masked=say("twins_missing"),
-                faint=say(
-                    "heatmap_faint" if missing is None else "heatmap_faint_difference", floor=viz.FAINT
-                ),
-            ),
+            texts=map_texts(say, kind, difference=missing is not None, masked="twins_missing"),
             masked=missing,
             difference=missing is not None,
             colour_max=1.0 if missing is None else None,

@@ -18,8 +18,7 @@ STRONGEST = 5
 
 def change_of(lens: Lens) -> Change | None:
     """The change in focus, else the first; None where there is none or the network takes no interventions."""
-    takes = getattr(lens.corrector.config, "architecture", "") == "transformer"
-    return lens.changes[0] if takes and lens.changes else None
+    return lens.changes[0] if lens.takes_interventions and lens.changes else None
 
 
 def draw(lens: Lens, values: Values) -> None:

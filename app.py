@@ -6,6 +6,7 @@ from ui import address, loaders, notices
 from ui.header import PAGES
 from ui.texts import say
 
+address.follow()
 st.set_page_config(page_title=say("product"), layout="wide")
 loaders.engine()  # its workers start now, beside the page
 page = st.navigation(

@@ -1,13 +1,43 @@
 // Keeps the address bar at the view of the session. A choice is a step of the browser's history, typing is none.
 
+const PATIENCE = 10_000; // milliseconds in which the session has followed Back, or has missed it
+
 let seen = null; // the choices of the last address
 let page = null; // where they were made; turning to another page is a step that Streamlit notes itself
+let session = null;
+let followed = 0; // how many times this session had followed Back or Forward when it was last heard
+let awaited = null; // the last Back, until the session has followed it
 
-export default function ({ data, setTriggerValue }) {
+window.addEventListener("popstate", () => {
+  if (window.location.hash) return; // a place in the page
+  seen = null; // what the session answers is where the browser already is
+  awaited = { followed, query: plain(window.location.search), until: Date.now() + PATIENCE };
+});
+
+export default function ({ data }) {
+  if (data.session !== session || hasFollowed(data.followed)) awaited = null;
+  session = data.session;
+  followed = data.followed.times;
+  // A run that began before Back tells of the view that Back has left.
+  if (awaited === null) follow(data);
+}
+
+function hasFollowed({ times, query }) {
+  if (awaited === null) return true;
+  return (times !== awaited.followed && plain(query) === awaited.query) || Date.now() > awaited.until;
+}
+
+function plain(query) {
+  const parameters = new URLSearchParams(query);
+  ["embed", "embed_options"].forEach(name => parameters.delete(name)); // Streamlit keeps these for itself
+  return parameters.toString();
+}
+
+function follow(data) {
   const url = new URL(window.location.href);
   for (const [name, value] of data.settings) {
-    if (value === null) url.searchParams.delete(name);
-    else url.searchParams.set(name, value);
+    url.searchParams.delete(name); // and at the end again, so that equal views have equal addresses
+    if (value !== null) url.searchParams.append(name, value);
   }
   const step = JSON.stringify(data.step);
   if (url.href !== window.location.href) {
@@ -16,13 +46,4 @@ export default function ({ data, setTriggerValue }) {
   }
   [seen, page] = [step, data.step[0]];
   document.documentElement.lang = url.searchParams.get("lang") ?? data.language;
-
-  const path = window.location.pathname;
-  const goBack = () => {
-    if (window.location.pathname !== path) return; // to another page Streamlit itself turns
-    seen = null; // what the session answers is where the browser already is
-    setTriggerValue("went", Object.fromEntries(new URL(window.location.href).searchParams));
-  };
-  window.addEventListener("popstate", goBack);
-  return () => window.removeEventListener("popstate", goBack);
 }

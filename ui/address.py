@@ -70,6 +70,10 @@ LONGEST = 2_000
 STEPS = ("view", "experiment", "kind", "layer", "head", "part", "edit", "accepted", "rejected")
 OF_THE_VISITOR = ("lang", "lecture")  # these are no choices about the picture: Back leaves them alone
 _CHOSEN_TEXTS = "chosen_texts"  # how many texts were chosen instead of typed
+_PAGE = "published_page"  # where the session was last
+_FOLLOWED = (
+    "followed_back"  # how many times it followed Back or Forward, and the query to which they led last
+)
 
 _BAR = st.components.v2.component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"))
 
@@ -116,40 +120,56 @@ def get_option(name: str, options: list[str], otherwise: str | None = None) -> s
     return next(text for text in (get(name), DEFAULTS[name], otherwise, options[0]) if text in options)
 
 
-def publish(page: str) -> None:
-    """Write what differs from the defaults into the address bar. ``page`` makes a change of page count.
+def told() -> dict[str, str]:
+    """What differs from the defaults, in their order: the address of this view.
 
     A value of more than LONGEST characters stays out: no server would answer a reload of such an address.
     """
-    # Pairs, not a mapping: whether one is a table, Streamlit asks of every mapping, and imports pandas to find out.
-    settings = tuple(
-        (name, None if value == DEFAULTS[name] or len(value) > LONGEST else value)
-        for name, value in _view().items()
-    )
-    step = [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, STEPS)]
-    data = {"settings": settings, "language": DEFAULTS["lang"], "step": step}
-    _BAR(key="address_bar", data=data, on_went_change=_go_back)
+    return {
+        name: value for name, value in _view().items() if value != DEFAULTS[name] and len(value) <= LONGEST
+    }
+
+
+def publish(page: str) -> None:
+    """Write what differs from the defaults into the address bar. ``page`` makes a change of page count."""
+    context = get_script_run_ctx(suppress_warning=True)
+    st.session_state[_PAGE] = context and context.page_script_hash
+    times, query = st.session_state.get(_FOLLOWED, (0, ""))
+    given = told()
+    data = {
+        # Pairs, not a mapping: whether one is a table, Streamlit asks of every mapping, and imports pandas to find out.
+        "settings": tuple((name, given.get(name)) for name in DEFAULTS),
+        "language": DEFAULTS["lang"],
+        "step": [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, STEPS)],
+        "session": context and context.session_id,
+        "followed": {"times": times, "query": query},
+    }
+    _BAR(key="address_bar", data=data)
+
+
+def follow() -> None:
+    """Take over the settings of the address to which the browser's Back or Forward led, if that is on the same page.
+
+    To another page the session brings its settings along. This has to come before anything is drawn: whatever is
+    drawn may end this run in favour of the next one, which does not know of Back.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None or not context.is_history_navigation:
+        return
+    times, _ = st.session_state.get(_FOLLOWED, (0, ""))
+    st.session_state[_FOLLOWED] = times + 1, context.query_string
+    if context.page_script_hash != st.session_state.get(_PAGE):
+        return
+    given = st.query_params.to_dict()
+    before = get("sentence")
+    _view().update({name: given.get(name, DEFAULTS[name]) for name in DEFAULTS if name not in OF_THE_VISITOR})
+    if get("sentence") != before:
+        live_text.replace()
 
 
 def note_choice() -> None:
     """The text was chosen, not typed: that is a step to which Back returns."""
     st.session_state[_CHOSEN_TEXTS] = st.session_state.get(_CHOSEN_TEXTS, 0) + 1
-
-
-def _go_back() -> None:
-    """Take over the settings of the address to which the browser went."""
-    # Streamlit forgets the component where Back led to another page, which reads the address itself.
-    given = st.session_state.get("address_bar", {}).get("went")
-    if not isinstance(given, dict):
-        return
-    before = get("sentence")
-    for name, default in DEFAULTS.items():
-        if name in OF_THE_VISITOR:
-            continue
-        value = given.get(name, default)
-        put(name, value if isinstance(value, str) else default)
-    if get("sentence") != before:
-        live_text.replace()
 
 
 def _asks_for_news() -> bool:

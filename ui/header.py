@@ -17,6 +17,7 @@ PAGES = (
     "trace",
     "model",
 )  # the first is the entrance
+_WANTED = "wanted_page"
 
 
 def show(page: str) -> None:
@@ -56,18 +57,21 @@ def tools() -> st.delta_generator.DeltaGenerator:
     return own
 
 
-def _pages(page: str) -> None:
-    def go() -> None:
-        st.session_state["turn_to"] = st.session_state["pages"]
+def turn_to(page: str) -> None:
+    """From a callback: go on at ``page``, one of PAGES, with the same settings."""
+    st.session_state[_WANTED] = page
 
+
+def _pages(page: str) -> None:
     st.menu_button(
         say(f"{page}_page"),
         PAGES,
         format_func=lambda name: say(f"{name}_page"),
         key="pages",
         icon=":material/menu:",
-        on_click=go,
+        on_click=lambda: turn_to(st.session_state["pages"]),
     )
-    wanted = st.session_state.pop("turn_to", None)
+    wanted = st.session_state.pop(_WANTED, None)
     if wanted in PAGES and wanted != page:
-        st.switch_page(f"ui/pages/{wanted}.py")
+        # With the address unchanged, Back returns here in one step.
+        st.switch_page(f"ui/pages/{wanted}.py", query_params=address.told())

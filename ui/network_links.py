@@ -3,19 +3,18 @@
 from model.trace import ATTENTION_KINDS
 from ui import address
 
-ATTENTION, POSITIONS, MASKS = "ui/pages/attention.py", "ui/pages/positions.py", "ui/pages/masks.py"
 _PAGES = {
-    "sentence": ATTENTION,
-    "output": ATTENTION,
-    "embedding": POSITIONS,
-    "encoding": POSITIONS,
-    "mask": MASKS,
-    **dict.fromkeys(ATTENTION_KINDS, ATTENTION),
+    "sentence": "attention",
+    "output": "attention",
+    "embedding": "positions",
+    "encoding": "positions",
+    "mask": "masks",
+    **dict.fromkeys(ATTENTION_KINDS, "attention"),
 }
 
 
 def follow(part: str) -> str | None:
-    """Keep what ``part``, such as ``cross_attention:3``, chooses; the file of the page that shows it, None to
+    """Keep what ``part``, such as ``cross_attention:3``, chooses; the page that shows it, None to
     stay. What comes from a browser may be anything: an unknown part changes nothing."""
     name, _, number = part.partition(":")
     if name not in _PAGES and name != "layer":

@@ -35,7 +35,6 @@ def test_a_layer_opens_by_keyboard_and_keeps_the_focus(open_page):
     expect_settings(page, layer="2")
 
 
-@pytest.mark.xfail(reason="Back from a page that a part led to may stay on that page", strict=False)
 def test_other_parts_lead_to_their_pages(open_page):
     page = open_page("network?lang=en")
     for part, name in (("Mask: look-ahead", "masks"), ("+ positional", "positions")):

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.visit import (
+    LateAnswers,
     cell,
     changed_words,
     choose,
@@ -22,6 +23,7 @@ from tests.browser.visit import (
     text_area,
     tile,
     toggle,
+    wait_until,
 )
 from ui import examples
 from ui.settings import Flag
@@ -371,6 +373,22 @@ def test_back_takes_back_example_change_head_and_view_one_by_one(open_page):
     expect_chosen(page, "view", say["view_heatmap"])
     expect(page.locator(HEATMAP)).to_be_visible()
     assert settings(page) == {}
+
+
+def test_an_answer_that_was_on_its_way_before_back_changes_no_address(open_page):
+    late = LateAnswers()
+    page = open_page(late=late)
+    choose(page, "view", table("ko")["view_lines"])
+    expect_settings(page, view="lines")
+    late.hold()
+    choose(page, "head", "2")
+    wait_until(page, late.holds_a_whole_run, True)
+    page.go_back()
+    late.release()
+    expect_chosen(page, "view", table("ko")["view_heatmap"])
+    expect_settings(page, view=None, head=None)
+    page.go_forward()
+    expect_settings(page, view="lines", head=None)
 
 
 def expect_chosen(page: Page, name: str, option: str) -> None:

@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlparse
 import numpy as np
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 PATIENCE = 120_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
 
@@ -67,6 +68,11 @@ class LateAnswers:
 
     def hold(self) -> None:
         self._held = []
+
+    def holds_a_whole_run(self) -> bool:
+        """Whether the server has said that a run of the script is over, and the page has not heard of it."""
+        held = [ForwardMsg.FromString(message) for message in self._held or ()]
+        return any(message.WhichOneof("type") == "script_finished" for message in held)
 
     def release(self) -> None:
         held, self._held = self._held, None

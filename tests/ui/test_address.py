@@ -1,8 +1,11 @@
 """The address: what it holds, what the browser's Back takes back, and what a hostile one cannot do."""
 
-import pytest
+from urllib.parse import urlencode
 
-from tests.ui.hostile import TEXTS, VALUES
+import pytest
+from streamlit.runtime.scriptrunner import ScriptRunContext
+
+from tests.ui.hostile import TEXTS
 from tests.ui.screen import component, send, setting
 from ui import address
 
@@ -15,6 +18,33 @@ def step(app) -> list:
 
 def told(app) -> dict[str, str | None]:
     return dict(component(app, "address_bar")["settings"])
+
+
+@pytest.fixture
+def go_back(monkeypatch):
+    """The browser's Back (or Forward) to an address of the page that is open."""
+
+    def go(app, **settings: str) -> None:
+        app.query_params.clear()
+        for name, value in settings.items():
+            app.query_params[name] = value
+        found = address.get_script_run_ctx
+
+        def context(**how):
+            context = found(**how)
+            context.is_history_navigation = True
+            context.query_string = urlencode(settings)
+            return context
+
+        with monkeypatch.context() as patched:
+            patched.setattr(address, "get_script_run_ctx", context)
+            app.run()
+
+    return go
+
+
+def test_streamlit_tells_of_back():
+    assert {"is_history_navigation", "query_string"} <= ScriptRunContext.__dataclass_fields__.keys()
 
 
 def test_every_step_is_a_setting():
@@ -41,40 +71,51 @@ def test_what_differs_from_the_defaults_is_told(open_app):
     assert told(app).keys() == address.DEFAULTS.keys()
 
 
-def test_back_takes_over_the_settings_of_the_address(open_app):
+def test_back_takes_over_the_settings_of_the_address(open_app, go_back):
     app = open_app(sentence=SENTENCE, layer="2", cell="1,1")
     app.segmented_control(key="control_view").set_value("lines").run()
-    send(app, "address_bar", "went", {"sentence": SENTENCE, "layer": "1"})
+    go_back(app, sentence=SENTENCE, layer="1")
     assert not app.exception
     assert [setting(app, name) for name in ("view", "layer", "cell")] == ["heatmap", "1", ""]
     assert component(app, "live_text")["revision"] == 0  # the text is the same: the area is left alone
 
 
-def test_back_to_another_sentence_fills_the_text_area(open_app):
+def test_back_to_another_sentence_fills_the_text_area(open_app, go_back):
     app = open_app(sentence=SENTENCE)
-    send(app, "address_bar", "went", {"sentence": "갱"})
+    go_back(app, sentence="갱")
     assert setting(app, "sentence") == "갱"
     area = component(app, "live_text")
     assert area["text"] == "갱"
     assert area["revision"] > 0
 
 
-def test_back_to_an_empty_address_is_the_beginning(open_app):
+def test_back_to_an_empty_address_is_the_beginning(open_app, go_back):
     app = open_app(sentence="갱", view="steps", lang="en")
-    send(app, "address_bar", "went", {})
+    go_back(app)
     assert not app.exception
     assert app.session_state["view"] == address.DEFAULTS | {"lang": "en"}  # the visitor's, not the picture's
 
 
-def test_a_browser_that_says_nonsense_breaks_nothing(open_app):
+def test_the_answer_to_back_says_which_one_it_answers(open_app, go_back):
+    """The browser leaves answers alone that were on their way before its visitor pressed Back."""
+    app = open_app(sentence="갱")
+    assert component(app, "address_bar")["followed"] == {"times": 0, "query": ""}
+    go_back(app, layer="1")
+    app.segmented_control(key="control_view").set_value("lines").run()
+    assert component(app, "address_bar")["followed"] == {"times": 1, "query": "layer=1"}
+
+
+def test_back_to_another_page_brings_the_settings_along(open_app, go_back):
+    app = open_app(sentence="갱", layer="2")
+    app.switch_page("ui/pages/positions.py")
+    go_back(app)
+    assert [setting(app, name) for name in ("sentence", "layer")] == ["갱", "2"]
+
+
+def test_back_to_nonsense_breaks_nothing(open_app, go_back):
     app = open_app(sentence=SENTENCE)
-    before = dict(app.session_state["view"])
-    for value in (each for each in VALUES if not isinstance(each, dict)):
-        send(app, "address_bar", "went", value)
-        assert not app.exception, value
-        assert app.session_state["view"] == before, value
-    for value in VALUES:
-        send(app, "address_bar", "went", dict.fromkeys([*address.DEFAULTS, "nothing"], value))
+    for value in TEXTS:
+        go_back(app, **dict.fromkeys([*address.DEFAULTS, "nothing"], value))
         assert not app.exception, value
         assert app.session_state["view"].keys() == address.DEFAULTS.keys()
         assert all(isinstance(each, str) for each in app.session_state["view"].values())

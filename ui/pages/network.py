@@ -12,12 +12,9 @@ from ui.numbers_text import about, percent
 from ui.texts import language, say
 
 _KEY = "network_diagram"
-_NEXT_PAGE = "network_next_page"
 
 
 def main() -> None:
-    if page := st.session_state.pop(_NEXT_PAGE, None):
-        st.switch_page(page)
     header.show("network")
     st.title(say("network_title"))
     for_model, for_sentence = st.columns([1, 2], gap="medium", vertical_alignment="bottom")
@@ -50,8 +47,9 @@ def open_layer(corrector: loaders.EngineCorrector) -> int:
 
 
 def follow(part: str) -> None:
-    """Keep where a chosen part leads until the page runs again: a callback may not leave the page."""
-    st.session_state[_NEXT_PAGE] = network_links.follow(part)
+    """Go where a chosen part leads, if it leads to another page."""
+    if page := network_links.follow(part):
+        header.turn_to(page)
 
 
 def describe(sketch: Sketch) -> str:

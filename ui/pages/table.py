@@ -13,7 +13,6 @@ from ui.texts import say
 
 SECONDS_BETWEEN_LOOKS = 1.0
 MEGABYTES = 20
-_OPEN = "table_open"
 
 
 @st.cache_resource(show_spinner=False)
@@ -23,8 +22,6 @@ def tables() -> Tables:
 
 
 def main() -> None:
-    if st.session_state.pop(_OPEN, False):
-        st.switch_page("ui/pages/attention.py")
     header.begin("table", heading=say("table_title"))
     header.tools()
     markup.paragraph(say("table_lead", rows=f"{MOST_ROWS:,}"), "lead")
@@ -121,7 +118,7 @@ def show_rows(job: TableJob) -> None:
         if rows and rows[0] < len(done) and done[rows[0]].row.text:
             keep_typed(done[rows[0]].row.text)
             replace()
-            st.session_state[_OPEN] = True
+            header.turn_to("attention")
 
     st.dataframe(
         shown, hide_index=True, height=420, key="table_rows", on_select=choose, selection_mode="single-row"

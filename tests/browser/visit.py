@@ -75,9 +75,9 @@ class LateAnswers:
         return any(message.WhichOneof("type") == "script_finished" for message in held)
 
     def release(self) -> None:
-        held, self._held = self._held, None
-        for message in held:
-            self._page.send(message)
+        while self._held:  # more may arrive meanwhile, and has to stay behind
+            self._page.send(self._held.pop(0))
+        self._held = None
 
     def _answer(self, message: str | bytes) -> None:
         if self._held is None:

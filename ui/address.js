@@ -34,16 +34,18 @@ function plain(query) {
 }
 
 function follow(data) {
-  const url = new URL(window.location.href);
+  const parameters = new URLSearchParams(window.location.search);
   for (const [name, value] of data.settings) {
-    url.searchParams.delete(name); // and at the end again, so that equal views have equal addresses
-    if (value !== null) url.searchParams.append(name, value);
+    parameters.delete(name); // and at the end again, so that equal views have equal addresses
+    if (value !== null) parameters.append(name, value);
   }
+  const url = new URL(window.location.href);
+  url.search = parameters;
   const step = JSON.stringify(data.step);
   if (url.href !== window.location.href) {
     const isStep = seen !== null && step !== seen && page === data.step[0];
     window.history[isStep ? "pushState" : "replaceState"](window.history.state, "", url);
   }
   [seen, page] = [step, data.step[0]];
-  document.documentElement.lang = url.searchParams.get("lang") ?? data.language;
+  document.documentElement.lang = parameters.get("lang") ?? data.language;
 }

@@ -84,10 +84,11 @@ class Plot {
     const at = fitted(this.figure, width, roomBelow(this.root));
     this.root.style.height = `${at.height}px`; // before the library is there, so that nothing moves when it comes
     const Plotly = await library();
+    await painted(); // what has arrived with the figure, such as the corrected text, is seen before it
     await this.busy;
     if (turn !== this.turn || !this.root.isConnected) return;
     this.at = at;
-    this.busy = Plotly.react(this.canvas, at.figure.data, at.figure.layout, this.config());
+    this.busy = Plotly.react(this.canvas, at.figure.data, at.figure.layout, this.newConfig());
     await this.busy;
     if (!this.listens) {
       this.listens = true;
@@ -103,8 +104,12 @@ class Plot {
     if (this.listens && this.drawnFor) this.busy = window.Plotly.relayout(this.canvas, { shapes: this.figure.layout.shapes });
   }
 
-  config() {
+  /** The buttons and words, only where they are others than before: Plotly would build the whole figure anew for them. */
+  newConfig() {
     const { words } = this.data;
+    const text = JSON.stringify([words, this.figure.layout.meta?.still]);
+    if (text === this.configured) return undefined;
+    this.configured = text;
     const buttons = Object.keys(FORMATS).map((format) => ({
       name: format,
       title: words[format],
@@ -228,6 +233,11 @@ class Plot {
       { format, width, height: height + above, scale: FORMATS[format], filename: this.data.file }
     );
   }
+}
+
+/** After the browser has shown what the page holds now. */
+function painted() {
+  return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 }
 
 /** A label as it is read: Plotly's own marks taken away. */

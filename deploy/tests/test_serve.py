@@ -1,6 +1,7 @@
 """The engine as a Ray Serve deployment on several nodes, asked as a page asks it."""
 
 import json
+import socket
 import time
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
@@ -14,15 +15,17 @@ from deploy.serve import application
 from engine import Engine, EngineError
 from model import ModelFolderError
 
-PORT = 8650
 SECONDS = 120
 
 
 @pytest.fixture
 def address(cluster, tiny_folder):
-    serve.start(proxy_location=ProxyLocation.HeadOnly, http_options=HTTPOptions(host="127.0.0.1", port=PORT))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    serve.start(proxy_location=ProxyLocation.HeadOnly, http_options=HTTPOptions(host="127.0.0.1", port=port))
     serve.run(application(tiny_folder, replicas=2, least=2))
-    yield f"http://127.0.0.1:{PORT}"
+    yield f"http://127.0.0.1:{port}"
     serve.shutdown()
 
 

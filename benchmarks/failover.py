@@ -21,6 +21,7 @@ from pathlib import Path
 
 import click
 from load import BUSY, Plan, tell, visit_all
+from visitor import wait_for_the_network
 
 ROOT = Path(__file__).parents[1]
 CONFIG = ROOT / "deploy" / "nginx.conf"
@@ -83,6 +84,7 @@ async def visit_while_one_ends(visitors: int, plan: Plan, process: subprocess.Po
         await asyncio.sleep(plan.seconds / 2)
         process.kill()
 
+    await wait_for_the_network(plan.address, PATIENCE)
     figures, _ = await asyncio.gather(visit_all(visitors, plan), end())
     return figures
 

@@ -6,6 +6,7 @@ text area (``ui/live_text.py``), whose state travels as JSON under the id that t
 
 import asyncio
 import json
+import time
 import urllib.request
 from collections.abc import Container
 from contextlib import suppress
@@ -172,4 +173,21 @@ class Visitor:
         self.cookies |= {cookie.name: cookie.value for cookie in jar}
 
 
+async def wait_for_the_network(address: str, seconds: float) -> None:
+    """Return once a server that has just been started corrects what is typed. Raises TimeoutError."""
+    visitor, ends = Visitor(address), time.monotonic() + seconds
+    try:
+        await visitor.open(seconds)
+        while time.monotonic() < ends:
+            with suppress(TimeoutError):
+                seen = await visitor.next_run(2)
+                if visitor.text and seen.finished and FIRST in seen.shown:
+                    return
+            await visitor.type(f"고갱이 왔다 {FIRST}")
+        raise TimeoutError("the network did not answer")
+    finally:
+        await visitor.close()
+
+
+FIRST = "9876543210"  # no correction touches it
 _ERROR_BOX = 1  # Alert.Format.ERROR

@@ -71,10 +71,13 @@ def page(stack: ExitStack, engine: Path, workers: int) -> tuple[subprocess.Popen
 
 def configured(folder: Path, pages: list[int], port: int) -> Path:
     """``deploy/nginx.conf`` with other ports, and its files in ``folder``."""
-    text = CONFIG.read_text("utf-8").replace("listen 127.0.0.1:8080", f"listen 127.0.0.1:{port}")
-    text = text.replace("/tmp/attention-nginx", f"{folder}/nginx")
-    for usual, found in zip((8501, 8502), pages, strict=True):
-        text = text.replace(f"127.0.0.1:{usual} ", f"127.0.0.1:{found} ")
+    changes = {"listen 127.0.0.1:8080": f"listen 127.0.0.1:{port}", "/tmp/attention-nginx": f"{folder}/nginx"}
+    changes |= {f"127.0.0.1:{8501 + i} max": f"127.0.0.1:{found} max" for i, found in enumerate(pages)}
+    text = CONFIG.read_text("utf-8")
+    for usual, other in changes.items():
+        if usual not in text:
+            raise ValueError(f"{CONFIG} should have {usual!r}")
+        text = text.replace(usual, other)
     (folder / "nginx.conf").write_text(text, "utf-8")
     return folder / "nginx.conf"
 

@@ -63,6 +63,8 @@ def through_the_library(texts: int, seed: int) -> bool:
     usual = {n: seconds(corrector, ordinary_text(rng, n), 3) for n in LENGTHS}
     wrong, ratios = [], []
     for number, text in enumerate(hostile_texts(seed, texts)):
+        if number and number % 1000 == 0:
+            click.echo(f"{number:,} texts, {len(wrong)} went wrong", err=True)
         started = time.perf_counter()
         try:
             correction = corrector.correct(text)

@@ -42,7 +42,11 @@ def running(*command: str, **settings) -> Iterator[subprocess.Popen]:
         yield process
     finally:
         process.terminate()
-        process.wait(10)
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # on cores that are taken, Streamlit may need longer to end
+            process.kill()
+            process.wait()
 
 
 def wait_for(address: str) -> None:

@@ -18,6 +18,7 @@ from engine.line import LOST, Endpoint, Line
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT
+from engine.remote import SCHEMES, RemoteLine
 from engine.shared import find_worker
 from engine.versions import ModelKey, version_on_disk
 from model.config import NetworkConfig
@@ -48,12 +49,12 @@ PATIENCE = 60.0  # seconds for one answer, the start of a worker included
 class Engine:
     """One or several workers, asked through one face. Safe to use from threads.
 
-    ``Engine.start`` begins workers of this process, ``Engine.connect`` uses those of ``python -m engine``, and
+    ``Engine.start`` begins workers of this process, ``Engine.connect`` uses those that run elsewhere, and
     ``Engine.from_environment`` does what the two variables ATTENTION_ENGINE and ATTENTION_WORKERS say.
     ``close`` ends everything; so does the end of the process, however it comes.
     """
 
-    def __init__(self, lines: Sequence[Line], patience: float = PATIENCE):
+    def __init__(self, lines: Sequence[Line | RemoteLine], patience: float = PATIENCE):
         self._lines, self._patience = list(lines), patience
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
@@ -77,22 +78,29 @@ class Engine:
         return cls([Line(partial(WorkerProcess, orders)) for _ in range(workers)], patience)
 
     @classmethod
-    def connect(cls, folder: Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
-        """Use the workers that ``python -m engine FOLDER`` runs on this machine. They may be started later."""
-        return cls([Line(partial(find_worker, folder, i)) for i in range(workers)], patience)
+    def connect(cls, place: str | Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
+        """Use an engine that runs already, or will: the workers of ``python -m engine FOLDER`` on this machine where
+        ``place`` is that folder, and ``deploy/serve.py`` where it is an address such as http://10.0.0.5:8000.
+
+        How many replicas answer there is decided there; ``workers`` is about a folder. Raises ValueError for
+        an address without a host.
+        """
+        if str(place).startswith(SCHEMES):
+            return cls([RemoteLine(str(place))], patience)
+        return cls([Line(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
 
     @classmethod
     def from_environment(cls, models: Sequence[Path] = ()) -> "Engine":
-        """``connect`` to the folder that ATTENTION_ENGINE names; where it names none, ``start``. Either with
-        ATTENTION_WORKERS workers, 1 where nothing is said.
+        """``connect`` to the folder or the address that ATTENTION_ENGINE names; where it names none, ``start``. Either
+        with ATTENTION_WORKERS workers, 1 where nothing is said.
 
-        Raises ValueError for a number of workers that is none.
+        Raises ValueError for a number of workers that is none, and for an address without a host.
         """
         wanted = os.environ.get("ATTENTION_WORKERS") or "1"
         if not wanted.isdecimal() or int(wanted) < 1:
             raise ValueError(f"ATTENTION_WORKERS should be a positive integer, received {wanted!r}")
         if shared := os.environ.get("ATTENTION_ENGINE"):
-            return cls.connect(Path(shared), int(wanted))
+            return cls.connect(shared, int(wanted))
         return cls.start(models, int(wanted))
 
     def open(self, folder: Path, snapshot: int | None = None) -> "EngineCorrector":

@@ -6,7 +6,6 @@ are shared, so they are tuples, frozen dataclasses and arrays, nothing that a pa
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 from engine.answers import PackedCorrection, pack
@@ -66,9 +65,9 @@ def _table(corrector, texts: tuple[str, ...]):
     )
 
 
-def _grown(corrector, folder: str, text: str):
-    """The answers of all snapshots of the model in ``folder``."""
-    return growing_network(Path(folder)).answers(text)
+def _grown(corrector, text: str):
+    """The answers of all snapshots of the model's folder."""
+    return growing_network(corrector.folder).answers(text)
 
 
 def _change(source: str, target: str, span: Span) -> Change:

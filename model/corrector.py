@@ -167,10 +167,11 @@ class Corrector:
         minimum_confidence: float | None = None,
         beam_width: int = 1,
         confidence: Confidence | None = None,
+        folder: Path | None = None,
     ):
         from model.network import CompiledNetwork  # loads TensorFlow
 
-        self.name, self.fingerprint = name, fingerprint
+        self.name, self.fingerprint, self.folder = name, fingerprint, folder
         self.config: NetworkConfig = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
@@ -207,7 +208,7 @@ class Corrector:
         loaded = load_model_folder(folder, snapshot)
         # It was fitted to the last weights; what a snapshot is sure of is another matter.
         confidence = load_confidence(folder) if snapshot is None else None
-        return cls(model_name(folder), *loaded, minimum_confidence, beam_width, confidence)
+        return cls(model_name(folder), *loaded, minimum_confidence, beam_width, confidence, folder)
 
     def correct(self, text: str) -> Correction:
         """Correct one text of any length, sentence by sentence."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -171,8 +171,30 @@ class Survey:
                 self._tally(f"{CORRELATION}/{name}", np.array([correlation]))
             self._tally(f"{LOOKER}/{name}", np.array([rank]))
 
+    def join(self, other: Survey) -> None:
+        """Take up the sums of a survey of the same network over other sentences. Of all sentences only those that are
+        examples are kept."""
+        for name, tally in other.tallies.items():
+            self.tallies.setdefault(name, Tally.empty(tally.sums.shape[1:])).join(tally)
+        for part, done in other.done.items():
+            self.done[part] += done
+        pairs = self.plan.pairs + other.plan.pairs
+        for name, best in other.best.items():
+            moved = best + np.array([0, len(self.plan.pairs), 0])[:, None, None]
+            known = self.best.get(name, np.full_like(best, -1.0))
+            self.best[name] = np.where(moved[0] > known[0], moved, known)
+        shown = sorted({int(number) for best in self.best.values() for number in best[1][best[0] >= 0]})
+        for best in self.best.values():
+            best[1] = np.where(best[0] >= 0, np.searchsorted(shown, best[1]), -1)
+        self.plan = replace(self.plan, pairs=tuple(pairs[number] for number in shown))
+
     def save(self, folder: Path) -> None:
         """Write all sums into ``folder``, so that ``restore`` can go on."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / STATE, lambda file: file.write(self.packed()))
+
+    def packed(self) -> bytes:
+        """All sums, for ``unpack``."""
         arrays = {f"tally/{name}": tally.sums for name, tally in self.tallies.items()}
         arrays |= {f"best/{name}": best for name, best in self.best.items()}
         sentences = {name: tally.sentences for name, tally in self.tallies.items()}
@@ -180,14 +202,15 @@ class Survey:
         arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
         packed = BytesIO()
         np.savez(packed, **arrays)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / STATE, lambda file: file.write(packed.getvalue()))
+        return packed.getvalue()
 
     def restore(self, folder: Path) -> bool:
         """Take up what ``save`` left there; False where nothing is left or it belongs to another survey."""
-        if not (folder / STATE).is_file():
-            return False
-        with np.load(folder / STATE, allow_pickle=False) as archive:
+        return (folder / STATE).is_file() and self.unpack((folder / STATE).read_bytes())
+
+    def unpack(self, data: bytes) -> bool:
+        """Take up what ``packed`` gave; False where that was another survey."""
+        with np.load(BytesIO(data), allow_pickle=False) as archive:
             head = json.loads(archive["head"].tobytes())
             if head["key"] != self._key:
                 return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,12 +44,21 @@ def read_pairs(path: Path, corrector: Corrector, limit: int | None = None) -> tu
             raise SurveyFileError(f"{path} should have the columns {missing} too, received {rows.fieldnames}")
         pairs = [(normalise(row["src"] or ""), normalise(row["tgt"] or "")) for row in rows][:limit]
     else:
-        lines = [line.strip() for line in text.splitlines()][:limit]
-        made = [each for correction in corrector.correct_batch(lines) for each in correction.sentences]
-        pairs = [(each.source, each.text) for each in made]
-    longest = corrector.config.max_length
-    kept = tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))
+        pairs = made_pairs([line.strip() for line in text.splitlines()][:limit], corrector)
+    kept = readable(pairs, corrector)
     return kept, len(pairs) - len(kept)
+
+
+def made_pairs(texts: Sequence[str], corrector: Corrector) -> list[Pair]:
+    """Every sentence with what ``corrector`` makes of it."""
+    made = (each for correction in corrector.correct_batch(texts) for each in correction.sentences)
+    return [(each.source, each.text) for each in made]
+
+
+def readable(pairs: Iterable[Pair], corrector: Corrector) -> tuple[Pair, ...]:
+    """Those that are neither empty nor too long for the network."""
+    longest = corrector.config.max_length
+    return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))
 
 
 def write_result(survey: Survey, folder: Path) -> Path:

@@ -156,9 +156,9 @@ def road_not_taken(
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
 
 
-def grown(folder: Path, text: str, corrector: EngineCorrector):
-    """What each snapshot of the model in ``folder`` makes of the first sentence: ``model.growing.Grown``s."""
-    return corrector.ask("grown", str(folder), text)
+def grown(text: str, corrector: EngineCorrector):
+    """What each snapshot of the model makes of the first sentence: ``model.growing.Grown``s."""
+    return corrector.ask("grown", text)
 
 
 def _span(change: Change) -> tuple[int, int]:

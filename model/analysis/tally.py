@@ -42,6 +42,11 @@ class Tally:
             self.sums += np.stack([value, count * ones, value**2, value * count, count**2 * ones])
             self.sentences += 1
 
+    def join(self, other: Tally) -> None:
+        """Take up the sums over other sentences."""
+        self.sums += other.sums
+        self.sentences += other.sentences
+
     def estimate(self) -> Estimate:
         value, count, square, mixed, counts = self.sums
         if not self.sentences:

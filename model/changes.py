@@ -31,6 +31,11 @@ class Change:
     known_confidence: float | None = field(default=None, compare=False)
 
     @property
+    def is_weighed(self) -> bool:
+        """Whether it has a ``confidence``: a model of one's own may change a text without saying how sure it is."""
+        return self.known_confidence is not None or None not in (self.fix_probability, self.keep_probability)
+
+    @property
     def confidence(self) -> float:
         """How sure it is that this change should be made, in 0..1: ``known_confidence``, and
         ``network_confidence`` where there is none.

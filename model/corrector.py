@@ -55,7 +55,9 @@ class SentenceCorrection:
     def _is_made(self, number: int, change: Change) -> bool:
         if number in self.rejected:
             return False
-        return number in self.accepted or change.confidence >= self.minimum_confidence
+        if number in self.accepted or not change.is_weighed:
+            return True
+        return change.confidence >= self.minimum_confidence
 
     @cached_property
     def text(self) -> str:

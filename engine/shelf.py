@@ -12,7 +12,8 @@ from typing import Any
 from engine.desk import Desk, DeskClosedError
 from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
-from engine.versions import ModelKey
+from engine.traced import load
+from engine.versions import LIVE, ModelKey
 from model.folder import ModelFolderError
 
 IDLE = 2.0  # seconds without a question, after which the worker does something of its own
@@ -122,6 +123,8 @@ class Shelf:
 
 def _open(key: ModelKey, reached: Callable[[str], None]):
     reached("library")
+    if key.fingerprint == LIVE:
+        return load(key.path)
     import_module("model.network")  # TensorFlow
     reached("weights")
     from model import Corrector

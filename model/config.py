@@ -14,6 +14,9 @@ class NetworkConfig:
 
     architecture: ClassVar[str]
     attention_kinds: ClassVar[tuple[str, ...]]  # which of ATTENTION_KINDS a trace of the network has
+    abilities: ClassVar[
+        frozenset[str]
+    ]  # which of the engine's questions about its inside the network answers
     has_positions: ClassVar[bool]  # whether positional encodings are added to what it reads
 
     def to_dict(self) -> dict:
@@ -52,6 +55,9 @@ class TransformerConfig(NetworkConfig):
 
     architecture: ClassVar[str] = "transformer"
     attention_kinds: ClassVar[tuple[str, ...]] = ATTENTION_KINDS
+    abilities: ClassVar[frozenset[str]] = frozenset(
+        ("projections", "head_effects", "written_without", "contributions", "replaced", "road_not_taken")
+    )
     has_positions: ClassVar[bool] = True
 
     vocab_size: int
@@ -90,6 +96,7 @@ class Seq2SeqConfig(NetworkConfig):
 
     architecture: ClassVar[str] = "seq2seq"
     attention_kinds: ClassVar[tuple[str, ...]] = ("cross_attention",)
+    abilities: ClassVar[frozenset[str]] = frozenset(("projections",))
     has_positions: ClassVar[bool] = False
 
     vocab_size: int

@@ -40,7 +40,7 @@ class ModelEntry(NamedTuple):
     """One model found on disk."""
 
     name: str
-    path: Path  # the folder that ``load_model_folder`` reads
+    path: Path | str  # the folder that ``load_model_folder`` reads; of a TracedModel "package.module:factory"
     architecture: str | None  # one of ARCHITECTURES, or None where the config cannot be read
     problem: str | None  # why the model cannot be loaded; None where nothing is known against it
 

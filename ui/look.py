@@ -48,7 +48,7 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
         correction = correct(text, corrector)
         if correction:
             sentence, change = show_correction(correction)
-            notices.about(text, correction, corrector.config.max_length)
+            notices.about(text, correction, corrector.config)
     if sentence is None:
         return
     with right:
@@ -64,7 +64,7 @@ def show_pictures(corrector, entry, sentence, change, tabs, heads, status) -> No
         trace = sentence.trace
         view, selection, options = choose_view(trace, *tabs)
         lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
-        if trace.num_layers * trace.num_heads > 1 and view.name != "predict":  # it would tell what is asked
+        if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
             with heads:
                 overview.draw(lens, view.framed and view.framed(lens))
         show_view(view, lens, options)

@@ -62,7 +62,7 @@ def show_correction(
 
 
 def _share(change: Change) -> str:
-    return probability(change.confidence)
+    return probability(change.confidence) if change.is_weighed else "–"
 
 
 def _words(found: loaders.Correction, proposals: list[Proposal]) -> dict[str, str]:
@@ -100,7 +100,7 @@ def _proposals(found: loaders.Correction) -> list[Proposal]:
         made = {_span(change) for change in sentence.changes}
         for number, change in enumerate(sentence.proposed, first):
             is_made = _span(change) in made
-            if is_made or change.confidence >= LEAST_OFFERED:
+            if is_made or not change.is_weighed or change.confidence >= LEAST_OFFERED:
                 whole = change.moved(sentence.start, sentence.start)
                 proposals.append(Proposal(number, whole, is_made, _about(change, sentence)))
     return proposals
@@ -113,6 +113,8 @@ def _span(change: Change) -> tuple[int, int]:
 def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
     """What becomes of what, how sure the network is, and which kind of mistake that is."""
     target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
+    if not change.is_weighed:
+        return say("correction_about_unweighed", what=in_words(change))
     return say(
         "correction_about",
         what=in_words(change),

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, ClassVar
 
 from engine.errors import OwnModelError
-from model.changes import find_changes
+from model.changes import find_rewriting
 from model.corrector import Correction, SentenceCorrection
 from model.sentences import split_sentences
 from model.tokenizer import normalise
@@ -61,7 +61,7 @@ class TracedCorrector:
 
     def _sentence(self, start: int, source: str) -> SentenceCorrection:
         target = normalise(self._ask("correct", str, source))
-        changes = find_changes(source, target)
+        changes = find_rewriting(source, target)
         return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
 
     def trace(self, source: str, target: str) -> AttentionTrace:

@@ -28,7 +28,7 @@ from model.analysis.replacing import (
     permuted_rows,
     row_of_question,
 )
-from model.changes import Change, find_changes
+from model.changes import Change, find_rewriting
 from model.interventions import Head, Intervention
 from model.trace import AttentionTrace
 
@@ -67,7 +67,7 @@ class Asked:
 def ask_about(corrector: TracedCorrector, source: str, target: str, span: Span) -> Asked:
     """The question about the change whose source tokens are ``span``. Raises ValueError where there is none."""
     trace = corrector.trace(source, target)
-    plain = find_changes(source, target)
+    plain = find_rewriting(source, target)
     placed = changes_in_tokens(trace, plain) or ()
     for each, change in zip(plain, placed, strict=False):
         if (change.source_start, change.source_end) == span:

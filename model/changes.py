@@ -80,6 +80,14 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
     return tuple(changes)
 
 
+def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
+    """``find_changes`` of a correction. Where less than half of the characters stay, as in a translation, one change of
+    the whole text: what such texts have in common is chance."""
+    if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
+        return (Change(0, len(source), 0, len(target), source, target),)
+    return find_changes(source, target)
+
+
 def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
     """Positions of the aligned characters that are no white space, between (-1, -1) and both lengths."""
     yield -1, -1

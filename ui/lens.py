@@ -28,6 +28,7 @@ class Lens:
     selection: Selection
     change: Change | None
     theme: str
+    from_file: bool = False  # whether no link leads to it
 
     @property
     def kind(self) -> str:

@@ -43,9 +43,12 @@ class Decisions:
 
 
 def show_correction(
-    found: loaders.Correction,
+    found: loaders.Correction, *, decides: bool = True
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
-    """Draw the corrected text; the sentence whose pictures are shown, and its change in focus."""
+    """Draw the corrected text; the sentence whose pictures are shown, and its change in focus.
+
+    Without ``decides`` nothing can be accepted or rejected: nobody is there who could be asked about another text.
+    """
     place = opened(found)
     proposals = _proposals(found)
     sentence = found.sentences[place] if found.sentences else None
@@ -53,10 +56,15 @@ def show_correction(
     number = _number(found, place, chosen)
     correction(
         correction_data(
-            found, proposals, chosen=number, opened=place, words=_words(found, proposals), share_of=_share
+            found,
+            proposals,
+            chosen=number,
+            opened=place,
+            words=_words(found, proposals, decides),
+            share_of=_share,
         ),
         "correction",
-        lambda what, number: _answer(found, what, number),
+        lambda what, number: _answer(found, what, number, decides),
     )
     return sentence, None if chosen is None else sentence.changes[chosen]
 
@@ -65,13 +73,13 @@ def _share(change: Change) -> str:
     return probability(change.confidence) if change.is_weighed else "–"
 
 
-def _words(found: loaders.Correction, proposals: list[Proposal]) -> dict[str, str]:
+def _words(found: loaders.Correction, proposals: list[Proposal], decides: bool) -> dict[str, str]:
     made = sum(proposal.made for proposal in proposals)
     hint = "correction_hint" if made else "correction_hint_offered"
     return {
         "label": say("corrected_label"),
         "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
-        "reject": say("correction_reject"),
+        "reject": say("correction_reject") if decides else "",
         "accept": say("correction_accept", text="{text}", share="{share}"),
         "open": say("correction_open", number="{number}"),
     }
@@ -137,13 +145,16 @@ def _firsts(found: loaders.Correction) -> list[int]:
     return list(accumulate((len(sentence.proposed) for sentence in found.sentences), initial=0))
 
 
-def _answer(found: loaders.Correction, what: str, number: int) -> None:
+def _answer(found: loaders.Correction, what: str, number: int, decides: bool = True) -> None:
     """Do what the visitor asked for in the text; a number that is none of it changes nothing."""
     if what == "open":
         if 0 <= number < len(found.sentences):
             _open(found, number, "")
         return
     if not 0 <= number < _firsts(found)[-1]:
+        return
+    if not decides:
+        _focus(found, number, release=True)
         return
     decisions = Decisions.read()
     accepted, rejected = set(decisions.accepted), set(decisions.rejected)

@@ -9,7 +9,7 @@ from model import AttentionTrace
 from model.analysis.edits import copied_tokens, leading_heads, row_positions
 from model.analysis.places import by_character, changes_in_tokens, spans_of, text_of
 from model.analysis.twins import aligned_difference
-from model.changes import find_changes
+from model.changes import find_changes, find_rewriting
 from model.selection import Selection
 from tests.own_model import RIGHT, SHAPES, WRONG, Speller
 from tests.ui.fake_corrector import random_trace
@@ -81,3 +81,10 @@ def test_a_selection_takes_the_last_layer_and_head_of_a_kind_with_fewer():
     np.testing.assert_array_equal(chosen.weights(TRACE), TRACE.cross_attention[2, 1])
     np.testing.assert_array_equal(chosen.weights(TRACE, "decoder_attention"), TRACE.decoder_attention[0, 1])
     assert SHAPES["decoder_attention"] == (1, 4)
+
+
+def test_a_translation_is_one_change_of_the_whole():
+    assert find_rewriting(WRONG, RIGHT) == find_changes(WRONG, RIGHT)
+    (whole,) = find_rewriting("the cat", "고양이")
+    assert (whole.wrong, whole.right) == ("the cat", "고양이")
+    assert find_rewriting("", "a") == find_changes("", "a")

@@ -74,7 +74,7 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
     of the texts as they are might as well drop the letter beside it here and insert it again there, and
     whoever undoes one of the two changes would lose the letter.
     """
-    changes = []
+    changes: list[Change] = []
     for (first, one), (last, other) in pairwise(_common(source, target)):
         changes += _differences(source, target, (first + 1, last), (one + 1, other))
     return tuple(changes)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -163,7 +163,7 @@ class Corrector:
     def __init__(
         self,
         name: str,
-        network,
+        network: Any,  # a keras.Model, which is not imported here
         tokenizer: Tokenizer,
         fingerprint: str,
         minimum_confidence: float | None = None,
@@ -206,10 +206,10 @@ class Corrector:
         holds something else.
         """
         folder = find_model_folder(model)
-        loaded = load_model_folder(folder, snapshot)
+        network, tokenizer, found = load_model_folder(folder, snapshot)
         # It was fitted to the last weights; what a snapshot is sure of is another matter.
         confidence = load_confidence(folder) if snapshot is None else None
-        return cls(model_name(folder), *loaded, minimum_confidence, beam_width, confidence)
+        return cls(model_name(folder), network, tokenizer, found, minimum_confidence, beam_width, confidence)
 
     def correct(self, text: str) -> Correction:
         """Correct one text of any length, sentence by sentence."""
@@ -305,9 +305,10 @@ class Corrector:
         """The trace from the pass ``produced`` where it wrote just this target; else from a pass of its own."""
         source_ids, target_ids = self._encode(source, target)
         if produced is not None and produced.ids == target_ids:
-            seen = read_off(produced)
+            found = read_off(produced)
         else:
-            seen = self._network.attend(source_ids, target_ids)
+            found = self._network.attend(source_ids, target_ids)
+        seen: dict[str, Any] = dict(found)
         seen["alternatives"] = tuple(map(self.tokenizer.labels, seen.pop("alternative_ids").tolist()))
         if self.config.has_positions:
             matrix = positional_encoding(max(len(source_ids), len(target_ids)), self.config.d_model)
@@ -334,7 +335,7 @@ class Corrector:
         return self._network.embeddings(self.tokenizer.encode_source(text))
 
     @property
-    def laboratory(self):
+    def laboratory(self) -> Any:
         """The network's ``model.laboratory.Laboratory``: passes under interventions, on ids.
 
         Raises ValueError for a network that takes no interventions.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from model.changes import Change
 from model.trace import AttentionTrace, Spans
@@ -45,12 +46,10 @@ def changes_in_tokens(trace: AttentionTrace, changes: Sequence[Change]) -> tuple
         tokens, spans = getattr(trace, f"{side}_tokens"), spans_of(trace, side)
         if tokens and spans is None:
             return None
-        start, end = f"{side}_start", f"{side}_end"
-        found = [_touched(spans or (), getattr(each, start), getattr(each, end)) for each in changes]
-        placed = [
-            replace(each, **dict(zip((start, end), at, strict=True)))
-            for each, at in zip(placed, found, strict=True)
-        ]
+        for number, each in enumerate(changes):
+            start, end = _touched(spans or (), getattr(each, f"{side}_start"), getattr(each, f"{side}_end"))
+            moved: dict[str, Any] = {f"{side}_start": start, f"{side}_end": end}
+            placed[number] = replace(placed[number], **moved)
     return tuple(placed)
 
 

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +20,8 @@ from engine.progress import Progress
 from engine.questions import CORRECT
 from engine.remote import SCHEMES, RemoteLine
 from engine.shared import find_worker
-from engine.versions import ModelKey, version_on_disk
+from engine.traced import VARIABLE, TracedConfig
+from engine.versions import LIVE, ModelKey, version_on_disk
 from model.config import NetworkConfig
 from model.corrector import Correction
 from model.folder import (
@@ -63,7 +64,7 @@ class Engine:
     @classmethod
     def start(
         cls,
-        models: Sequence[Path] = (),
+        models: Sequence[Path | str] = (),
         workers: int = 1,
         models_in_memory: int = MODELS_IN_MEMORY,
         questions: int = QUESTIONS,
@@ -90,7 +91,7 @@ class Engine:
         return cls([Line(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
 
     @classmethod
-    def from_environment(cls, models: Sequence[Path] = ()) -> "Engine":
+    def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
         """``connect`` to the folder or the address that ATTENTION_ENGINE names; where it names none, ``start``. Either
         with ATTENTION_WORKERS workers, 1 where nothing is said.
 
@@ -103,12 +104,16 @@ class Engine:
             return cls.connect(shared, int(wanted))
         return cls.start(models, int(wanted))
 
-    def open(self, folder: Path, snapshot: int | None = None) -> "EngineCorrector":
+    def open(self, folder: Path | str, snapshot: int | None = None) -> "EngineCorrector":
         """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``. Loads nothing.
+
+        A str is the "package.module:factory" of a ``model.TracedModel``.
 
         Raises model.ModelFolderError where the folder's description cannot be read. Damaged weights are
         noticed by the first question.
         """
+        if isinstance(folder, str):
+            return self._open.get(folder, lambda: (OwnCorrector(self, folder), 1))
         key = (folder, snapshot, version_on_disk(folder))
         return self._open.get(key, lambda: (EngineCorrector(self, folder, snapshot), 1))
 
@@ -239,12 +244,33 @@ class EngineCorrector:
         return self.ask("weight_sizes")
 
 
-def _readable(folders: Iterable[Path]) -> Iterator[ModelKey]:
+class OwnCorrector(EngineCorrector):
+    """A ``model.TracedModel``, by its "package.module:factory". What it can do besides is asked in the worker."""
+
+    def __init__(self, engine: Engine, name: str):
+        self.name, self._engine = name, engine
+        self.key = model_key(name)
+        self.fingerprint = self.key.fingerprint
+
+    @cached_property
+    def config(self) -> TracedConfig:
+        return TracedConfig(self.ask("abilities"))
+
+
+def own_model() -> str | None:
+    """The model that ATTENTION_MODEL names, "package.module:factory"; None where it names none."""
+    return os.environ.get(VARIABLE, "").strip() or None
+
+
+def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:
     for folder in folders:
         with suppress(ModelFolderError):
             yield model_key(folder)
 
 
-def model_key(folder: Path, snapshot: int | None = None) -> ModelKey:
+def model_key(folder: Path | str, snapshot: int | None = None) -> ModelKey:
+    """Of a folder as its files are now; of a str, which is a "package.module:factory"."""
+    if isinstance(folder, str):
+        return ModelKey(folder, None, LIVE)
     found = fingerprint(folder, weights_path(folder, snapshot))
     return ModelKey(str(folder.absolute()), snapshot, found)

@@ -8,7 +8,9 @@ are shared, so they are tuples, frozen dataclasses and arrays, nothing that a pa
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from engine import traced_laboratory
 from engine.answers import PackedCorrection, pack
+from engine.traced import TracedCorrector
 from model.analysis.contributions import REFERENCE, agreement, contributions
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
@@ -78,6 +80,12 @@ def _change(source: str, target: str, span: Span) -> Change:
     raise ValueError(f"nothing changes at {span}")  # no word of the texts: it may reach a log
 
 
+def answered(corrector, kind: str, arguments: tuple) -> Any:
+    """The answer to one of QUESTIONS. Raises what the model raises."""
+    own = traced_laboratory.QUESTIONS if isinstance(corrector, TracedCorrector) else {}
+    return (own.get(kind) or QUESTIONS[kind])(corrector, *arguments)
+
+
 # The network is asked again with something changed, which takes up to seconds: no correction waits for these.
 LABORATORY: dict[str, Callable[..., Any]] = {
     "head_effects": _effects,
@@ -89,6 +97,7 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "table": _table,
 }
 QUESTIONS: dict[str, Callable[..., Any]] = {
+    "abilities": lambda corrector: corrector.config.abilities,
     CORRECT: lambda corrector, text: correct_together(corrector, [text])[0],
     "trace": lambda corrector, source, target: corrector.trace(source, target),
     "projections": lambda corrector, source, target, padding: corrector.projections(source, target, padding),

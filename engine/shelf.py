@@ -13,7 +13,8 @@ from typing import Any
 from engine.desk import Desk, DeskClosedError
 from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
-from engine.versions import ModelKey
+from engine.traced import load
+from engine.versions import LIVE, ModelKey
 from model.folder import ModelFolderError
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
@@ -137,6 +138,8 @@ class Shelf:
 
 def _open(key: ModelKey, reached: Callable[[str], None]):
     reached("library")
+    if key.fingerprint == LIVE:
+        return load(key.path)
     import_module("model.network")  # TensorFlow
     reached("weights")
     from model import Corrector

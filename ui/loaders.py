@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
-from engine import Engine, EngineCorrector, EngineError
+from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
 from engine.versions import version_on_disk
 from model import Correction, SentenceCorrection
 from model.changes import Change
@@ -30,6 +30,7 @@ __all__ = [
     "EngineError",
     "ModelEntry",
     "NotRememberedError",
+    "OwnModelError",
     "Projections",
     "Remembered",
     "SentenceCorrection",
@@ -40,6 +41,7 @@ __all__ = [
     "engine",
     "grown",
     "head_effects",
+    "is_live",
     "is_shipped",
     "list_entries",
     "load_corrector",
@@ -57,27 +59,35 @@ OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
 def list_entries() -> tuple[ModelEntry, ...]:
-    """The shipped models and the visitor's own ones, as they lie on disk now."""
+    """The model that ATTENTION_MODEL names, if it names one; the shipped models and the visitor's own ones, as they
+    lie on disk now."""
+    named = own_model()
+    live = () if named is None else (ModelEntry(named, named, None, None),)
     folders = model_folders(ASSETS, OWN_MODELS)
-    return tuple(_read_entry(str(folder), version_on_disk(folder)) for folder in folders)
+    return (*live, *(_read_entry(str(folder), version_on_disk(folder)) for folder in folders))
 
 
 def is_shipped(entry: ModelEntry) -> bool:
-    return entry.path.is_relative_to(ASSETS)
+    return not is_live(entry) and entry.path.is_relative_to(ASSETS)
+
+
+def is_live(entry: ModelEntry) -> bool:
+    """Whether it is a ``model.TracedModel``, of which there are no files."""
+    return isinstance(entry.path, str)
 
 
 def model_id(entry: ModelEntry) -> str:
     """What a link calls the model: an own one may be named like a shipped one."""
-    return entry.name if is_shipped(entry) else f"{OWN_MODELS}/{entry.name}"
+    return entry.name if is_shipped(entry) or is_live(entry) else f"{OWN_MODELS}/{entry.name}"
 
 
 @st.cache_resource(show_spinner=False, on_release=Engine.close)
 def engine() -> Engine:
     """The one engine of this server. Its workers start at once and load the model of the first page."""
-    return Engine.from_environment([ASSETS / DEFAULT_MODEL])
+    return Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
 
 
-def open_corrector(path: Path) -> EngineCorrector:
+def open_corrector(path: Path | str) -> EngineCorrector:
     """The model in this folder as its files are now, loaded or not.
 
     Raises model.ModelFolderError where the folder's description is missing or damaged.
@@ -85,7 +95,7 @@ def open_corrector(path: Path) -> EngineCorrector:
     return engine().open(path)
 
 
-def load_corrector(path: Path) -> EngineCorrector:
+def load_corrector(path: Path | str) -> EngineCorrector:
     """The model in this folder, ready to answer.
 
     Raises StillLoading until it is, model.ModelFolderError where the folder is missing or damaged, and EngineError
@@ -97,9 +107,9 @@ def load_corrector(path: Path) -> EngineCorrector:
     return corrector
 
 
-def recall(path: Path) -> Remembered | None:
+def recall(path: Path | str) -> Remembered | None:
     """The one answer that is known before the model in this folder is ready; None where there is none."""
-    return _recall(str(path), version_on_disk(path))
+    return None if isinstance(path, str) else _recall(str(path), version_on_disk(path))
 
 
 # What follows asks the network. Each raises NotRememberedError where the answer needs more than what is remembered,

@@ -34,12 +34,12 @@ def effect_mosaic(
     0, so that a page can react to a click.
 
     Args:
-        effects: (L, H) floats by kind, such as ``HeadEffects.grid``; L is the same for all.
+        effects: (L, H) floats by kind, such as ``HeadEffects.grid``; each kind has its own.
         names: what to call each kind; by default as it is.
         chosen: heads that are framed.
         largest: the size of the strongest colour; by default the largest there is.
 
-    Raises ValueError for grids of another rank, with different layers or values that are not finite, for chosen
+    Raises ValueError for grids of another rank or with values that are not finite, for chosen
     heads that do not exist, a ``largest`` that is not positive, and an unknown theme.
     """
     info = _mosaic_info(effects, names, chosen, largest)
@@ -82,10 +82,6 @@ def _mosaic_info(effects, names, chosen, largest) -> _MosaicInfo:
     for kind, grid in grids.items():
         if grid.ndim != 2 or not np.isfinite(grid).all():
             raise ValueError(f"effects of {kind} should be (L, H) and finite, received {grid.shape}: {grid}")
-    if len({len(grid) for grid in grids.values()}) > 1:
-        raise ValueError(
-            f"all kinds should have the same layers, received {[g.shape for g in grids.values()]}"
-        )
     starts, place = {}, 0.0
     for kind, grid in grids.items():
         starts[kind] = place

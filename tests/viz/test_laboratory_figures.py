@@ -57,7 +57,6 @@ def test_no_heads_leave_the_layout(empty):
     [
         ({"effects": {"cross": np.zeros(3)}}, r"\(L, H\) and finite, received \(3,\)"),
         ({"effects": {"cross": np.full((1, 1), np.nan)}}, "finite"),
-        ({"effects": {"a": np.zeros((1, 2)), "b": np.zeros((2, 2))}}, "same layers"),
         ({"chosen": [("cross", 2, 0)]}, "received .*2, 0"),
         ({"largest": 0}, "positive, received 0"),
         ({"theme": "pink"}, "received 'pink'"),

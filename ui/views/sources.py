@@ -7,6 +7,7 @@ from ui import figures, loaders
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
+from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
@@ -79,5 +80,14 @@ def explain(lens: Lens) -> None:
 
 
 VIEW = View(
-    "sources", describe, draw, (), notes, explain, framed=lambda lens: [], has_map=False, intervenes=True
+    "sources",
+    describe,
+    draw,
+    (),
+    notes,
+    explain,
+    framed=lambda lens: [],
+    has_map=False,
+    intervenes=True,
+    lacks=needs.experiment("contributions"),
 )

@@ -38,7 +38,8 @@ def show(lens: Lens, views: Iterable[View]) -> None:
         "reading",
     )
     show_files(lens, views)
-    show_link()
+    if not lens.from_file:
+        show_link()
     st.markdown(say("take_away_idea"))
 
 
@@ -77,7 +78,7 @@ def page_maker(lens: Lens, views: Iterable[View]) -> Callable[[], bytes]:
     values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
         language=texts.language(),
-        address=link(),
+        address="" if lens.from_file else link(),
         values=values,
         selected=heatmap.selected_cell(heatmap.cells_for(lens, values["heatmap"])),
         heads=tuple(lines.heads_to_draw(lens)),

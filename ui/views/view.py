@@ -30,3 +30,4 @@ class View:
     )
     has_map: bool = True  # whether kind, layer and head decide what it shows
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
+    lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need

@@ -9,6 +9,7 @@ from ui import address, figures, loaders, markup
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
+from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
@@ -17,8 +18,8 @@ STRONGEST = 5
 
 
 def change_of(lens: Lens) -> Change | None:
-    """The change in focus, else the first; None where there is none or the network takes no interventions."""
-    return lens.changes[0] if lens.takes_interventions and lens.changes else None
+    """The change in focus, else the first; None where there is none."""
+    return lens.changes[0] if lens.changes else None
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -114,5 +115,14 @@ def explain(lens: Lens) -> None:
 
 
 VIEW = View(
-    "without", describe, draw, (), notes, explain, framed=lambda lens: [], has_map=False, intervenes=True
+    "without",
+    describe,
+    draw,
+    (),
+    notes,
+    explain,
+    framed=lambda lens: [],
+    has_map=False,
+    intervenes=True,
+    lacks=needs.experiment("head_effects"),
 )

@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from hostile_texts import hostile_texts
 from made_sentences import pair_of
-from visitor import Visitor
+from visitor import Visitor, wait_for_the_network
 
 from model.protected import protected
 
@@ -111,6 +111,7 @@ def through_the_page(texts: int, seed: int, address: str) -> bool:
 
 
 async def type_all(texts: Iterable[str], address: str) -> tuple[int, float]:
+    await wait_for_the_network(address, PATIENCE)
     visitor, errors, slowest = Visitor(address), 0, 0.0
     await visitor.open(PATIENCE)
     while not visitor.area:

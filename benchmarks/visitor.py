@@ -107,7 +107,8 @@ class Visitor:
                     if kind == "bidi_component" and component.component_name.endswith(ADDRESS_BAR):
                         settings = json.loads(component.json)["settings"]
                         self.query = urlencode(
-                            [(name, value) for name, value in settings if value is not None]
+                            [(name, value) for name, value in settings if value is not None],
+                            errors="replace",  # halves of surrogate pairs, as a browser does
                         )
                         continue
                     seen.errors += kind == "exception"

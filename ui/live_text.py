@@ -1,11 +1,13 @@
 """A text area whose text arrives while it is being typed, also while an input method composes a syllable."""
 
+import re
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 
+_HALF = re.compile("[\ud800-\udfff]")
 _FOLDER = Path(__file__).parent
 _KEY = "live_text"
 _REVISION, _IS_KNOWN = "live_text_revision", "live_text_is_known"
@@ -32,12 +34,19 @@ def live_text(text: str, label: str, placeholder: str, longest: int, on_typed: C
         "placeholder": placeholder,
         "longest": longest,
     }
-    held = _COMPONENT(key=_KEY, data=data, on_text_change=lambda: on_typed(st.session_state[_KEY]["text"]))
+    held = _COMPONENT(
+        key=_KEY, data=data, on_text_change=lambda: on_typed(whole(st.session_state[_KEY]["text"]))
+    )
     if _IS_KNOWN not in st.session_state:
         # A browser whose server has gone brings its text to a new session, which knows of no change.
         st.session_state[_IS_KNOWN] = True
         if isinstance(held.text, str) and held.text != text:
-            on_typed(held.text)
+            on_typed(whole(held.text))
+
+
+def whole(text: str) -> str:
+    """``text`` with U+FFFD for each half of a surrogate pair: a browser may hold one, and no page can be sent one."""
+    return _HALF.sub("\ufffd", text)
 
 
 def replace() -> None:

@@ -18,8 +18,11 @@ from model.analysis.questions import question_of_change
 from model.analysis.replacing import replaced_for_change
 from model.changes import Change, find_changes
 from model.growing import growing_network
-from model.interventions import Head
+from model.interventions import Head, Intervention
+from model.survey_files import pairs_of
+from model.survey_sums import Sums, sums_of_effects, sums_of_roles
 
+NOTHING = Intervention()
 CORRECT = "correct"  # the one question that is answered for several visitors together
 
 Span = tuple[int, int]  # source_start and source_end of a change
@@ -29,15 +32,15 @@ def correct_together(corrector, texts: Sequence[str]) -> list[PackedCorrection]:
     return [pack(correction) for correction in corrector.correct_batch(texts)]
 
 
-def _effects(corrector, source: str, target: str, span: Span):
-    """What becomes of the change at ``span`` without each head."""
-    return head_effects(corrector, source, target, _change(source, target, span))
+def _effects(corrector, source: str, target: str, span: Span, instead: Intervention = NOTHING):
+    """What becomes of the change at ``span`` without each head; the means of ``instead`` stand in for it."""
+    return head_effects(corrector, source, target, _change(source, target, span), instead.means)
 
 
-def _without(corrector, source: str, heads: tuple[tuple, ...]):
-    """What is written without each of ``heads``, and without all of them."""
+def _without(corrector, source: str, heads: tuple[tuple, ...], instead: Intervention = NOTHING):
+    """What is written without each of ``heads``, and without all of them; ``instead`` as for ``_effects``."""
     named = [Head(*head) for head in heads]
-    return written_without(corrector, source, [*([head] for head in named), named])
+    return written_without(corrector, source, [*([head] for head in named), named], instead.means)
 
 
 def _contributions(corrector, source: str, target: str, span: Span):
@@ -66,6 +69,12 @@ def _table(corrector, texts: tuple[str, ...]):
     )
 
 
+def _head_roles(corrector, given: tuple[tuple[str, str | None], ...], first: int):
+    """(pairs, how many were left out, sums of roles): some rows of a file; its pairs are numbered from ``first``."""
+    pairs, left_out = pairs_of(given, corrector)
+    return pairs, left_out, sums_of_roles(corrector, pairs, first) if pairs else Sums()
+
+
 def _grown(corrector, folder: str, text: str):
     """The answers of all snapshots of the model in ``folder``."""
     return growing_network(Path(folder)).answers(text)
@@ -88,6 +97,8 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "road_not_taken": road_not_taken,
     "grown": _grown,
     "table": _table,
+    "head_roles": _head_roles,
+    "head_losses": sums_of_effects,
 }
 QUESTIONS: dict[str, Callable[..., Any]] = {
     CORRECT: lambda corrector, text: correct_together(corrector, [text])[0],

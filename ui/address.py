@@ -54,6 +54,8 @@ DEFAULTS = {
     "k": "10,0,0;0,10,0;0,0,10;0,0,10",
     "v": "1,0;10,0;100,5;1000,6",
     "unscaled": "",  # 1 where the classroom's products are not divided by the root of the width
+    "heads_by": "leading",  # what the map of all heads shows: a role, or the effect of taking a head away
+    "heads_at": "copied",  # at which characters: copied or edited
     "snapshot": "",  # the training step of the page on growing up; empty: the last
     "film": "",  # 1 while it shows one snapshot after the other
     "batch": "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요.",  # sentences of the masks, one a line

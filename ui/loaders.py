@@ -16,6 +16,7 @@ from model import Correction, SentenceCorrection
 from model.changes import Change
 from model.corrector import DEFAULT_MODEL
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
+from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
 from model.remembered import recall as read_remembered
@@ -40,6 +41,7 @@ __all__ = [
     "engine",
     "grown",
     "head_effects",
+    "head_survey",
     "is_shipped",
     "list_entries",
     "load_corrector",
@@ -95,6 +97,18 @@ def load_corrector(path: Path) -> EngineCorrector:
     if not corrector.prepare().is_ready:
         raise StillLoading(corrector)
     return corrector
+
+
+def head_survey(path: Path, corrector: EngineCorrector | Remembered) -> HeadSurvey | None:
+    """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
+
+    Raises model.ModelFolderError for a damaged file.
+    """
+    file = path / HEADS_FILE
+    if not file.is_file():
+        return None
+    found = _head_survey(str(path), file.stat().st_mtime_ns)
+    return found if found.fingerprint == corrector.fingerprint else None
 
 
 def recall(path: Path) -> Remembered | None:
@@ -169,6 +183,11 @@ def _span(change: Change) -> tuple[int, int]:
 @st.cache_data(max_entries=64, show_spinner=False)
 def _read_entry(path: str, version: tuple) -> ModelEntry:
     return read_entry(Path(path))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _head_survey(path: str, version: int) -> HeadSurvey:
+    return read_head_survey(Path(path))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -42,6 +42,10 @@ class Tally:
             self.sums += np.stack([value, count * ones, value**2, value * count, count**2 * ones])
             self.sentences += 1
 
+    def __add__(self, other: Tally) -> Tally:
+        """The sums over the sentences of both."""
+        return Tally(self.sums + other.sums, self.sentences + other.sentences)
+
     def estimate(self) -> Estimate:
         value, count, square, mixed, counts = self.sums
         if not self.sentences:

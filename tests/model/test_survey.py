@@ -1,6 +1,7 @@
 """Roles and effects over a corpus: sums by hand, the planted network, and a run that is stopped and goes on."""
 
 import csv
+import io
 import json
 
 import numpy as np
@@ -27,7 +28,7 @@ from model.analysis.roles import (
 from model.analysis.tally import Tally
 from model.interventions import Head, every_head
 from model.survey import Plan, Survey
-from model.survey_files import SurveyFileError, read_pairs, result, table
+from model.survey_files import SurveyFileError, read_given, read_pairs, result, table
 from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG, planted_corrector
 
 PAIRS = (
@@ -159,6 +160,21 @@ def test_heads_that_do_nothing_are_removed_first_and_cost_nothing(survey):
     assert random[6:11, 1].mean() < 1
 
 
+def test_the_curve_is_judged_on_the_last_sentences(planted):
+    unlike = (*PAIRS, ("가나.", "가다."))  # which the planted network never writes
+    survey = Survey(planted, Plan(unlike, effects=1, pruning=1, pruning_step=12, random_orders=0))
+    list(survey.run())
+    found = result(survey)
+    assert found["pruning"]["effect"][0] == [0, 0.0, 1.0]
+    assert (found["pruning_sentences"], found["pruning_right"], found["pruning_overlap"]) == (1, 1, 0)
+
+
+def test_a_change_that_writes_the_same_token_is_asked_nothing(planted):
+    found = pair_effects(planted, "나머거요🙂", "나먹거요🙃")
+    assert [change.right for change in found.changes] == ["먹"]
+    assert found.edits.shape == (1, 12)
+
+
 def test_an_example_shows_the_role(survey):
     found = result(survey)
     place, row = found["examples"]["cross_attention"][NEXT][CODA.layer][CODA.head]
@@ -253,6 +269,18 @@ def test_a_file_of_sentences_is_corrected_first(planted, tmp_path):
     file.write_text(f"{WRONG}\n\n가나다라.\n", encoding="utf-8")
     assert read_pairs(file, planted) == (((WRONG, RIGHT), ("가나다라.", "가나다라.")), 0)
     assert read_pairs(file, planted, limit=1) == (((WRONG, RIGHT),), 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "given"),
+    [
+        ("a.txt", "가나.\n\n다\n", [("가나.", None), ("다", None)]),
+        ("a.csv", "src,tgt\n가,나\n다,\n", [("가", "나")]),
+        ("a.csv", "text\n가\n다\n", [("가", None), ("다", None)]),
+    ],
+)
+def test_a_visitors_file_holds_texts_or_pairs(name, content, given):
+    assert list(read_given(io.BytesIO(content.encode()), name)) == given
 
 
 def test_files_that_cannot_be_read_are_named(planted, tmp_path, command):

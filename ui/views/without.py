@@ -32,12 +32,12 @@ def draw(lens: Lens, values: Values) -> None:
     squares, points = st.columns(2)
     with squares:
         figures.draw(
-            viz.effect_mosaic(
+            viz.head_mosaic(
                 {kind: found.grid(kind) for kind in lens.trace.kinds},
                 names=names,
                 layer_title=say("layer_label"),
                 head_title=say("head_label"),
-                effect_title=say("without_effect"),
+                value_title=say("without_effect"),
                 chosen=strongest,
                 theme=lens.theme,
             ),

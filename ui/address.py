@@ -26,6 +26,7 @@ DEFAULTS = {
     "head": "mean",
     "view": "heatmap",  # of the sentence: a name of ui/views
     "experiment": "without",  # the open one of the laboratory
+    "off": "zero",  # what a head that is switched off puts out: zero or mean
     "instead": "uniform",  # what stands there in place of a head's weights
     "painted": "",  # the keys that the visitor gave the weight to, such as 2,3; from 1
     "fork_step": "",  # where the roads part, counted from 1; empty: where the change begins

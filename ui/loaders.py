@@ -17,6 +17,7 @@ from model.changes import Change
 from model.corrector import DEFAULT_MODEL
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
 from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
+from model.interventions import Intervention
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
 from model.remembered import recall as read_remembered
@@ -137,14 +138,26 @@ def embeddings(text: str, corrector: EngineCorrector | Remembered) -> np.ndarray
     return corrector.ask("embeddings", text)
 
 
-def head_effects(sentence: SentenceCorrection, change: Change, corrector: EngineCorrector | Remembered):
-    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``."""
-    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change))
+def head_effects(
+    sentence: SentenceCorrection,
+    change: Change,
+    corrector: EngineCorrector | Remembered,
+    instead: Intervention,
+):
+    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. The means of ``instead``
+    stand in for the head, zero where it has none."""
+    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), instead)
 
 
-def written_without(sentence: SentenceCorrection, heads: tuple, corrector: EngineCorrector | Remembered):
-    """What is written without each of ``heads``, and without all of them: ``head_effects.Without``."""
-    return corrector.ask("written_without", sentence.source, tuple(map(tuple, heads)))
+def written_without(
+    sentence: SentenceCorrection,
+    heads: tuple,
+    corrector: EngineCorrector | Remembered,
+    instead: Intervention,
+):
+    """What is written without each of ``heads``, and without all of them: ``head_effects.Without``; ``instead`` as for
+    ``head_effects``."""
+    return corrector.ask("written_without", sentence.source, tuple(map(tuple, heads)), instead)
 
 
 def contributions(sentence: SentenceCorrection, change: Change, corrector: EngineCorrector | Remembered):

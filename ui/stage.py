@@ -75,7 +75,8 @@ def show_view(view: View, lens: Lens, popovers: tuple) -> None:
     if options.open:
         with options:
             for setting in view.settings:
-                controls.show(setting)
+                if setting not in view.drawn:
+                    controls.show(setting)
             if view.choose:
                 view.choose(lens)
             overview.choose_order(lens)

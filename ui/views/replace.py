@@ -159,4 +159,4 @@ def explain(lens: Lens) -> None:
     st.markdown(say("replace_idea"))
 
 
-VIEW = View("replace", describe, draw, SETTINGS, notes, explain, intervenes=True)
+VIEW = View("replace", describe, draw, SETTINGS, notes, explain, drawn=SETTINGS, intervenes=True)

@@ -29,4 +29,7 @@ class View:
         None  # heads to mark among all; None: those selected
     )
     has_map: bool = True  # whether kind, layer and head decide what it shows
+    drawn: tuple[
+        Setting, ...
+    ] = ()  # of its settings those whose controls ``draw`` shows itself, beside the picture
     intervenes: bool = False  # whether it shows what the network would have done if something were changed

@@ -3,17 +3,23 @@
 import streamlit as st
 
 import viz
+from model import ModelFolderError
 from model.changes import Change
+from model.head_survey import HeadSurvey
+from model.interventions import Intervention
 from model.trace import ATTENTION_KINDS
-from ui import address, figures, loaders, markup
+from ui import address, controls, figures, loaders, markup, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
+from ui.settings import Choice
 from ui.texts import say
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 
 STRONGEST = 5
+ZERO, MEAN = "zero", "mean"
+SETTINGS = (Choice("off", (ZERO, MEAN)),)
 
 
 def change_of(lens: Lens) -> Change | None:
@@ -21,12 +27,31 @@ def change_of(lens: Lens) -> Change | None:
     return lens.changes[0] if lens.takes_interventions and lens.changes else None
 
 
+def survey_of(lens: Lens) -> HeadSurvey | None:
+    """The survey that has the means of this model's heads; None where there is none."""
+    entry = models.chosen()
+    try:
+        return entry and loaders.head_survey(entry.path, lens.corrector)
+    except ModelFolderError:  # the page of the heads says what is wrong with it
+        return None
+
+
+def instead_of(lens: Lens, values: Values) -> Intervention:
+    """What a head that is off puts out: zero, or its mean over the sentences of a survey."""
+    survey = survey_of(lens) if values["off"] == MEAN else None
+    return Intervention(means=survey.means) if survey and survey.means else Intervention()
+
+
 def draw(lens: Lens, values: Values) -> None:
     """A square for each head, a point for each head, and what is written without the strongest ones."""
     change = change_of(lens)
     if change is None:
         return
-    found = loaders.head_effects(lens.sentence, change, lens.corrector)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        markup.paragraph(say("off_label"), "label")
+        controls.choose("off", [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
+    instead = instead_of(lens, values)
+    found = loaders.head_effects(lens.sentence, change, lens.corrector, instead)
     strongest = found.strongest(STRONGEST)
     names = {kind: say(f"kind_{kind}") for kind in lens.trace.kinds}
     squares, points = st.columns(2)
@@ -65,7 +90,7 @@ def draw(lens: Lens, values: Values) -> None:
             label=say("without_scatter_label"),
         )
     with squares:
-        for one in loaders.written_without(lens.sentence, strongest, lens.corrector):
+        for one in loaders.written_without(lens.sentence, strongest, lens.corrector, instead):
             (head,) = one.heads if len(one.heads) == 1 else (None,)
             name = say("without_all") if head is None else named(head)
             text = say("without_no_end") if one.text is None else one.text
@@ -87,7 +112,7 @@ def describe(lens: Lens, values: Values) -> str:
     if change is None:
         return say("without_none")
     with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        found = loaders.head_effects(lens.sentence, change, lens.corrector)
+        found = loaders.head_effects(lens.sentence, change, lens.corrector, instead_of(lens, values))
     looker, rank = found.rank_of_looker()
     return say(
         "without_reading",
@@ -106,7 +131,12 @@ def named(head) -> str:
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
-    return [say("without_note"), say("without_intervened")]
+    found = [say("without_note"), say("without_intervened")]
+    if values["off"] == MEAN:
+        survey = survey_of(lens)
+        told = say("without_means", sentences=survey.effect_sentences) if survey else say("without_no_means")
+        found.append(told)
+    return found
 
 
 def explain(lens: Lens) -> None:
@@ -114,5 +144,14 @@ def explain(lens: Lens) -> None:
 
 
 VIEW = View(
-    "without", describe, draw, (), notes, explain, framed=lambda lens: [], has_map=False, intervenes=True
+    "without",
+    describe,
+    draw,
+    SETTINGS,
+    notes,
+    explain,
+    framed=lambda lens: [],
+    has_map=False,
+    drawn=SETTINGS,
+    intervenes=True,
 )

@@ -13,6 +13,7 @@ import csv
 import json
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import click
@@ -114,15 +115,11 @@ def report(rows: list[dict]) -> str:
     kinds = defaultdict(list)
     for row in rows:
         kinds[row["kind"]].append(row)
-    lines += [
-        "",
-        "| kind of mistake | edits | attention | integrated gradients | value zeroing |",
-        "|---|---|---|---|---|",
-    ]
-    for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        names = ("attention", "integrated_gradients", "value_zeroing")
-        columns = [estimate(found, lambda row, n=name: row["methods"][n][1]) for name in names]
-        lines.append(f"| {kind} | {len(found)} | {' | '.join(columns)} |")
+    names = [name for name in METHODS if name != REFERENCE]
+    lines += _by_kind(kinds, names, lambda row, name: row["methods"][name][1])
+    lines += _by_kind(
+        kinds, range(len(rows[0]["layers"])), lambda row, at: row["layers"][at], lambda at: f"layer {at + 1}"
+    )
     moved = kinds.get("liaison", [])
     if moved:
         following, own = (
@@ -140,6 +137,22 @@ def report(rows: list[dict]) -> str:
     ]
     lines += [f"Rank correlation of looking and effect: {correlation}."]
     return "\n".join(lines)
+
+
+def _by_kind(
+    kinds: dict[str, list[dict]], columns: Iterable, value_of: Callable, called: Callable = str
+) -> list[str]:
+    """How often the same first character is named, by kind of mistake and by method or layer."""
+    columns = list(columns)
+    lines = [
+        "",
+        f"| kind of mistake | edits | {' | '.join(map(called, columns))} |",
+        "|---" * (len(columns) + 2) + "|",
+    ]
+    for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        cells = [estimate(found, lambda row, each=each: value_of(row, each)) for each in columns]
+        lines.append(f"| {kind} | {len(found)} | {' | '.join(cells)} |")
+    return lines
 
 
 def estimate(rows: list[dict], value_of) -> str:

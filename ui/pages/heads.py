@@ -24,7 +24,6 @@ SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
 TABLE_HEIGHT = 430
 INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # as .told.intervened
-_OPEN = "heads_open"
 
 
 @st.cache_resource(show_spinner=False)
@@ -34,8 +33,6 @@ def everybodys() -> Jobs[SurveyJob]:
 
 
 def main() -> None:
-    if st.session_state.pop(_OPEN, False):
-        st.switch_page("ui/pages/attention.py")
     header.begin("heads", heading=say("heads_title"))
     header.tools()
     by, at, given = choose()
@@ -215,7 +212,7 @@ def open_head(survey: HeadSurvey, head: Head, by: str, at: str) -> None:
         ("view", "heatmap"),
     ):
         address.put(name, str(value))
-    st.session_state[_OPEN] = True
+    header.turn_to("attention")
 
 
 def show_pruning(survey: HeadSurvey) -> None:

@@ -87,7 +87,7 @@ def show_view(view: View, lens: Lens, popovers: tuple) -> None:
         view.draw(lens, values)
     if taking.open:
         with taking:
-            take_away.show(lens, VIEWS)
+            take_away.show(lens, VIEWS, view)
     with st.container(key="more"):
         explain(view, lens, values)
 

@@ -15,7 +15,7 @@ from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG, planted_corrector
 from tests.ui.screen import figure, figures, html, numbers, open_popover, setting, told
 from ui import loaders
 from ui.texts import table
-from ui.views import EXPERIMENTS
+from ui.views import EXPERIMENTS, take_away
 
 KO = table("ko")
 
@@ -79,6 +79,21 @@ def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, 
 
 def figure_text(app) -> list[str]:
     return [json.dumps(trace.get("z")) for trace in figure(app, "without_mosaic")["data"]][2:3]
+
+
+@pytest.mark.parametrize(("experiment", "count"), [("without", 2), ("sources", 1), ("replace", 0)])
+def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
+    open_laboratory, monkeypatch, experiment, count
+):
+    made = []
+    monkeypatch.setattr(
+        take_away,
+        "page_maker",
+        lambda *arguments: made.append(take_away.experiment(*arguments[::2])) or bytes,
+    )
+    open_popover(open_laboratory(experiment), "taking")
+    assert len(made[-1].figures if made[-1] else ()) == count
+    assert not made[-1] or made[-1].title == KO[f"view_{experiment}"]
 
 
 def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laboratory):

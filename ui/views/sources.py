@@ -1,5 +1,6 @@
 """From what a produced character comes: the same question put to eight methods, beside leaving characters out."""
 
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -16,25 +17,29 @@ from viz.labels import visible_token
 
 def draw(lens: Lens, values: Values) -> None:
     """One row of bars for each method over the source and what was written before, all on one axis."""
+    for name, figure in figures_of(lens, values).items():
+        figures.draw(figure, name, file_name(lens, name), label=say(f"{name}_label"))
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
+    """The bars; nothing where nothing was changed."""
     change = change_of(lens)
     if change is None:
-        return
+        return {}
     row, found = loaders.contributions(lens.sentence, change, lens.corrector)
-    tokens = [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]]
-    figures.draw(
-        viz.contribution_panels(
-            [
-                viz.MethodPanel(
-                    say(f"method_{each.method}"),
-                    [*each.source, *each.before],
-                    each.intervened,
-                    ""
-                    if agreed is None
-                    else say("sources_agreement", correlation=correlation(agreed.correlation)),
-                )
-                for each, agreed in found
-            ],
-            tokens,
+    panels = [
+        viz.MethodPanel(
+            say(f"method_{each.method}"),
+            [*each.source, *each.before],
+            each.intervened,
+            "" if agreed is None else say("sources_agreement", correlation=correlation(agreed.correlation)),
+        )
+        for each, agreed in found
+    ]
+    return {
+        "sources": viz.contribution_panels(
+            panels,
+            [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]],
             outlined=range(change.source_start, change.source_end),
             split=len(lens.trace.source_tokens),
             observed_name=say("sources_observed"),
@@ -42,11 +47,8 @@ def draw(lens: Lens, values: Values) -> None:
             token_title=say("sources_tokens"),
             value_title=say("sources_share"),
             theme=lens.theme,
-        ),
-        "sources",
-        file_name(lens, "sources"),
-        label=say("sources_label"),
-    )
+        )
+    }
 
 
 def describe(lens: Lens, values: Values) -> str:
@@ -79,5 +81,14 @@ def explain(lens: Lens) -> None:
 
 
 VIEW = View(
-    "sources", describe, draw, (), notes, explain, framed=lambda lens: [], has_map=False, intervenes=True
+    "sources",
+    describe,
+    draw,
+    (),
+    notes,
+    explain,
+    framed=lambda lens: [],
+    has_map=False,
+    figures=figures_of,
+    intervenes=True,
 )

@@ -1,5 +1,6 @@
 """What each head does for a change: it is switched off, and the network is asked again."""
 
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -50,51 +51,52 @@ def draw(lens: Lens, values: Values) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("off_label"), "label")
         controls.choose("off", [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
+    squares, points = st.columns(2)
+    parts = {"without_mosaic": (squares, open_head), "without_scatter": (points, None)}
+    for name, figure in figures_of(lens, values).items():
+        place, on_click = parts[name]
+        with place:
+            figures.draw(
+                figure, name, file_name(lens, name.replace("_", "-")), on_click, label=say(f"{name}_label")
+            )
     instead = instead_of(lens, values)
     found = loaders.head_effects(lens.sentence, change, lens.corrector, instead)
-    strongest = found.strongest(STRONGEST)
-    names = {kind: say(f"kind_{kind}") for kind in lens.trace.kinds}
-    squares, points = st.columns(2)
     with squares:
-        figures.draw(
-            viz.head_mosaic(
-                {kind: found.grid(kind) for kind in lens.trace.kinds},
-                names=names,
-                layer_title=say("layer_label"),
-                head_title=say("head_label"),
-                value_title=say("without_effect"),
-                chosen=strongest,
-                theme=lens.theme,
-            ),
-            "without_mosaic",
-            file_name(lens, "without"),
-            open_head,
-            label=say("without_label"),
-        )
-    with points:
-        figures.draw(
-            viz.attention_effect_scatter(
-                found.attention.tolist(),
-                found.effect.tolist(),
-                found.heads,
-                names=names,
-                chosen=strongest,
-                attention_title=say("without_attention"),
-                effect_title=say("without_effect"),
-                layer_title=say("layer_label"),
-                head_title=say("head_label"),
-                theme=lens.theme,
-            ),
-            "without_scatter",
-            file_name(lens, "attention-and-effect"),
-            label=say("without_scatter_label"),
-        )
-    with squares:
-        for one in loaders.written_without(lens.sentence, strongest, lens.corrector, instead):
+        for one in loaders.written_without(
+            lens.sentence, found.strongest(STRONGEST), lens.corrector, instead
+        ):
             (head,) = one.heads if len(one.heads) == 1 else (None,)
             name = say("without_all") if head is None else named(head)
             text = say("without_no_end") if one.text is None else one.text
             markup.paragraph(say("without_written", heads=name, text=text), "note")
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
+    """The squares and the points of all heads; nothing where nothing was changed."""
+    change = change_of(lens)
+    if change is None:
+        return {}
+    found = loaders.head_effects(lens.sentence, change, lens.corrector, instead_of(lens, values))
+    shared = {
+        "names": {kind: say(f"kind_{kind}") for kind in lens.trace.kinds},
+        "chosen": found.strongest(STRONGEST),
+        "layer_title": say("layer_label"),
+        "head_title": say("head_label"),
+        "theme": lens.theme,
+    }
+    return {
+        "without_mosaic": viz.head_mosaic(
+            {kind: found.grid(kind) for kind in lens.trace.kinds}, value_title=say("without_effect"), **shared
+        ),
+        "without_scatter": viz.attention_effect_scatter(
+            found.attention.tolist(),
+            found.effect.tolist(),
+            found.heads,
+            attention_title=say("without_attention"),
+            effect_title=say("without_effect"),
+            **shared,
+        ),
+    }
 
 
 def open_head(point: dict) -> None:
@@ -152,6 +154,7 @@ VIEW = View(
     explain,
     framed=lambda lens: [],
     has_map=False,
+    figures=figures_of,
     drawn=SETTINGS,
     intervenes=True,
 )

@@ -133,7 +133,7 @@ def _experiment(choices: Choices, changed: Sequence[Component]) -> Iterable[str]
         return
     told, *notes = choices.experiment.told
     yield f"<h2>{escape(choices.experiment.title)}</h2>"
-    yield _paragraph(told, "reading")
+    yield _paragraph(told, "reading intervened")
     yield from (document.component(part) for part in changed)
     yield from (_paragraph(note, "note") for note in notes)
 

@@ -14,6 +14,7 @@ from engine import Engine, EngineCorrector, EngineError
 from engine.versions import version_on_disk
 from model import Correction, SentenceCorrection
 from model.changes import Change
+from model.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreement
 from model.corrector import DEFAULT_MODEL
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
 from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
@@ -37,6 +38,7 @@ __all__ = [
     "SentenceCorrection",
     "StillLoading",
     "contributions",
+    "corpus_agreement",
     "correct",
     "embeddings",
     "engine",
@@ -105,11 +107,18 @@ def head_survey(path: Path, corrector: EngineCorrector | Remembered) -> HeadSurv
 
     Raises model.ModelFolderError for a damaged file.
     """
-    file = path / HEADS_FILE
-    if not file.is_file():
-        return None
-    found = _head_survey(str(path), file.stat().st_mtime_ns)
-    return found if found.fingerprint == corrector.fingerprint else None
+    return _of_these_weights(_read_survey, path, HEADS_FILE, corrector)
+
+
+def corpus_agreement(path: Path, corrector: EngineCorrector | Remembered) -> CorpusAgreement | None:
+    """How well methods agreed over many edits of the model in this folder; the rest as for ``head_survey``."""
+    return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
+
+
+def _of_these_weights(read, path: Path, name: str, corrector):
+    file = path / name
+    found = read(str(path), file.stat().st_mtime_ns) if file.is_file() else None
+    return found if found is not None and found.fingerprint == corrector.fingerprint else None
 
 
 def recall(path: Path) -> Remembered | None:
@@ -199,8 +208,13 @@ def _read_entry(path: str, version: tuple) -> ModelEntry:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _head_survey(path: str, version: int) -> HeadSurvey:
+def _read_survey(path: str, version: int) -> HeadSurvey | None:
     return read_head_survey(Path(path))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _read_agreement(path: str, version: int) -> CorpusAgreement | None:
+    return read_agreement(Path(path))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

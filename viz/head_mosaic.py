@@ -11,7 +11,12 @@ from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure
 
 MosaicHead = tuple[str, int, int]  # kind, layer and head, both counted from 0
 
-_CELL, _NAMES, _FOOT = 34, 76, 12  # pixels
+_CELL, _NAMES, _KINDS, _FOOT = (
+    34,
+    76,
+    42,
+    12,
+)  # pixels; the kinds and the heads' numbers are part of the names
 _GAP = 0.8  # cells between the kinds
 
 
@@ -330,13 +335,16 @@ def _mosaic_layout(info: _MosaicInfo, title: str, layer_title: str, theme: str) 
             "height": info.height,
             "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 40, "r": 16, "b": _FOOT},
             "hoverdistance": 300,
+            # It grows upwards where a phone breaks it into lines: eight roles are four lines.
             "legend": {
                 "orientation": "h",
                 "x": 0,
                 "yref": "container",
-                "y": 1 - TITLE_HEIGHT / info.height,
-                "yanchor": "top",
-                "font": {"size": 12},
+                "y": 1 - (TITLE_HEIGHT + _NAMES - _KINDS) / info.height,
+                "yanchor": "bottom",
+                "entrywidth": 108,
+                "font": {"size": 11},
+                "bgcolor": "rgba(0,0,0,0)",
             },
         }
     )

@@ -8,6 +8,8 @@ import pytest
 from engine.questions import QUESTIONS
 from model.analysis.head_effects import head_effects
 from model.changes import find_changes
+from model.corpus_agreement import read_agreement
+from model.folder import ASSETS
 from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import result
@@ -94,6 +96,16 @@ def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
     open_popover(open_laboratory(experiment), "taking")
     assert len(made[-1].figures if made[-1] else ()) == count
     assert not made[-1] or made[-1].title == KO[f"view_{experiment}"]
+
+
+def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory, monkeypatch):
+    shipped = read_agreement(ASSETS / "transformer")
+    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: shipped)
+    app = open_popover(open_laboratory("sources"), "explanation")
+    first = f"{shipped.methods['attention'].first:.2f}"
+    assert f"{KO['method_attention']} {first}" in html(app)
+    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
+    assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
 
 
 def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laboratory):

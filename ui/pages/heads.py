@@ -37,7 +37,10 @@ def main() -> None:
     header.tools()
     by, at, given = choose()
     entry = models.chosen()
-    corrector = notices.load_corrector(entry)
+    if given is None and entry is not None:
+        corrector = loaders.open_corrector(entry.path)  # what lies on the disk need not wait for the network
+    else:
+        corrector = notices.load_corrector(entry)
     if corrector is None:
         return
     if getattr(corrector.config, "architecture", "") != "transformer":

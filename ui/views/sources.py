@@ -4,7 +4,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from ui import figures, loaders
+from model import ModelFolderError
+from ui import figures, loaders, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
@@ -73,7 +74,30 @@ def describe(lens: Lens, values: Values) -> str:
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
-    return [say("sources_note")]
+    return [say("sources_note"), *_over_many(lens)]
+
+
+def _over_many(lens: Lens) -> list[str]:
+    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights."""
+    entry = models.chosen()
+    try:
+        found = entry and loaders.corpus_agreement(entry.path, lens.corrector)
+    except ModelFolderError:
+        return []
+    if not found:
+        return []
+    ranked = sorted(found.methods.items(), key=lambda each: -each[1].first)
+    told = [
+        f"{say(f'method_{name}')} {agreed.first:.2f} ± {agreed.first_margin:.2f}" for name, agreed in ranked
+    ]
+    return [
+        say(
+            "sources_corpus",
+            edits=f"{found.edits:,}",
+            sentences=f"{found.sentences:,}",
+            methods=", ".join(told),
+        )
+    ]
 
 
 def explain(lens: Lens) -> None:

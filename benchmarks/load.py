@@ -185,9 +185,15 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
 @click.option("--busy", default=BUSY, help="Part of what a page says when it is too busy to answer.")
 def main(visitors, seconds, every, patience, address, busy):
     """Print how long the visitors waited; ends with 1 where a sentence or a visitor was lost or saw an error."""
-    figures = asyncio.run(visit_all(visitors, Plan(address.rstrip("/"), seconds, every, patience, busy)))
+    plan = Plan(address.rstrip("/"), seconds, every, patience, busy)
+    figures = asyncio.run(visit_all(visitors, plan))
+    tell(visitors, plan, figures)
+    sys.exit(bool(figures.lost or figures.errors or figures.gone))
+
+
+def tell(visitors: int, plan: Plan, figures: Figures) -> None:
     click.echo(
-        f"{visitors} visitors, a sentence every {every:g} s each, {seconds:g} s; "
+        f"{visitors} visitors, a sentence every {plan.every:g} s each, {plan.seconds:g} s; "
         f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
     )
     click.echo(row("first page", figures.opened))
@@ -198,8 +204,7 @@ def main(visitors, seconds, every, patience, address, busy):
         f"{figures.told} told to wait, {figures.lost} lost; "
         f"{figures.errors} errors on pages, {figures.back} connections opened again, {figures.gone} visitors gone"
     )
-    click.echo(f"{len(figures.answered) / seconds:.1f} sentences a second")
-    sys.exit(bool(figures.lost or figures.errors or figures.gone))
+    click.echo(f"{len(figures.answered) / plan.seconds:.1f} sentences a second")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
 ``Engine()`` starts the workers; ``engine.open(folder)`` is a model that answers as ``model.Corrector`` does.
 """
 
-from engine.client import Engine, EngineCorrector
-from engine.errors import EngineBusyError, EngineDiedError, EngineError, EngineSlowError
+from engine.client import Engine, EngineCorrector, own_model
+from engine.errors import EngineBusyError, EngineDiedError, EngineError, EngineSlowError, OwnModelError
 from engine.progress import STAGES, Progress
 from engine.versions import version_on_disk
 
@@ -16,6 +16,8 @@ __all__ = [
     "EngineDiedError",
     "EngineError",
     "EngineSlowError",
+    "OwnModelError",
     "Progress",
+    "own_model",
     "version_on_disk",
 ]

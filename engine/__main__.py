@@ -7,7 +7,7 @@ from threading import Event
 
 import click
 
-from engine.client import MODELS_IN_MEMORY, QUESTIONS, Engine, model_key
+from engine.client import MODELS_IN_MEMORY, QUESTIONS, Engine, model_key, own_model
 from engine.line import Line
 from engine.process import Orders, WorkerProcess
 from engine.shared import prepare_folder
@@ -18,7 +18,7 @@ from model.folder import ModelFolderError, find_model_folder
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
-@click.option("--model", "models", multiple=True, default=(DEFAULT_MODEL,), show_default=True)
+@click.option("--model", "models", multiple=True, default=(own_model() or DEFAULT_MODEL,), show_default=True)
 @click.option("--questions", type=click.IntRange(min=1), default=QUESTIONS, show_default=True)
 def main(folder, workers, models, questions):
     """Answer until Ctrl-C or SIGTERM. Pages find the workers with ATTENTION_ENGINE=FOLDER.
@@ -26,7 +26,9 @@ def main(folder, workers, models, questions):
     --questions is how many may wait for one model of one worker; one more is told that the server is busy.
     """
     try:
-        keys = tuple(model_key(find_model_folder(model)) for model in models)
+        keys = tuple(
+            model_key(model if model == own_model() else find_model_folder(model)) for model in models
+        )
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
     orders = Orders(keys, max(MODELS_IN_MEMORY, len(keys)), questions)

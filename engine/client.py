@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,8 +18,10 @@ from engine.line import LOST, Endpoint, Line
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT
+from engine.remote import SCHEMES, RemoteLine
 from engine.shared import find_worker
-from engine.versions import ModelKey, version_on_disk
+from engine.traced import VARIABLE, TracedConfig
+from engine.versions import LIVE, ModelKey, version_on_disk
 from model.config import NetworkConfig
 from model.corrector import Correction
 from model.folder import (
@@ -48,12 +50,12 @@ PATIENCE = 60.0  # seconds for one answer, the start of a worker included
 class Engine:
     """One or several workers, asked through one face. Safe to use from threads.
 
-    ``Engine.start`` begins workers of this process, ``Engine.connect`` uses those of ``python -m engine``, and
+    ``Engine.start`` begins workers of this process, ``Engine.connect`` uses those that run elsewhere, and
     ``Engine.from_environment`` does what the two variables ATTENTION_ENGINE and ATTENTION_WORKERS say.
     ``close`` ends everything; so does the end of the process, however it comes.
     """
 
-    def __init__(self, lines: Sequence[Line], patience: float = PATIENCE):
+    def __init__(self, lines: Sequence[Line | RemoteLine], patience: float = PATIENCE):
         self._lines, self._patience = list(lines), patience
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
@@ -62,7 +64,7 @@ class Engine:
     @classmethod
     def start(
         cls,
-        models: Sequence[Path] = (),
+        models: Sequence[Path | str] = (),
         workers: int = 1,
         models_in_memory: int = MODELS_IN_MEMORY,
         questions: int = QUESTIONS,
@@ -77,30 +79,41 @@ class Engine:
         return cls([Line(partial(WorkerProcess, orders)) for _ in range(workers)], patience)
 
     @classmethod
-    def connect(cls, folder: Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
-        """Use the workers that ``python -m engine FOLDER`` runs on this machine. They may be started later."""
-        return cls([Line(partial(find_worker, folder, i)) for i in range(workers)], patience)
+    def connect(cls, place: str | Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
+        """Use an engine that runs already, or will: the workers of ``python -m engine FOLDER`` on this machine where
+        ``place`` is that folder, and ``deploy/serve.py`` where it is an address such as http://10.0.0.5:8000.
+
+        How many replicas answer there is decided there; ``workers`` is about a folder. Raises ValueError for
+        an address without a host.
+        """
+        if str(place).startswith(SCHEMES):
+            return cls([RemoteLine(str(place))], patience)
+        return cls([Line(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
 
     @classmethod
-    def from_environment(cls, models: Sequence[Path] = ()) -> "Engine":
-        """``connect`` to the folder that ATTENTION_ENGINE names; where it names none, ``start``. Either with
-        ATTENTION_WORKERS workers, 1 where nothing is said.
+    def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
+        """``connect`` to the folder or the address that ATTENTION_ENGINE names; where it names none, ``start``. Either
+        with ATTENTION_WORKERS workers, 1 where nothing is said.
 
-        Raises ValueError for a number of workers that is none.
+        Raises ValueError for a number of workers that is none, and for an address without a host.
         """
         wanted = os.environ.get("ATTENTION_WORKERS") or "1"
         if not wanted.isdecimal() or int(wanted) < 1:
             raise ValueError(f"ATTENTION_WORKERS should be a positive integer, received {wanted!r}")
         if shared := os.environ.get("ATTENTION_ENGINE"):
-            return cls.connect(Path(shared), int(wanted))
+            return cls.connect(shared, int(wanted))
         return cls.start(models, int(wanted))
 
-    def open(self, folder: Path, snapshot: int | None = None) -> "EngineCorrector":
+    def open(self, folder: Path | str, snapshot: int | None = None) -> "EngineCorrector":
         """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``. Loads nothing.
+
+        A str is the "package.module:factory" of a ``model.TracedModel``.
 
         Raises model.ModelFolderError where the folder's description cannot be read. Damaged weights are
         noticed by the first question.
         """
+        if isinstance(folder, str):
+            return self._open.get(folder, lambda: (OwnCorrector(self, folder), 1))
         key = (folder, snapshot, version_on_disk(folder))
         return self._open.get(key, lambda: (EngineCorrector(self, folder, snapshot), 1))
 
@@ -231,12 +244,33 @@ class EngineCorrector:
         return self.ask("weight_sizes")
 
 
-def _readable(folders: Iterable[Path]) -> Iterator[ModelKey]:
+class OwnCorrector(EngineCorrector):
+    """A ``model.TracedModel``, by its "package.module:factory". What it can do besides is asked in the worker."""
+
+    def __init__(self, engine: Engine, name: str):
+        self.name, self._engine = name, engine
+        self.key = model_key(name)
+        self.fingerprint = self.key.fingerprint
+
+    @cached_property
+    def config(self) -> TracedConfig:
+        return TracedConfig(self.ask("abilities"))
+
+
+def own_model() -> str | None:
+    """The model that ATTENTION_MODEL names, "package.module:factory"; None where it names none."""
+    return os.environ.get(VARIABLE, "").strip() or None
+
+
+def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:
     for folder in folders:
         with suppress(ModelFolderError):
             yield model_key(folder)
 
 
-def model_key(folder: Path, snapshot: int | None = None) -> ModelKey:
+def model_key(folder: Path | str, snapshot: int | None = None) -> ModelKey:
+    """Of a folder as its files are now; of a str, which is a "package.module:factory"."""
+    if isinstance(folder, str):
+        return ModelKey(folder, None, LIVE)
     found = fingerprint(folder, weights_path(folder, snapshot))
     return ModelKey(str(folder.absolute()), snapshot, found)

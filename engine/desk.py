@@ -7,7 +7,7 @@ from threading import Condition, Thread
 from typing import Any, NamedTuple
 
 from engine.errors import EngineBusyError, EngineError
-from engine.questions import CORRECT, LABORATORY, QUESTIONS, correct_together
+from engine.questions import CORRECT, LABORATORY, QUESTIONS, answered, correct_together
 
 HANDS = 2  # threads that answer: a single sentence keeps one core busy. One more is for the laboratory alone
 FEW = 4  # waiting texts up to which one at a time is quicker than together (benchmarks/engine_process.md)
@@ -128,6 +128,6 @@ def answer(corrector, questions: list[Waiting]) -> None:
         return
     for question in questions:
         try:
-            question.answer.set_result(QUESTIONS[question.kind](corrector, *question.arguments))
+            question.answer.set_result(answered(corrector, question.kind, question.arguments))
         except Exception as error:  # noqa: BLE001  whoever asked gets it
             question.answer.set_exception(error)

@@ -17,5 +17,9 @@ class EngineSlowError(EngineError):
     """No answer came within the time that the engine was given."""
 
 
+class OwnModelError(EngineError):
+    """The model that ATTENTION_MODEL names cannot be used, or has failed."""
+
+
 class ModelChangedError(EngineError):
     """The model's files are no longer those that the question was about. Open the folder again."""

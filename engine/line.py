@@ -95,10 +95,12 @@ class Line:
     def prepare(self, key: ModelKey) -> None:
         """Have the worker load this model. Nothing happens where it has begun to, or where it is being started:
         then it may be asked again later."""
-        if key in self.progress or self._endpoint is None:
+        known = self.progress.get(key)
+        if self._endpoint is None or (known is not None and not known.may_be_tried_again):
             return
         with suppress(*LOST, EngineError):
-            self.ask((key, PREPARE, ()), time.monotonic() + _NOTICED)
+            told, _ = self.ask((key, PREPARE, ()), time.monotonic() + _NOTICED)
+            self.progress = {**self.progress, key: told}
 
     def wait_for_loss(self) -> None:
         """After one of LOST: return as soon as the worker is known to have gone, or seems to be there still."""

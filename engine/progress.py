@@ -3,8 +3,11 @@
 import time
 from dataclasses import dataclass, field
 
+from engine.errors import ModelChangedError
+from model.folder import ModelFolderError
+
 WATCH = "watch"  # sent to a worker instead of a question: tell me of all progress from now on
-PREPARE = "prepare"  # instead of a kind of question: load this model, and answer at once
+PREPARE = "prepare"  # instead of a kind of question: load this model, and tell at once how far it is
 STAGES = ("library", "weights", "first_run", "ready")  # in their order
 
 
@@ -29,6 +32,13 @@ class Progress:
     @property
     def is_ready(self) -> bool:
         return self.stage == STAGES[-1]
+
+    @property
+    def may_be_tried_again(self) -> bool:
+        """Whether loading failed for want of memory or the like; the files of a damaged folder stay damaged."""
+        return self.problem is not None and not isinstance(
+            self.problem, (ModelFolderError, ModelChangedError)
+        )
 
     @property
     def seconds(self) -> float:

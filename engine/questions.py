@@ -6,10 +6,13 @@ are shared, so they are tuples, frozen dataclasses and arrays, nothing that a pa
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from engine import traced_laboratory
 from engine.answers import PackedCorrection, pack
+from engine.traced import TracedCorrector
 from model.analysis.contributions import REFERENCE, agreement, contributions
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
@@ -18,29 +21,33 @@ from model.analysis.questions import question_of_change
 from model.analysis.replacing import replaced_for_change
 from model.changes import Change, find_changes
 from model.growing import growing_network
-from model.interventions import Head, Intervention
+from model.interventions import Head
 from model.survey_files import pairs_of
 from model.survey_sums import Sums, sums_of_effects, sums_of_roles
 
-NOTHING = Intervention()
 CORRECT = "correct"  # the one question that is answered for several visitors together
 
 Span = tuple[int, int]  # source_start and source_end of a change
+Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
 
 
 def correct_together(corrector, texts: Sequence[str]) -> list[PackedCorrection]:
     return [pack(correction) for correction in corrector.correct_batch(texts)]
 
 
-def _effects(corrector, source: str, target: str, span: Span, instead: Intervention = NOTHING):
-    """What becomes of the change at ``span`` without each head; the means of ``instead`` stand in for it."""
-    return head_effects(corrector, source, target, _change(source, target, span), instead.means)
+def _effects(corrector, source: str, target: str, span: Span, means: Means = ()):
+    """What becomes of the change at ``span`` without each head; its part of ``means`` stands in for it, else zero."""
+    return head_effects(corrector, source, target, _change(source, target, span), _arrays(means))
 
 
-def _without(corrector, source: str, heads: tuple[tuple, ...], instead: Intervention = NOTHING):
-    """What is written without each of ``heads``, and without all of them; ``instead`` as for ``_effects``."""
+def _without(corrector, source: str, heads: tuple[tuple, ...], means: Means = ()):
+    """What is written without each of ``heads``, and without all of them; ``means`` as for ``_effects``."""
     named = [Head(*head) for head in heads]
-    return written_without(corrector, source, [*([head] for head in named), named], instead.means)
+    return written_without(corrector, source, [*([head] for head in named), named], _arrays(means))
+
+
+def _arrays(means: Means) -> dict[str, np.ndarray] | None:
+    return {kind: np.array(rows, np.float32) for kind, rows in means} or None
 
 
 def _contributions(corrector, source: str, target: str, span: Span):
@@ -75,9 +82,9 @@ def _head_roles(corrector, given: tuple[tuple[str, str | None], ...], first: int
     return pairs, left_out, sums_of_roles(corrector, pairs, first) if pairs else Sums()
 
 
-def _grown(corrector, folder: str, text: str):
-    """The answers of all snapshots of the model in ``folder``."""
-    return growing_network(Path(folder)).answers(text)
+def _grown(corrector, text: str):
+    """The answers of all snapshots of the model's folder."""
+    return growing_network(corrector.folder).answers(text)
 
 
 def _change(source: str, target: str, span: Span) -> Change:
@@ -86,6 +93,12 @@ def _change(source: str, target: str, span: Span) -> Change:
         if (change.source_start, change.source_end) == span:
             return change
     raise ValueError(f"nothing changes at {span}")  # no word of the texts: it may reach a log
+
+
+def answered(corrector, kind: str, arguments: tuple) -> Any:
+    """The answer to one of QUESTIONS. Raises what the model raises."""
+    own = traced_laboratory.QUESTIONS if isinstance(corrector, TracedCorrector) else {}
+    return (own.get(kind) or QUESTIONS[kind])(corrector, *arguments)
 
 
 # The network is asked again with something changed, which takes up to seconds: no correction waits for these.
@@ -101,6 +114,7 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "head_losses": sums_of_effects,
 }
 QUESTIONS: dict[str, Callable[..., Any]] = {
+    "abilities": lambda corrector: corrector.config.abilities,
     CORRECT: lambda corrector, text: correct_together(corrector, [text])[0],
     "trace": lambda corrector, source, target: corrector.trace(source, target),
     "projections": lambda corrector, source, target, padding: corrector.projections(source, target, padding),

@@ -1,6 +1,7 @@
 """The models that a worker has in memory, and how far each of them is."""
 
 import gc
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -12,9 +13,11 @@ from typing import Any
 from engine.desk import Desk, DeskClosedError
 from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
-from engine.versions import ModelKey
+from engine.traced import load
+from engine.versions import LIVE, ModelKey
 from model.folder import ModelFolderError
 
+AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
 IDLE = 2.0  # seconds without a question, after which the worker does something of its own
 DONE = object()
 
@@ -28,6 +31,7 @@ class Shelf:
     def __init__(self, room: int, questions: int):
         self._room, self._questions = room, questions
         self._desks: OrderedDict[ModelKey, Future[Desk]] = OrderedDict()
+        self._failed: dict[ModelKey, tuple[float, Future[Desk]]] = {}  # and when, by time.monotonic()
         self._progress: dict[ModelKey, Progress] = {}
         self._changed = Condition()
         self._one_at_a_time = Lock()
@@ -49,8 +53,13 @@ class Shelf:
         return self.prepare(key).result()
 
     def prepare(self, key: ModelKey) -> Future[Desk]:
-        """Begin to load this model, unless that has begun; does not wait."""
+        """Begin to load this model, unless that has begun or failed within the last AGAIN seconds; does not wait."""
         with self._changed:
+            self._failed = {
+                each: kept for each, kept in self._failed.items() if kept[0] > time.monotonic() - AGAIN
+            }
+            if key in self._failed:
+                return self._failed[key][1]
             found = self._desks.get(key)
             if found is None:
                 found = self._desks[key] = Future()
@@ -59,6 +68,12 @@ class Shelf:
                 Thread(target=self._load, args=(key, found), daemon=True).start()
             self._desks.move_to_end(key)
         return found
+
+    def begin(self, key: ModelKey) -> Progress:
+        """``prepare``, and how far the model is now."""
+        with self._changed:
+            self.prepare(key)
+            return self._progress[key]
 
     def progress(self, known: dict, seconds: float) -> dict[ModelKey, Progress]:
         """How far each model is, as soon as that differs from ``known``, or after so many seconds."""
@@ -78,6 +93,7 @@ class Shelf:
             with self._changed:
                 self._report(key, problem=told)
                 del self._desks[key]
+                self._failed[key] = time.monotonic(), found
             found.set_exception(error)
             return
         desk = Desk(corrector, self._questions)
@@ -122,6 +138,8 @@ class Shelf:
 
 def _open(key: ModelKey, reached: Callable[[str], None]):
     reached("library")
+    if key.fingerprint == LIVE:
+        return load(key.path)
     import_module("model.network")  # TensorFlow
     reached("weights")
     from model import Corrector

@@ -81,8 +81,7 @@ def _answer(question: tuple, shelf: Shelf) -> bytes:
     try:
         key, kind, arguments = question
         if kind == PREPARE:
-            shelf.prepare(key)
-            return pickle.dumps((True, None))
+            return pickle.dumps((True, shelf.begin(key)))
         return pickle.dumps((True, shelf.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # noqa: BLE001  whoever asked gets it
         try:

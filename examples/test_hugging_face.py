@@ -99,6 +99,15 @@ ENCODER_DECODERS = {
 }
 
 
+def bert(size: int) -> BertModel:
+    sizes = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 4, "intermediate_size": 32}
+    return BertModel(BertConfig(vocab_size=size, **sizes))
+
+
+def gpt2(size: int) -> GPT2LMHeadModel:
+    return GPT2LMHeadModel(GPT2Config(vocab_size=size, n_embd=16, n_layer=3, n_head=4, n_positions=64))
+
+
 @pytest.fixture(autouse=True)
 def seeded():
     torch.manual_seed(0)
@@ -146,14 +155,7 @@ def test_an_encoder_decoder(name, kind, tmp_path):
 
 def test_an_encoder(tmp_path):
     tokenizer = trained("words")
-    config = BertConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=16,
-        num_hidden_layers=3,
-        num_attention_heads=4,
-        intermediate_size=32,
-    )
-    model = BertModel(config)
+    model = bert(len(tokenizer))
     trace = trace_encoder(model, tokenizer, TEXT)
     with torch.no_grad():
         out = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True)
@@ -172,9 +174,7 @@ def test_an_encoder(tmp_path):
 
 def test_a_decoder(tmp_path):
     tokenizer = trained("bytes")
-    model = GPT2LMHeadModel(
-        GPT2Config(vocab_size=len(tokenizer), n_embd=16, n_layer=3, n_head=4, n_positions=64)
-    )
+    model = gpt2(len(tokenizer))
     trace = trace_decoder(model, tokenizer, TEXT)
     ids = tokenizer(TEXT, return_tensors="pt").input_ids
     with torch.no_grad():

@@ -20,6 +20,14 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 LAYERS, HEADS, TOKENS = 3, 2, 5
 
 
+@pytest.mark.parametrize("name", ["encoder_decoder", "encoder", "decoder"])
+def test_the_notebook_of_each_adapter_ends_with_the_lens(name):
+    notebook = nbformat.read(ROOT / "examples" / f"{name}.ipynb", as_version=4)
+    NotebookClient(notebook, timeout=300, resources={"metadata": {"path": ROOT / "examples"}}).execute()
+    (output,) = notebook.cells[-1].outputs
+    assert "<iframe" in output["data"]["text/html"]
+
+
 @pytest.fixture
 def trace() -> AttentionTrace:
     weights = np.exp(np.random.default_rng(0).normal(size=(LAYERS, HEADS, TOKENS, TOKENS)))

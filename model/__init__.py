@@ -9,8 +9,10 @@ import os
 from model.changes import Change
 from model.corrector import Correction, Corrector, SentenceCorrection
 from model.folder import ModelFolderError
+from model.interventions import Intervention
 from model.strict_npz import TraceError
 from model.trace import ATTENTION_KINDS, AttentionTrace
+from model.traced import InterveningModel, TracedModel
 
 __all__ = [
     "ATTENTION_KINDS",
@@ -18,9 +20,12 @@ __all__ = [
     "Change",
     "Correction",
     "Corrector",
+    "InterveningModel",
+    "Intervention",
     "ModelFolderError",
     "SentenceCorrection",
     "TraceError",
+    "TracedModel",
 ]
 
 # TensorFlow reads it when it is imported. It leaves oneDNN off on processors without AVX-512, whose products

@@ -31,6 +31,11 @@ class Change:
     known_confidence: float | None = field(default=None, compare=False)
 
     @property
+    def is_weighed(self) -> bool:
+        """Whether it has a ``confidence``: a model of one's own may change a text without saying how sure it is."""
+        return self.known_confidence is not None or None not in (self.fix_probability, self.keep_probability)
+
+    @property
     def confidence(self) -> float:
         """How sure it is that this change should be made, in 0..1: ``known_confidence``, and
         ``network_confidence`` where there is none.
@@ -69,10 +74,18 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
     of the texts as they are might as well drop the letter beside it here and insert it again there, and
     whoever undoes one of the two changes would lose the letter.
     """
-    changes = []
+    changes: list[Change] = []
     for (first, one), (last, other) in pairwise(_common(source, target)):
         changes += _differences(source, target, (first + 1, last), (one + 1, other))
     return tuple(changes)
+
+
+def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
+    """``find_changes`` of a correction. Where less than half of the characters stay, as in a translation, one change of
+    the whole text: what such texts have in common is chance."""
+    if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
+        return (Change(0, len(source), 0, len(target), source, target),)
+    return find_changes(source, target)
 
 
 def _common(source: str, target: str) -> Iterator[tuple[int, int]]:

@@ -1,7 +1,7 @@
 """The numbers that fix a network's shape: one frozen, self-validating dataclass for each kind of network."""
 
 from dataclasses import asdict, dataclass, fields
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from model.trace import ATTENTION_KINDS
 
@@ -14,7 +14,26 @@ class NetworkConfig:
 
     architecture: ClassVar[str]
     attention_kinds: ClassVar[tuple[str, ...]]  # which of ATTENTION_KINDS a trace of the network has
+    abilities: ClassVar[frozenset[str]]  # which of the engine's questions about its inside it answers
     has_positions: ClassVar[bool]  # whether positional encodings are added to what it reads
+    __dataclass_fields__: ClassVar[dict[str, Any]]  # its subclasses are dataclasses
+
+    vocab_size: int
+    d_model: int
+    num_layers: int
+    dropout_rate: float
+    max_length: int
+    minimum_confidence: float
+
+    @property
+    def num_heads(self) -> int:
+        """H of every attention map."""
+        raise NotImplementedError
+
+    @property
+    def attention_layers(self) -> int:
+        """L of every attention map."""
+        raise NotImplementedError
 
     def to_dict(self) -> dict:
         return asdict(self)
@@ -52,6 +71,9 @@ class TransformerConfig(NetworkConfig):
 
     architecture: ClassVar[str] = "transformer"
     attention_kinds: ClassVar[tuple[str, ...]] = ATTENTION_KINDS
+    abilities: ClassVar[frozenset[str]] = frozenset(
+        ("projections", "head_effects", "written_without", "contributions", "replaced", "road_not_taken")
+    )
     has_positions: ClassVar[bool] = True
 
     vocab_size: int
@@ -90,6 +112,7 @@ class Seq2SeqConfig(NetworkConfig):
 
     architecture: ClassVar[str] = "seq2seq"
     attention_kinds: ClassVar[tuple[str, ...]] = ("cross_attention",)
+    abilities: ClassVar[frozenset[str]] = frozenset(("projections",))
     has_positions: ClassVar[bool] = False
 
     vocab_size: int

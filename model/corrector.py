@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,9 @@ class SentenceCorrection:
     def _is_made(self, number: int, change: Change) -> bool:
         if number in self.rejected:
             return False
-        return number in self.accepted or change.confidence >= self.minimum_confidence
+        if number in self.accepted or not change.is_weighed:
+            return True
+        return change.confidence >= self.minimum_confidence
 
     @cached_property
     def text(self) -> str:
@@ -161,16 +163,17 @@ class Corrector:
     def __init__(
         self,
         name: str,
-        network,
+        network: Any,  # a keras.Model, which is not imported here
         tokenizer: Tokenizer,
         fingerprint: str,
         minimum_confidence: float | None = None,
         beam_width: int = 1,
         confidence: Confidence | None = None,
+        folder: Path | None = None,
     ):
         from model.network import CompiledNetwork  # loads TensorFlow
 
-        self.name, self.fingerprint = name, fingerprint
+        self.name, self.fingerprint, self.folder = name, fingerprint, folder
         self.config: NetworkConfig = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
@@ -204,10 +207,12 @@ class Corrector:
         holds something else.
         """
         folder = find_model_folder(model)
-        loaded = load_model_folder(folder, snapshot)
+        network, tokenizer, found = load_model_folder(folder, snapshot)
         # It was fitted to the last weights; what a snapshot is sure of is another matter.
         confidence = load_confidence(folder) if snapshot is None else None
-        return cls(model_name(folder), *loaded, minimum_confidence, beam_width, confidence)
+        return cls(
+            model_name(folder), network, tokenizer, found, minimum_confidence, beam_width, confidence, folder
+        )
 
     def correct(self, text: str) -> Correction:
         """Correct one text of any length, sentence by sentence."""
@@ -303,9 +308,10 @@ class Corrector:
         """The trace from the pass ``produced`` where it wrote just this target; else from a pass of its own."""
         source_ids, target_ids = self._encode(source, target)
         if produced is not None and produced.ids == target_ids:
-            seen = read_off(produced)
+            found = read_off(produced)
         else:
-            seen = self._network.attend(source_ids, target_ids)
+            found = self._network.attend(source_ids, target_ids)
+        seen: dict[str, Any] = dict(found)
         seen["alternatives"] = tuple(map(self.tokenizer.labels, seen.pop("alternative_ids").tolist()))
         if self.config.has_positions:
             matrix = positional_encoding(max(len(source_ids), len(target_ids)), self.config.d_model)
@@ -332,7 +338,7 @@ class Corrector:
         return self._network.embeddings(self.tokenizer.encode_source(text))
 
     @property
-    def laboratory(self):
+    def laboratory(self) -> Any:
         """The network's ``model.laboratory.Laboratory``: passes under interventions, on ids.
 
         Raises ValueError for a network that takes no interventions.

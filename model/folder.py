@@ -15,7 +15,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,7 +40,7 @@ class ModelEntry(NamedTuple):
     """One model found on disk."""
 
     name: str
-    path: Path  # the folder that ``load_model_folder`` reads
+    path: Path | str  # the folder that ``load_model_folder`` reads; of a TracedModel "package.module:factory"
     architecture: str | None  # one of ARCHITECTURES, or None where the config cannot be read
     problem: str | None  # why the model cannot be loaded; None where nothing is known against it
 
@@ -105,7 +105,7 @@ def read_entry(folder: Path) -> ModelEntry:
 def save_weights(path: Path, network) -> None:
     """Write a built network's weights as float16; the folder is made where it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    weights = {w.path: np.asarray(w.value, np.float16) for w in network.weights}
+    weights: dict[str, Any] = {w.path: np.asarray(w.value, np.float16) for w in network.weights}
     write_atomically(path, lambda file: np.savez(file, **weights))
 
 
@@ -173,7 +173,7 @@ def save_confidence(folder: Path, confidence: Confidence) -> None:
     write_atomically(folder / CONFIDENCE_FILE, lambda file: file.write(confidence.to_json().encode()))
 
 
-def load_model_folder(folder: Path, snapshot: int | None = None):
+def load_model_folder(folder: Path, snapshot: int | None = None) -> tuple[Any, Tokenizer, str]:
     """(network, tokenizer, fingerprint) from a folder. Raises ModelFolderError with the reason.
 
     ``snapshot`` is one of ``snapshot_steps``; None takes the weights the folder is about. The

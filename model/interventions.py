@@ -7,7 +7,7 @@ An intervention is an argument of a pass (``Laboratory.look``), never a state of
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -70,7 +70,7 @@ class Intervention:
     @property
     def reaches_encoder(self) -> bool:
         """Whether what the encoder leaves is changed by it."""
-        places = (*self.off, *self.weights, *self.zeroed)
+        places: list[Head | ZeroedValue] = [*self.off, *self.weights, *self.zeroed]
         return bool(self.without_source) or any(place.kind == "encoder_attention" for place in places)
 
     @property
@@ -79,7 +79,7 @@ class Intervention:
         digest = hashlib.sha256()
         sets = (self.off, self.zeroed, self.without_source, self.without_target)
         digest.update(repr([sorted(each) for each in sets]).encode())
-        means = [(kind, self.means[kind]) for kind in sorted(self.means or {})]
+        means: list[tuple[Any, np.ndarray]] = sorted((self.means or {}).items(), key=lambda item: item[0])
         for name, array in (*means, *sorted(self.weights.items(), key=lambda item: item[0])):
             values = np.ascontiguousarray(array, np.float32)
             digest.update(repr((name, values.shape)).encode() + values.tobytes())
@@ -99,17 +99,18 @@ def check(intervention: Intervention, config: NetworkConfig, source_length: int)
     if strange := sorted({*intervention.off, *intervention.weights} - known):
         raise ValueError(f"a head should be one of the network's {len(known)}, received {strange[0]}")
     lanes = {(head.kind, head.layer) for head in known}
-    if strange := sorted(z for z in intervention.zeroed if (z.kind, z.layer) not in lanes or z.position < 0):
-        raise ValueError(f"a zeroed value should lie in a layer of the network, received {strange[0]}")
-    if strange := [p for p in intervention.without_source if not 0 <= p < source_length]:
-        raise ValueError(f"what is left out should lie in 0..{source_length - 1}, received {strange[0]}")
-    if strange := [p for p in intervention.without_target if p < 0]:
-        raise ValueError(f"what is left out should lie at 0 or later, received {strange[0]}")
+    if odd := sorted(z for z in intervention.zeroed if (z.kind, z.layer) not in lanes or z.position < 0):
+        raise ValueError(f"a zeroed value should lie in a layer of the network, received {odd[0]}")
+    if places := [p for p in intervention.without_source if not 0 <= p < source_length]:
+        raise ValueError(f"what is left out should lie in 0..{source_length - 1}, received {places[0]}")
+    if places := [p for p in intervention.without_target if p < 0]:
+        raise ValueError(f"what is left out should lie at 0 or later, received {places[0]}")
     if intervention.means is not None:
         expected = (config.attention_layers, config.num_heads, config.d_model // config.num_heads)
         for kind in {head.kind for head in intervention.off}:
-            if np.shape(intervention.means.get(kind)) != expected:
-                received = np.shape(intervention.means.get(kind))
+            means = intervention.means.get(kind)
+            received = () if means is None else np.shape(means)
+            if received != expected:
                 raise ValueError(f"means of {kind} should have the shape {expected}, received {received}")
     for head, rows in intervention.weights.items():
         _check_rows(head, np.asarray(rows), source_length)
@@ -174,7 +175,7 @@ def _replaced(interventions, kind: str, shape, size: tuple[int, int]):
         for head, rows in each.weights.items():
             if head.kind == kind:
                 given = np.asarray(rows, np.float32)[: size[0], : size[1]]
-                standing = ~np.isnan(given).all(axis=1)
+                standing = np.logical_not(np.isnan(given).all(axis=1))
                 replaced[row, head.layer, head.head, : len(given)] = standing
                 place = weights[row, head.layer, head.head]
                 place[: len(given), : given.shape[1]] = np.where(standing[:, None], given, 0)

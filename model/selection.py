@@ -17,10 +17,15 @@ class Selection:
     head: int | None = None
 
     def weights(self, trace: AttentionTrace, kind: str | None = None) -> np.ndarray:
-        """(Q, K) float32, of another ``kind`` where one is given. Raises ValueError for a kind that the trace lacks."""
+        """(Q, K) float32, of another ``kind`` where one is given; where that has fewer layers or heads, of its last one.
+
+        Raises ValueError for a kind that the trace lacks.
+        """
         maps = trace.attention(kind or self.kind)  # (L, H, Q, K)
-        maps = maps if self.layer is None else maps[self.layer : self.layer + 1]
-        maps = maps if self.head is None else maps[:, self.head : self.head + 1]
+        if self.layer is not None:
+            maps = maps[: self.layer + 1][-1:]
+        if self.head is not None:
+            maps = maps[:, : self.head + 1][:, -1:]
         return maps[0, 0] if maps.shape[:2] == (1, 1) else maps.mean(axis=(0, 1), dtype=np.float32)
 
     def heads(self, trace: AttentionTrace) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ import math
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -39,7 +39,8 @@ def write(path: str | Path | BinaryIO, arrays: Mapping[str, np.ndarray], words: 
     if unpacked > MOST_UNPACKED:
         raise TraceError("the arrays", f"have at most {MOST_UNPACKED:,} bytes", f"{unpacked:,}")
     file = io.BytesIO()
-    np.savez_compressed(file, **packed, **{_WORDS: data})
+    content: dict[str, Any] = {**packed, _WORDS: data}
+    np.savez_compressed(file, **content)
     if file.tell() > MOST_BYTES:
         raise TraceError("the file", f"have at most {MOST_BYTES:,} bytes", f"{file.tell():,}")
     if isinstance(path, str | Path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,8 +109,27 @@ class Survey:
         for seed in range(self.plan.random_orders):
             yield f"random {seed + 1}", random_order(self.heads, seed)
 
+    def join(self, other: Survey) -> None:
+        """Take up the sums of a survey of the same network over other sentences. Of all sentences only those that are
+        examples are kept."""
+        behind = np.array([0, len(self.plan.pairs), 0])[:, None, None]
+        moved = {name: best + behind for name, best in other.sums.best.items()}
+        self.sums = self.sums + Sums(other.sums.tallies, moved)
+        for part, done in other.done.items():
+            self.done[part] += done
+        pairs = self.plan.pairs + other.plan.pairs
+        shown = sorted({int(number) for best in self.sums.best.values() for number in best[1].flat})
+        for name, best in self.sums.best.items():
+            self.sums.best[name] = np.stack([best[0], np.searchsorted(shown, best[1]), best[2]])
+        self.plan = replace(self.plan, pairs=tuple(pairs[number] for number in shown))
+
     def save(self, folder: Path) -> None:
         """Write all sums into ``folder``, so that ``restore`` can go on."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / STATE, lambda file: file.write(self.packed()))
+
+    def packed(self) -> bytes:
+        """All sums, for ``unpack``."""
         arrays = {f"tally/{name}": tally.sums for name, tally in self.sums.tallies.items()}
         arrays |= {f"best/{name}": best for name, best in self.sums.best.items()}
         sentences = {name: tally.sentences for name, tally in self.sums.tallies.items()}
@@ -118,14 +137,15 @@ class Survey:
         arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
         packed = BytesIO()
         np.savez(packed, **arrays)
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(folder / STATE, lambda file: file.write(packed.getvalue()))
+        return packed.getvalue()
 
     def restore(self, folder: Path) -> bool:
         """Take up what ``save`` left there; False where nothing is left or it belongs to another survey."""
-        if not (folder / STATE).is_file():
-            return False
-        with np.load(folder / STATE, allow_pickle=False) as archive:
+        return (folder / STATE).is_file() and self.unpack((folder / STATE).read_bytes())
+
+    def unpack(self, data: bytes) -> bool:
+        """Take up what ``packed`` gave; False where that was another survey."""
+        with np.load(BytesIO(data), allow_pickle=False) as archive:
             head = json.loads(archive["head"].tobytes())
             if head["key"] != self._key:
                 return False

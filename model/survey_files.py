@@ -77,9 +77,20 @@ def pairs_of(given: Sequence[Given], corrector: Corrector) -> tuple[tuple[Pair, 
             pairs += [(each.source, each.text) for each in next(corrected).sentences]
         else:
             pairs.append((normalise(text), normalise(target)))
-    longest = corrector.config.max_length
-    kept = tuple(pair for pair in pairs if all(0 < len(each) <= longest for each in pair))
+    kept = readable(pairs, corrector)
     return kept, len(pairs) - len(kept)
+
+
+def made_pairs(texts: Sequence[str], corrector: Corrector) -> list[Pair]:
+    """Every sentence with what ``corrector`` makes of it."""
+    made = (each for correction in corrector.correct_batch(texts) for each in correction.sentences)
+    return [(each.source, each.text) for each in made]
+
+
+def readable(pairs: Iterable[Pair], corrector: Corrector) -> tuple[Pair, ...]:
+    """Those that are neither empty nor too long for the network."""
+    longest = corrector.config.max_length
+    return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))
 
 
 def write_result(survey: Survey, folder: Path) -> Path:

@@ -1,8 +1,9 @@
 """What one full pass of a network leaves behind: NumPy arrays with a documented shape each."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -84,7 +85,7 @@ class AttentionTrace:
         if self.log_probabilities is not None:
             _expect_shape("log_probabilities", self.log_probabilities, (target,))
         if self.alternatives or self.alternative_probabilities is not None:
-            found = np.shape(self.alternative_probabilities)
+            found = getattr(self.alternative_probabilities, "shape", ())
             _expect_shape("alternative_probabilities", self.alternative_probabilities, (target, *found[1:2]))
             for place, row in enumerate(self.alternatives):
                 _expect_shape(f"alternatives[{place}]", row, found[1:])
@@ -185,7 +186,8 @@ class AttentionTrace:
         for name in words:
             if name not in _OF_WORDS:
                 raise TraceError(name, "be a field of a trace", "a name that is none")
-        trace = cls(**arrays, **{name: _OF_WORDS[name](name, value) for name, value in words.items()})
+        checked: dict[str, Any] = {name: _OF_WORDS[name](name, value) for name, value in words.items()}
+        trace = cls(**(arrays | checked))
         trace.check()
         return trace
 
@@ -209,15 +211,16 @@ def _rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
 
 
 def _pairs(name: str, value: object) -> Spans:
-    whole = isinstance(value, list) and all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(end) is int for end in pair) for pair in value
-    )
-    if not whole:
+    if not isinstance(value, list) or not all(map(_is_pair, value)):
         raise TraceError(name, "be a list of pairs of whole numbers", type(value).__name__)
     return tuple((start, end) for start, end in value)
 
 
-_OF_WORDS = {
+def _is_pair(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(end) is int for end in value)
+
+
+_OF_WORDS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(("source_tokens", "target_tokens", "decoder_input_tokens"), _texts),
     **dict.fromkeys(("source_text", "target_text"), _text),
     **dict.fromkeys(("source_spans", "target_spans", "source_words", "target_words"), _pairs),
@@ -225,8 +228,8 @@ _OF_WORDS = {
 }
 
 
-def _expect_shape(name: str, value, shape: tuple) -> None:
-    received = np.shape(value) if isinstance(value, np.ndarray) or value is None else (len(value),)
+def _expect_shape(name: str, value: Any, shape: tuple) -> None:
+    received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
     if received != shape:
         raise TraceError(name, f"have the shape {_spelled(shape)}", received)
 

@@ -12,13 +12,14 @@ from pathlib import Path
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from engine import own_model
 from ui import examples, live_text
 
 DEFAULTS = {
     "lang": "ko",
     "lecture": "",  # 1: larger type and fewer controls
     "sentence": examples.load()[0].text,
-    "model": "transformer",
+    "model": own_model() or "transformer",
     "confidence": "",  # the lowest of the changes that are made; empty: the model's own
     "part": "",  # which sentence of several, counted from 1; empty: the first that changed
     "kind": "cross_attention",

@@ -5,6 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
+from model.analysis.places import changes_in_tokens
 from model.changes import Change
 from model.selection import Selection
 from model.trace import AttentionTrace
@@ -15,7 +16,11 @@ from ui.texts import say
 @dataclass(frozen=True)
 class Lens:
     """The choices that all views of one sentence share. ``change`` is the one in focus of the sentence's changes;
-    None: the whole sentence."""
+    None: the whole sentence.
+
+    ``change`` and ``sentence.changes`` count characters. What is drawn counts tokens: ``changes``, ``all_changes`` and
+    ``focus``, which are the same where tokens are characters.
+    """
 
     corrector: loaders.EngineCorrector
     sentence: loaders.SentenceCorrection
@@ -23,6 +28,7 @@ class Lens:
     selection: Selection
     change: Change | None
     theme: str
+    from_file: bool = False  # whether no link leads to it
 
     @property
     def kind(self) -> str:
@@ -59,15 +65,43 @@ class Lens:
         """(Q, K) bool, True where the decoder may not look; None for the other kinds."""
         return reading.look_ahead_mask(self.trace, self.kind)
 
+    def can(self, question: str) -> bool:
+        """Whether the network answers one of the engine's questions about its inside, such as "head_effects"."""
+        return question in self.corrector.config.abilities
+
+    @cached_property
+    def all_changes(self) -> tuple[Change, ...]:
+        """All changes of the sentence, their offsets counting tokens; none where ``places_known`` is False."""
+        return self._placed or ()
+
     @property
-    def takes_interventions(self) -> bool:
-        """Whether the laboratory can ask this network with something changed."""
-        return getattr(self.corrector.config, "architecture", "") == "transformer"
+    def places_known(self) -> bool:
+        """Whether the trace says where its tokens stand in the texts of the sentence."""
+        return self._placed is not None
+
+    @cached_property
+    def _placed(self) -> tuple[Change, ...] | None:
+        texts = (self.trace.source_text, self.sentence.source), (self.trace.target_text, self.sentence.text)
+        if any(given not in (None, shown) for given, shown in texts):
+            return None
+        return changes_in_tokens(self.trace, self.sentence.changes)
+
+    @property
+    def focus(self) -> Change | None:
+        """``change`` in tokens."""
+        if self.change is None or not self.all_changes:
+            return None
+        return self.all_changes[self.sentence.changes.index(self.change)]
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The change in focus alone, else all changes of the sentence."""
-        return self.sentence.changes if self.change is None else (self.change,)
+        """The change in focus alone, else all changes of the sentence; in tokens."""
+        return self.all_changes if self.focus is None else (self.focus,)
+
+    @property
+    def has_several_heads(self) -> bool:
+        """Whether there is a choice among the heads of this kind of attention."""
+        return self.trace.attention(self.kind).shape[:2] != (1, 1)
 
     @property
     def rows(self) -> list[int]:

@@ -5,12 +5,13 @@ The networks run in processes of their own (``engine``), which also keeps the an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import streamlit as st
 
-from engine import Engine, EngineCorrector, EngineError
+from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
 from engine.versions import version_on_disk
 from model import Correction, SentenceCorrection
 from model.changes import Change
@@ -18,7 +19,6 @@ from model.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreeme
 from model.corrector import DEFAULT_MODEL
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
 from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
-from model.interventions import Intervention
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
 from model.remembered import recall as read_remembered
@@ -33,6 +33,7 @@ __all__ = [
     "EngineError",
     "ModelEntry",
     "NotRememberedError",
+    "OwnModelError",
     "Projections",
     "Remembered",
     "SentenceCorrection",
@@ -45,6 +46,7 @@ __all__ = [
     "grown",
     "head_effects",
     "head_survey",
+    "is_live",
     "is_shipped",
     "list_entries",
     "load_corrector",
@@ -62,27 +64,35 @@ OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
 def list_entries() -> tuple[ModelEntry, ...]:
-    """The shipped models and the visitor's own ones, as they lie on disk now."""
+    """The model that ATTENTION_MODEL names, if it names one; the shipped models and the visitor's own ones, as they
+    lie on disk now."""
+    named = own_model()
+    live = () if named is None else (ModelEntry(named, named, None, None),)
     folders = model_folders(ASSETS, OWN_MODELS)
-    return tuple(_read_entry(str(folder), version_on_disk(folder)) for folder in folders)
+    return (*live, *(_read_entry(str(folder), version_on_disk(folder)) for folder in folders))
 
 
 def is_shipped(entry: ModelEntry) -> bool:
-    return entry.path.is_relative_to(ASSETS)
+    return not is_live(entry) and entry.path.is_relative_to(ASSETS)
+
+
+def is_live(entry: ModelEntry) -> bool:
+    """Whether it is a ``model.TracedModel``, of which there are no files."""
+    return isinstance(entry.path, str)
 
 
 def model_id(entry: ModelEntry) -> str:
     """What a link calls the model: an own one may be named like a shipped one."""
-    return entry.name if is_shipped(entry) else f"{OWN_MODELS}/{entry.name}"
+    return entry.name if is_shipped(entry) or is_live(entry) else f"{OWN_MODELS}/{entry.name}"
 
 
 @st.cache_resource(show_spinner=False, on_release=Engine.close)
 def engine() -> Engine:
     """The one engine of this server. Its workers start at once and load the model of the first page."""
-    return Engine.from_environment([ASSETS / DEFAULT_MODEL])
+    return Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
 
 
-def open_corrector(path: Path) -> EngineCorrector:
+def open_corrector(path: Path | str) -> EngineCorrector:
     """The model in this folder as its files are now, loaded or not.
 
     Raises model.ModelFolderError where the folder's description is missing or damaged.
@@ -90,7 +100,7 @@ def open_corrector(path: Path) -> EngineCorrector:
     return engine().open(path)
 
 
-def load_corrector(path: Path) -> EngineCorrector:
+def load_corrector(path: Path | str) -> EngineCorrector:
     """The model in this folder, ready to answer.
 
     Raises StillLoading until it is, model.ModelFolderError where the folder is missing or damaged, and EngineError
@@ -102,7 +112,7 @@ def load_corrector(path: Path) -> EngineCorrector:
     return corrector
 
 
-def head_survey(path: Path, corrector: EngineCorrector | Remembered) -> HeadSurvey | None:
+def head_survey(path: Path | str, corrector: EngineCorrector | Remembered) -> HeadSurvey | None:
     """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
 
     Raises model.ModelFolderError for a damaged file.
@@ -110,20 +120,20 @@ def head_survey(path: Path, corrector: EngineCorrector | Remembered) -> HeadSurv
     return _of_these_weights(_read_survey, path, HEADS_FILE, corrector)
 
 
-def corpus_agreement(path: Path, corrector: EngineCorrector | Remembered) -> CorpusAgreement | None:
+def corpus_agreement(path: Path | str, corrector: EngineCorrector | Remembered) -> CorpusAgreement | None:
     """How well methods agreed over many edits of the model in this folder; the rest as for ``head_survey``."""
     return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
 
 
-def _of_these_weights(read, path: Path, name: str, corrector):
-    file = path / name
+def _of_these_weights(read, path: Path | str, name: str, corrector):
+    file = Path(path) / name
     found = read(str(path), file.stat().st_mtime_ns) if file.is_file() else None
     return found if found is not None and found.fingerprint == corrector.fingerprint else None
 
 
-def recall(path: Path) -> Remembered | None:
+def recall(path: Path | str) -> Remembered | None:
     """The one answer that is known before the model in this folder is ready; None where there is none."""
-    return _recall(str(path), version_on_disk(path))
+    return None if isinstance(path, str) else _recall(str(path), version_on_disk(path))
 
 
 # What follows asks the network. Each raises NotRememberedError where the answer needs more than what is remembered,
@@ -151,22 +161,22 @@ def head_effects(
     sentence: SentenceCorrection,
     change: Change,
     corrector: EngineCorrector | Remembered,
-    instead: Intervention,
+    means: Mapping[str, np.ndarray] | None,
 ):
-    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. The means of ``instead``
-    stand in for the head, zero where it has none."""
-    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), instead)
+    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
+    out instead is of ``means``, by kind (L, H, D/H), else zero."""
+    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), *_given(means))
 
 
 def written_without(
     sentence: SentenceCorrection,
     heads: tuple,
     corrector: EngineCorrector | Remembered,
-    instead: Intervention,
+    means: Mapping[str, np.ndarray] | None,
 ):
-    """What is written without each of ``heads``, and without all of them: ``head_effects.Without``; ``instead`` as for
+    """What is written without each of ``heads``, and without all of them: ``head_effects.Without``; ``means`` as for
     ``head_effects``."""
-    return corrector.ask("written_without", sentence.source, tuple(map(tuple, heads)), instead)
+    return corrector.ask("written_without", sentence.source, tuple(map(tuple, heads)), *_given(means))
 
 
 def contributions(sentence: SentenceCorrection, change: Change, corrector: EngineCorrector | Remembered):
@@ -192,9 +202,20 @@ def road_not_taken(
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
 
 
-def grown(folder: Path, text: str, corrector: EngineCorrector):
-    """What each snapshot of the model in ``folder`` makes of the first sentence: ``model.growing.Grown``s."""
-    return corrector.ask("grown", str(folder), text)
+def grown(text: str, corrector: EngineCorrector):
+    """What each snapshot of the model makes of the first sentence: ``model.growing.Grown``s."""
+    return corrector.ask("grown", text)
+
+
+def _given(means: Mapping[str, np.ndarray] | None) -> tuple:
+    """The argument of a question; none where there are no means, which models of one's own do not take."""
+    if not means:
+        return ()
+    return (tuple((kind, _nested(grid.tolist())) for kind, grid in means.items()),)
+
+
+def _nested(values: object) -> object:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values
 
 
 def _span(change: Change) -> tuple[int, int]:

@@ -48,26 +48,27 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
         correction = correct(text, corrector)
         if correction:
             sentence, change = show_correction(correction)
-            notices.about(text, correction, corrector.config.max_length)
+            notices.about(text, correction, corrector.config)
     if sentence is None:
         return
     with right:
-        show_pictures(corrector, entry, sentence, change, (views, setting), heads, status)
+        if sentence.too_long:
+            st.info(say("too_long_to_show", limit=corrector.config.max_length))
+            return
+        with notices.waiting(entry, status):
+            trace = sentence.trace
+            view, selection, options = choose_view(trace, views, setting)
+            lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
+            show_pictures(lens, view, options, heads)
 
 
-def show_pictures(corrector, entry, sentence, change, tabs, heads, status) -> None:
-    """The open view of ``sentence``, and all heads in the container ``heads``."""
-    if sentence.too_long:
-        st.info(say("too_long_to_show", limit=corrector.config.max_length))
-        return
-    with notices.waiting(entry, status):
-        trace = sentence.trace
-        view, selection, options = choose_view(trace, *tabs)
-        lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
-        if trace.num_layers * trace.num_heads > 1 and view.name != "predict":  # it would tell what is asked
-            with heads:
-                overview.draw(lens, view.framed and view.framed(lens))
-        show_view(view, lens, options)
+def show_pictures(lens: Lens, view: View, options: tuple, heads: st.delta_generator.DeltaGenerator) -> None:
+    """The open view, and all heads in the container ``heads``."""
+    if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
+        framed = view.framed and not view.lacks(lens)
+        with heads:
+            overview.draw(lens, view.framed(lens) if framed else None)
+    show_view(view, lens, options)
 
 
 def choose_example() -> None:
@@ -92,17 +93,13 @@ def keep_typed(text: str) -> None:
     """What belongs to one text does not outlive it."""
     if text != address.get("sentence"):
         address.put("sentence", text)
-        for name in (
-            "part",
-            "edit",
-            "cell",
-            "step",
-            "painted",
-            "fork_step",
-            "fork_token",
-            *Decisions.SETTINGS,
-        ):
-            address.put(name, "")
+        forget_choices()
+
+
+def forget_choices() -> None:
+    """All that was chosen in one text."""
+    for name in ("part", "edit", "cell", "step", "painted", "fork_step", "fork_token", *Decisions.SETTINGS):
+        address.put(name, "")
 
 
 def correct(text: str, corrector: loaders.EngineCorrector | loaders.Remembered) -> loaders.Correction | None:

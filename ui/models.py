@@ -3,6 +3,7 @@
 from ui import address, controls, loaders, markup
 from ui.texts import say
 
+LIVE = "traced"  # the architecture of a TracedModel
 NAMED = ("transformer", "seq2seq", "growing-up")  # the shipped models that have a name in every language
 
 
@@ -25,15 +26,21 @@ def choose() -> loaders.ModelEntry | None:
 
 
 def choose_confidence(corrector: loaders.EngineCorrector | loaders.Remembered) -> None:
-    """Changes that the network is less sure of are left undone."""
+    """Changes that the network is less sure of are left undone. Nothing is asked where a model does not say how sure
+    it is."""
+    if corrector.config.architecture == LIVE:
+        return
     controls.slide_share("confidence", corrector.minimum_confidence)
     markup.paragraph(say("confidence_meaning"), "note")
 
 
 def usable() -> dict[str, loaders.ModelEntry]:
-    """Id -> model: the shipped ones as named, then the own ones."""
+    """Id -> model: the live one, the shipped ones as named, then those on disk."""
     found = {loaders.model_id(entry): entry for entry in loaders.list_entries() if entry.problem is None}
-    first = [name for name in NAMED if name in found]
+    first = [
+        *(id_ for id_, entry in found.items() if loaders.is_live(entry)),
+        *(n for n in NAMED if n in found),
+    ]
     return {id_: found[id_] for id_ in (*first, *(id_ for id_ in found if id_ not in first))}
 
 

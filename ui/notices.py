@@ -9,7 +9,7 @@ import streamlit as st
 from engine.errors import EngineBusyError, EngineSlowError
 from model.hangul import is_hangul
 from model.sentences import split_sentences
-from ui import loaders, loading, markup
+from ui import loaders, loading, markup, models
 from ui.components.correction import LEAST_OFFERED
 from ui.texts import say
 
@@ -68,13 +68,25 @@ def unanswered(error: loaders.EngineError) -> None:
         st.warning(say("engine_busy"))
     elif isinstance(error, EngineSlowError):
         st.warning(say("engine_slow"))
+    elif isinstance(error, loaders.OwnModelError):
+        st.error(say("live_model_error"))
+        markup.paragraph(str(error), "typed")
     else:
         st.error(say("engine_died"))
     st.button(say("ask_again"), key="ask_again")
 
 
-def about(text: str, correction: loaders.Correction, limit: int) -> None:
-    """What a person would wonder about this correction. ``limit`` is the longest sentence, in characters."""
+def has_no_inside(entry: loaders.ModelEntry | None) -> bool:
+    """Whether a page about what is inside a network has nothing to show of this one; then it says so."""
+    if entry is None or not loaders.is_live(entry):
+        return False
+    st.info(say("live_model_page"))
+    return True
+
+
+def about(text: str, correction: loaders.Correction, config) -> None:
+    """What a person would wonder about this correction by a model with this ``config``."""
+    limit = config.max_length
     for number, sentence in enumerate(correction.sentences, start=1):
         if sentence.too_long:
             st.warning(say("too_long", number=number, length=len(sentence.source), limit=limit))
@@ -82,7 +94,10 @@ def about(text: str, correction: loaders.Correction, limit: int) -> None:
         markup.paragraph(say("read_in_parts", limit=limit), "note")
     if not unicodedata.is_normalized("NFC", text):
         markup.paragraph(say("composed"), "note")
-    offered = (change for change in correction.proposed if change.confidence >= LEAST_OFFERED)
+    offered = (each for each in correction.proposed if each.is_weighed and each.confidence >= LEAST_OFFERED)
     if correction.changes or any(offered) or all(sentence.too_long for sentence in correction.sentences):
+        return
+    if config.architecture == models.LIVE:
+        st.info(say("live_model_same"))
         return
     st.info(say("nothing_found" if any(map(is_hangul, correction.source)) else "no_hangul"))

@@ -43,9 +43,12 @@ class Decisions:
 
 
 def show_correction(
-    found: loaders.Correction,
+    found: loaders.Correction, *, decides: bool = True
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
-    """Draw the corrected text; the sentence whose pictures are shown, and its change in focus."""
+    """Draw the corrected text; the sentence whose pictures are shown, and its change in focus.
+
+    Without ``decides`` nothing can be accepted or rejected: nobody is there who could be asked about another text.
+    """
     place = opened(found)
     proposals = _proposals(found)
     sentence = found.sentences[place] if found.sentences else None
@@ -53,25 +56,30 @@ def show_correction(
     number = _number(found, place, chosen)
     correction(
         correction_data(
-            found, proposals, chosen=number, opened=place, words=_words(found, proposals), share_of=_share
+            found,
+            proposals,
+            chosen=number,
+            opened=place,
+            words=_words(found, proposals, decides),
+            share_of=_share,
         ),
         "correction",
-        lambda what, number: _answer(found, what, number),
+        lambda what, number: _answer(found, what, number, decides),
     )
     return sentence, None if chosen is None else sentence.changes[chosen]
 
 
 def _share(change: Change) -> str:
-    return probability(change.confidence)
+    return probability(change.confidence) if change.is_weighed else "–"
 
 
-def _words(found: loaders.Correction, proposals: list[Proposal]) -> dict[str, str]:
+def _words(found: loaders.Correction, proposals: list[Proposal], decides: bool) -> dict[str, str]:
     made = sum(proposal.made for proposal in proposals)
     hint = "correction_hint" if made else "correction_hint_offered"
     return {
         "label": say("corrected_label"),
         "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
-        "reject": say("correction_reject"),
+        "reject": say("correction_reject") if decides else "",
         "accept": say("correction_accept", text="{text}", share="{share}"),
         "open": say("correction_open", number="{number}"),
     }
@@ -100,7 +108,7 @@ def _proposals(found: loaders.Correction) -> list[Proposal]:
         made = {_span(change) for change in sentence.changes}
         for number, change in enumerate(sentence.proposed, first):
             is_made = _span(change) in made
-            if is_made or change.confidence >= LEAST_OFFERED:
+            if is_made or not change.is_weighed or change.confidence >= LEAST_OFFERED:
                 whole = change.moved(sentence.start, sentence.start)
                 proposals.append(Proposal(number, whole, is_made, _about(change, sentence)))
     return proposals
@@ -113,6 +121,8 @@ def _span(change: Change) -> tuple[int, int]:
 def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
     """What becomes of what, how sure the network is, and which kind of mistake that is."""
     target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
+    if not change.is_weighed:
+        return say("correction_about_unweighed", what=in_words(change))
     return say(
         "correction_about",
         what=in_words(change),
@@ -135,13 +145,16 @@ def _firsts(found: loaders.Correction) -> list[int]:
     return list(accumulate((len(sentence.proposed) for sentence in found.sentences), initial=0))
 
 
-def _answer(found: loaders.Correction, what: str, number: int) -> None:
+def _answer(found: loaders.Correction, what: str, number: int, decides: bool = True) -> None:
     """Do what the visitor asked for in the text; a number that is none of it changes nothing."""
     if what == "open":
         if 0 <= number < len(found.sentences):
             _open(found, number, "")
         return
     if not 0 <= number < _firsts(found)[-1]:
+        return
+    if not decides:
+        _focus(found, number, release=True)
         return
     decisions = Decisions.read()
     accepted, rejected = set(decisions.accepted), set(decisions.rejected)

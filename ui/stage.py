@@ -2,12 +2,13 @@
 
 import streamlit as st
 
+from model.analysis.places import by_character
 from model.selection import Selection
 from model.trace import AttentionTrace
 from ui import controls, markup
 from ui.lens import Lens
 from ui.texts import say
-from ui.views import VIEWS, overview, take_away
+from ui.views import VIEWS, needs, overview, take_away
 from ui.views.view import View
 
 MEAN = "mean"
@@ -36,20 +37,23 @@ def choose_view(
 
 def choose_map(trace: AttentionTrace) -> Selection:
     """Asks only where there is a choice."""
-    layers = [MEAN, *(str(layer + 1) for layer in range(trace.num_layers))]
-    heads = [MEAN, *(str(head + 1) for head in range(trace.num_heads))]
-    kind, layer, head = trace.kinds[0], layers[1], heads[1]
+    kind, layer, head = trace.kinds[0], "1", "1"
     if len(trace.kinds) > 1:
         kind = controls.choose(
             "kind", list(trace.kinds), lambda kind: say(f"kind_{kind}"), label_visibility="collapsed"
         )
     else:
-        markup.paragraph(say("one_kind"), "note")
-    if trace.num_layers > 1:
-        layer = _choose_number("layer", layers, otherwise="1")
-    if trace.num_heads > 1:
-        head = _choose_number("head", heads)
+        markup.paragraph(say("one_kind" if trace.shape(kind) == (1, 1) else f"kind_{kind}"), "note")
+    layers, heads = trace.shape(kind)
+    if layers > 1:
+        layer = _choose_number("layer", _numbers(layers), otherwise="1")
+    if heads > 1:
+        head = _choose_number("head", _numbers(heads))
     return Selection(kind, _number(layer), _number(head))
+
+
+def _numbers(count: int) -> list[str]:
+    return [MEAN, *(str(number + 1) for number in range(count))]
 
 
 def _choose_number(name: str, options: list[str], otherwise: str | None = None) -> str:
@@ -81,15 +85,29 @@ def show_view(view: View, lens: Lens, popovers: tuple) -> None:
                 view.choose(lens)
             overview.choose_order(lens)
     values = controls.values(view.settings)
+    missing = view.lacks(lens)
     with st.container(key="told"):
-        markup.told(view.describe(lens, values), "intervened" if view.intervenes else "")
+        told = say(missing) if missing else view.describe(lens, values)
+        markup.told(told, "intervened" if view.intervenes and not missing else "")
     with st.container(key="picture"):
-        view.draw(lens, values)
+        if not missing:
+            view.draw(lens, values)
     if taking.open:
         with taking:
             take_away.show(lens, VIEWS, view)
     with st.container(key="more"):
-        explain(view, lens, values)
+        for note in about(lens):
+            markup.paragraph(note, "note")
+        if not missing:
+            explain(view, lens, values)
+
+
+def about(lens: Lens) -> list[str]:
+    """What a reader should know about the trace of another network than ours."""
+    tokens = lens.trace.source_tokens or lens.trace.target_tokens
+    found = [] if by_character(tokens) else [say("tokens_are_pieces")]
+    lacks = [need(lens) for need in (needs.probabilities, needs.changes)]
+    return found + [say(name) for name in dict.fromkeys(filter(None, lacks))]
 
 
 def explain(view: View, lens: Lens, values: dict) -> None:
@@ -100,7 +118,7 @@ def explain(view: View, lens: Lens, values: dict) -> None:
                 markup.paragraph(note, "note")
             if view.explain:
                 view.explain(lens)
-    if lens.trace.num_layers * lens.trace.num_heads > 1:
+    if lens.has_several_heads:
         with st.expander(say("overview_explanation"), key="overview_explanation", on_change="rerun") as here:
             if here.open:
                 overview.explain(lens)

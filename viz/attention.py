@@ -114,7 +114,7 @@ def _template(info: AttentionInfo, texts: MapTexts) -> str:
 def _heatmap(info: AttentionInfo, colours: WeightColours, texts: MapTexts) -> go.Heatmap:
     noted = {}
     if info.masked.any():
-        noted["text"] = np.where(info.masked, f" ({template_text(texts.masked)})", "").tolist()
+        noted["text"] = np.where(info.masked, f" ({template_text(texts.masked)})", "")
     return go.Heatmap(
         z=info.weights,
         x0=info.origin[1],

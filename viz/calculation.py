@@ -248,7 +248,7 @@ def _layout(
     ticks = column_ticks(info.column_labels, cell)
     row_height = info.row_height(design_width)
     # The toolbar lies across the first TITLE_HEIGHT; below it stand scale, title of the columns and their labels.
-    head = TITLE_HEIGHT + (0 if info.numbers else _SCALE_HEIGHT)
+    head: float = TITLE_HEIGHT + (0 if info.numbers else _SCALE_HEIGHT)
     head += ticks.height + 8 + (_NAME_HEIGHT if titles[1] else 0)
     foot = _FOOT + (_LEGEND_HEIGHT + (legend_lines - 1) * _LEGEND_LINE if legend_lines else 0)
     height = head + rows * row_height + foot

@@ -152,7 +152,7 @@ def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.L
             "height": info.height,
             "margin": {"t": TITLE_HEIGHT + _LEGEND, "l": 24, "r": 16, "b": info.foot},
             "annotations": [_name(info, row, theme) for row in range(len(info.panels))],
-            "shapes": [_split_line(info, theme)] if info.split is not None and info.panels else [],
+            "shapes": [_split_line(info.split, theme)] if info.split is not None and info.panels else [],
             "legend": {
                 "orientation": "h",
                 "x": 0,
@@ -209,11 +209,11 @@ def _token_axis(info: _PanelsInfo, title: str, theme: str) -> dict:
     }
 
 
-def _split_line(info: _PanelsInfo, theme: str) -> dict:
+def _split_line(split: int, theme: str) -> dict:
     return {
         "type": "line",
-        "x0": info.split - 0.5,
-        "x1": info.split - 0.5,
+        "x0": split - 0.5,
+        "x1": split - 0.5,
         "yref": "paper",
         "y0": 0,
         "y1": 1,

@@ -37,9 +37,9 @@ def growth_curves(
     an unknown theme.
     """
     shares = np.asarray(shares, np.float32).reshape(len(steps), len(names))
-    losses = np.asarray(losses, np.float32)
-    if losses.shape != (len(steps),):
-        raise ValueError(f"losses should be ({len(steps)},) as the steps are, received {losses.shape}")
+    measured = np.asarray(losses, np.float32)
+    if measured.shape != (len(steps),):
+        raise ValueError(f"losses should be ({len(steps)},) as the steps are, received {measured.shape}")
     if not ((shares >= 0) & (shares <= 1 + 1e-4)).all():
         raise ValueError(f"shares should lie in 0..1, received {shares.min()} to {shares.max()}")
     if at is not None and not 0 <= at < len(steps):
@@ -51,7 +51,7 @@ def growth_curves(
     figure.add_trace(
         go.Scatter(
             x=places,
-            y=losses,
+            y=measured,
             text=shown,
             mode="lines+markers",
             line={"color": colours.text, "width": 2},

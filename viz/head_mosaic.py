@@ -41,13 +41,13 @@ def head_mosaic(
     ``(kind, layer, head)``, counted from 0, so that a page can react to a click.
 
     Args:
-        values: (L, H) floats by kind, such as ``HeadEffects.grid``; L is the same for all.
+        values: (L, H) floats by kind, such as ``HeadEffects.grid``; each kind has its own.
         margins: (L, H) by kind, half of the width of each value's interval; told in the hover.
         names: what to call each kind; by default as it is.
         chosen: heads that are framed.
         largest: the value of the strongest colour; by default the largest size there is.
 
-    Raises ValueError for grids of another rank, with different layers or infinite values, for negative values that
+    Raises ValueError for grids of another rank or with infinite values, for negative values that
     are not ``signed``, for chosen heads that do not exist, a ``largest`` that is not positive, and an unknown theme.
     """
     info = _mosaic_info(values, names, chosen, largest)
@@ -159,10 +159,6 @@ def _mosaic_info(values, names, chosen, largest) -> _MosaicInfo:
     for kind, grid in grids.items():
         if grid.ndim != 2 or np.isinf(grid).any():
             raise ValueError(f"values of {kind} should be (L, H) and finite, received {grid.shape}: {grid}")
-    if len({len(grid) for grid in grids.values()}) > 1:
-        raise ValueError(
-            f"all kinds should have the same layers, received {[g.shape for g in grids.values()]}"
-        )
     starts, place = {}, 0.0
     for kind, grid in grids.items():
         starts[kind] = place

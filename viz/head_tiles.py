@@ -58,7 +58,7 @@ def arrange(
         raise ValueError(f"colour_max should be positive, received {colour_max}")
     layers, heads = weights.shape[:2]
     places = [(layer, head) for layer in range(layers) for head in range(heads)]
-    order = tuple(places if order is None else map(tuple, order))
+    order = tuple(places if order is None else ((layer, head) for layer, head in order))
     if len(set(order)) < len(order) or not set(order) <= set(places):
         raise ValueError(f"order should hold tiles of {layers} x {heads} once each, received {order}")
     if labels and len(labels) != len(order):

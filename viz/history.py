@@ -113,7 +113,7 @@ def _curves(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[_Curve, ..
 
 def _traces(panels: tuple[_Panel, ...], step_title: str, theme: str) -> list[go.Scatter]:
     colours = palette(theme).lines
-    traces = []
+    traces: list[go.Scatter] = []
     for number, panel in enumerate(panels, 1):
         for curve in panel.curves:
             # What is measured seldom: a marker shows where.

@@ -67,7 +67,7 @@ def weight_colours(largest: float, theme: str, *, difference: bool, logarithmic:
         if logarithmic:
             above = [(0.0, ground), *above]
         stops = [*((-weight, colour) for weight, colour in reversed(below)), *above]
-        even = [*reversed(down), *up[1:]]
+        even = (*reversed(down), *up[1:])
     else:
         ground, even = colours.sequential[0], _ramp(colours.sequential)
         stops = [(0.0, ground), (FAINT, ground), *_stops(even, largest, logarithmic, FAINT)]

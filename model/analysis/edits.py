@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.changes import Change
+from model.analysis.places import by_character, spans_of, text_of
+from model.changes import Change, find_changes
 from model.trace import AttentionTrace
 
 
@@ -63,15 +64,43 @@ def copy_positions(changes: Sequence[Change], source_length: int, target_length:
     return positions
 
 
+def copied_tokens(trace: AttentionTrace) -> np.ndarray:
+    """(T,) int: the source token that holds what each target token begins with; -1 for new characters and for marks.
+
+    The last tokens of both sides stand for each other where they are marks. All -1 where the trace does not say
+    where its tokens stand.
+    """
+    positions = np.full(len(trace.target_tokens), -1)
+    sides = [(text_of(trace, side), spans_of(trace, side)) for side in ("source", "target")]
+    if any(part is None for side in sides for part in side) or not positions.size:
+        return positions
+    (source, source_spans), (target, target_spans) = sides
+    holders = np.full(len(source) + 1, -1)
+    for number, (start, end) in enumerate(source_spans):
+        holders[start:end] = number
+    same = copy_positions(find_changes(source, target), len(source) + 1, len(target) + 1)
+    for row, (start, end) in enumerate(target_spans):
+        piece = target[start:end]
+        start += len(piece) - len(piece.lstrip()) if piece.strip() else 0
+        if start < end and same[start] >= 0:
+            positions[row] = holders[same[start]]
+    if source_spans[-1][0] == source_spans[-1][1] and target_spans[-1][0] == target_spans[-1][1]:
+        positions[-1] = len(source_spans) - 1
+    return positions
+
+
 def row_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
     """(Q,) int: where each row of a kind of attention stands among its keys, -1 where nowhere.
 
-    In the encoder a character stands at itself, in decoder self-attention a row at the last token it has
-    read (the one before the token it writes), in cross-attention at its ``copy_positions``.
+    In the encoder a token stands at itself, in decoder self-attention a row at the last token it has
+    read (the one before the token it writes), in cross-attention at its ``copy_positions``; where tokens are not
+    characters, at its ``copied_tokens``.
     """
     rows, columns = trace.axes(kind)
     if kind == "cross_attention":
-        return copy_positions(changes, len(columns), len(rows))
+        if by_character(rows) and by_character(columns):
+            return copy_positions(changes, len(columns), len(rows))
+        return copied_tokens(trace)
     return np.arange(len(rows))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from model.analysis.edits import copy_positions
@@ -38,6 +40,7 @@ def aligned_difference(
     return np.where(missing, 0, found).astype(np.float32), missing
 
 
+_PRIVATE = 0xF0000  # the first of 65,534 characters that no text has
 _AXES = {
     "encoder_attention": ("source", "source"),
     "decoder_attention": ("target", "read"),
@@ -47,15 +50,16 @@ _AXES = {
 
 def _matched(axis: str, one: AttentionTrace, other: AttentionTrace) -> np.ndarray:
     """Where in ``one`` the tokens of an axis of ``other`` are."""
-    if axis == "source":
-        return counterparts(_text(one.source_tokens), _text(other.source_tokens))
-    written = counterparts(_text(one.target_tokens), _text(other.target_tokens))
-    if axis == "target":
+    name = "source_tokens" if axis == "source" else "target_tokens"
+    written = counterparts(*_texts(getattr(one, name), getattr(other, name)))
+    if axis != "read":
         return written
     # What was read is the start mark, then what was written before.
     return np.concatenate([[0], np.where(written[:-1] < 0, -1, written[:-1] + 1)])
 
 
-def _text(tokens: tuple[str, ...]) -> str:
-    """The tokens before the end mark, each as one character, so that positions are those of the tokens."""
-    return "".join(token if len(token) == 1 else "\N{REPLACEMENT CHARACTER}" for token in tokens[:-1])
+def _texts(*sides: tuple[str, ...]) -> Iterator[str]:
+    """The tokens of each side before its end mark, each as one character, so that positions are those of the tokens."""
+    longer = dict.fromkeys(token for tokens in sides for token in tokens if len(token) != 1)
+    names = {token: chr(_PRIVATE + number) for number, token in enumerate(longer)}
+    return ("".join(names.get(token, token) for token in tokens[:-1]) for tokens in sides)

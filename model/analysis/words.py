@@ -51,7 +51,7 @@ def _axis(trace: AttentionTrace, side: str, tokens: Sequence[str]) -> WordAxis:
 def _labels(tokens: Sequence[str], words: Words, text: str | None, spans: Spans | None) -> tuple[str, ...]:
     """What the text has where each word stands; its tokens where it has nothing there, such as marks."""
     labels = word_labels(tokens, words)
-    if spans is None:
+    if spans is None or text is None:
         return labels
     pieces = (text[spans[start][0] : spans[end - 1][1]].strip() for start, end in words)
     return tuple(piece or label for piece, label in zip(pieces, labels, strict=True))

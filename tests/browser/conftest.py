@@ -1,19 +1,13 @@
 """The app as a visitor meets it: one server with the shipped model and one browser for all tests."""
 
 import os
-import socket
-import subprocess
-import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, sync_playwright
 
+from tests.browser.serving import serving
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
-
-ROOT = Path(__file__).parents[2]
 
 
 def pytest_collection_modifyitems(items):
@@ -38,31 +32,8 @@ def server():
     if address := os.environ.get("APP_ADDRESS"):
         yield address
         return
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
-    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    address = f"http://127.0.0.1:{port}"
-    try:
-        wait_until_healthy(process, f"{address}/_stcore/health")
+    with serving() as address:
         yield address
-    finally:
-        process.terminate()
-        process.wait(timeout=60)
-
-
-def wait_until_healthy(process: subprocess.Popen, url: str) -> None:
-    for _ in range(300):
-        if process.poll() is not None:
-            raise RuntimeError(f"the server ended at once with status {process.returncode}")
-        try:
-            with urllib.request.urlopen(url, timeout=2):
-                return
-        except OSError:
-            time.sleep(0.2)
-    raise TimeoutError(f"no answer from {url}")
 
 
 @pytest.fixture(scope="session")

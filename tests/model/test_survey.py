@@ -292,3 +292,26 @@ def test_files_that_cannot_be_read_are_named(planted, tmp_path, command):
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SurveyFileError, match="UTF-8"):
         read_pairs(file, planted)
+
+
+def test_surveys_of_two_halves_are_the_survey_of_the_whole(planted):
+    def surveyed(pairs):
+        survey = Survey(planted, Plan(pairs, effects=len(pairs), pruning=0))
+        assert [part for part, _ in survey.run()][-1] == "effects"
+        return survey
+
+    whole, joined = surveyed(PAIRS), Survey(planted, Plan((), effects=0, pruning=0))
+    for pairs in (PAIRS[:2], PAIRS[2:]):
+        half = Survey(planted, Plan(pairs, effects=len(pairs), pruning=0))
+        assert half.unpack(surveyed(pairs).packed())
+        joined.join(half)
+    assert joined.done == whole.done
+    assert joined.sums.tallies.keys() == whole.sums.tallies.keys()
+    for name, tally in whole.sums.tallies.items():
+        assert joined.sums.tallies[name].sentences == tally.sentences
+        np.testing.assert_allclose(joined.sums.tallies[name].sums, tally.sums, atol=1e-5)
+    for name, best in whole.sums.best.items():
+        np.testing.assert_allclose(joined.sums.best[name][[0, 2]], best[[0, 2]], atol=1e-5)
+        for mine, theirs in zip(joined.sums.best[name][1].flat, best[1].flat, strict=True):
+            assert joined.plan.pairs[int(mine)] == PAIRS[int(theirs)]
+    assert set(joined.plan.pairs) <= set(PAIRS)

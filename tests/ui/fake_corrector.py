@@ -82,7 +82,13 @@ def random_projections(trace: AttentionTrace, depth: int = 4) -> dict[str, Proje
 class FakeCorrector:
     """Proposes SURE and DOUBTFUL and nothing else; sentences end at ". "."""
 
-    config = SimpleNamespace(num_layers=LAYERS, num_heads=HEADS, max_length=MAX_LENGTH)
+    config = SimpleNamespace(
+        architecture="fake",
+        abilities=("projections",),
+        num_layers=LAYERS,
+        num_heads=HEADS,
+        max_length=MAX_LENGTH,
+    )
     minimum_confidence = OWN_CONFIDENCE
 
     def __init__(self, fingerprint: str = "fake", trace=random_trace):

@@ -15,8 +15,10 @@ import numpy as np
 import pytest
 
 import viz
+from engine.traced import TracedCorrector
 from model import AttentionTrace
 from model.selection import Selection
+from tests import own_model
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import html as written
@@ -272,3 +274,18 @@ def test_offering_files_changes_no_setting(open_app):
             open_popover(app, "taking")
             assert not app.exception
             assert app.session_state["view"] == before
+
+
+@pytest.mark.parametrize("model", [own_model.Speller(), own_model.Bare()], ids=["speller", "bare"])
+def test_what_a_model_of_ones_own_lacks_is_left_out(model):
+    sentence = TracedCorrector("own", model).correct_batch([own_model.WRONG])[0].sentences[0]
+    corrector = FakeCorrector()
+    corrector.name = "own"
+    lens = Lens(corrector, sentence, sentence.trace, Selection(sentence.trace.kinds[-1], 0, 0), None, "light")
+    assert own_model.RIGHT in make_html(lens)
+    assert ('data-component="steps"' in make_html(lens)) == isinstance(model, own_model.Speller)
+    assert {change["confidence"] for change in json.loads(data.to_json(lens))["changes"]} == {None}
+    assert AttentionTrace.load(io.BytesIO(data.to_trace(lens))).kinds == sentence.trace.kinds
+    with np.load(io.BytesIO(data.to_npz(lens))) as arrays:
+        assert np.isnan(arrays["change_fix_probability"]).all()
+    assert read_csv(lens)

@@ -24,7 +24,7 @@ def grown(monkeypatch, entries, correctors):
         Grown(step, SENTENCE, text, random_trace(SENTENCE, text, seed=step))
         for step, text in zip(STEPS, texts, strict=True)
     )
-    monkeypatch.setattr(loaders, "grown", lambda folder, text, corrector: found if text.strip() else ())
+    monkeypatch.setattr(loaders, "grown", lambda text, corrector: found if text.strip() else ())
     return found
 
 

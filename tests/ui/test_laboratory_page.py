@@ -146,8 +146,11 @@ def test_another_model_stands_beside_this_one(open_laboratory):
 
 
 def test_a_network_that_takes_no_interventions_says_so(open_app):
-    for experiment in ("without", "sources", "replace"):
+    for experiment in ("without", "sources", "replace", "fork"):
         app = open_app(page="laboratory", experiment=experiment, sentence="고갱이 왔다", model="seq2seq")
         assert not app.exception
-        assert KO["without_none"] in html(app)
-    assert KO["fork_cannot"] in html(open_app(page="laboratory", experiment="fork", sentence="고갱이 왔다"))
+        assert KO["lacks_interventions"] in html(app)
+
+
+def test_where_nothing_was_corrected_it_says_so(open_laboratory):
+    assert KO["without_none"] in told(open_laboratory("without", sentence=RIGHT, edit=""))

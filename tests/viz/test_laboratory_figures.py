@@ -97,7 +97,6 @@ def test_no_heads_leave_the_layout(empty):
     [
         ({"values": {"cross": np.zeros(3)}}, r"\(L, H\) and finite, received \(3,\)"),
         ({"values": {"cross": np.full((1, 1), np.inf)}}, "finite"),
-        ({"values": {"a": np.zeros((1, 2)), "b": np.zeros((2, 2))}}, "same layers"),
         ({"chosen": [("cross", 2, 0)]}, "received .*2, 0"),
         ({"largest": 0}, "positive, received 0"),
         ({"signed": False}, "below 0"),

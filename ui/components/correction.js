@@ -62,7 +62,7 @@ function about(root, { proposals, chosen, words }) {
     return line;
   }
   line.append(part("span", "", found.about));
-  line.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
+  if (words.reject) line.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
   return line;
 }
 

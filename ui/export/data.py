@@ -100,7 +100,10 @@ def to_json(lens: Lens) -> bytes:
     content = {
         "schema_version": SCHEMA_VERSION,
         **_facts(lens),
-        "changes": [asdict(change) | {"confidence": change.confidence} for change in lens.sentence.changes],
+        "changes": [
+            asdict(change) | {"confidence": change.confidence if change.is_weighed else None}
+            for change in lens.sentence.changes
+        ],
         "attention_part": part,
         **{name: _plain(value) for name, value in _trace(lens).items() if name not in left_out},
         "shown": {

@@ -82,12 +82,15 @@ def _changes(changes: Sequence[Change], say: Say) -> str:
     rows = []
     for change in changes:
         texts = "".join(f"<td>{escape(reading.visible(text))}</td>" for text in (change.wrong, change.right))
-        values = (change.fix_probability, change.keep_probability, change.confidence)
-        numbers = "".join(
-            f'<td class="number">{escape(probability(value, digits=3))}</td>' for value in values
-        )
+        confidence = change.confidence if change.is_weighed else None
+        values = (change.fix_probability, change.keep_probability, confidence)
+        numbers = "".join(f'<td class="number">{escape(_number(value))}</td>' for value in values)
         rows.append(f"<tr>{texts}{numbers}</tr>")
     return _table(f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody>", say("take_away_changes"))
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else probability(value, digits=3)
 
 
 _COLUMNS = ("wrong", "right", "fix", "keep", "confidence")

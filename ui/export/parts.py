@@ -13,6 +13,7 @@ import viz
 from model.selection import Selection
 from ui import reading
 from ui.views import heatmap as full_size
+from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from viz.lens.document import Component
@@ -102,11 +103,11 @@ def place(lens: Lens, say: Say, head: Head | None = None) -> str:
 
 
 def moving(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
-    """The pictures that answer to a finger: lines, and decoding step by step."""
-    return (
-        Component("lines", LINES, _lines(lens, say, choices)),
-        Component("steps", STEPS, _steps(lens, say, choices)),
-    )
+    """The pictures that answer to a finger: lines, and decoding step by step where the trace has it."""
+    found = [Component("lines", LINES, _lines(lens, say, choices))]
+    if not needs.probabilities(lens):
+        found.append(Component("steps", STEPS, _steps(lens, say, choices)))
+    return tuple(found)
 
 
 def drawn(name: str, figure: go.Figure, say: Say, *, label: str, theme: str) -> Component:
@@ -126,7 +127,7 @@ def _lines(lens: Lens, say: Say, choices: Choices) -> dict:
         mass=choices.values["lines"]["mass"] / 100,
         label=say(f"kind_{lens.kind}"),
         changed=(lens.rows, changed_columns(lens)),
-        isolated=lens.rows if lens.change else (),
+        isolated=lens.rows if lens.focus else (),
         file=file_name(lens, "lines"),
         theme=lens.theme,
     )
@@ -137,11 +138,11 @@ def _steps(lens: Lens, say: Say, choices: Choices) -> dict:
     data = steps_data(
         say,
         lens.trace,
-        lens.sentence.changes,
+        lens.all_changes,
         weights=partial(lens.selection.weights, lens.trace),
         place=place(lens, say),
         step=choices.step,
-        chosen=lens.change,
+        chosen=lens.focus,
         file=file_name(lens, "steps"),
         theme=lens.theme,
     )

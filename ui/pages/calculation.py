@@ -234,7 +234,10 @@ def show_formulas(steps: Sequence[Step]) -> None:
 
 def show_sentence() -> None:
     """The same steps inside the network, for the sentence of this session."""
-    corrector = notices.load_corrector(models.choose())
+    entry = models.choose()
+    if notices.has_no_inside(entry):
+        return
+    corrector = notices.load_corrector(entry)
     found = corrector and sentence.show(corrector)
     if not found:
         return

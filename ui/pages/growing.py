@@ -29,7 +29,7 @@ def main() -> None:
         return
     with notices.page():
         with st.spinner(say("growing_working")):
-            found = loaders.grown(entry.path, text, corrector)
+            found = loaders.grown(text, corrector)
         if not found:
             st.info(say("sentence_none"))
             return

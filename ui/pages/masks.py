@@ -43,6 +43,8 @@ def main() -> None:
     padding = max(map(len, sentences)) - len(sentences[number])
     with seen:
         show_masks(sentences[number], padding)
+    if notices.has_no_inside(entry):
+        return
     corrector = notices.load_corrector(entry)
     if corrector is None or not is_usable(sentences, corrector.config.max_length):
         return

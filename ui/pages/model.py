@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 import viz
-from ui import controls, figures, header, loaders, markup, model_card, models
+from ui import controls, figures, header, loaders, markup, model_card, models, notices
 from ui.numbers_text import about, percent
 from ui.texts import language, say
 
@@ -20,6 +20,8 @@ def main() -> None:
     for_choice, for_words = st.columns([1, 2], gap="medium")
     with for_choice:
         entry = models.choose()
+    if notices.has_no_inside(entry):
+        return
     card = entry and model_card.read_card(entry.path)
     if card is None:
         st.info(say("model_missing"))

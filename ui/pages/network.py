@@ -21,6 +21,8 @@ def main() -> None:
     with for_model:
         entry = models.choose()
     with for_sentence:
+        if notices.has_no_inside(entry):
+            return
         corrector = notices.load_corrector(entry)
         found = corrector and sentence.show(corrector)
     if found is None:

@@ -103,7 +103,10 @@ def show_similarity(matrix: np.ndarray) -> None:
 def show_sentence() -> None:
     """What the chosen network adds to the typed sentence, and what that weighs."""
     st.header(say("positions_sentence_heading"))
-    corrector = notices.load_corrector(models.choose())
+    entry = models.choose()
+    if notices.has_no_inside(entry):
+        return
+    corrector = notices.load_corrector(entry)
     if corrector is None:
         return
     if not corrector.config.has_positions:

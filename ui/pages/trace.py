@@ -1,42 +1,70 @@
-"""A trace of any network, from a file: the lens that notebooks show, in a page."""
+"""A trace of any network, from a file: every view of the first page, without typing."""
 
+import hashlib
 import io
+from dataclasses import dataclass, field
 
 import streamlit as st
 
+from engine.traced import TracedConfig
+from model.analysis.places import text_of
+from model.changes import find_rewriting
 from model.trace import AttentionTrace, TraceError
-from ui import controls, header, markup
-from ui.texts import language, say
-from viz import explore
+from ui import controls, header, look, markup
+from ui.lens import Lens
+from ui.loaders import Correction, SentenceCorrection
+from ui.proposals import show_correction
+from ui.stage import choose_view
+from ui.texts import say
+from ui.views import VIEWS
 
 MEGABYTES = 20  # as ``model.strict_npz`` and .streamlit/config.toml have it
 MOST_WEIGHTS = 6_000_000  # more would keep the server and the browser busy for long
-HEIGHT = 760  # pixels
+MOST_TOKENS = 512  # on a side, likewise
+_OPEN = "open_trace"  # the file that is open, by its content
+
+
+@dataclass(frozen=True)
+class FromFile:
+    """Stands in for the network, of which a file knows no more than one pass."""
+
+    name: str
+    fingerprint: str
+    config: TracedConfig = field(default_factory=TracedConfig)
 
 
 def main() -> None:
     header.begin("trace", heading=say("trace_title"))
     header.tools()
-    markup.paragraph(say("trace_lead"), "lead")
-    given = st.file_uploader(say("trace_label"), type="npz", max_upload_size=MEGABYTES)
+    with st.container(key="stage"):
+        left, right = st.container(key="left"), st.container(key="right")
+    with left:
+        writing, heads = st.container(key="writing"), st.container(key="heads")
+    with writing:
+        given = st.file_uploader(say("trace_label"), type="npz", max_upload_size=MEGABYTES)
     if given is None:
-        markup.paragraph(say("trace_how"), "note")
-        markup.paragraph('trace.save("trace.npz")', "typed")
+        with right:
+            markup.paragraph(say("trace_lead"), "lead")
+            markup.paragraph(say("trace_how"), "note")
+            markup.paragraph('trace.save("trace.npz")', "typed")
         return
+    content = given.getvalue()
     try:
-        trace = read(given.getvalue())
-        # A frame within a frame: the outer one is Streamlit's and could reach the app, the inner one can reach nothing.
-        shown = explore(trace, language=language(), theme=controls.theme(), height=HEIGHT)
+        trace = read(content)
     except TraceError as error:
-        st.error(say("trace_wrong", field=error.field))
-        markup.paragraph(str(error), "typed")
+        with right:
+            st.error(say("trace_wrong", field=error.field))
+            markup.paragraph(str(error), "typed")
         return
-    st.iframe(shown._repr_html_(), height=HEIGHT + 20)
-    missing = lacks(trace)
-    if missing:
-        markup.paragraph(
-            say("trace_lacks", what=", ".join(say(f"trace_lacks_{name}") for name in missing)), "note"
-        )
+    corrector = FromFile(given.name, hashlib.sha256(content).hexdigest()[:12])
+    forget_another_file(corrector.fingerprint)
+    sentence = sentence_of(trace)
+    with writing:
+        change = show_texts(sentence)
+    with right:
+        view, selection, options = choose_view(trace, VIEWS, "view")
+        lens = Lens(corrector, sentence, trace, selection, change, controls.theme(), from_file=True)
+        look.show_pictures(lens, view, options, heads)
 
 
 def read(content: bytes) -> AttentionTrace:
@@ -45,17 +73,35 @@ def read(content: bytes) -> AttentionTrace:
     weights = sum(trace.attention(kind).size for kind in trace.kinds)
     if weights > MOST_WEIGHTS:
         raise TraceError("attention", f"have at most {MOST_WEIGHTS:,} weights in all", f"{weights:,}")
+    for side in ("source_tokens", "target_tokens"):
+        if (count := len(getattr(trace, side))) > MOST_TOKENS:
+            raise TraceError(side, f"be at most {MOST_TOKENS}", count)
     return trace
 
 
-def lacks(trace: AttentionTrace) -> list[str]:
-    """What the lens could have shown."""
-    found = ["steps"] if trace.log_probabilities is None or trace.alternatives is None else []
-    return found + [
-        kind
-        for kind in ("encoder_attention", "decoder_attention", "cross_attention")
-        if kind not in trace.kinds
-    ]
+def sentence_of(trace: AttentionTrace) -> SentenceCorrection:
+    """What was read and what was written. A side that the trace lacks is as the other one."""
+    texts = [_text(trace, side) for side in ("source", "target")]
+    source, target = texts[0] or texts[1], texts[1] or texts[0]
+    return SentenceCorrection(0, source, find_rewriting(source, target), 0.0, False, lambda *_: trace)
+
+
+def _text(trace: AttentionTrace, side: str) -> str:
+    known = text_of(trace, side)
+    return " ".join(getattr(trace, f"{side}_tokens")) if known is None else known
+
+
+def show_texts(sentence: SentenceCorrection):
+    """Both texts as one, where what changed can be chosen; the change in focus."""
+    return show_correction(Correction(sentence.source, (sentence,)), decides=False)[1]
+
+
+def forget_another_file(content: str) -> None:
+    """What was chosen in one text means nothing in another."""
+    if st.session_state.get(_OPEN) != content:
+        if _OPEN in st.session_state:
+            look.forget_choices()
+        st.session_state[_OPEN] = content
 
 
 main()

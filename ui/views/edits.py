@@ -14,6 +14,7 @@ from ui import address, figures, reading
 from ui.lens import Lens
 from ui.numbers_text import percent
 from ui.texts import say
+from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
 from viz.labels import visible_token
@@ -33,7 +34,7 @@ def draw(lens: Lens, values: Values) -> None:
     if not lens.changes:
         return
     change = change_of(lens)
-    heads = leading_heads(lens.trace, change, lens.sentence.changes)
+    heads = leading_heads(lens.trace, change, lens.all_changes)
     attention = attention_of_change(lens.trace, change)
     outlined = (focus(lens.trace, KIND, change).columns, say("edits_outlined"))
     rows = [attention[found.layer, found.head] for found in heads]
@@ -54,14 +55,15 @@ def framed(lens: Lens) -> list[tuple[int, int]]:
     if not lens.changes:
         return []
     return [
-        (found.layer, found.head)
-        for found in leading_heads(lens.trace, change_of(lens), lens.sentence.changes)
+        (found.layer, found.head) for found in leading_heads(lens.trace, change_of(lens), lens.all_changes)
     ]
 
 
 def change_of(lens: Lens) -> Change:
-    """The change in focus, else the one the network was least sure of."""
-    return lens.change or min(lens.sentence.changes, key=lambda change: change.confidence)
+    """The change in focus, else the one the network was least sure of; the first where it does not say."""
+    return lens.focus or min(
+        lens.all_changes, key=lambda change: change.confidence if change.is_weighed else 1.0
+    )
 
 
 def describe(lens: Lens, values: Values) -> str:
@@ -69,8 +71,8 @@ def describe(lens: Lens, values: Values) -> str:
     if not lens.changes:
         return say("edits_none")
     change = change_of(lens)
-    found = leading_heads(lens.trace, change, lens.sentence.changes)[0]
-    only = lens.trace.num_layers == lens.trace.num_heads == 1
+    found = leading_heads(lens.trace, change, lens.all_changes)[0]
+    only = lens.trace.shape(KIND) == (1, 1)
     more = "edits_reading" if found.share > found.usual else "edits_reading_less"
     columns = focus(lens.trace, KIND, change).columns
     return say(
@@ -163,4 +165,4 @@ def window(lens: Lens, change: Change, positions: Sequence[int] = ()) -> tuple[i
     return start, min(end, len(lens.trace.source_tokens))
 
 
-VIEW = View("edits", describe, draw, (), notes, explain, framed=framed, has_map=False)
+VIEW = View("edits", describe, draw, (), notes, explain, framed=framed, has_map=False, lacks=needs.changes)

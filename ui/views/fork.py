@@ -10,6 +10,7 @@ from ui.lens import Lens
 from ui.map_texts import map_texts
 from ui.numbers_text import probability
 from ui.texts import say
+from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from viz.labels import visible_token
@@ -29,7 +30,7 @@ def row_of(lens: Lens) -> int:
 def candidates(lens: Lens, row: int) -> list[str]:
     """What else could be written there: what was typed, then the likeliest tokens; not what was written."""
     trace = lens.trace
-    change = next((each for each in lens.sentence.changes if each.target_start == row), None)
+    change = next((each for each in lens.all_changes if each.target_start == row), None)
     typed = trace.source_tokens[change.source_start] if change else None
     found = [typed, *trace.alternatives[row]] if typed else list(trace.alternatives[row])
     return [each for each in dict.fromkeys(found) if each not in (trace.target_tokens[row], OUTSIDE)]
@@ -46,7 +47,7 @@ def _fork(lens: Lens):
     """(row, candidate, fork); the last two are None where nothing else could be written."""
     row = row_of(lens)
     candidate = candidate_of(lens, row)
-    if candidate is None or not lens.takes_interventions:
+    if candidate is None:
         return row, None, None
     with st.spinner(say("working_laboratory")):
         return row, candidate, loaders.road_not_taken(lens.sentence, row, candidate, lens.corrector)
@@ -54,8 +55,6 @@ def _fork(lens: Lens):
 
 def draw(lens: Lens, values: Values) -> None:
     """Where the roads part and what is written there, both branches with their probabilities, and their attention."""
-    if not lens.takes_interventions:
-        return
     with st.container(key="fork_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
         row = row_of(lens)
         steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
@@ -125,8 +124,6 @@ def _step(trace: AttentionTrace, row: int) -> str:
 
 def describe(lens: Lens, values: Values) -> str:
     """What the network writes after the other token, and how it judges both texts."""
-    if not lens.takes_interventions:
-        return say("fork_cannot")
     row, candidate, fork = _fork(lens)
     if fork is None:
         return say("fork_nothing")
@@ -151,4 +148,13 @@ def explain(lens: Lens) -> None:
     st.markdown(say("fork_idea"))
 
 
-VIEW = View("fork", describe, draw, (), notes, explain, intervenes=True)
+VIEW = View(
+    "fork",
+    describe,
+    draw,
+    (),
+    notes,
+    explain,
+    intervenes=True,
+    lacks=needs.answers("road_not_taken", "lacks_interventions"),
+)

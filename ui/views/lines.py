@@ -35,7 +35,7 @@ def draw(lens: Lens, values: Values) -> None:
 
 def heads_to_draw(lens: Lens) -> list[Head]:
     """The heads that were chosen for this view; none chosen means those of the layer and head of the page."""
-    return chosen_heads(address.get("heads"), lens.trace.num_layers, lens.trace.num_heads) or heads_of(lens)
+    return chosen_heads(address.get("heads"), *lens.trace.shape(lens.kind)) or heads_of(lens)
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
@@ -51,7 +51,7 @@ def explain(lens: Lens) -> None:
 
 def choose_heads(lens: Lens) -> None:
     """Which heads to draw beside one another."""
-    layers, heads = lens.trace.num_layers, lens.trace.num_heads
+    layers, heads = lens.trace.shape(lens.kind)
     if layers * heads == 1:
         return
     st.session_state[_CONTROL] = [_short(head) for head in chosen_heads(address.get("heads"), layers, heads)]
@@ -79,7 +79,7 @@ def chosen_heads(text: str, layers: int, heads: int) -> list[Head]:
 
 def heads_of(lens: Lens) -> list[Head]:
     """What the page's layer and head stand for: a mean over heads, or over layers, is drawn as its parts."""
-    layers, heads = range(lens.trace.num_layers), range(lens.trace.num_heads)
+    layers, heads = map(range, lens.trace.shape(lens.kind))
     if lens.layer is None and lens.head is None:
         return [(None, None)]
     if lens.head is None:
@@ -99,7 +99,7 @@ def data_of(lens: Lens, heads: list[Head], mass: int) -> dict:
         mass=mass / 100,
         label=label,
         changed=(lens.rows, changed_columns(lens)),
-        isolated=lens.rows if lens.change else (),
+        isolated=lens.rows if lens.focus else (),
         file=file_name(lens, "lines"),
         theme=lens.theme,
     )
@@ -108,9 +108,9 @@ def data_of(lens: Lens, heads: list[Head], mass: int) -> dict:
 def describe(lens: Lens, values: Values) -> str:
     """Where the strongest lines lead: of the chosen change, of one head, or of several compared."""
     heads = heads_to_draw(lens)
-    if lens.change:
+    if lens.focus:
         return _of_change(lens, heads)
-    standing = row_positions(lens.trace, lens.kind, lens.sentence.changes)  # (Q,)
+    standing = row_positions(lens.trace, lens.kind, lens.all_changes)  # (Q,)
     strongest = [_weights(lens, head).argmax(axis=1) for head in heads]  # (Q,) of each head
     straight = [int((keys == standing).sum()) for keys in strongest]
     values = {"home": say(f"lines_home_{lens.kind}"), "total": int((standing >= 0).sum())}
@@ -140,9 +140,9 @@ def _of_change(lens: Lens, heads: list[Head]) -> str:
     weights = np.stack([_weights(lens, head)[lens.rows] for head in heads])  # (heads, rows, K)
     head, row, key = np.unravel_index(weights.argmax(), weights.shape)
     change = say(
-        f"change_{reading.what_happened(lens.change)}",
-        wrong=reading.visible(lens.change.wrong),
-        right=reading.visible(lens.change.right),
+        f"change_{reading.what_happened(lens.focus)}",
+        wrong=reading.visible(lens.focus.wrong),
+        right=reading.visible(lens.focus.right),
     )
     edge = _edge(lens, heads[head], lens.rows[row], int(key))
     return say("lines_reading_change", change=change, place=_place(lens, heads[head]), **edge)

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.edits import row_positions
+from model.analysis.places import MARKS
 from model.analysis.words import WordAxis, by_word, masked_by_word, word_axes
 from ui.lens import Lens
-
-MARKS = ("<s>", "</s>")
 
 Spans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
 
@@ -112,7 +111,7 @@ def _each_token(tokens: tuple[str, ...]) -> WordAxis:
 
 def _minus_copy(lens: Lens) -> np.ndarray:
     """(Q, K) float32 in -1..1."""
-    copy = row_positions(lens.trace, lens.kind, lens.sentence.changes)
+    copy = row_positions(lens.trace, lens.kind, lens.all_changes)
     rows = np.flatnonzero(copy >= 0)
     values = lens.weights.copy()
     values[rows, copy[rows]] -= 1

@@ -9,6 +9,7 @@ from model.selection import Selection
 from ui import address, figures, formulas, loaders, markup
 from ui.lens import Lens
 from ui.texts import say
+from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
 from viz.labels import visible_token
@@ -190,4 +191,6 @@ def _side_by_side(lens: Lens, name: str, formula: list[str], figure) -> None:
         )
 
 
-VIEW = View("numbers", describe, draw, (), notes, explain)
+VIEW = View(
+    "numbers", describe, draw, (), notes, explain, lacks=needs.answers("projections", "lacks_projections")
+)

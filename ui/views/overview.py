@@ -72,12 +72,11 @@ def orders(lens: Lens) -> list[str]:
 
 
 def order_of(lens: Lens) -> str:
-    several = lens.trace.num_layers * lens.trace.num_heads > 1
-    return address.get_option("order", orders(lens)) if several else "place"
+    return address.get_option("order", orders(lens)) if lens.has_several_heads else "place"
 
 
 def choose_order(lens: Lens) -> None:
-    if lens.trace.num_layers * lens.trace.num_heads > 1:
+    if lens.has_several_heads:
         controls.choose("order", orders(lens), lambda order: say(f"overview_{order}"))
 
 
@@ -85,9 +84,9 @@ def rank(lens: Lens, order: str) -> Ranking:
     """The heads of the lens's kind: the most focused, the furthest-looking or the most attentive one first."""
     weights = lens.trace.attention(lens.kind)
     if order == "distance":
-        values = heads.distance(weights, row_positions(lens.trace, lens.kind, lens.sentence.changes))
+        values = heads.distance(weights, row_positions(lens.trace, lens.kind, lens.all_changes))
     elif order == "edit":
-        values = attention_to_edit(lens.trace, lens.kind, change_of(lens), lens.sentence.changes).beyond_usual
+        values = attention_to_edit(lens.trace, lens.kind, change_of(lens), lens.all_changes).beyond_usual
     else:
         values = heads.entropy(weights)
     ranked = np.argsort(values if order in ("place", "entropy") else -values, axis=None, kind="stable")
@@ -136,7 +135,7 @@ def describe(lens: Lens, ranking: Ranking) -> str:
         return say("overview_reading_distance", **places, high=f"{high:.1f}", low=f"{low:.1f}")
     if ranking.name == "edit":
         change = change_of(lens)
-        attention = attention_to_edit(lens.trace, lens.kind, change, lens.sentence.changes)
+        attention = attention_to_edit(lens.trace, lens.kind, change, lens.all_changes)
         return say(
             "overview_reading_edit" if high > 0 else "overview_reading_edit_none",
             change=in_words(change),

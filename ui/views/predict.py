@@ -9,12 +9,14 @@ import streamlit as st
 
 from model.analysis.agreement import Agreement, agreeing_head, agreement, attention_of_change
 from model.analysis.edits import focus
+from model.analysis.places import MARKS
 from model.changes import Change
 from model.selection import Selection
 from ui import address, controls, markdown, markup
 from ui.lens import Lens
 from ui.numbers_text import percent
 from ui.texts import say
+from ui.views import needs
 from ui.views.edits import KIND, in_words, open_head, show_bars
 from ui.views.view import Values, View
 from viz.labels import visible_token
@@ -31,7 +33,7 @@ FORMULA = (
 
 def draw(lens: Lens, values: Values) -> None:
     """Before the reveal nothing here depends on what the network looked at."""
-    if not lens.sentence.changes:
+    if not lens.all_changes:
         return
     change = change_of(lens)
     _forget_another_question(lens, change)
@@ -42,7 +44,7 @@ def draw(lens: Lens, values: Values) -> None:
 
 
 def change_of(lens: Lens) -> Change:
-    return lens.change or lens.sentence.changes[0]
+    return lens.focus or lens.all_changes[0]
 
 
 def is_revealed(lens: Lens) -> bool:
@@ -51,12 +53,12 @@ def is_revealed(lens: Lens) -> bool:
 
 def describe(lens: Lens, values: Values) -> str:
     """The question; once it is answered, how the marks compare with the attention."""
-    if not lens.sentence.changes:
+    if not lens.all_changes:
         return say("predict_nothing")
     change = change_of(lens)
     if is_revealed(lens):
         return _describe(lens, *_agreements(lens, change)[:3])
-    return say("predict_question" if lens.change else "predict_question_first", change=in_words(change))
+    return say("predict_question" if lens.focus else "predict_question_first", change=in_words(change))
 
 
 def explain(lens: Lens) -> None:
@@ -68,12 +70,18 @@ def explain(lens: Lens) -> None:
 def marks(lens: Lens) -> list[int]:
     """The marked positions, in order; what is no character of this sentence is left out."""
     numbers = {int(part) for part in address.get("marks").split(",") if address.is_number(part)}
-    return sorted(number for number in numbers if number < len(lens.sentence.source))
+    return sorted(number for number in numbers if number < markable(lens))
+
+
+def markable(lens: Lens) -> int:
+    """How many source tokens can be marked: all but the end mark."""
+    tokens = lens.trace.source_tokens
+    return len(tokens) - (tokens[-1] in MARKS)
 
 
 def window(lens: Lens, change: Change, around: str) -> range:
     """The positions that are offered: the source of ``change`` and ``around`` tokens on each side."""
-    length = len(lens.sentence.source)
+    length = markable(lens)
     if around == ALL:
         return range(length)
     columns = focus(lens.trace, KIND, change).columns
@@ -171,7 +179,7 @@ def _compare(lens: Lens, change: Change) -> None:
 def _agreements(lens: Lens, change: Change):
     """Of the marks with the mean and with each head, the head that agrees most, and the attention (L, H, S)."""
     attention = attention_of_change(lens.trace, change)
-    characters = attention[..., : len(lens.sentence.source)]  # nobody is asked about the end mark
+    characters = attention[..., : markable(lens)]  # nobody is asked about the end mark
     marked = marks(lens)
     mean, heads = agreement(characters.mean(axis=(0, 1)), marked), agreement(characters, marked)
     return mean, heads, agreeing_head(heads), attention
@@ -203,4 +211,4 @@ def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=names, columns=columns)
 
 
-VIEW = View("predict", describe, draw, (), explain=explain, has_map=False)
+VIEW = View("predict", describe, draw, (), explain=explain, has_map=False, lacks=needs.changes)

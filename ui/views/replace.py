@@ -17,6 +17,7 @@ from ui.map_texts import map_texts
 from ui.numbers_text import probability
 from ui.settings import Choice
 from ui.texts import say
+from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
@@ -33,7 +34,7 @@ MOST_PAINTED = 32
 def head_of(lens: Lens, change: Change) -> Head:
     """The selected head. A mean has no weights that could be exchanged: then the head of the selected layers and
     heads that looked at the change most."""
-    looked = attention_to_edit(lens.trace, lens.kind, change, lens.sentence.changes).share
+    looked = attention_to_edit(lens.trace, lens.kind, change, lens.all_changes).share
     best = max(lens.selection.heads(lens.trace), key=lambda place: looked[place])
     return Head(lens.kind, *best)
 
@@ -159,4 +160,14 @@ def explain(lens: Lens) -> None:
     st.markdown(say("replace_idea"))
 
 
-VIEW = View("replace", describe, draw, SETTINGS, notes, explain, drawn=SETTINGS, intervenes=True)
+VIEW = View(
+    "replace",
+    describe,
+    draw,
+    SETTINGS,
+    notes,
+    explain,
+    drawn=SETTINGS,
+    intervenes=True,
+    lacks=needs.experiment("replaced"),
+)

@@ -9,6 +9,7 @@ from ui import figures, loaders, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
+from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
@@ -115,4 +116,5 @@ VIEW = View(
     has_map=False,
     figures=figures_of,
     intervenes=True,
+    lacks=needs.experiment("contributions"),
 )

@@ -13,6 +13,7 @@ from ui.lens import Lens
 from ui.numbers_text import probability
 from ui.reading import Say
 from ui.texts import say
+from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from viz.lens.changes import change_label
@@ -27,11 +28,11 @@ def draw(lens: Lens, values: Values) -> None:
     data = steps_data(
         say,
         lens.trace,
-        lens.sentence.changes,
+        lens.all_changes,
         weights=partial(lens.selection.weights, lens.trace),
         place=lens.place,
         step=first_step(lens),
-        chosen=lens.change,
+        chosen=lens.focus,
         file=file_name(lens, "steps"),
         theme=lens.theme,
     )
@@ -39,7 +40,7 @@ def draw(lens: Lens, values: Values) -> None:
 
 
 def describe(lens: Lens, values: Values) -> str:
-    return hesitation(say, lens.trace, lens.change)
+    return hesitation(say, lens.trace, lens.focus)
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
@@ -51,7 +52,7 @@ def first_step(lens: Lens) -> int:
 
     A link's step holds for what the link shows, not for what the visitor turns to afterwards.
     """
-    here = revision(lens.trace, lens.change)
+    here = revision(lens.trace, lens.focus)
     if st.session_state.get(_SHOWN, here) != here and address.get("step"):
         address.put("step", "")
     st.session_state[_SHOWN] = here
@@ -105,4 +106,4 @@ def _name(say: Say, token: str) -> str:
     return say(NAMES[token]) if token in NAMES else say("token", token=reading.visible(token))
 
 
-VIEW = View("steps", describe, draw, (), notes, explain)
+VIEW = View("steps", describe, draw, (), notes, explain, lacks=needs.probabilities)

@@ -39,7 +39,8 @@ def show(lens: Lens, views: Iterable[View], opened: View) -> None:
         "reading",
     )
     show_files(lens, views, opened)
-    show_link()
+    if not lens.from_file:
+        show_link()
     st.markdown(say("take_away_idea"))
 
 
@@ -78,7 +79,7 @@ def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], 
     values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
         language=texts.language(),
-        address=link(),
+        address="" if lens.from_file else link(),
         values=values,
         selected=heatmap.selected_cell(heatmap.cells_for(lens, values["heatmap"])),
         heads=tuple(lines.heads_to_draw(lens)),

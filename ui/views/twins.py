@@ -100,7 +100,7 @@ def draw(lens: Lens, values: Values) -> None:
         else:
             markup.paragraph(say("twins_second", text=twin.text), "kind-second")
             _draw_map(lens, twin.trace, kind, weights[1], "twins_second_map")
-    if twin.trace.num_layers * twin.trace.num_heads > 1:
+    if twin.trace.shape(kind) != (1, 1):
         figures.draw(
             viz.head_grid(
                 twin.trace.attention(kind),
@@ -125,10 +125,11 @@ def _kind(lens: Lens, twin: Twin) -> str:
 def _selection(lens: Lens, trace: AttentionTrace, kind: str) -> Selection:
     """The same layer and head where the trace has them, else their mean."""
     layer, head = lens.layer, lens.head
+    layers, heads = trace.shape(kind)
     return Selection(
         kind,
-        layer if layer is not None and layer < trace.num_layers else None,
-        head if head is not None and head < trace.num_heads else None,
+        layer if layer is not None and layer < layers else None,
+        head if head is not None and head < heads else None,
     )
 
 

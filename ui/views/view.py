@@ -34,3 +34,4 @@ class View:
     drawn: tuple[Setting, ...] = ()  # of its settings those whose controls stand beside the picture
     figures: Callable[[Lens, Values], dict[str, go.Figure]] | None = None  # for the exported page
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
+    lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need

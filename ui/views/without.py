@@ -1,5 +1,6 @@
 """What each head does for a change: it is switched off, and the network is asked again."""
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -7,13 +8,13 @@ import viz
 from model import ModelFolderError
 from model.changes import Change
 from model.head_survey import HeadSurvey
-from model.interventions import Intervention
 from model.trace import ATTENTION_KINDS
 from ui import address, controls, figures, loaders, markup, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.settings import Choice
 from ui.texts import say
+from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
@@ -24,8 +25,8 @@ SETTINGS = (Choice("off", (ZERO, MEAN)),)
 
 
 def change_of(lens: Lens) -> Change | None:
-    """The change in focus, else the first; None where there is none or the network takes no interventions."""
-    return lens.changes[0] if lens.takes_interventions and lens.changes else None
+    """The change in focus, else the first; None where there is none."""
+    return lens.changes[0] if lens.changes else None
 
 
 def survey_of(lens: Lens) -> HeadSurvey | None:
@@ -37,10 +38,10 @@ def survey_of(lens: Lens) -> HeadSurvey | None:
         return None
 
 
-def instead_of(lens: Lens, values: Values) -> Intervention:
-    """What a head that is off puts out: zero, or its mean over the sentences of a survey."""
+def means_of(lens: Lens, values: Values) -> dict[str, np.ndarray] | None:
+    """What heads that are off put out: their means over the sentences of a survey; None for zero."""
     survey = survey_of(lens) if values["off"] == MEAN else None
-    return Intervention(means=survey.means) if survey and survey.means else Intervention()
+    return survey and survey.means
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -59,12 +60,10 @@ def draw(lens: Lens, values: Values) -> None:
             figures.draw(
                 figure, name, file_name(lens, name.replace("_", "-")), on_click, label=say(f"{name}_label")
             )
-    instead = instead_of(lens, values)
-    found = loaders.head_effects(lens.sentence, change, lens.corrector, instead)
+    means = means_of(lens, values)
+    found = loaders.head_effects(lens.sentence, change, lens.corrector, means)
     with squares:
-        for one in loaders.written_without(
-            lens.sentence, found.strongest(STRONGEST), lens.corrector, instead
-        ):
+        for one in loaders.written_without(lens.sentence, found.strongest(STRONGEST), lens.corrector, means):
             (head,) = one.heads if len(one.heads) == 1 else (None,)
             name = say("without_all") if head is None else named(head)
             text = say("without_no_end") if one.text is None else one.text
@@ -76,7 +75,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
     change = change_of(lens)
     if change is None:
         return {}
-    found = loaders.head_effects(lens.sentence, change, lens.corrector, instead_of(lens, values))
+    found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     shared = {
         "names": {kind: say(f"kind_{kind}") for kind in lens.trace.kinds},
         "chosen": found.strongest(STRONGEST),
@@ -114,7 +113,7 @@ def describe(lens: Lens, values: Values) -> str:
     if change is None:
         return say("without_none")
     with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        found = loaders.head_effects(lens.sentence, change, lens.corrector, instead_of(lens, values))
+        found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     looker, rank = found.rank_of_looker()
     return say(
         "without_reading",
@@ -157,4 +156,5 @@ VIEW = View(
     figures=figures_of,
     drawn=SETTINGS,
     intervenes=True,
+    lacks=needs.experiment("head_effects"),
 )

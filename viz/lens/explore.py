@@ -120,7 +120,8 @@ def _say_in(language: str) -> Say:
     texts = table(language)
 
     def say(key: str, /, **values: object) -> str:
-        return texts.get(f"explore_{key}", texts.get(key)).format(**values)
+        own = f"explore_{key}"
+        return texts[own if own in texts else key].format(**values)
 
     return say
 

@@ -1,0 +1,220 @@
+"""Long work over a file on all nodes of a Ray cluster: corrections, or what each head does.
+
+    python -m deploy.batch texts.csv --out FOLDER [--address auto]
+    python -m deploy.batch texts.txt --out FOLDER --heads
+
+The rows are cut into numbered parts. A part is done as a whole, on any node, and this process writes its result to a
+file of its own in FOLDER/parts, which is there whole or not at all. So where a node is lost its parts are done again,
+where this process is lost the same command goes on with what is missing, and no row is lost or counted twice. The
+nodes need the same repository at the same place, and no other file.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from types import SimpleNamespace
+
+import click
+
+from model.corrector import DEFAULT_MODEL
+from model.folder import (
+    ModelFolderError,
+    find_model_folder,
+    fingerprint,
+    model_name,
+    read_config,
+    weights_path,
+    write_atomically,
+)
+from model.survey import Plan, Survey
+from model.survey_files import made_pairs, readable, write_result
+from model.tables import CorrectedRow, Counts, Row, TableError, correct_rows, read_rows
+from model.tables.writing import CsvWriter
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULT = "corrected.csv"
+TOGETHER = 64  # rows of a part that are corrected at once
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a folder holds the parts of; another job needs another folder."""
+
+    sha256: str  # of the file
+    column: str | None
+    heads: bool  # else corrections
+    effects: int  # of each part, the sentences with changes whose heads are taken away
+    rows: int  # of one part
+    model: str  # its folder
+    fingerprint: str
+
+    @classmethod
+    def of(cls, file: Path, column: str | None, heads: bool, effects: int, rows: int, model: str) -> "Job":
+        """Raises OSError and ModelFolderError for what cannot be read."""
+        with file.open("rb") as opened:
+            digest = hashlib.file_digest(opened, "sha256").hexdigest()
+        folder = find_model_folder(model).absolute()
+        found = fingerprint(folder, weights_path(folder))
+        return cls(digest, column, heads, effects, rows, str(folder), found)
+
+
+class Parts:
+    """The finished parts of ``job``, each a file of its own in ``folder``.
+
+    Raises click.ClickException where the folder holds those of another job.
+    """
+
+    def __init__(self, folder: Path, job: Job):
+        self._folder, note = folder / "parts", folder / "job.json"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        if not note.exists():
+            write_atomically(note, lambda file: file.write(json.dumps(asdict(job)).encode()))
+        elif json.loads(note.read_text()) != asdict(job):
+            raise click.ClickException(f"{folder} holds the work on another file, or by other settings")
+
+    def has(self, number: int) -> bool:
+        return self._path(number).exists()
+
+    def keep(self, number: int, result: bytes) -> None:
+        write_atomically(self._path(number), lambda file: file.write(result))
+
+    def read(self, number: int) -> bytes:
+        return self._path(number).read_bytes()
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"{number:07}"
+
+
+class Work:
+    """Does parts on a node, one after the other; the model stays in memory."""
+
+    def __init__(self, job: Job):
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+        from model import Corrector
+
+        self._corrector, self._job = Corrector.load(job.model), job
+
+    def __call__(self, part: dict) -> dict:
+        """{part, result} of {part, rows}: the number, and bytes."""
+        rows = [Row(*row) for row in json.loads(part["rows"])]
+        return {
+            "part": part["part"],
+            "result": self._heads(rows) if self._job.heads else self._corrections(rows),
+        }
+
+    def _corrections(self, rows: list[Row]) -> bytes:
+        done = correct_rows(self._corrector, rows, TOGETHER)
+        return "".join(json.dumps([*each.row, each.corrected, each.kinds]) + "\n" for each in done).encode()
+
+    def _heads(self, rows: list[Row]) -> bytes:
+        pairs = readable(made_pairs([row.text for row in rows], self._corrector), self._corrector)
+        survey = Survey(self._corrector, Plan(pairs, self._job.effects, pruning=0))
+        for _ in survey.run():
+            pass
+        return json.dumps(pairs).encode() + b"\n" + survey.packed()
+
+
+def parts_of(file: Path, job: Job) -> Iterator[tuple[int, list[Row]]]:
+    """(number, rows) of every part. Raises TableError for a file that cannot be read."""
+    with file.open("rb") as opened:
+        rows = read_rows(opened, file.name, job.column)
+        yield from enumerate(iter(lambda: list(islice(rows, job.rows)), []))
+
+
+def do(file: Path, job: Job, parts: Parts, told=lambda done, total: None) -> int:
+    """Have every part done that is missing; returns how many there are. ``told`` hears of each that is kept.
+
+    Ray has to be initialised. The rows wait in its memory on this machine, so no node that goes takes any along.
+    """
+    import pyarrow
+    import ray
+    from ray.data import ActorPoolStrategy, from_arrow_refs
+
+    waiting, total = [], 0
+    for number, rows in parts_of(file, job):
+        total += 1
+        if not parts.has(number):
+            table = pyarrow.table({"part": [number], "rows": [json.dumps(rows)]})
+            waiting.append(ray.put(table))
+    told(total - len(waiting), total)
+    if not waiting:
+        return total
+    actors = ActorPoolStrategy(min_size=1, max_size=max(1, len(waiting)))
+    results = from_arrow_refs(waiting).map(Work, fn_constructor_args=(job,), compute=actors, num_cpus=1)
+    for done, result in enumerate(results.iter_rows(), start=total - len(waiting) + 1):
+        parts.keep(result["part"], result["result"])
+        told(done, total)
+    return total
+
+
+def write_corrections(parts: Parts, total: int, folder: Path) -> str:
+    """All rows in their order, as one CSV file; returns what to tell."""
+    counts = Counts()
+
+    def write(file) -> None:
+        writer = CsvWriter(file)
+        for number in range(total):
+            for line in parts.read(number).splitlines():
+                row, text, problem, corrected, kinds = json.loads(line)
+                done = CorrectedRow(Row(row, text, problem), corrected, tuple(kinds))
+                counts.add(done)
+                writer.write(done)
+        writer.close()
+
+    write_atomically(folder / RESULT, write)
+    return f"{counts.rows:,} rows, {counts.changed:,} changed, {counts.bad:,} bad: {folder / RESULT}"
+
+
+def write_heads(parts: Parts, total: int, folder: Path, job: Job) -> str:
+    """``heads.json`` and ``heads.csv``, as of ``python -m model heads`` without pruning; returns what to tell."""
+    path = Path(job.model)
+    network = SimpleNamespace(name=model_name(path), fingerprint=job.fingerprint, config=read_config(path))
+    whole = Survey(network, Plan((), job.effects, pruning=0))
+    for number in range(total):
+        pairs, _, data = parts.read(number).partition(b"\n")
+        part = Survey(network, Plan(tuple(map(tuple, json.loads(pairs))), job.effects, pruning=0))
+        part.unpack(data)
+        whole.join(part)
+    return f"{whole.done['roles']:,} sentences: {write_result(whole, folder)}"
+
+
+@click.command()
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder.")
+@click.option("--heads", is_flag=True, help="What each head does, instead of corrections.")
+@click.option(
+    "--effects", default=10, show_default=True, help="Of --heads: sentences of a part without each head."
+)
+@click.option("--column", help="Its header, or its number from 1. [default: text, src, 문장 …, or the first]")
+@click.option("--rows", type=click.IntRange(min=1), default=1000, show_default=True, help="Of one part.")
+@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
+@click.option("--address", default="local", show_default=True, help="Of Ray: auto finds a running cluster.")
+def main(file, out, heads, effects, column, rows, model, address):
+    """Correct the texts of FILE (CSV, TXT, XLSX), or measure what heads do over them.
+
+    The same command goes on where it was stopped. All nodes need this repository at the same place.
+    """
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_DATA_DISABLE_PROGRESS_BARS", "1")
+    import ray
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+    try:
+        job = Job.of(file, column, heads, effects, rows, model)
+        parts = Parts(out, job)
+        environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
+        ray.init(address, runtime_env=environment, log_to_driver=False, logging_level="warning")
+        with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
+            bar = progress.add_task("")
+            total = do(file, job, parts, lambda done, of: progress.update(bar, completed=done, total=of))
+    except (OSError, TableError, ModelFolderError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(write_heads(parts, total, out, job) if heads else write_corrections(parts, total, out))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""The engine on many machines: a Ray Serve deployment that answers what a page's own workers would.
+
+    pip install -r requirements-serve.txt
+    RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app
+    ATTENTION_ENGINE=http://127.0.0.1:8000 streamlit run app.py
+
+A replica is an ``engine.shelf.Shelf``, so it answers the texts that wait together where that is faster
+(``engine.desk``), as a worker does. ``serve.batch`` would make every text wait for others. Replicas are added and
+taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
+
+Questions and answers are JSON and arrays (``engine.wire``). Nothing that was typed reaches a log of Ray: every error is
+an answer, and requests are not logged.
+"""
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from ray import serve
+from starlette.requests import Request
+from starlette.responses import Response
+
+from engine import wire
+from engine.client import MODELS_IN_MEMORY, QUESTIONS, model_key
+from engine.errors import EngineError
+from engine.progress import PREPARE
+from engine.remote import REFUSED
+from engine.shelf import Shelf
+from model.corrector import DEFAULT_MODEL
+from model.folder import ASSETS, model_folders, model_name
+
+MOST_BYTES = 16 * 2**20  # of a question: 48 rows of a file, each as long as a cell of XLSX may be
+AT_ONCE = 4  # questions under way for each replica; more of them add a replica
+REPLICAS = int(os.environ.get("ATTENTION_REPLICAS") or 4)
+
+
+def answer(shelf: Shelf, models: dict[str, Path], body: bytes) -> tuple[int, bytes]:
+    """(status, body) for one request: 200 with the answer, or REFUSED with the error. Raises nothing."""
+    try:
+        key, kind, arguments = wire.read_question(body, models)
+        if kind != PREPARE:
+            return 200, wire.write_answer(shelf.ask(key, kind, arguments))
+        told = shelf.begin(key)
+        if told.problem is not None:
+            raise told.problem
+        return 200, wire.write_answer(told)
+    except Exception as error:  # noqa: BLE001  whoever asked gets it
+        return REFUSED, wire.write_error(error)
+
+
+class Network:
+    """One replica. It is ready, and gets its first question, once the model in ``folders`` that is named first is.
+
+    Raises what keeps that model from being loaded.
+    """
+
+    def __init__(self, *folders: Path):
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+        self._models = {model_name(folder): folder for folder in folders}
+        self._shelf = Shelf(MODELS_IN_MEMORY, QUESTIONS)
+        self._threads = ThreadPoolExecutor(QUESTIONS)
+        self._shelf.desk(model_key(folders[0]))
+
+    async def __call__(self, request: Request) -> Response:
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BYTES:
+                refused = wire.write_error(EngineError(f"a question may have {MOST_BYTES:,} bytes"))
+                return Response(refused, REFUSED)
+        loop = asyncio.get_running_loop()
+        status, found = await loop.run_in_executor(self._threads, answer, self._shelf, self._models, body)
+        return Response(found, status, media_type="application/octet-stream")
+
+
+def application(
+    *folders: Path, replicas: int = REPLICAS, least: int = 1, cores: float = 1
+) -> serve.Application:
+    """The deployment for the models in ``folders``: from ``least`` to ``replicas`` of them, ``cores`` each."""
+    return (
+        serve.deployment(Network)
+        .options(
+            autoscaling_config={
+                "min_replicas": least,
+                "max_replicas": replicas,
+                "target_ongoing_requests": AT_ONCE,
+            },
+            max_ongoing_requests=QUESTIONS,
+            max_queued_requests=QUESTIONS,  # beyond that the page says that the server is busy
+            ray_actor_options={"num_cpus": cores},
+            logging_config={"enable_access_log": False},
+        )
+        .bind(*folders)
+    )
+
+
+def shipped() -> list[Path]:
+    """The folders of assets/, that of the first page's model first."""
+    return sorted(model_folders(ASSETS), key=lambda folder: folder.name != DEFAULT_MODEL)
+
+
+app = application(*shipped())

@@ -1,0 +1,61 @@
+"""The engine as a Ray Serve deployment on several nodes, asked as a page asks it."""
+
+import json
+import socket
+import time
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from urllib.error import HTTPError
+
+import pytest
+from ray import serve
+from ray.serve.config import HTTPOptions, ProxyLocation
+
+from deploy.serve import application
+from engine import Engine, EngineError
+from model import ModelFolderError
+
+SECONDS = 120
+
+
+@pytest.fixture
+def address(cluster, tiny_folder):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    serve.start(proxy_location=ProxyLocation.HeadOnly, http_options=HTTPOptions(host="127.0.0.1", port=port))
+    serve.run(application(tiny_folder, replicas=2, least=2))
+    yield f"http://127.0.0.1:{port}"
+    serve.shutdown()
+
+
+def test_a_node_killed_under_many_questions(cluster, address, tiny_folder, tiny_corrector):
+    texts = [f"{a}{b} 가나다 {a}" for a in "전오래쓸수있" for b in "는게필요해요"]
+    expected = {text: tiny_corrector.correct(text) for text in texts}
+    with Engine.connect(address, patience=SECONDS) as engine, ThreadPoolExecutor(8) as pool:
+        model = engine.open(tiny_folder)
+        ready_by = time.monotonic() + SECONDS
+        while not model.prepare().is_ready:
+            assert time.monotonic() < ready_by
+        found = []
+        for number, correction in enumerate(pool.map(model.correct, texts)):
+            found.append(correction)
+            if number == len(texts) // 3:
+                cluster.remove_node(cluster.workers[0], allow_graceful=False)
+        assert dict(zip(texts, found, strict=True)) == expected
+        trace = model.trace("가나", "가나")
+        assert trace.cross_attention.shape == tiny_corrector.trace("가나", "가나").cross_attention.shape
+        check_what_is_refused(engine, model, address, tiny_folder)
+
+
+def check_what_is_refused(engine, model, address, folder):
+    with pytest.raises(ValueError, match="40 characters, received 41"):
+        model.trace("가" * 41, "가")
+    with pytest.raises(EngineError, match="'oracle'"):
+        model.ask("oracle")
+    with pytest.raises(ModelFolderError, match="knows the models"):
+        engine.ask(model.key._replace(path="/etc"), "correct", "가")
+    for body in (b"", b"\x80\x04K\x01.", json.dumps(["../tiny", None, "0", "correct", []]).encode()):
+        with pytest.raises(HTTPError) as refused:
+            urllib.request.urlopen(urllib.request.Request(address, body))
+        assert refused.value.code == 422

@@ -1,0 +1,49 @@
+"""A server of the app in a process of its own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@contextmanager
+def serving(**environment: str) -> Iterator[str]:
+    """The address of `streamlit run app.py` with these variables besides; it ends with the block."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=os.environ | environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait_until_healthy(process, f"{address}/_stcore/health")
+        yield address
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+
+
+def _wait_until_healthy(process: subprocess.Popen, url: str) -> None:
+    for _ in range(300):
+        if process.poll() is not None:
+            raise RuntimeError(f"the server ended at once with status {process.returncode}")
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            time.sleep(0.2)
+    raise TimeoutError(f"no answer from {url}")

@@ -1,0 +1,87 @@
+"""A trace of MarianMT, made by examples/marian_trace.py: dropped on the page, it opens in every view."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from model import AttentionTrace
+from tests.browser.visit import (
+    changed_words,
+    choose,
+    click,
+    expect_corrected,
+    expect_heatmap,
+    expect_settings,
+    figure,
+    serious_violations,
+    settle,
+    tile,
+    toggle,
+)
+from ui.texts import table
+
+EN = table("en")
+FILE = Path(__file__).parents[1] / "marian.npz"
+TRACE = AttentionTrace.load(FILE)
+DRAWN = {
+    "heatmap": figure("heatmap"),
+    "lines": ".lines svg",
+    "steps": ".steps",
+    "edits": figure("edits_bars"),
+    "received": figure("received"),
+    "numbers": ".told",
+    "predict": ".st-key-control_marks",
+}
+
+
+def opened(open_page, query: str = "", **how):
+    page = open_page(f"trace?lang=en{query}", **how)
+    page.locator('input[type="file"]').set_input_files(FILE)
+    expect(page.locator(".corrected")).to_be_visible()
+    settle(page)
+    return page
+
+
+def test_it_opens_in_every_view(open_page):
+    page = opened(open_page)
+    expect_corrected(page, TRACE.source_text, TRACE.target_text)
+    for view, place in DRAWN.items():
+        choose(page, "view", EN[f"view_{view}"])
+        expect_settings(page, view=None if view == "heatmap" else view)
+        expect(page.locator(place).first).to_be_visible()
+        expect(page.get_by_text(EN["lacks_projections"])).to_have_count(int(view == "numbers"))
+        assert serious_violations(page) == []
+    assert page.requested_elsewhere == []
+
+
+def test_maps_heads_words_and_changes_are_those_of_the_file(open_page):
+    page = opened(open_page, "&layer=1&head=1")
+    expect_heatmap(page, TRACE.cross_attention[0, 0])
+    click(page, tile(page, 2, 1))
+    expect_settings(page, layer=None, head="2")
+    expect_heatmap(page, TRACE.cross_attention[2, 1])
+    choose(page, "kind", EN["kind_encoder_attention"])  # it has two layers, so the third is none of them
+    choose(page, "head", "4")
+    expect_heatmap(page, TRACE.encoder_attention[0, 3])
+    changed_words(page).first.click()
+    expect_settings(page, edit="1")
+    toggle(page, "view_options")
+    choose(page, "unit", EN["unit_word"])
+    expect_settings(page, unit="word")
+    assert len(page.locator(figure("heatmap")).evaluate("figure => figure._fullData[0].z")) == 6
+
+
+@pytest.mark.parametrize("what", ["html", "trace"])
+def test_it_can_be_taken_along(open_page, what, tmp_path):
+    page = opened(open_page)
+    toggle(page, "taking")
+    with page.expect_download() as download:
+        page.locator(f".st-key-take_away_{what} button").click()
+    path = tmp_path / download.value.suggested_filename
+    download.value.save_as(path)
+    if what == "trace":
+        np.testing.assert_array_equal(AttentionTrace.load(path).cross_attention, TRACE.cross_attention)
+    else:
+        assert TRACE.target_text in path.read_text("utf-8")

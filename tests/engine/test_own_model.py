@@ -1,0 +1,168 @@
+"""A model of somebody else's in a worker: it answers as ours do, and what is wrong with it is told."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import Engine, OwnModelError, own_model
+from engine.traced import load
+from model import InterveningModel, TracedModel
+from model.analysis.places import changes_in_tokens
+from model.changes import find_changes
+from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
+
+ROOT = Path(__file__).parents[2]
+NAME = "tests.own_model:Speller"
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with Engine.start([NAME]) as engine:
+        yield engine
+
+
+@pytest.fixture
+def speller(engine):
+    return engine.open(NAME)
+
+
+def test_the_protocols_tell_the_models_apart():
+    assert isinstance(Speller(), InterveningModel)
+    assert isinstance(Bare(), TracedModel)
+    assert not isinstance(Bare(), InterveningModel)
+
+
+def test_it_corrects_sentence_by_sentence_and_brings_the_traces(speller):
+    found = speller.correct(f"{WRONG}. A cat.\n{WRONG}")
+    assert found.text == f"{RIGHT}. A cat.\n{RIGHT}"
+    assert [each.source for each in found.sentences] == [f"{WRONG}.", "A cat.", WRONG]
+    trace, expected = found.sentences[2].trace, Speller().trace(WRONG, RIGHT)
+    for kind, shape in SHAPES.items():
+        assert trace.shape(kind) == shape
+        np.testing.assert_array_equal(trace.attention(kind), expected.attention(kind))
+
+
+def test_a_change_can_be_taken_back_though_nobody_knows_how_sure_it_is(speller):
+    found = speller.correct(WRONG)
+    assert len(found.changes) > 1
+    assert not any(change.is_weighed for change in found.proposed)
+    undone = found.with_decisions(rejected=range(len(found.proposed)))
+    assert undone.text == WRONG
+    assert undone.trace.target_text == WRONG
+    assert found.with_minimum_confidence(1.0).text == RIGHT
+
+
+def test_what_it_can_do_besides_is_known(engine, speller):
+    assert "head_effects" in speller.config.abilities
+    assert engine.open("tests.own_model:Bare").config.abilities == frozenset()
+
+
+def test_an_error_of_the_model_keeps_the_text_to_itself(engine, speller):
+    failing = engine.open("tests.own_model:Failing")
+    with pytest.raises(OwnModelError, match="correct raised ValueError") as raised:
+        failing.correct("a secret")
+    assert "secret" not in str(raised.value)
+    assert speller.correct(WRONG).text == RIGHT
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("nonsense", '"package.module:factory"'),
+        ("tests.own_model:", '"package.module:factory"'),
+        ("../tests.own_model:Speller", '"package.module:factory"'),
+        ("no_such_module:factory", "No module named"),
+        ("tests.own_model:Nobody", "has no attribute"),
+        ("tests.own_model:unusable", "no weights here"),
+        ("tests.own_model:Mute", "lacks correct or trace"),
+        ("tests.own_model:RIGHT", "not callable"),
+    ],
+)
+def test_a_wrong_name_is_named_to_the_page_and_in_the_terminal(name, said, engine, capsys):
+    with pytest.raises(OwnModelError, match="ATTENTION_MODEL") as raised:
+        engine.open(name).correct("a")
+    assert name in str(raised.value)
+    assert said in str(raised.value)
+    with pytest.raises(OwnModelError):
+        load(name)  # as the worker does, whose standard error is the terminal's
+    assert str(raised.value) in capsys.readouterr().err
+
+
+def test_the_page_is_told_while_it_waits(engine):
+    model = engine.open("tests.own_model:unusable")
+    with pytest.raises(OwnModelError):
+        model.correct("a")
+    with pytest.raises(OwnModelError):
+        model.prepare()
+
+
+def test_answers_of_another_type_are_refused():
+    class Odd(Bare):
+        def correct(self, text):
+            return None
+
+        def trace(self, source, target):
+            return source
+
+    model = type(load(NAME))("odd", Odd())
+    with pytest.raises(OwnModelError, match="correct returned NoneType"):
+        model.correct_batch(["a"])
+    with pytest.raises(OwnModelError, match="trace returned str"):
+        model.trace("a", "a")
+
+
+def test_a_trace_that_is_no_attention_is_refused():
+    class Odd(Bare):
+        def trace(self, source, target):
+            trace = super().trace(source, target)
+            trace.encoder_attention[:] = np.nan
+            return trace
+
+    with pytest.raises(OwnModelError, match="encoder_attention"):
+        type(load(NAME))("odd", Odd()).trace("a b", "a b")
+
+
+def test_the_variable_names_the_model(monkeypatch):
+    monkeypatch.setenv("ATTENTION_MODEL", f" {NAME} ")
+    assert own_model() == NAME
+    monkeypatch.setenv("ATTENTION_MODEL", "")
+    assert own_model() is None
+
+
+def test_the_asking_process_imports_neither_the_model_nor_its_library():
+    code = f"""
+import sys
+from engine import Engine
+with Engine.start([{NAME!r}]) as engine:
+    assert engine.open({NAME!r}).correct({WRONG!r}).text == {RIGHT!r}
+print("tests.own_model" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.returncode) == ("False", 0), done.stderr
+
+
+def test_the_laboratory_answers_from_traces(speller):
+    (first, *_) = changes_in_tokens(Speller().trace(WRONG, RIGHT), find_changes(WRONG, RIGHT))
+    span = first.source_start, first.source_end
+    effects = speller.ask("head_effects", WRONG, RIGHT, span)
+    assert [len(effects.grid(kind).ravel()) for kind in SHAPES] == [a * b for a, b in SHAPES.values()]
+    # Speller loses 1 + layer + head / 10 nats of what it wrote for each head that is off.
+    np.testing.assert_allclose(
+        effects.effect, [-1 - head.layer - head.head / 10 for head in effects.heads], atol=1e-5
+    )
+    without = speller.ask("written_without", WRONG, (("cross_attention", 0, 1),))
+    assert [each.text for each in without] == [WRONG, WRONG]
+    row, ((occlusion, _), (raw, _)) = speller.ask("contributions", WRONG, RIGHT, span)
+    np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)
+    np.testing.assert_allclose(raw.source.sum() + raw.before.sum(), 1, atol=1e-5)
+    question, versions = speller.ask("replaced", WRONG, RIGHT, span, ("cross_attention", 2, 1), (0, 1))
+    assert [each.how for each in versions] == ["observed", "uniform", "copy", "permuted", "painted"]
+    assert question.row == row
+    np.testing.assert_allclose(
+        versions[1].written_probability, versions[0].written_probability * np.exp(-3.1), atol=1e-5
+    )
+    with pytest.raises(ValueError, match="nothing changes"):
+        speller.ask("head_effects", WRONG, RIGHT, (40, 41))

@@ -1,0 +1,62 @@
+"""Models that a worker loads, without any network."""
+
+import pytest
+
+from engine import shelf
+from engine.errors import EngineError
+from engine.progress import Progress
+from engine.shelf import Shelf
+from engine.versions import ModelKey
+from model import ModelFolderError
+from tests.engine.test_desk import SlowCorrector
+
+KEY = ModelKey("somewhere", None, "0")
+
+
+class Quick(SlowCorrector):
+    """A model that is ready at once and compiles nothing."""
+
+    class config:
+        architecture = "recurrent"
+
+    def warm_up(self):
+        yield 0.0
+
+
+@pytest.fixture
+def tries(monkeypatch):
+    """What each try to load the model does: raise this, or give it where it is None."""
+    outcomes = []
+
+    def load(key, reached):
+        if (error := outcomes.pop(0)) is not None:
+            raise error
+        return Quick()
+
+    monkeypatch.setattr(shelf, "_open", load)
+    return outcomes
+
+
+def test_a_load_that_failed_for_want_of_memory_is_tried_again(tries, monkeypatch):
+    tries += [MemoryError("full"), None]
+    models = Shelf(room=1, questions=8)
+    for _ in range(2):  # not at once: each try costs memory and a core
+        with pytest.raises(MemoryError):
+            models.desk(KEY)
+    told = models.begin(KEY)
+    assert (type(told.problem), told.may_be_tried_again) == (EngineError, True)
+    monkeypatch.setattr(shelf, "AGAIN", 0.0)
+    assert models.begin(KEY).problem is None
+    models.desk(KEY).close()
+    assert tries == []
+
+
+def test_a_damaged_folder_is_not_tried_again_by_itself(tries):
+    tries += [ModelFolderError("damaged")]
+    models = Shelf(room=1, questions=8)
+    with pytest.raises(ModelFolderError):
+        models.desk(KEY)
+    told = models.begin(KEY)
+    assert isinstance(told.problem, ModelFolderError)
+    assert not told.may_be_tried_again
+    assert not Progress().may_be_tried_again

@@ -1,0 +1,172 @@
+"""What travels between machines: every answer comes out as it went in, and nothing else is made of bytes."""
+
+import io
+import json
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+
+from engine import wire
+from engine.answers import freeze, pack
+from engine.errors import EngineBusyError, EngineError
+from engine.progress import Progress
+from engine.questions import LABORATORY, QUESTIONS
+from engine.versions import ModelKey
+from model import ModelFolderError
+from model.analysis.contributions import Agreement, Contribution
+from model.changes import find_changes
+from model.folder import save_snapshot
+
+KEY = ModelKey("/models/tiny", None, "0")
+SOURCE, TARGET = "전 오래 씂 수 깄는 겍 필요해요.", "전 오래 쓸 수 있는 게 필요해요."
+CHANGE = find_changes(SOURCE, TARGET)[0]
+SPAN = CHANGE.source_start, CHANGE.source_end
+HEAD = "cross_attention", 1, 0
+ASKED = {
+    "correct": ("손니미 \udcff 방이 업쓰며. 가나",),
+    "trace": (SOURCE, TARGET),
+    "projections": (SOURCE, TARGET, 2),
+    "embeddings": (SOURCE,),
+    "weight_sizes": (),
+    "num_parameters": (),
+    "head_effects": (SOURCE, TARGET, SPAN),
+    "written_without": (SOURCE, (HEAD,)),
+    "contributions": (SOURCE, TARGET, SPAN),
+    "replaced": (SOURCE, TARGET, SPAN, HEAD, (0,)),
+    "road_not_taken": (SOURCE, TARGET, 2, "가"),
+    "grown": (SOURCE,),
+    "table": (("가나", SOURCE),),
+}
+
+
+# Half a minute of graphs for two more types; tests/engine/test_engine.py asks for them.
+SHARES = np.arange(3, dtype=np.float32)
+CONTRIBUTIONS = (
+    2,
+    (
+        (Contribution("occlusion", SHARES, SHARES, signed=True, intervened=True), None),
+        (
+            Contribution("integrated_gradients", SHARES, SHARES, signed=True, intervened=True, gap=0.01),
+            Agreement(0.5, top_1=True, top_3=1 / 3),
+        ),
+    ),
+)
+
+
+def plain(value):
+    """``value`` with arrays as bytes, so that == compares all of it."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, dict):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, tuple):
+        return type(value)(*map(plain, value)) if hasattr(value, "_fields") else tuple(map(plain, value))
+    return {name: plain(each) for name, each in vars(value).items()} if hasattr(value, "__dict__") else value
+
+
+@pytest.fixture(scope="module")
+def growing(tiny_corrector, tiny_network):
+    save_snapshot(tiny_corrector.folder, tiny_network, 3)
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_every_answer_comes_out_as_it_went_in(kind, tiny_corrector, growing):
+    arguments = ASKED[kind]
+    asked = wire.read_question(wire.write_question(KEY, kind, arguments), {"tiny": "/there/tiny"})
+    assert asked == (KEY._replace(path="/there/tiny"), kind, arguments)
+    answer = CONTRIBUTIONS if kind == "contributions" else QUESTIONS[kind](tiny_corrector, *arguments)
+    found = wire.read_answer(wire.write_answer(answer))
+    assert type(found) is type(answer)
+    assert plain(found) == plain(answer)
+    freeze(found)
+    assert kind not in LABORATORY or hash(arguments)
+
+
+def test_how_far_a_model_is_travels():
+    told = Progress("weights", 0.5)
+    assert wire.read_answer(wire.write_answer(told)) == told
+
+
+@pytest.mark.parametrize("error", [EngineBusyError("128 wait"), ModelFolderError("gone"), ValueError("long")])
+def test_errors_keep_their_names(error):
+    found = wire.read_error(wire.write_error(error))
+    assert (type(found), str(found)) == (type(error), str(error))
+
+
+def test_an_unexpected_error_does_not_tell_what_was_typed():
+    assert str(wire.read_error(wire.write_error(KeyError("what was typed")))) == "KeyError in the engine"
+
+
+def archive(compression=zipfile.ZIP_STORED, **parts) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", compression) as packed:
+        for name, value in parts.items():
+            part = io.BytesIO()
+            np.save(part, value, allow_pickle=True)
+            packed.writestr(f"{name}.npy", part.getvalue())
+    return file.getvalue()
+
+
+def tree(value) -> np.ndarray:
+    return np.frombuffer(json.dumps(value).encode(), np.uint8)
+
+
+class Bomb:
+    def __reduce__(self):
+        return pytest.fail, ("a pickle was read",)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"PK nonsense",
+        pickle.dumps(Bomb()),
+        archive(tree=np.array([Bomb()], object)),
+        archive(**{"tree": tree({"array": 0}), "0": np.array([Bomb()], object)}),
+        archive(zipfile.ZIP_DEFLATED, tree=tree(1)),
+        archive(tree=tree({"Path": ["/etc"]})),
+        archive(tree=tree({"Change": [1]})),
+        archive(tree=tree({"array": 7})),
+        archive(tree=tree({"tuple": [], "dict": []})),
+        archive(),
+    ],
+)
+def test_anything_else_is_refused(data):
+    with pytest.raises(wire.WireError):
+        wire.read_answer(data)
+    with pytest.raises(wire.WireError):
+        wire.read_question(data, {})
+    assert isinstance(wire.read_error(data), EngineError)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        None,
+        {},
+        [],
+        ["tiny", None, "0", "correct"],
+        ["tiny", "1", "0", "correct", []],
+        [["tiny"], None, "0", "a", []],
+    ],
+)
+def test_what_is_no_question_is_refused(asked):
+    with pytest.raises(wire.WireError):
+        wire.read_question(json.dumps(asked).encode(), {"tiny": "/there/tiny"})
+
+
+@pytest.mark.parametrize("name", ["other", "../tiny", "/models/tiny", ""])
+def test_only_models_of_the_list_are_found(name):
+    asked = json.dumps([name, None, "0", "correct", ["가"]]).encode()
+    with pytest.raises(ModelFolderError):
+        wire.read_question(asked, {"tiny": "/there/tiny"})
+
+
+def test_what_does_not_travel_is_named(tiny_corrector):
+    packed = pack(tiny_corrector.correct("가나"))
+    assert wire.read_answer(wire.write_answer(packed)).source == "가나"
+    with pytest.raises(TypeError, match="Bomb does not travel"):
+        wire.write_answer((packed, Bomb()))

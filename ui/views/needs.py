@@ -1,0 +1,30 @@
+"""What views need of a trace and of a network. Each function names the text that says what is missing, or None."""
+
+from ui.lens import Lens
+
+
+def probabilities(lens: Lens) -> str | None:
+    """Of what was produced, and of what else might have been: at least two candidates a step."""
+    rows = lens.trace.alternatives
+    return (
+        "lacks_probabilities"
+        if lens.trace.log_probabilities is None or not rows or len(rows[0]) < 2
+        else None
+    )
+
+
+def changes(lens: Lens) -> str | None:
+    """Cross-attention, and where the changes stand among the tokens."""
+    if "cross_attention" not in lens.trace.kinds:
+        return "lacks_cross_attention"
+    return None if lens.places_known else "lacks_places"
+
+
+def answers(question: str, text: str):
+    """A network that answers one of the engine's questions; ``text`` says that it does not."""
+    return lambda lens: None if lens.can(question) else text
+
+
+def experiment(question: str):
+    """A network that answers one of the laboratory's questions, and changes that can be found."""
+    return lambda lens: answers(question, "lacks_interventions")(lens) or changes(lens)

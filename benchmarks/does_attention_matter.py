@@ -1,7 +1,7 @@
 """Does attention matter? Over many edits: does what is looked at most, by any method, matter most when it is left out?
 
     python benchmarks/error_pairs.py SENTENCES pairs.csv --sentences 1500
-    python benchmarks/does_attention_matter.py pairs.csv --out FOLDER [--edits 1000]
+    python benchmarks/does_attention_matter.py pairs.csv --out FOLDER [--edits 1000] [--keep assets/transformer]
 
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is occlusion: each source
 character is left out, one at a time, and log p(fix) - log p(keep) is compared. FOLDER keeps one line for each edit, so
@@ -13,6 +13,7 @@ import csv
 import json
 import sys
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import click
@@ -26,7 +27,9 @@ from model.analysis.head_effects import head_effects
 from model.analysis.kinds import kind_of
 from model.analysis.questions import question_of_change
 from model.analysis.ranks import shared_top
-from model.analysis.tally import Tally
+from model.analysis.tally import Estimate, Tally
+from model.corpus_agreement import Agreed, CorpusAgreement, write_agreement
+from model.folder import find_model_folder, fingerprint
 
 ROWS = "edits.jsonl"
 
@@ -36,8 +39,9 @@ ROWS = "edits.jsonl"
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True)
 @click.option("--edits", default=1000, show_default=True)
 @click.option("--model", default="transformer", show_default=True)
-def main(file, out, edits, model):
-    """Ask about EDITS edits in the pairs of FILE, and print the tables."""
+@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="A model folder.")
+def main(file, out, edits, model, keep):
+    """Ask about EDITS edits in the pairs of FILE, and print the tables. KEEP gets what the app says about methods."""
     out.mkdir(parents=True, exist_ok=True)
     rows = (
         [json.loads(line) for line in (out / ROWS).read_text("utf-8").splitlines()]
@@ -60,6 +64,19 @@ def main(file, out, edits, model):
                 kept.flush()
                 click.echo(f"\r{len(rows)}/{edits} edits", nl=False, err=True)
     click.echo(report(rows))
+    if keep:
+        write_agreement(keep, agreement_of(rows, fingerprint(find_model_folder(model))))
+
+
+def agreement_of(rows: list[dict], fingerprint: str) -> CorpusAgreement:
+    """How well each method agreed with leaving characters out."""
+    methods = {}
+    for name in rows[0]["methods"]:
+        correlation, first = (measured(rows, lambda row, n=name, i=i: row["methods"][n][i]) for i in (0, 1))
+        methods[name] = Agreed(
+            *(round(float(value), 4) for found in (first, correlation) for value in found[:2])
+        )
+    return CorpusAgreement(fingerprint, len(rows), len({row["pair"] for row in rows}), methods)
 
 
 def ask(corrector: Corrector, number: int, text: str):
@@ -114,15 +131,11 @@ def report(rows: list[dict]) -> str:
     kinds = defaultdict(list)
     for row in rows:
         kinds[row["kind"]].append(row)
-    lines += [
-        "",
-        "| kind of mistake | edits | attention | integrated gradients | value zeroing |",
-        "|---|---|---|---|---|",
-    ]
-    for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        names = ("attention", "integrated_gradients", "value_zeroing")
-        columns = [estimate(found, lambda row, n=name: row["methods"][n][1]) for name in names]
-        lines.append(f"| {kind} | {len(found)} | {' | '.join(columns)} |")
+    names = [name for name in METHODS if name != REFERENCE]
+    lines += _by_kind(kinds, names, lambda row, name: row["methods"][name][1])
+    lines += _by_kind(
+        kinds, range(len(rows[0]["layers"])), lambda row, at: row["layers"][at], lambda at: f"layer {at + 1}"
+    )
     moved = kinds.get("liaison", [])
     if moved:
         following, own = (
@@ -142,8 +155,30 @@ def report(rows: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def estimate(rows: list[dict], value_of) -> str:
-    """A mean with half its 95 % interval; sentences are what was drawn, not edits."""
+def _by_kind(
+    kinds: dict[str, list[dict]], columns: Iterable, value_of: Callable, called: Callable = str
+) -> list[str]:
+    """How often the same first character is named, by kind of mistake and by method or layer."""
+    columns = list(columns)
+    lines = [
+        "",
+        f"| kind of mistake | edits | {' | '.join(map(called, columns))} |",
+        "|---" * (len(columns) + 2) + "|",
+    ]
+    for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        cells = [estimate(found, lambda row, each=each: value_of(row, each)) for each in columns]
+        lines.append(f"| {kind} | {len(found)} | {' | '.join(cells)} |")
+    return lines
+
+
+def estimate(rows: list[dict], value_of: Callable) -> str:
+    """A mean with half its 95 % interval."""
+    found = measured(rows, value_of)
+    return f"{float(found.mean):.2f} ± {float(found.margin):.2f}"
+
+
+def measured(rows: list[dict], value_of: Callable) -> Estimate:
+    """The mean of a value over edits; sentences are what was drawn, not edits."""
     by_sentence = defaultdict(list)
     for row in rows:
         value = float(value_of(row))
@@ -152,8 +187,7 @@ def estimate(rows: list[dict], value_of) -> str:
     tally = Tally.empty(())
     for values in by_sentence.values():
         tally.add(np.array(values))
-    found = tally.estimate()
-    return f"{float(found.mean):.2f} ± {float(found.margin):.2f}"
+    return tally.estimate()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ are shared, so they are tuples, frozen dataclasses and arrays, nothing that a pa
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from engine import traced_laboratory
 from engine.answers import PackedCorrection, pack
 from engine.traced import TracedCorrector
@@ -20,25 +22,32 @@ from model.analysis.replacing import replaced_for_change
 from model.changes import Change, find_changes
 from model.growing import growing_network
 from model.interventions import Head
+from model.survey_files import pairs_of
+from model.survey_sums import Sums, sums_of_effects, sums_of_roles
 
 CORRECT = "correct"  # the one question that is answered for several visitors together
 
 Span = tuple[int, int]  # source_start and source_end of a change
+Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
 
 
 def correct_together(corrector, texts: Sequence[str]) -> list[PackedCorrection]:
     return [pack(correction) for correction in corrector.correct_batch(texts)]
 
 
-def _effects(corrector, source: str, target: str, span: Span):
-    """What becomes of the change at ``span`` without each head."""
-    return head_effects(corrector, source, target, _change(source, target, span))
+def _effects(corrector, source: str, target: str, span: Span, means: Means = ()):
+    """What becomes of the change at ``span`` without each head; its part of ``means`` stands in for it, else zero."""
+    return head_effects(corrector, source, target, _change(source, target, span), _arrays(means))
 
 
-def _without(corrector, source: str, heads: tuple[tuple, ...]):
-    """What is written without each of ``heads``, and without all of them."""
+def _without(corrector, source: str, heads: tuple[tuple, ...], means: Means = ()):
+    """What is written without each of ``heads``, and without all of them; ``means`` as for ``_effects``."""
     named = [Head(*head) for head in heads]
-    return written_without(corrector, source, [*([head] for head in named), named])
+    return written_without(corrector, source, [*([head] for head in named), named], _arrays(means))
+
+
+def _arrays(means: Means) -> dict[str, np.ndarray] | None:
+    return {kind: np.array(rows, np.float32) for kind, rows in means} or None
 
 
 def _contributions(corrector, source: str, target: str, span: Span):
@@ -65,6 +74,12 @@ def _table(corrector, texts: tuple[str, ...]):
         (each.text, tuple(kind_of(change, each.source, each.text) for change in each.changes))
         for each in found
     )
+
+
+def _head_roles(corrector, given: tuple[tuple[str, str | None], ...], first: int):
+    """(pairs, how many were left out, sums of roles): some rows of a file; its pairs are numbered from ``first``."""
+    pairs, left_out = pairs_of(given, corrector)
+    return pairs, left_out, sums_of_roles(corrector, pairs, first) if pairs else Sums()
 
 
 def _grown(corrector, text: str):
@@ -95,6 +110,8 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "road_not_taken": road_not_taken,
     "grown": _grown,
     "table": _table,
+    "head_roles": _head_roles,
+    "head_losses": sums_of_effects,
 }
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "abilities": lambda corrector: corrector.config.abilities,

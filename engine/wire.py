@@ -22,11 +22,13 @@ from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
 from model.analysis.questions import Question
 from model.analysis.replacing import Replaced
+from model.analysis.tally import Tally
 from model.changes import Change
 from model.folder import ModelFolderError, model_name
 from model.growing import Grown
 from model.interventions import Head
 from model.projections import Projections
+from model.survey_sums import Sums
 from model.trace import AttentionTrace
 
 _TYPES = {
@@ -46,6 +48,8 @@ _TYPES = {
         Projections,
         Question,
         Replaced,
+        Sums,
+        Tally,
         Without,
     )
 }

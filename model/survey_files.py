@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
 from model.analysis.pruning import Pair
-from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES, leading_role
+from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
 from model.folder import write_atomically
-from model.survey import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS, Survey
+from model.head_survey import HEADS_FILE, HeadSurvey
+from model.survey import Survey
+from model.survey_sums import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS
+from model.tables import TableError, read_rows
 from model.tokenizer import normalise
 
 if TYPE_CHECKING:
     from model.corrector import Corrector
 
-RESULT, TABLE = "heads.json", "heads.csv"
+TABLE = "heads.csv"
 PAIR_COLUMNS = ("src", "tgt")
+Given = tuple[str, str | None]  # a text, and what should become of it where the file says so
 _DIGITS = 4
 
 
@@ -42,9 +48,35 @@ def read_pairs(path: Path, corrector: Corrector, limit: int | None = None) -> tu
         rows = csv.DictReader(text.splitlines())
         if missing := [name for name in PAIR_COLUMNS if name not in (rows.fieldnames or ())]:
             raise SurveyFileError(f"{path} should have the columns {missing} too, received {rows.fieldnames}")
-        pairs = [(normalise(row["src"] or ""), normalise(row["tgt"] or "")) for row in rows][:limit]
+        given = [(row["src"] or "", row["tgt"] or "") for row in rows]
     else:
-        pairs = made_pairs([line.strip() for line in text.splitlines()][:limit], corrector)
+        given = [(line, None) for line in text.splitlines()]
+    return pairs_of(given[:limit], corrector)
+
+
+def read_given(file: BinaryIO, name: str) -> Iterator[Given]:
+    """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``); where a header names a column
+    ``tgt``, its cell is the target, and a row without one is left out. Raises TableError for what is no such file."""
+    content = file.read()
+    targets: dict[int, str] | None = None
+    if not name.lower().endswith(".txt"):
+        with suppress(TableError):  # no such column: all rows are texts
+            targets = {row.number: row.text for row in read_rows(io.BytesIO(content), name, PAIR_COLUMNS[1])}
+    for row in read_rows(io.BytesIO(content), name):
+        if row.problem is None and (targets is None or targets.get(row.number)):
+            yield row.text, targets and targets[row.number]
+
+
+def pairs_of(given: Sequence[Given], corrector: Corrector) -> tuple[tuple[Pair, ...], int]:
+    """((source, target), …) of texts with or without a target, and how many were left out because they are too long or
+    empty. Where there is no target the text's sentences have what ``corrector`` makes of them."""
+    corrected = iter(corrector.correct_batch([text.strip() for text, target in given if target is None]))
+    pairs: list[Pair] = []
+    for text, target in given:
+        if target is None:
+            pairs += [(each.source, each.text) for each in next(corrected).sentences]
+        else:
+            pairs.append((normalise(text), normalise(target)))
     kept = readable(pairs, corrector)
     return kept, len(pairs) - len(kept)
 
@@ -65,11 +97,11 @@ def write_result(survey: Survey, folder: Path) -> Path:
     """Write both files into ``folder`` and return the path of the first."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(result(survey), ensure_ascii=False, separators=(",", ":"))
-    write_atomically(folder / RESULT, lambda file: file.write(text.encode("utf-8", "replace")))
+    write_atomically(folder / HEADS_FILE, lambda file: file.write(text.encode("utf-8", "replace")))
     rows = list(table(survey))
     lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)] if rows else []
     write_atomically(folder / TABLE, lambda file: file.write(("\n".join(lines) + "\n").encode()))
-    return folder / RESULT
+    return folder / HEADS_FILE
 
 
 def result(survey: Survey) -> dict:
@@ -78,16 +110,17 @@ def result(survey: Survey) -> dict:
     ``roles[kind][role][class]``: ``mean``, ``margin`` (half of the 95 % interval), ``chance`` (the mean of a head that
     looks alike at all it may see), ``rows``; observed. ``effects[kind]``: what taking a head away changes, in nats, at
     edited and at copied characters, and of the whole text (``loss``, positive where it hurts); intervened. ``means``: what
-    heads put out on average. ``pruning``: by order of removal rows of (removed, exact, untouched); ``pruning_overlap`` of its
-    ``pruning_sentences`` were also among those by which heads were ordered. ``examples[kind][role]``: of each head a sentence and a row.
+    heads put out on average. ``pruning``: by order of removal rows of (removed, exact, untouched), judged on ``pruning_sentences`` pairs and on their
+    ``pruning_right`` different right sides; ``pruning_overlap`` of these pairs were also among those by which heads were ordered. ``examples[kind][role]``: of each head a sentence and a row.
     """
-    means = {kind: survey.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
+    means = {kind: survey.sums.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
     return {
         "model": survey.corrector.name,
         "fingerprint": survey.corrector.fingerprint,
         "sentences": survey.done["roles"],
         "effect_sentences": survey.done["effects"],
         "pruning_sentences": len(survey.plan.judged),
+        "pruning_right": len({right for _, right in survey.plan.judged}),
         "pruning_overlap": len(set(survey.plan.judged) & set(survey.plan.edited)),
         "kinds": list(survey.kinds),
         "roles": {kind: _roles(survey, kind) for kind in survey.kinds},
@@ -103,21 +136,21 @@ def result(survey: Survey) -> dict:
 def table(survey: Survey) -> Iterable[dict[str, object]]:
     """A row for each head: its leading role at copied characters, its shares, and its effects."""
     found = result(survey)
-    for kind, layer, head in survey.heads:
+    measured = HeadSurvey(found)
+    for each in survey.heads:
+        kind, layer, head = each
         roles = found["roles"][kind]
         at = {
             (role, name): classes[name]["mean"][layer][head]
             for role, classes in roles.items()
             for name in classes
         }
-        chances = {role: classes[COPIED]["chance"] for role, classes in roles.items() if COPIED in classes}
-        copied = {role: at[role, COPIED] for role in chances}
         effects = found["effects"].get(kind, {})
         yield {
             "kind": kind,
             "layer": layer + 1,
             "head": head + 1,
-            "role": leading_role(copied, chances),
+            "role": measured.leading(each),
             **{f"{role}_{name}": at.get((role, name), "") for role in ROLES for name in CLASSES},
             **{name: grid["mean"][layer][head] for name, grid in effects.items()},
         }
@@ -127,10 +160,10 @@ def _roles(survey: Survey, kind: str) -> dict:
     found: dict[str, dict] = {}
     for role in ROLES:
         for name in CLASSES:
-            tally = survey.tallies.get(f"{kind}/{role}/{name}")
+            tally = survey.sums.tallies.get(f"{kind}/{role}/{name}")
             if tally is None:
                 continue
-            expected = survey.tallies[f"{kind}/{role}/{name}/{CHANCE}"].estimate()
+            expected = survey.sums.tallies[f"{kind}/{role}/{name}/{CHANCE}"].estimate()
             found.setdefault(role, {})[name] = _estimated(tally) | {"chance": _list(expected.mean)}
     return found
 
@@ -144,9 +177,9 @@ def _effects(survey: Survey) -> dict:
     }
     found: dict[str, dict] = {}
     for name, key in names.items():
-        if key not in survey.tallies:
+        if key not in survey.sums.tallies:
             continue
-        estimate = survey.tallies[key].estimate()
+        estimate = survey.sums.tallies[key].estimate()
         sign = -1 if name == "loss" else 1
         for number, kind in enumerate(survey.kinds):
             size = int(np.prod(survey.shape))
@@ -164,10 +197,10 @@ def _agreement(survey: Survey) -> dict:
     of the effect of the head that looks most (1 is the largest)."""
     found = {}
     for error in ERROR_KINDS:
-        if (tally := survey.tallies.get(f"{LOOKER}/{error}")) is None:
+        if (tally := survey.sums.tallies.get(f"{LOOKER}/{error}")) is None:
             continue
         found[error] = {"rank_of_looker": _estimated(tally)}
-        if (tally := survey.tallies.get(f"{CORRELATION}/{error}")) is not None:
+        if (tally := survey.sums.tallies.get(f"{CORRELATION}/{error}")) is not None:
             found[error]["correlation"] = _estimated(tally)
     return found
 
@@ -177,17 +210,14 @@ def _pruning_order(survey: Survey) -> list[list]:
 
 
 def _examples(survey: Survey) -> dict:
-    """``sentences_shown``: the pairs that examples point into; ``examples``: [place there, row] or null."""
+    """``sentences_shown``: the pairs that examples point into; ``examples``: [place there, row]."""
     shown: dict[int, int] = {}
     examples: dict[str, dict] = {}
-    for name, (values, sentences, rows) in survey.best.items():
+    for name, (_, sentences, rows) in survey.sums.best.items():
         kind, role = name.split("/")
         grid = [
-            [
-                None if value < 0 else [shown.setdefault(int(number), len(shown)), int(row)]
-                for value, number, row in zip(*line, strict=True)
-            ]
-            for line in zip(values, sentences, rows, strict=True)
+            [[shown.setdefault(int(number), len(shown)), int(row)] for number, row in zip(*line, strict=True)]
+            for line in zip(sentences, rows, strict=True)
         ]
         examples.setdefault(kind, {})[role] = grid
     return {"sentences_shown": [list(survey.plan.pairs[number]) for number in shown], "examples": examples}

@@ -14,10 +14,13 @@ NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
 LIGHT = {
     "model.changes",
     "model.hangul",
+    "model.head_survey",
     "model.interventions",
     "model.projections",
     "model.selection",
     "model.sentences",
+    "model.survey",
+    "model.survey_files",
     "model.tables",
     "model.tables.writing",
 }

@@ -27,6 +27,7 @@ DEFAULTS = {
     "head": "mean",
     "view": "heatmap",  # of the sentence: a name of ui/views
     "experiment": "without",  # the open one of the laboratory
+    "off": "zero",  # what a head that is switched off puts out: zero or mean
     "instead": "uniform",  # what stands there in place of a head's weights
     "painted": "",  # the keys that the visitor gave the weight to, such as 2,3; from 1
     "fork_step": "",  # where the roads part, counted from 1; empty: where the change begins
@@ -55,6 +56,8 @@ DEFAULTS = {
     "k": "10,0,0;0,10,0;0,0,10;0,0,10",
     "v": "1,0;10,0;100,5;1000,6",
     "unscaled": "",  # 1 where the classroom's products are not divided by the root of the width
+    "heads_by": "leading",  # what the map of all heads shows: a role, or the effect of taking a head away
+    "heads_at": "copied",  # at which characters: copied or edited
     "snapshot": "",  # the training step of the page on growing up; empty: the last
     "film": "",  # 1 while it shows one snapshot after the other
     "batch": "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요.",  # sentences of the masks, one a line

@@ -8,6 +8,7 @@ from ui.texts import LANGUAGES, language, say
 PAGES = (
     "attention",
     "laboratory",
+    "heads",
     "calculation",
     "masks",
     "positions",

@@ -5,6 +5,7 @@ The networks run in processes of their own (``engine``), which also keeps the an
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,10 @@ from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_mode
 from engine.versions import version_on_disk
 from model import Correction, SentenceCorrection
 from model.changes import Change
+from model.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreement
 from model.corrector import DEFAULT_MODEL
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
+from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
 from model.remembered import recall as read_remembered
@@ -36,11 +39,13 @@ __all__ = [
     "SentenceCorrection",
     "StillLoading",
     "contributions",
+    "corpus_agreement",
     "correct",
     "embeddings",
     "engine",
     "grown",
     "head_effects",
+    "head_survey",
     "is_live",
     "is_shipped",
     "list_entries",
@@ -107,6 +112,25 @@ def load_corrector(path: Path | str) -> EngineCorrector:
     return corrector
 
 
+def head_survey(path: Path | str, corrector: EngineCorrector | Remembered) -> HeadSurvey | None:
+    """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
+
+    Raises model.ModelFolderError for a damaged file.
+    """
+    return _of_these_weights(_read_survey, path, HEADS_FILE, corrector)
+
+
+def corpus_agreement(path: Path | str, corrector: EngineCorrector | Remembered) -> CorpusAgreement | None:
+    """How well methods agreed over many edits of the model in this folder; the rest as for ``head_survey``."""
+    return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
+
+
+def _of_these_weights(read, path: Path | str, name: str, corrector):
+    file = Path(path) / name
+    found = read(str(path), file.stat().st_mtime_ns) if file.is_file() else None
+    return found if found is not None and found.fingerprint == corrector.fingerprint else None
+
+
 def recall(path: Path | str) -> Remembered | None:
     """The one answer that is known before the model in this folder is ready; None where there is none."""
     return None if isinstance(path, str) else _recall(str(path), version_on_disk(path))
@@ -133,14 +157,26 @@ def embeddings(text: str, corrector: EngineCorrector | Remembered) -> np.ndarray
     return corrector.ask("embeddings", text)
 
 
-def head_effects(sentence: SentenceCorrection, change: Change, corrector: EngineCorrector | Remembered):
-    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``."""
-    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change))
+def head_effects(
+    sentence: SentenceCorrection,
+    change: Change,
+    corrector: EngineCorrector | Remembered,
+    means: Mapping[str, np.ndarray] | None,
+):
+    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
+    out instead is of ``means``, by kind (L, H, D/H), else zero."""
+    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), *_given(means))
 
 
-def written_without(sentence: SentenceCorrection, heads: tuple, corrector: EngineCorrector | Remembered):
-    """What is written without each of ``heads``, and without all of them: ``head_effects.Without``."""
-    return corrector.ask("written_without", sentence.source, tuple(map(tuple, heads)))
+def written_without(
+    sentence: SentenceCorrection,
+    heads: tuple,
+    corrector: EngineCorrector | Remembered,
+    means: Mapping[str, np.ndarray] | None,
+):
+    """What is written without each of ``heads``, and without all of them: ``head_effects.Without``; ``means`` as for
+    ``head_effects``."""
+    return corrector.ask("written_without", sentence.source, tuple(map(tuple, heads)), *_given(means))
 
 
 def contributions(sentence: SentenceCorrection, change: Change, corrector: EngineCorrector | Remembered):
@@ -171,6 +207,17 @@ def grown(text: str, corrector: EngineCorrector):
     return corrector.ask("grown", text)
 
 
+def _given(means: Mapping[str, np.ndarray] | None) -> tuple:
+    """The argument of a question; none where there are no means, which models of one's own do not take."""
+    if not means:
+        return ()
+    return (tuple((kind, _nested(grid.tolist())) for kind, grid in means.items()),)
+
+
+def _nested(values: object) -> object:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values
+
+
 def _span(change: Change) -> tuple[int, int]:
     return change.source_start, change.source_end
 
@@ -179,6 +226,16 @@ def _span(change: Change) -> tuple[int, int]:
 @st.cache_data(max_entries=64, show_spinner=False)
 def _read_entry(path: str, version: tuple) -> ModelEntry:
     return read_entry(Path(path))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _read_survey(path: str, version: int) -> HeadSurvey | None:
+    return read_head_survey(Path(path))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _read_agreement(path: str, version: int) -> CorpusAgreement | None:
+    return read_agreement(Path(path))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

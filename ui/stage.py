@@ -79,7 +79,8 @@ def show_view(view: View, lens: Lens, popovers: tuple) -> None:
     if options.open:
         with options:
             for setting in view.settings:
-                controls.show(setting)
+                if setting not in view.drawn:
+                    controls.show(setting)
             if view.choose:
                 view.choose(lens)
             overview.choose_order(lens)
@@ -93,7 +94,7 @@ def show_view(view: View, lens: Lens, popovers: tuple) -> None:
             view.draw(lens, values)
     if taking.open:
         with taking:
-            take_away.show(lens, VIEWS)
+            take_away.show(lens, VIEWS, view)
     with st.container(key="more"):
         for note in about(lens):
             markup.paragraph(note, "note")

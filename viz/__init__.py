@@ -4,11 +4,11 @@ from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars
 from viz.calculation import SIGNED, WEIGHT, attention_steps, number_heatmap, number_text
 from viz.contribution_panels import MethodPanel, contribution_panels
-from viz.effect_mosaic import effect_mosaic
 from viz.effect_scatter import attention_effect_scatter
 from viz.embedding_sizes import embedding_sizes
 from viz.growth import growth_curves
 from viz.head_grid import head_grid
+from viz.head_mosaic import head_mosaic, role_mosaic
 from viz.head_tiles import cells_joined
 from viz.hidden import Hidden
 from viz.history import history_curves
@@ -39,11 +39,11 @@ __all__ = [
     "cells_joined",
     "config",
     "contribution_panels",
-    "effect_mosaic",
     "embedding_sizes",
     "explore",
     "growth_curves",
     "head_grid",
+    "head_mosaic",
     "history_curves",
     "number_heatmap",
     "number_text",
@@ -54,5 +54,6 @@ __all__ = [
     "positional_encoding_heatmap",
     "pruning_curve",
     "reliability_curve",
+    "role_mosaic",
     "token_branches",
 ]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.effect_mosaic import EffectHead
+from viz.head_mosaic import MosaicHead
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
@@ -17,10 +17,10 @@ _SCATTER_HEIGHT = 420
 def attention_effect_scatter(
     attention: Sequence[float],
     effects: Sequence[float],
-    heads: Sequence[EffectHead],
+    heads: Sequence[MosaicHead],
     *,
     names: Mapping[str, str] | None = None,
-    chosen: Collection[EffectHead] = (),
+    chosen: Collection[MosaicHead] = (),
     title: str = "",
     attention_title: str = "Attention to the edit (observed)",
     effect_title: str = "Change without the head, in nats (intervened)",
@@ -49,7 +49,7 @@ def attention_effect_scatter(
     return figure
 
 
-def _points(attention, effects, heads) -> tuple[np.ndarray, np.ndarray, list[EffectHead]]:
+def _points(attention, effects, heads) -> tuple[np.ndarray, np.ndarray, list[MosaicHead]]:
     attention, effects = np.asarray(attention, np.float32), np.asarray(effects, np.float32)
     heads = [tuple(head) for head in heads]
     if not attention.shape == effects.shape == (len(heads),):

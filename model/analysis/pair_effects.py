@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from model.analysis.edits import attention_to_edit, changed_rows
-from model.analysis.questions import question_of_change
+from model.analysis.questions import Question, question_of_change
 from model.changes import Change, find_changes
 from model.interventions import Head, Intervention, every_head
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 class PairEffects:
     """N heads in the order of ``heads``; each is taken away alone. In nats; ``written`` is observed, the rest not.
 
+    ``changes``: those of the pair that change a token.
     ``edits``: how log p(fix) - log p(keep) changes where each of E changes begins, as ``HeadEffects.effect``.
     ``copied``: how log p changes of each of C target characters that stand in the source as well.
     ``whole``: how log p of the whole target given the source changes.
@@ -48,17 +51,17 @@ def pair_effects(corrector: Corrector, source: str, target: str) -> PairEffects:
     highest = logits.max(axis=-1, keepdims=True)
     logs = written - highest[..., 0] - np.log(np.exp(logits - highest).sum(axis=-1))
     changes = find_changes(source, target)
+    asked = list(_questions(corrector, source, target, changes))
     copied = ~changed_rows(changes, len(ids[1]))
     copied[-1] = False  # the end mark is no character
     lost = logs[1:] - logs[0]  # (N, T)
-    odds = np.zeros((len(changes), len(interventions)), np.float32)
-    for number, change in enumerate(changes):
-        question = question_of_change(corrector, source, target, change)
+    odds = np.zeros((len(asked), len(interventions)), np.float32)
+    for number, (_, question) in enumerate(asked):
         odds[number] = logits[:, question.row, question.written] - logits[:, question.row, question.instead]
     return PairEffects(
         heads,
-        changes,
-        _attention(corrector, source, target, changes, len(heads)),
+        tuple(change for change, _ in asked),
+        _attention(corrector, source, target, [change for change, _ in asked], len(heads)),
         odds[:, 0] > 0,
         odds[:, 1:] - odds[:, :1],
         lost[:, copied].T,
@@ -66,16 +69,23 @@ def pair_effects(corrector: Corrector, source: str, target: str) -> PairEffects:
     )
 
 
-def _attention(corrector: Corrector, source: str, target: str, changes, count: int) -> np.ndarray:
-    if not changes:
+def _questions(corrector: Corrector, source: str, target: str, changes) -> Iterator[tuple[Change, Question]]:
+    """What each change can be asked; none of one that writes the tokens of the source, such as one emoji for another."""
+    for change in changes:
+        with suppress(ValueError):
+            yield change, question_of_change(corrector, source, target, change)
+
+
+def _attention(corrector: Corrector, source: str, target: str, asked, count: int) -> np.ndarray:
+    if not asked:
         return np.zeros((0, count), np.float32)
-    trace = corrector.trace(source, target)
+    trace, changes = corrector.trace(source, target), find_changes(source, target)
     return np.stack(
         [
             np.concatenate(
                 [attention_to_edit(trace, kind, change, changes).share.ravel() for kind in trace.kinds]
             )
-            for change in changes
+            for change in asked
         ]
     )
 

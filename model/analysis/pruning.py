@@ -30,10 +30,10 @@ def pruning_curve(
 
     ``pairs`` are (wrong, right). Judged is the network's own text, before a ``Corrector`` leaves unsure changes
     undone: greedy decoding writes a text just where each of its tokens is the most probable one after those
-    before it, so that one teacher-forced pass decides. Correct sentences are the right sides.
+    before it, so that one teacher-forced pass decides. Correct sentences are the right sides, each judged once.
     """
     wrong = [pair for pair in pairs if pair[0] != pair[1]]
-    clean = [(right, right) for _, right in pairs]
+    clean = [(right, right) for right in dict.fromkeys(right for _, right in pairs)]
     for count in counts:
         off = Intervention(off=frozenset(order[:count]))
         shares = (_share_written(corrector, some, off, batch) for some in (wrong, clean))

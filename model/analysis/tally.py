@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,6 +19,7 @@ class Estimate(NamedTuple):
     sentences: int
 
 
+@dataclass(eq=False)
 class Tally:
     """Sums of a quantity of any fixed shape, sentence by sentence.
 
@@ -25,10 +27,10 @@ class Tally:
     Techniques", 1977, section 6.3): sum of values over number of rows.
     """
 
-    FIELDS = 5  # sums of: value, count, value², value * count, count²
+    FIELDS: ClassVar[int] = 5  # sums of: value, count, value², value * count, count²
 
-    def __init__(self, sums: np.ndarray, sentences: int = 0):
-        self.sums, self.sentences = sums, sentences
+    sums: np.ndarray  # (FIELDS, …) float64
+    sentences: int = 0
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> Tally:
@@ -42,10 +44,9 @@ class Tally:
             self.sums += np.stack([value, count * ones, value**2, value * count, count**2 * ones])
             self.sentences += 1
 
-    def join(self, other: Tally) -> None:
-        """Take up the sums over other sentences."""
-        self.sums += other.sums
-        self.sentences += other.sentences
+    def __add__(self, other: Tally) -> Tally:
+        """The sums over the sentences of both."""
+        return Tally(self.sums + other.sums, self.sentences + other.sentences)
 
     def estimate(self) -> Estimate:
         value, count, square, mixed, counts = self.sums

@@ -10,6 +10,7 @@ FIGURE = ".js-plotly-plot"
 DIAGRAM = ".diagram svg"
 # page -> (its first picture, whether all of it is in the first screen of a computer)
 PICTURES = {
+    "heads": (FIGURE, True),
     "calculation": (FIGURE, True),
     "masks": (FIGURE, True),
     "positions": (FIGURE, True),

@@ -1,6 +1,7 @@
 """Roles and effects over a corpus: sums by hand, the planted network, and a run that is stopped and goes on."""
 
 import csv
+import io
 import json
 
 import numpy as np
@@ -27,7 +28,7 @@ from model.analysis.roles import (
 from model.analysis.tally import Tally
 from model.interventions import Head, every_head
 from model.survey import Plan, Survey
-from model.survey_files import SurveyFileError, read_pairs, result, table
+from model.survey_files import SurveyFileError, read_given, read_pairs, result, table
 from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG, planted_corrector
 
 PAIRS = (
@@ -159,6 +160,21 @@ def test_heads_that_do_nothing_are_removed_first_and_cost_nothing(survey):
     assert random[6:11, 1].mean() < 1
 
 
+def test_the_curve_is_judged_on_the_last_sentences(planted):
+    unlike = (*PAIRS, ("가나.", "가다."))  # which the planted network never writes
+    survey = Survey(planted, Plan(unlike, effects=1, pruning=1, pruning_step=12, random_orders=0))
+    list(survey.run())
+    found = result(survey)
+    assert found["pruning"]["effect"][0] == [0, 0.0, 1.0]
+    assert (found["pruning_sentences"], found["pruning_right"], found["pruning_overlap"]) == (1, 1, 0)
+
+
+def test_a_change_that_writes_the_same_token_is_asked_nothing(planted):
+    found = pair_effects(planted, "나머거요🙂", "나먹거요🙃")
+    assert [change.right for change in found.changes] == ["먹"]
+    assert found.edits.shape == (1, 12)
+
+
 def test_an_example_shows_the_role(survey):
     found = result(survey)
     place, row = found["examples"]["cross_attention"][NEXT][CODA.layer][CODA.head]
@@ -255,6 +271,18 @@ def test_a_file_of_sentences_is_corrected_first(planted, tmp_path):
     assert read_pairs(file, planted, limit=1) == (((WRONG, RIGHT),), 0)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "given"),
+    [
+        ("a.txt", "가나.\n\n다\n", [("가나.", None), ("다", None)]),
+        ("a.csv", "src,tgt\n가,나\n다,\n", [("가", "나")]),
+        ("a.csv", "text\n가\n다\n", [("가", None), ("다", None)]),
+    ],
+)
+def test_a_visitors_file_holds_texts_or_pairs(name, content, given):
+    assert list(read_given(io.BytesIO(content.encode()), name)) == given
+
+
 def test_files_that_cannot_be_read_are_named(planted, tmp_path, command):
     file = tmp_path / "pairs.csv"
     file.write_text("wrong,right\na,b\n", encoding="utf-8")
@@ -278,12 +306,12 @@ def test_surveys_of_two_halves_are_the_survey_of_the_whole(planted):
         assert half.unpack(surveyed(pairs).packed())
         joined.join(half)
     assert joined.done == whole.done
-    assert joined.tallies.keys() == whole.tallies.keys()
-    for name, tally in whole.tallies.items():
-        assert joined.tallies[name].sentences == tally.sentences
-        np.testing.assert_allclose(joined.tallies[name].sums, tally.sums, atol=1e-5)
-    for name, best in whole.best.items():
-        np.testing.assert_allclose(joined.best[name][[0, 2]], best[[0, 2]], atol=1e-5)
-        for mine, theirs in zip(joined.best[name][1].flat, best[1].flat, strict=True):
-            assert (mine < 0 and theirs < 0) or joined.plan.pairs[int(mine)] == PAIRS[int(theirs)]
+    assert joined.sums.tallies.keys() == whole.sums.tallies.keys()
+    for name, tally in whole.sums.tallies.items():
+        assert joined.sums.tallies[name].sentences == tally.sentences
+        np.testing.assert_allclose(joined.sums.tallies[name].sums, tally.sums, atol=1e-5)
+    for name, best in whole.sums.best.items():
+        np.testing.assert_allclose(joined.sums.best[name][[0, 2]], best[[0, 2]], atol=1e-5)
+        for mine, theirs in zip(joined.sums.best[name][1].flat, best[1].flat, strict=True):
+            assert joined.plan.pairs[int(mine)] == PAIRS[int(theirs)]
     assert set(joined.plan.pairs) <= set(PAIRS)

@@ -42,7 +42,8 @@ def entries(monkeypatch) -> list[ModelEntry]:
 def correctors(monkeypatch, entries) -> dict[str, FakeCorrector]:
     """The model behind each name, for one test."""
     named = {"transformer": FakeCorrector(), "seq2seq": FakeCorrector("recurrent", one_map_trace)}
-    monkeypatch.setattr(loaders, "load_corrector", lambda path: named[path.name])
+    for opened in ("load_corrector", "open_corrector"):
+        monkeypatch.setattr(loaders, opened, lambda path: named[path.name])
     return named
 
 

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 import numpy as np
 import pytest
 
+import viz
 from engine.traced import TracedCorrector
 from model import AttentionTrace
 from model.selection import Selection
@@ -24,7 +25,7 @@ from tests.ui.screen import html as written
 from tests.ui.screen import open_popover
 from ui import texts
 from ui.export import data, page, parts
-from ui.export.parts import Choices
+from ui.export.parts import Choices, Experiment
 from ui.lens import Lens
 from ui.views import VIEWS, take_away
 from ui.views.map_cells import cells_of
@@ -196,6 +197,19 @@ def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
         texts.table("ko")["heatmap_difference_cross_attention"][:20]
         in page.to_html(lens, say_in("ko"), choices).decode()
     )
+
+
+def test_an_open_experiment_stands_behind_everything_that_was_observed():
+    lens = make_lens("고갱")
+    figure = viz.head_mosaic({"cross_attention": np.array([[1.5, -0.25]])})
+    experiment = Experiment("<꺼 보기>", ("말한 것 <1>", "주"), {"without_mosaic": (figure, "칸 <2>")})
+    choices = Choices("ko", "", VALUES, experiment=experiment)
+    written = page.to_html(lens, say_in("ko"), choices).decode()
+    behind = written.partition("<h2>&lt;꺼 보기&gt;</h2>")[2]
+    assert "말한 것 &lt;1&gt;" in behind
+    assert "<h2>" not in behind.partition("<script")[0]
+    assert "without_mosaic" in behind
+    assert len(written) > len(make_html(lens))
 
 
 def test_marks_show_a_change_in_its_place():

@@ -22,9 +22,15 @@ def test_every_page_has_the_line_and_one_name_of_the_product(open_app):
         assert not app.exception
         assert menu(app, "pages").options == [KO[f"{name}_page"] for name in PAGES]
         assert menu(app, "pages").proto.label == KO[f"{page}_page"]
-        level = (
-            1 if page in ("attention", "laboratory", "growing", "table", "trace") else 2
+        alone = (
+            "attention",
+            "laboratory",
+            "heads",
+            "growing",
+            "table",
+            "trace",
         )  # these have no other heading
+        level = 1 if page in alone else 2
         assert html(app).count(f'<h{level} class="product">') == 1
         assert component(app, "address_bar")["step"][0] == ("" if page == PAGES[0] else page)
 

@@ -1,13 +1,23 @@
 """The laboratory, driven without a browser, over a network whose heads were written by hand (``tests/planted.py``)."""
 
+import json
+
 import numpy as np
 import pytest
 
 from engine.questions import QUESTIONS
+from model.analysis.head_effects import head_effects
+from model.changes import find_changes
+from model.corpus_agreement import read_agreement
+from model.folder import ASSETS
+from model.head_survey import HeadSurvey
+from model.survey import Plan, Survey
+from model.survey_files import result
 from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG, planted_corrector
-from tests.ui.screen import figure, figures, html, numbers, setting, told
+from tests.ui.screen import figure, figures, html, numbers, open_popover, setting, told
+from ui import loaders
 from ui.texts import table
-from ui.views import EXPERIMENTS
+from ui.views import EXPERIMENTS, take_away
 
 KO = table("ko")
 
@@ -40,6 +50,62 @@ def test_every_experiment_is_a_tab_and_says_something(open_laboratory):
         assert tabs.options == [KO[f"view_{each.name}"] for each in EXPERIMENTS]
         assert told(app)
         assert len(figures(app)) >= 2, view.name
+
+
+def test_each_setting_has_one_control(open_laboratory):
+    for view in EXPERIMENTS:
+        app = open_popover(open_laboratory(view.name), "view_options")
+        assert not app.exception, view.name
+    assert app.toggle(key="control_twin_difference")
+
+
+def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, planted, monkeypatch):
+    monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: None)
+    (nothing,) = set(figure_text(open_laboratory("without", off="zero")))
+    app = open_laboratory("without", off="mean")
+    assert figure_text(app) == [nothing]  # nobody knows the means
+    app = open_popover(app, "explanation")
+    assert KO["without_no_means"] in html(app)
+    survey = Survey(planted, Plan(((WRONG, RIGHT),), effects=1, pruning=0))
+    list(survey.run())
+    monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: HeadSurvey(result(survey)))
+    app = open_laboratory("without", off="mean")
+    expected = head_effects(
+        planted, WRONG, RIGHT, *find_changes(WRONG, RIGHT), HeadSurvey(result(survey)).means
+    )
+    shown = numbers(app, "without_mosaic", 2)
+    np.testing.assert_allclose(shown, expected.grid("cross_attention"), atol=1e-5)
+    assert figure_text(app) != [nothing]
+    assert KO["without_means"].format(sentences=1) in html(open_popover(app, "explanation"))
+
+
+def figure_text(app) -> list[str]:
+    return [json.dumps(trace.get("z")) for trace in figure(app, "without_mosaic")["data"]][2:3]
+
+
+@pytest.mark.parametrize(("experiment", "count"), [("without", 2), ("sources", 1), ("replace", 0)])
+def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
+    open_laboratory, monkeypatch, experiment, count
+):
+    made = []
+    monkeypatch.setattr(
+        take_away,
+        "page_maker",
+        lambda *arguments: made.append(take_away.experiment(*arguments[::2])) or bytes,
+    )
+    open_popover(open_laboratory(experiment), "taking")
+    assert len(made[-1].figures if made[-1] else ()) == count
+    assert not made[-1] or made[-1].title == KO[f"view_{experiment}"]
+
+
+def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory, monkeypatch):
+    shipped = read_agreement(ASSETS / "transformer")
+    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: shipped)
+    app = open_popover(open_laboratory("sources"), "explanation")
+    first = f"{shipped.methods['attention'].first:.2f}"
+    assert f"{KO['method_attention']} {first}" in html(app)
+    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
+    assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
 
 
 def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laboratory):

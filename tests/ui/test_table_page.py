@@ -8,8 +8,9 @@ from engine.errors import EngineBusyError
 from model.tables import TableError
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
-from ui import tables
-from ui.tables import MOST_ROWS, TableJob, Tables, TooManyRowsError
+from ui import jobs
+from ui.jobs import Jobs
+from ui.tables import MOST_ROWS, TableJob, TooManyRowsError, tables
 from ui.texts import table
 
 KO = table("ko")
@@ -42,21 +43,21 @@ class Network(FakeCorrector):
 
 
 def test_every_row_is_corrected_in_order_and_counted():
-    job = finished(Tables().job(CSV, "class.csv", Network()))
+    job = finished(tables().job(CSV, "class.csv", Network()))
     assert [each.row.number for each in job.done] == [2, 3, 4]
     assert [each.corrected for each in job.done] == ["고객이 왔다", "비가 온다", "=1+고객"]
     assert (job.counts.rows, job.counts.changed) == (3, 2)
 
 
 def test_the_same_file_is_corrected_once_and_another_one_anew():
-    found, network = Tables(), Network()
+    found, network = tables(), Network()
     job = finished(found.job(CSV, "class.csv", network))
     assert found.job(CSV, "again.csv", network) is job
     assert found.job(CSV + "갱".encode(), "class.csv", network) is not job
 
 
 def test_old_files_make_room():
-    found, network = Tables(kept=2), Network()
+    found, network = Jobs(lambda content, name, network: TableJob([], network), kept=2), Network()
     first = found.job(b"a\n", "1.txt", network)
     for number in range(2):
         finished(found.job(f"{number}\n".encode(), "n.txt", network))
@@ -64,9 +65,9 @@ def test_old_files_make_room():
 
 
 def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
-    monkeypatch.setattr(tables.time, "sleep", lambda seconds: None)
-    assert finished(Tables().job(CSV, "a.csv", Network(failing=2))).error is None
-    found, network = Tables(), Network(failing=99)
+    monkeypatch.setattr(jobs.time, "sleep", lambda seconds: None)
+    assert finished(tables().job(CSV, "a.csv", Network(failing=2))).error is None
+    found, network = tables(), Network(failing=99)
     failed = TableJob([], network)
     assert failed.is_over
     job = found.job(CSV, "a.csv", network)
@@ -78,10 +79,10 @@ def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
 
 def test_what_is_no_table_and_what_is_too_much_is_named():
     with pytest.raises(TableError):
-        Tables().job(b"PK\x03\x04", "a.xlsx", Network())
+        tables().job(b"PK\x03\x04", "a.xlsx", Network())
     with pytest.raises(TooManyRowsError):
-        Tables().job("가\n".encode() * (MOST_ROWS + 1), "a.txt", Network())
-    job = finished(Tables().job("가\n".encode() + "나".encode() * 3000, "a.txt", Network()))
+        tables().job("가\n".encode() * (MOST_ROWS + 1), "a.txt", Network())
+    job = finished(tables().job("가\n".encode() + "나".encode() * 3000, "a.txt", Network()))
     assert job.counts.problems == [(2, "too_long")]
 
 

@@ -8,8 +8,9 @@ from viz import (
     MethodPanel,
     attention_effect_scatter,
     contribution_panels,
-    effect_mosaic,
+    head_mosaic,
     pruning_curve,
+    role_mosaic,
 )
 from viz.theme import palette
 
@@ -21,7 +22,7 @@ HEADS = [(kind, *place) for kind, grid in KINDS.items() for place in np.ndindex(
 
 
 def test_each_head_is_a_square_with_its_effect_and_a_marker_that_names_it():
-    figure = effect_mosaic(KINDS, names={"cross": "<c>"}, effect_title="Δ")
+    figure = head_mosaic(KINDS, names={"cross": "<c>"}, value_title="Δ")
     *squares, markers = figure.data
     for trace, grid in zip(squares, KINDS.values(), strict=True):
         np.testing.assert_array_equal(trace.z, grid.astype(np.float32))
@@ -37,7 +38,7 @@ def test_each_head_is_a_square_with_its_effect_and_a_marker_that_names_it():
 
 
 def test_chosen_heads_are_framed_and_the_colours_can_be_fixed():
-    figure = effect_mosaic(KINDS, chosen=[("encoder", 1, 2)], largest=4)
+    figure = head_mosaic(KINDS, chosen=[("encoder", 1, 2)], largest=4)
     (frame,) = figure.layout.shapes
     markers = figure.data[-1]
     place = [tuple(head) for head in markers.customdata].index(("encoder", 1, 2))
@@ -45,9 +46,48 @@ def test_chosen_heads_are_framed_and_the_colours_can_be_fixed():
     assert figure.data[0].zmax == 4
 
 
+def test_values_without_a_sign_begin_at_nothing_and_a_missing_one_is_a_dash():
+    shares = {"cross": np.array([[0.5, np.nan]])}
+    figure = head_mosaic(shares, signed=False, margins={"cross": np.array([[0.125, np.nan]])})
+    squares, dashes, markers = figure.data
+    assert (squares.zmin, squares.zmax) == (0, 0.5)
+    assert [colour for _, colour in squares.colorscale] == list(palette("light").sequential)
+    assert (dashes.x, dashes.y, dashes.text) == ((1,), (0,), ("–",))
+    assert "<b>0.500</b> ± 0.125" in markers.text[0]
+    assert "<b>–</b>" in markers.text[1]
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_each_role_has_a_colour_a_sign_and_a_place_in_the_legend(theme):
+    roles = {"cross": [["own", "none"], ["own", "next"]], "encoder": [["none"] * 2] * 2}
+    labels = {"own": ("=", "copies"), "next": (">", "<next>"), "none": ("~", "no role")}
+    details = {"cross": [["a", "b"], ["c", "<d>"]]}
+    figure = role_mosaic(roles, labels, details=details, theme=theme)
+    assert [trace.name for trace in figure.data if trace.name] == [
+        "= copies",
+        "&gt; &lt;next&gt;",
+        "~ no role",
+    ]
+    signs = {
+        (x, y): trace.text[0]
+        for trace in figure.data
+        if trace.name
+        for x, y in zip(trace.x, trace.y, strict=True)
+    }
+    markers = figure.data[-1]
+    for (kind, layer, head), x, y in zip(markers.customdata, markers.x, markers.y, strict=True):
+        assert signs[x, y] == labels[roles[kind][layer][head]][0].replace(">", "&gt;")
+    assert markers.text[3].endswith("&lt;next&gt;<br>&lt;d&gt;")
+    scale = figure.data[0].colorscale
+    assert scale[0][1] == palette(theme).lines[0] and scale[-1][1] == palette(theme).grid
+    with pytest.raises(ValueError, match=r"label, received \['liaison'\]"):
+        role_mosaic({"cross": [["liaison"]]}, labels)
+    assert not role_mosaic({}, labels).data
+
+
 @pytest.mark.parametrize("empty", [{}, {"cross": np.zeros((0, 0))}])
 def test_no_heads_leave_the_layout(empty):
-    figure = effect_mosaic(empty)
+    figure = head_mosaic(empty)
     assert not figure.data
     assert figure.layout.yaxis.title.text == "Layer"
 
@@ -55,16 +95,17 @@ def test_no_heads_leave_the_layout(empty):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"effects": {"cross": np.zeros(3)}}, r"\(L, H\) and finite, received \(3,\)"),
-        ({"effects": {"cross": np.full((1, 1), np.nan)}}, "finite"),
+        ({"values": {"cross": np.zeros(3)}}, r"\(L, H\) and finite, received \(3,\)"),
+        ({"values": {"cross": np.full((1, 1), np.inf)}}, "finite"),
         ({"chosen": [("cross", 2, 0)]}, "received .*2, 0"),
         ({"largest": 0}, "positive, received 0"),
+        ({"signed": False}, "below 0"),
         ({"theme": "pink"}, "received 'pink'"),
     ],
 )
 def test_mosaic_mistakes_are_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        effect_mosaic(**{"effects": KINDS, **arguments})
+        head_mosaic(**{"values": KINDS, **arguments})
 
 
 @pytest.mark.parametrize("theme", THEMES)

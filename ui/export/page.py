@@ -23,11 +23,13 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
     """The file. It may be made outside of a session, so ``say`` must not need one."""
     moving = parts.moving(lens, say, choices)
     overviews, heatmap = parts.overviews(lens, say), parts.heatmap_part(lens, say, choices)
+    changed = parts.experiment_parts(lens, say, choices)
     sections = [
         *_correction(lens, say, choices.address),
         *_overview(overviews, say),
         *_heatmap(lens, say, choices, heatmap),
         *(section for each in moving for section in _component(each, say)),
+        *_experiment(choices, changed),
     ]
     return document.document(
         language=choices.language,
@@ -35,7 +37,7 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
         title=f"{lens.sentence.text} – {say('product')}",
         body="\n".join(sections),
         no_script=say("take_away_no_script"),
-        components=[*overviews.values(), heatmap, *moving],
+        components=[*overviews.values(), heatmap, *moving, *changed],
     )
 
 
@@ -126,6 +128,17 @@ def _heatmap(lens: Lens, say: Say, choices: Choices, part: Component) -> Iterabl
 def _component(part: Component, say: Say) -> Iterable[str]:
     yield f"<h2>{escape(say(f'take_away_heading_{part.name}'))}</h2>"
     yield document.component(part)
+
+
+def _experiment(choices: Choices, changed: Sequence[Component]) -> Iterable[str]:
+    """What was found by asking the network again stands apart, behind everything that was observed."""
+    if not changed:
+        return
+    told, *notes = choices.experiment.told
+    yield f"<h2>{escape(choices.experiment.title)}</h2>"
+    yield _paragraph(told, "reading intervened")
+    yield from (document.component(part) for part in changed)
+    yield from (_paragraph(note, "note") for note in notes)
 
 
 def _paragraph(text: str, kind: str) -> str:

@@ -32,6 +32,15 @@ Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
 
 
 @dataclass(frozen=True)
+class Experiment:
+    """What the network answered when something was changed, as it stood on the page."""
+
+    title: str
+    told: tuple[str, ...]  # what it says, then the notes
+    figures: Mapping[str, tuple[go.Figure, str]]  # by name, with what each shows in words
+
+
+@dataclass(frozen=True)
 class Choices:
     """The settings of the view that a lens lacks."""
 
@@ -41,6 +50,7 @@ class Choices:
     selected: tuple[int, int] | None = None  # the numbers of the heatmap's chosen cell
     heads: tuple[Head, ...] = ((None, None),)  # drawn as lines
     step: int = 1  # of decoding, counted from 1
+    experiment: Experiment | None = None
 
 
 def heatmap(lens: Lens, say: Say, choices: Choices) -> go.Figure:
@@ -65,6 +75,13 @@ def overviews(lens: Lens, say: Say) -> dict[str, Component]:
         )
         for kind in (trace.kinds if everything else (lens.kind,))
     }
+
+
+def experiment_parts(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
+    found = choices.experiment.figures if choices.experiment else {}
+    return tuple(
+        drawn(name, figure, say, label=label, theme=lens.theme) for name, (figure, label) in found.items()
+    )
 
 
 def overview(lens: Lens, say: Say, kind: str) -> go.Figure:

@@ -6,9 +6,10 @@ import streamlit as st
 from model.tables import TableError
 from model.tables.writing import as_bytes
 from ui import header, markup, models, notices
+from ui.jobs import Jobs
 from ui.live_text import replace
 from ui.look import keep_typed
-from ui.tables import MOST_ROWS, TableJob, Tables, TooManyRowsError
+from ui.tables import MOST_ROWS, TableJob, TooManyRowsError, tables
 from ui.texts import say
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -16,9 +17,9 @@ MEGABYTES = 20
 
 
 @st.cache_resource(show_spinner=False)
-def tables() -> Tables:
+def everybodys() -> Jobs[TableJob]:
     """The files of everybody on this server."""
-    return Tables()
+    return tables()
 
 
 def main() -> None:
@@ -33,7 +34,7 @@ def main() -> None:
     if corrector is None:
         return
     try:
-        job = tables().job(given.getvalue(), given.name, corrector)
+        job = everybodys().job(given.getvalue(), given.name, corrector)
     except TooManyRowsError:
         st.error(say("table_too_many", rows=f"{MOST_ROWS:,}"))
         return

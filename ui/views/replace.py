@@ -167,6 +167,7 @@ VIEW = View(
     SETTINGS,
     notes,
     explain,
+    drawn=SETTINGS,
     intervenes=True,
     lacks=needs.experiment("replaced"),
 )

@@ -1,9 +1,11 @@
 """From what a produced character comes: the same question put to eight methods, beside leaving characters out."""
 
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from ui import figures, loaders
+from model import ModelFolderError
+from ui import figures, loaders, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
@@ -17,25 +19,29 @@ from viz.labels import visible_token
 
 def draw(lens: Lens, values: Values) -> None:
     """One row of bars for each method over the source and what was written before, all on one axis."""
+    for name, figure in figures_of(lens, values).items():
+        figures.draw(figure, name, file_name(lens, name), label=say(f"{name}_label"))
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
+    """The bars; nothing where nothing was changed."""
     change = change_of(lens)
     if change is None:
-        return
+        return {}
     row, found = loaders.contributions(lens.sentence, change, lens.corrector)
-    tokens = [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]]
-    figures.draw(
-        viz.contribution_panels(
-            [
-                viz.MethodPanel(
-                    say(f"method_{each.method}"),
-                    [*each.source, *each.before],
-                    each.intervened,
-                    ""
-                    if agreed is None
-                    else say("sources_agreement", correlation=correlation(agreed.correlation)),
-                )
-                for each, agreed in found
-            ],
-            tokens,
+    panels = [
+        viz.MethodPanel(
+            say(f"method_{each.method}"),
+            [*each.source, *each.before],
+            each.intervened,
+            "" if agreed is None else say("sources_agreement", correlation=correlation(agreed.correlation)),
+        )
+        for each, agreed in found
+    ]
+    return {
+        "sources": viz.contribution_panels(
+            panels,
+            [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]],
             outlined=range(change.source_start, change.source_end),
             split=len(lens.trace.source_tokens),
             observed_name=say("sources_observed"),
@@ -43,11 +49,8 @@ def draw(lens: Lens, values: Values) -> None:
             token_title=say("sources_tokens"),
             value_title=say("sources_share"),
             theme=lens.theme,
-        ),
-        "sources",
-        file_name(lens, "sources"),
-        label=say("sources_label"),
-    )
+        )
+    }
 
 
 def describe(lens: Lens, values: Values) -> str:
@@ -72,7 +75,30 @@ def describe(lens: Lens, values: Values) -> str:
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
-    return [say("sources_note")]
+    return [say("sources_note"), *_over_many(lens)]
+
+
+def _over_many(lens: Lens) -> list[str]:
+    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights."""
+    entry = models.chosen()
+    try:
+        found = entry and loaders.corpus_agreement(entry.path, lens.corrector)
+    except ModelFolderError:
+        return []
+    if not found:
+        return []
+    ranked = sorted(found.methods.items(), key=lambda each: -each[1].first)
+    told = [
+        f"{say(f'method_{name}')} {agreed.first:.2f} ± {agreed.first_margin:.2f}" for name, agreed in ranked
+    ]
+    return [
+        say(
+            "sources_corpus",
+            edits=f"{found.edits:,}",
+            sentences=f"{found.sentences:,}",
+            methods=", ".join(told),
+        )
+    ]
 
 
 def explain(lens: Lens) -> None:
@@ -88,6 +114,7 @@ VIEW = View(
     explain,
     framed=lambda lens: [],
     has_map=False,
+    figures=figures_of,
     intervenes=True,
     lacks=needs.experiment("contributions"),
 )

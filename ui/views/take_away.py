@@ -11,7 +11,7 @@ import streamlit as st
 
 from ui import address, controls, markup, texts
 from ui.export import data, page
-from ui.export.parts import Choices
+from ui.export.parts import Choices, Experiment
 from ui.texts import say
 from ui.views import heatmap, lines, steps
 
@@ -23,8 +23,9 @@ PAGE_MEGABYTES = 1  # what a page weighs before anything is in it: Plotly, and t
 _NAME_LENGTH = 20
 
 
-def show(lens: Lens, views: Iterable[View]) -> None:
-    """Buttons for the files, each made when it is asked for and never written to a disk, and the link."""
+def show(lens: Lens, views: Iterable[View], opened: View) -> None:
+    """Buttons for the files, each made when it is asked for and never written to a disk, and the link. The page has what
+    ``views`` show, and the experiment that is ``opened``, if it is one that has figures."""
     trace = lens.trace
     markup.paragraph(
         say(
@@ -37,16 +38,16 @@ def show(lens: Lens, views: Iterable[View]) -> None:
         ),
         "reading",
     )
-    show_files(lens, views)
+    show_files(lens, views, opened)
     if not lens.from_file:
         show_link()
     st.markdown(say("take_away_idea"))
 
 
-def show_files(lens: Lens, views: Iterable[View]) -> None:
+def show_files(lens: Lens, views: Iterable[View], opened: View) -> None:
     part = data.part_that_fits(lens)
     with st.container(horizontal=True, gap="small"):
-        _offer("html", "text/html", page_maker(lens, views), lens)
+        _offer("html", "text/html", page_maker(lens, views, opened), lens)
         _offer("csv", "text/csv", partial(data.to_csv, lens), lens)
         _offer("json", "application/json", partial(data.to_json, lens), lens)
         _offer("npz", "application/octet-stream", partial(data.to_npz, lens), lens)
@@ -73,7 +74,7 @@ def file_name(text: str, ending: str) -> str:
     return "-".join(["attention", *words]) + f".{ending}"
 
 
-def page_maker(lens: Lens, views: Iterable[View]) -> Callable[[], bytes]:
+def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], bytes]:
     """Makes the HTML later, outside of the session: what only the session knows is looked up now."""
     values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
@@ -83,8 +84,20 @@ def page_maker(lens: Lens, views: Iterable[View]) -> Callable[[], bytes]:
         selected=heatmap.selected_cell(heatmap.cells_for(lens, values["heatmap"])),
         heads=tuple(lines.heads_to_draw(lens)),
         step=steps.first_step(lens),
+        experiment=experiment(lens, opened),
     )
     return partial(page.to_html, lens, partial(say_in, choices.language), choices)
+
+
+def experiment(lens: Lens, opened: View) -> Experiment | None:
+    """What the open view found out by asking the network again; None for a view that does not."""
+    values = controls.values(opened.settings)
+    made = opened.figures(lens, values) if opened.figures else {}
+    if not made:
+        return None
+    told = opened.describe(lens, values), *opened.notes(lens, values)
+    labelled = {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
+    return Experiment(say(f"view_{opened.name}"), told, labelled)
 
 
 def say_in(language: str, key: str, /, **values: object) -> str:

@@ -190,4 +190,4 @@ def explain(lens: Lens) -> None:
     st.markdown(say("twins_idea"))
 
 
-VIEW = View("twins", describe, draw, SETTINGS, notes, explain)
+VIEW = View("twins", describe, draw, SETTINGS, notes, explain, drawn=SETTINGS[:1])

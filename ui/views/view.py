@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import plotly.graph_objects as go
+
 from ui.lens import Lens
 from ui.settings import Setting
 
@@ -29,5 +31,7 @@ class View:
         None  # heads to mark among all; None: those selected
     )
     has_map: bool = True  # whether kind, layer and head decide what it shows
+    drawn: tuple[Setting, ...] = ()  # of its settings those whose controls stand beside the picture
+    figures: Callable[[Lens, Values], dict[str, go.Figure]] | None = None  # for the exported page
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
     lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need

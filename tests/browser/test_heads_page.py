@@ -1,0 +1,66 @@
+"""The page of the heads with the shipped survey: a click leads to a head, nothing moves, and a file is surveyed while one looks."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.visit import choose, click, expect_settings, figure, place_of, serious_violations, settle
+from ui.texts import table
+
+KO = table("ko")
+
+
+def boxes(page: Page) -> list[dict]:
+    """Where the map and the table stand."""
+    places = page.locator(figure("heads_map")), page.get_by_test_id("stDataFrame")
+    return [place.bounding_box() for place in places]
+
+
+def square(page: Page, kind: str, layer: int, head: int) -> tuple[float, float]:
+    """Where on the screen a head's square is; layer and head from 0."""
+    x, y = page.locator(figure("heads_map")).evaluate(
+        """(figure, place) => {
+          const squares = figure._fullData.find(trace => trace.customdata);
+          const at = squares.customdata.findIndex(each => each.join() === place.join());
+          return [squares.x[at], squares.y[at]];
+        }""",
+        [kind, layer, head],
+    )
+    return place_of(page, x, y, "heads_map")
+
+
+def test_a_square_opens_its_head_with_the_sentence_that_shows_it_best(open_page):
+    page = open_page("heads", width=1366, height=768)
+    click(page, square(page, "cross_attention", 0, 2))
+    expect(page.locator("h1")).to_have_text(KO["product"])
+    expect_settings(page, layer="1", head="3", kind=None)  # None: what the page begins with
+    assert page.get_by_role("textbox").first.input_value() not in (
+        "",
+        "학꾜에서 국쑤를 머꼬 집까지 거러갔어요.",
+    )
+    page.go_back()
+    expect(page.locator("h1")).to_have_text(KO["heads_title"])
+
+
+def test_choosing_other_numbers_moves_nothing(open_page):
+    page = open_page("heads?heads_by=next", width=1366, height=768)
+    before = boxes(page)
+    choose(page, "heads_at", KO["heads_at_edited"])
+    expect_settings(page, heads_at="edited")
+    assert boxes(page) == before
+    open_page("heads?heads_by=effect", width=1366, height=768)
+    assert boxes(page) == before
+
+
+def test_a_visitors_own_file_is_surveyed_while_one_looks(open_page):
+    page = open_page("heads", width=1366, height=768)
+    page.locator(".st-key-heads_own button").first.click()
+    content = "손니미 왔는데 방이 업써요.\n집에 갈께요.\n이 문장에는 틀린 곳이 없습니다.\n".encode()
+    page.locator('.st-key-heads_file input[type="file"]').set_input_files(
+        {"name": "class.txt", "mimeType": "text/plain", "buffer": content}
+    )
+    told = KO["heads_made_file"].split("{")[0]
+    expect(page.get_by_text(told).first).to_be_attached()
+    page.keyboard.press("Escape")
+    settle(page)
+    expect(page.locator(figure("heads_map"))).to_be_visible()
+    expect(page.locator(figure("heads_pruning"))).to_have_count(0)
+    assert serious_violations(page) == []

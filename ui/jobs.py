@@ -1,0 +1,84 @@
+"""Files that visitors bring, on their way through the network: in the server's memory alone, and no longer than they are needed.
+
+Whoever drops the same file again, in another tab or after a break, finds what has been done so far.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from ui.loaders import EngineCorrector
+
+MOST_CHARACTERS = 2_000  # of one row, as of a text that is typed
+KEPT = 4  # files
+_PATIENCE = 5  # attempts, a second apart, where the network is busy or has been lost
+
+
+class Job:
+    """Works on one file in a thread; a subclass says how in ``work``, and has its own fields ready before this begins.
+
+    ``work`` asks for a little at a time, so that other visitors are answered in between, and returns early once
+    ``is_stopped``.
+    """
+
+    def __init__(self, corrector: EngineCorrector):
+        self.error: Exception | None = None
+        self.is_stopped = False
+        self._corrector = corrector
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def work(self) -> None:
+        raise NotImplementedError
+
+    def stop(self) -> None:
+        """Go no further."""
+        self.is_stopped = True
+
+    def ask(self, kind: str, *arguments):
+        """The engine's answer; raises EngineError where none comes, however often it is asked."""
+        for _ in range(_PATIENCE - 1):
+            try:
+                return self._corrector.ask(kind, *arguments)
+            except EngineError:
+                time.sleep(1)
+        return self._corrector.ask(kind, *arguments)
+
+    def _run(self) -> None:
+        try:
+            self.work()
+        except Exception as error:  # noqa: BLE001  the page tells it
+            self.error = error
+
+
+Kind = TypeVar("Kind", bound=Job)
+
+
+class Jobs(Generic[Kind]):
+    """The files that were dropped lately, by their content and the model; the oldest one makes room."""
+
+    def __init__(self, begin: Callable[[bytes, str, EngineCorrector], Kind], kept: int = KEPT):
+        self._begin, self._kept = begin, kept
+        self._jobs: OrderedDict[tuple, Kind] = OrderedDict()
+        self._lock = Lock()
+
+    def job(self, content: bytes, name: str, corrector: EngineCorrector) -> Kind:
+        """The job of this file, begun where there is none or where it failed. Raises what ``begin`` raises."""
+        key = hashlib.sha256(content).hexdigest(), name.rpartition(".")[2].lower(), corrector.fingerprint
+        with self._lock:
+            found = self._jobs.get(key)
+            if found is None or found.error is not None:
+                found = self._jobs[key] = self._begin(content, name, corrector)
+            self._jobs.move_to_end(key)
+            while len(self._jobs) > self._kept:
+                _, oldest = self._jobs.popitem(last=False)
+                oldest.stop()
+        return found

@@ -1,0 +1,249 @@
+"""What each head does over many sentences: a map, a table, what is left without heads, and the visitor's own file."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+import viz
+from model import ModelFolderError
+from model.analysis.roles import CLASSES, ROLES
+from model.head_survey import HeadSurvey
+from model.interventions import Head
+from model.tables import TableError
+from ui import address, controls, figures, header, loaders, markup, models, notices
+from ui.components.ticking import run_again_after
+from ui.head_numbers import INTERVENED, LEADING, QUANTITIES, SIGNS, Chosen, role_of_example, table, told
+from ui.jobs import Jobs
+from ui.live_text import replace
+from ui.look import keep_typed
+from ui.surveys import MOST_EFFECTS, MOST_ROWS, SurveyJob, surveys
+from ui.tables import TooManyRowsError
+from ui.texts import say
+
+SECONDS_BETWEEN_LOOKS = 2.0
+MEGABYTES = 2
+TABLE_HEIGHT = 430
+INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # as .told.intervened
+
+
+@st.cache_resource(show_spinner=False)
+def everybodys() -> Jobs[SurveyJob]:
+    """The files of everybody on this server."""
+    return surveys()
+
+
+def main() -> None:
+    header.begin("heads", heading=say("heads_title"))
+    header.tools()
+    by, at, given = choose()
+    entry = models.chosen()
+    if given is None and entry is not None:
+        corrector = loaders.open_corrector(entry.path)  # what lies on the disk need not wait for the network
+    else:
+        corrector = notices.load_corrector(entry)
+    if corrector is None:
+        return
+    if getattr(corrector.config, "architecture", "") != "transformer":
+        st.info(say("heads_cannot"))
+    elif given is not None:
+        show_file(given, corrector, by, at)
+    elif survey := shipped(entry, corrector):
+        made = "heads_made_shipped" if loaders.is_shipped(entry) else "heads_made"
+        show(survey, by, at, say(made, sentences=survey.sentences, effects=survey.effect_sentences))
+        explain()
+    else:
+        st.info(say("heads_none"))
+        explain()
+
+
+def choose():
+    """What the map is coloured by, at which characters, and a file of one's own or None."""
+    quantity, place, own = st.columns([4, 4, 3], vertical_alignment="bottom")
+    with quantity:
+        by = controls.pick("heads_by", list(QUANTITIES), _with_source, LEADING)
+    with place:
+        at = controls.choose("heads_at", list(CLASSES), lambda at: say(f"heads_at_{at}"))
+    with own, st.popover(say("heads_own"), icon=":material/upload_file:", key="heads_own"):
+        markup.paragraph(say("heads_own_lead", rows=MOST_ROWS, effects=MOST_EFFECTS), "note")
+        given = st.file_uploader(
+            say("table_label"), type=["csv", "txt", "xlsx"], max_upload_size=MEGABYTES, key="heads_file"
+        )
+    return by, at, given
+
+
+def _with_source(name: str) -> str:
+    """The name of a quantity, and whether it is observed."""
+    return (
+        f"{say(f'heads_by_{name}')} · {say('heads_intervened' if name in INTERVENED else 'heads_observed')}"
+    )
+
+
+def shipped(entry: loaders.ModelEntry, corrector) -> HeadSurvey | None:
+    """What lies in the model's folder; None where nothing does that can be used."""
+    try:
+        return loaders.head_survey(entry.path, corrector)
+    except ModelFolderError as error:
+        markup.paragraph(str(error), "note")
+        return None
+
+
+def show_file(given, corrector, by: str, at: str) -> None:
+    """The visitor's own file: how far it is, and everything that is found so far."""
+    try:
+        job = everybodys().job(given.getvalue(), given.name, corrector)
+    except TooManyRowsError:
+        st.error(say("table_too_many", rows=MOST_ROWS))
+        return
+    except TableError as error:
+        st.error(say("table_wrong"))
+        markup.paragraph(str(error), "typed")
+        return
+    if not job.given:
+        st.info(say("table_empty"))
+        return
+
+    @st.fragment
+    def progress() -> None:
+        part, done, count = job.progress
+        st.progress(done / max(count, 1), say(f"heads_progress_{part}", done=done, all=count))
+        show(job.found(), by, at, "", may_open=False)
+        if job.is_over:
+            st.rerun()
+        run_again_after(SECONDS_BETWEEN_LOOKS, "heads_tick")
+
+    if not job.is_over:
+        progress()
+        return
+    if job.error is not None:
+        notices.unanswered(job.error)
+    found = job.found()
+    made = {"sentences": found.sentences, "effects": found.effect_sentences, "left_out": job.left_out}
+    show(found, by, at, say("heads_made_file", **made))
+    explain()
+
+
+def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True) -> None:
+    """The map and the table, of what they were ``made``, and the pruning curve where there is one."""
+    if not survey.heads:  # nothing is measured yet, or every sentence was left out
+        markup.paragraph(made, "note")
+        return
+    markup.told(told(survey, by, at), "intervened" if by in INTERVENED else "")
+    left, right = st.columns([42, 58], gap="medium")
+
+    def open_square(point: dict) -> None:
+        match point.get("custom"):
+            case [str(kind), int(layer), int(head)] if Head(kind, layer, head) in survey.heads:
+                open_head(survey, Head(kind, layer, head), by, at)
+
+    with left:
+        figures.draw(
+            map_of(survey, by, at),
+            "heads_map",
+            f"heads-{by}",
+            open_square if may_open else None,
+            label=say("heads_map"),
+        )
+        show_pruning(survey)
+    with right:
+        show_table(survey, by, at, may_open)
+        markup.paragraph(made, "note")
+
+
+def map_of(survey: HeadSurvey, by: str, at: str):
+    """All heads as a figure."""
+    shared = {
+        "names": {kind: say(f"kind_{kind}") for kind in survey.kinds},
+        "layer_title": say("layer_label"),
+        "head_title": say("head_label"),
+        "theme": controls.theme(),
+    }
+    if by != LEADING:
+        chosen = Chosen(survey, by, at)
+        return viz.head_mosaic(
+            chosen.grids("mean"),
+            margins=chosen.grids("margin"),
+            signed=chosen.is_intervened,
+            value_title=chosen.unit,
+            **shared,
+        )
+    layers, heads = survey.shape
+    roles = {
+        kind: [
+            [survey.leading(Head(kind, layer, head), at) for head in range(heads)] for layer in range(layers)
+        ]
+        for kind in survey.kinds
+    }
+    return viz.role_mosaic(roles, {role: (SIGNS[role], say(f"heads_by_{role}")) for role in ROLES}, **shared)
+
+
+def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
+    """Every head with all numbers; choosing a row opens the head."""
+    frame, heads, intervened = table(survey, by, at)
+    markup.paragraph(say("heads_observed_columns"), "kind-observed")
+    markup.paragraph(say("heads_intervened_columns"), "kind-instead")
+
+    def choose_row() -> None:
+        rows = st.session_state["heads_table"]["selection"]["rows"]
+        if rows and rows[0] < len(heads):
+            open_head(survey, heads[rows[0]], by, at)
+
+    numbers = frame.columns[2:]
+    st.dataframe(
+        frame.style.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),
+        hide_index=True,
+        height=TABLE_HEIGHT,
+        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in numbers},
+        **(
+            {"key": "heads_table", "on_select": choose_row, "selection_mode": "single-row"}
+            if may_open
+            else {}
+        ),
+    )
+    markup.paragraph(say("heads_click"), "note")
+
+
+def open_head(survey: HeadSurvey, head: Head, by: str, at: str) -> None:
+    """Lead to the main page: the head, and the sentence in which it plays its role most."""
+    example = survey.example(head, role_of_example(survey, head, by, at))
+    if example is not None:
+        keep_typed(example[0])
+        replace()
+    for name, value in (
+        ("kind", head.kind),
+        ("layer", head.layer + 1),
+        ("head", head.head + 1),
+        ("view", "heatmap"),
+    ):
+        address.put(name, str(value))
+    header.turn_to("attention")
+
+
+def show_pruning(survey: HeadSurvey) -> None:
+    """What is still corrected as heads are taken away."""
+    if not survey.pruning:
+        return
+    markup.paragraph(say("heads_pruning"), "kind-instead")
+    figures.draw(
+        viz.pruning_curve(
+            survey.pruning,
+            main="effect",
+            main_name=say("heads_pruning_main"),
+            others_name=say("heads_pruning_random"),
+            removed_title=say("heads_pruning_removed"),
+            titles=(say("heads_pruning_exact"), say("heads_pruning_untouched")),
+            theme=controls.theme(),
+        ),
+        "heads_pruning",
+        "heads-pruning",
+        label=say("heads_pruning"),
+    )
+    judged = {"ordered": survey.effect_sentences, "judged": survey.judged, "right": survey.judged_right}
+    markup.paragraph(say("heads_pruning_note", **judged, overlap=survey.overlap), "note")
+
+
+def explain() -> None:
+    with st.expander(say("explanation")):
+        st.markdown(say("heads_idea"))
+
+
+main()

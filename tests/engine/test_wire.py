@@ -38,6 +38,9 @@ ASKED = {
     "road_not_taken": (SOURCE, TARGET, 2, "가"),
     "grown": (SOURCE,),
     "table": (("가나", SOURCE),),
+    "head_roles": (((SOURCE, TARGET), ("가나", None)), 0),
+    "head_losses": (((SOURCE, TARGET),),),
+    "abilities": (),
 }
 
 

@@ -8,20 +8,19 @@ import asyncio
 import json
 import time
 import urllib.request
-from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from http.cookiejar import CookieJar
 from urllib.parse import urlencode, urlsplit
 
+from streamlit.proto.AutoRerun_pb2 import AutoRerun
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 TEXT_AREA = "live_text"
-TICKING = "ticking"  # the component by which a page asks to be asked again (``ui/components/ticking.py``)
 ADDRESS_BAR = "address_bar"  # the component by which the page writes its settings into the address
 GONE = (OSError, HTTPException, WebSocketException, TimeoutError)  # what a lost connection raises
 
@@ -47,7 +46,7 @@ class Visitor:
     area: str = ""
     text: str | None = None
     cookies: dict[str, str] = field(default_factory=dict)
-    _ticks: dict[str, asyncio.Task] = field(default_factory=dict)  # by the component's id
+    _timers: list[asyncio.Task] = field(default_factory=list)  # of the fragments that run again and again
     _socket: ClientConnection | None = None
 
     async def open(self, patience: float) -> None:
@@ -81,7 +80,7 @@ class Visitor:
     async def next_run(self, patience: float | None = None) -> Seen:
         """What the next run that comes to its end has drawn, given up or not. TimeoutError where nothing comes
         for ``patience`` seconds; without it there is no limit."""
-        seen, shown, ticking = Seen(), [], set()
+        seen, shown = Seen(), []
         while True:
             raw = await asyncio.wait_for(self._socket.recv(), patience)
             message = ForwardMsg.FromString(raw)
@@ -91,7 +90,12 @@ class Visitor:
                     self.session = message.new_session.initialize.session_id or self.session
                     self.page = message.new_session.page_script_hash
                     shown.clear()
-                    ticking.clear()
+                    if (
+                        not message.metadata.run.fragment_ids
+                    ):  # the page as a whole is run: it says anew what is
+                        self._stop_timers()
+                case "auto_rerun":
+                    self._timers.append(asyncio.create_task(self._run_again_and_again(message.auto_rerun)))
                 case "page_info_changed":
                     self.query = message.page_info_changed.query_string
                 case "delta":
@@ -99,10 +103,6 @@ class Visitor:
                     component = message.delta.new_element.bidi_component
                     if kind == "bidi_component" and component.component_name.endswith(TEXT_AREA):
                         self.area = component.id
-                        continue
-                    if kind == "bidi_component" and component.component_name.endswith(TICKING):
-                        ticking.add(component.id)
-                        self._tick(component.id, message.delta.fragment_id, json.loads(component.json))
                         continue
                     if kind == "bidi_component" and component.component_name.endswith(ADDRESS_BAR):
                         settings = json.loads(component.json)["settings"]
@@ -119,42 +119,29 @@ class Visitor:
                     if status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
                         continue
                     seen.finished = status == ForwardMsg.FINISHED_SUCCESSFULLY
-                    if seen.finished:
-                        self._stop_ticking(but=ticking)
                     seen.shown = "\n".join(shown)
                     return seen
 
     async def close(self) -> None:
-        self._stop_ticking()
+        self._stop_timers()
         if self._socket is not None:
             await self._socket.close()
 
-    def _tick(self, component: str, fragment: str, data: dict) -> None:
-        """Answer, after as many seconds as it says, what asks to be run again."""
+    async def _run_again_and_again(self, wanted: AutoRerun) -> None:
+        """Ask for a fragment as often as its ``run_every`` says."""
+        with suppress(*GONE):  # ``next_run`` tells
+            while True:
+                await asyncio.sleep(wanted.interval)
+                await self._run_script(wanted.fragment_id)
 
-        async def answer() -> None:
-            await asyncio.sleep(data["seconds"])
-            trigger = f"$$STREAMLIT_INTERNAL_KEY_{component}__events"
-            with suppress(*GONE):  # ``next_run`` tells
-                await self._run_script(
-                    fragment, (trigger, json.dumps([{"event": "tick", "value": data["turn"]}]))
-                )
+    def _stop_timers(self) -> None:
+        while self._timers:
+            self._timers.pop().cancel()
 
-        if component in self._ticks:
-            self._ticks[component].cancel()
-        self._ticks[component] = asyncio.create_task(answer())
-
-    def _stop_ticking(self, but: Container[str] = ()) -> None:
-        """What the last run has not drawn again is no longer on the page."""
-        for component in [component for component in self._ticks if component not in but]:
-            self._ticks.pop(component).cancel()
-
-    async def _run_script(self, fragment: str = "", trigger: tuple[str, str] | None = None) -> None:
+    async def _run_script(self, fragment: str = "") -> None:
         message = BackMsg()
         message.rerun_script.fragment_id = fragment
-        if trigger is not None:
-            state = message.rerun_script.widget_states.widgets.add()
-            state.id, state.json_trigger_value = trigger
+        message.rerun_script.is_auto_rerun = bool(fragment)
         message.rerun_script.query_string = self.query
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.context_info.locale = "ko-KR"

@@ -1,7 +1,6 @@
-"""The load program answers a page that asks to be asked again, as a browser does."""
+"""The load program runs a page's fragments again and again where they want it, as a browser does."""
 
 import asyncio
-import json
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -24,45 +23,28 @@ class Page:
     async def close(self):
         pass
 
-    def give(self, message: ForwardMsg) -> None:
-        self.given.put_nowait(message.SerializeToString())
-
-    def draw_ticking(self, turn: int) -> None:
-        message = ForwardMsg()
-        message.delta.fragment_id = "part"
-        component = message.delta.new_element.bidi_component
-        component.component_name, component.id = "here.ticking", "$$ID-1"
-        component.json = json.dumps({"seconds": 0.0, "turn": turn})
-        self.give(message)
-
-    def finish(self, status=ForwardMsg.FINISHED_SUCCESSFULLY) -> None:
-        self.give(ForwardMsg(script_finished=status))
+    def give(self, **message) -> None:
+        self.given.put_nowait(ForwardMsg(**message).SerializeToString())
 
 
-async def a_visit() -> list:
+async def a_visit() -> tuple[list, list, list]:
     page = Page()
     visitor = Visitor("http://127.0.0.1:1", _socket=page)
-    page.draw_ticking(1)
-    page.finish()
+    page.give(auto_rerun={"fragment_id": "part", "interval": 0.01})
+    page.give(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)
     await visitor.next_run()
-    asked = [await page.came.get()]
-    listening = asyncio.create_task(visitor.next_run())
-    page.draw_ticking(2)  # the fragment alone is run, and asks again
-    page.finish(ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-    asked.append(await page.came.get())
-    page.give(ForwardMsg(new_session={"page_script_hash": "0"}))
-    page.finish()  # a run without it
-    await listening
-    asked.append(dict(visitor._ticks))
+    asked = [await page.came.get(), await page.came.get()]
+    during = list(visitor._timers)
+    page.give(new_session={"page_script_hash": "0"})
+    page.give(script_finished=ForwardMsg.FINISHED_SUCCESSFULLY)  # a run without it
+    await visitor.next_run()
+    after = list(visitor._timers)
     await visitor.close()
-    return asked
+    return asked, during, after
 
 
-def test_a_fragment_that_ticks_is_run_again_until_it_is_gone():
-    first, second, left = asyncio.run(a_visit())
-    for turn, asked in enumerate((first, second), start=1):
-        (state,) = asked.widget_states.widgets
-        assert asked.fragment_id == "part"
-        assert state.id == "$$STREAMLIT_INTERNAL_KEY_$$ID-1__events"
-        assert json.loads(state.json_trigger_value) == [{"event": "tick", "value": turn}]
-    assert left == {}
+def test_a_fragment_is_run_again_until_the_page_no_longer_has_it():
+    asked, during, after = asyncio.run(a_visit())
+    assert [(each.fragment_id, each.is_auto_rerun) for each in asked] == [("part", True)] * 2
+    assert len(during) == 1
+    assert after == []

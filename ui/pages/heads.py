@@ -11,7 +11,6 @@ from model.head_survey import HeadSurvey
 from model.interventions import Head
 from model.tables import TableError
 from ui import address, controls, figures, header, loaders, markup, models, notices
-from ui.components.ticking import run_again_after
 from ui.head_numbers import INTERVENED, LEADING, QUANTITIES, SIGNS, Chosen, role_of_example, table, told
 from ui.jobs import Jobs
 from ui.live_text import replace
@@ -102,14 +101,13 @@ def show_file(given, corrector, by: str, at: str) -> None:
         st.info(say("table_empty"))
         return
 
-    @st.fragment
+    @st.fragment(run_every=None if job.is_over else SECONDS_BETWEEN_LOOKS)
     def progress() -> None:
         part, done, count = job.progress
         st.progress(done / max(count, 1), say(f"heads_progress_{part}", done=done, all=count))
         show(job.found(), by, at, "", may_open=False)
         if job.is_over:
             st.rerun()
-        run_again_after(SECONDS_BETWEEN_LOOKS, "heads_tick")
 
     if not job.is_over:
         progress()

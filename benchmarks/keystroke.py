@@ -4,7 +4,7 @@
 
 Needs requirements-dev.txt and Chromium. Server and model are warm: the first keys, which count for nothing, make
 sentences of the same length. Each counted key replaces the last character, so that it makes a sentence that neither
-the model nor the page has met.
+the model nor the page has met. Nothing is counted before the processors are idle.
 
 The clock is the browser's (``keystroke.js``). It starts at the area's ``input`` event; the typing pause ends when the
 browser sends the text. The picture is there when the heatmap's columns spell the new sentence, the overview holds
@@ -17,6 +17,7 @@ import base64
 import os
 import random
 import statistics
+import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,7 +102,7 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
     seen = page.wait_for_function("watch.result()", timeout=120_000).json_value()
     page.wait_for_timeout(500)  # what comes after the picture belongs to this key, too
     at, runs = {}, 0
-    for time, data in wire.messages:
+    for came, data in wire.messages:
         message = ForwardMsg.FromString(data)
         kind = message.WhichOneof("type")
         runs += kind == "new_session"
@@ -112,7 +113,7 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
             and element.bidi_component.component_name == "plot"
         ):
             kind = "figure"
-        at[kind] = seen["sent"] + 1000 * (time - wire.sent)
+        at[kind] = seen["sent"] + 1000 * (came - wire.sent)
     return Update(
         seen["sent"],
         at["new_session"],
@@ -124,6 +125,25 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
         runs,
         *wire.sizes(),
     )
+
+
+def wait_until_idle(share: float = 0.9, seconds: float = 3.0, patience: float = 300.0) -> None:
+    """Until the processors have been idle for ``share`` of some ``seconds``: a worker compiles lengths and makes the
+    laboratory's graphs for a minute or two. Raises TimeoutError on a machine with other work."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        before = _processor_times()
+        time.sleep(seconds)
+        spent = [now - then for now, then in zip(_processor_times(), before, strict=True)]
+        if spent[3] > share * sum(spent):
+            return
+    raise TimeoutError("the processors have other work")
+
+
+def _processor_times() -> list[int]:
+    """User, nice, system, idle and further times of all processors, as proc(5) counts them."""
+    line = Path("/proc/stat").read_text("ascii").splitlines()[0]
+    return [int(part) for part in line.split()[1:]]
 
 
 def report(keys: list[Update], wire_at_start: tuple[int, int], resources: int) -> None:
@@ -169,7 +189,7 @@ def main(keys, tokens, port):
         page.get_by_label("고칠 글").fill(text)
         page.wait_for_timeout(8_000)
         expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=120_000)
-        page.wait_for_timeout(8_000)  # the lengths are compiled
+        wait_until_idle()
         updates = [type_key(page, wire, character) for character in characters][WARMING:]
         click.echo(f"{os.cpu_count()} processors, Chromium {browser.version}, {tokens} tokens, {keys} keys")
         report(updates, first, wire.resources)

@@ -89,10 +89,10 @@ def role_mosaic(
     if strange := sorted(found - set(labels)):
         raise ValueError(f"each role should have a label, received {strange}")
     order = list(labels)
-    colours = palette(theme).lines[: len(order) - 1]
-    if len(order) > len(colours) + 1:
-        raise ValueError(f"at most {len(colours) + 1} roles have colours, received {len(order)}")
-    colours = [*colours, palette(theme).grid]
+    lines = palette(theme).lines[: len(order) - 1]
+    if len(order) > len(lines) + 1:
+        raise ValueError(f"at most {len(lines) + 1} roles have colours, received {len(order)}")
+    colours = [*lines, palette(theme).grid]
     grids = {kind: [[order.index(role) for role in row] for row in grid] for kind, grid in roles.items()}
     info = _mosaic_info(grids, names, (), None)
     figure = go.Figure(layout=_mosaic_layout(info, title, layer_title, theme))
@@ -102,17 +102,11 @@ def role_mosaic(
         if role in found:
             figure.add_trace(_role_signs(info, number, labels[role], colours[number], theme))
     if info.kinds:
-        told = [
-            "<br>".join(
-                template_text(text)
-                for text in (
-                    labels[roles[kind][layer][head]][1],
-                    (details or {}).get(kind, ()) and details[kind][layer][head],
-                )
-                if text
-            )
-            for kind, layer, head in info.heads
-        ]
+        told = []
+        for kind, layer, head in info.heads:
+            more = details[kind][layer][head] if details and kind in details else ""
+            parts = labels[roles[kind][layer][head]][1], more
+            told.append("<br>".join(template_text(text) for text in parts if text))
         figure.add_trace(_square_markers(info, (layer_title, head_title), told))
     return figure
 

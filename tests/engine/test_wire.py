@@ -3,6 +3,7 @@
 import io
 import json
 import pickle
+import shutil
 import zipfile
 
 import numpy as np
@@ -71,6 +72,8 @@ def plain(value):
 @pytest.fixture(scope="module")
 def growing(tiny_corrector, tiny_network):
     save_snapshot(tiny_corrector.folder, tiny_network, 3)
+    yield
+    shutil.rmtree(tiny_corrector.folder / "snapshots")  # the folder serves other tests, too
 
 
 def test_every_question_is_tried_here():

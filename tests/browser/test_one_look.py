@@ -439,7 +439,7 @@ HOSTILE = {
     "numbers that are none": "²",
     "numbers out of range": "99999999999999999999",
     "negative numbers": "-1",
-    "lists": ",".join(["1"] * 500),
+    "lists": ",".join(["1"] * 200),  # of all settings together, as long as a server still reads
     "pairs": "9999,9999",
     "markup": "<script>document.title='hacked'</script>**x**{0}{name}",
     "infinities": "nan",

@@ -1,6 +1,7 @@
 """The load program runs a page's fragments again and again where they want it, as a browser does."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -44,7 +45,8 @@ async def a_visit() -> tuple[list, list, list]:
 
 
 def test_a_fragment_is_run_again_until_the_page_no_longer_has_it():
-    asked, during, after = asyncio.run(a_visit())
+    with ThreadPoolExecutor(1) as pool:  # the browser tests keep a loop running in this thread
+        asked, during, after = pool.submit(lambda: asyncio.run(a_visit())).result()
     assert [(each.fragment_id, each.is_auto_rerun) for each in asked] == [("part", True)] * 2
     assert len(during) == 1
     assert after == []

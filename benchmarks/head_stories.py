@@ -156,15 +156,10 @@ def figures(language: str, survey: HeadSurvey, sentence, stories: dict[str, Head
 
     names = {"names": {kind: say(f"kind_{kind}") for kind in survey.kinds}}
     names |= {"layer_title": say("layer_label"), "head_title": say("head_label")}
-    layers, heads = survey.shape
-    roles = {
-        kind: [[survey.leading(Head(kind, layer, head)) for head in range(heads)] for layer in range(layers)]
-        for kind in survey.kinds
-    }
     labels = {role: (sign, say(f"heads_by_{role}")) for role, sign in SIGNS.items()}
     effects = {kind: survey.effect(kind, EDITED).mean for kind in survey.kinds}
     found = {
-        "heads-roles": (viz.role_mosaic(roles, labels, **names), 640),
+        "heads-roles": (viz.role_mosaic(survey.leading_roles(), labels, **names), 640),
         "heads-effects": (viz.head_mosaic(effects, value_title=say("heads_unit_nats"), **names), 640),
         "heads-pruning": (
             viz.pruning_curve(

@@ -79,6 +79,17 @@ class HeadSurvey:
         means = {role: float(each.mean[head.layer, head.head]) for role, each in known.items()}
         return leading_role(means, {role: each.chance for role, each in known.items()})
 
+    def leading_roles(self, name: str = COPIED) -> dict[str, list[list[str]]]:
+        """By kind, for each layer the leading role of each head."""
+        layers, heads = self.shape
+        return {
+            kind: [
+                [self.leading(Head(kind, layer, head), name) for head in range(heads)]
+                for layer in range(layers)
+            ]
+            for kind in self.kinds
+        }
+
     def example(self, head: Head, role: str) -> tuple[str, int] | None:
         """The sentence, as it was typed, in which the head plays the role most, and the row there."""
         grid = self._examples.get(head.kind, {}).get(role)

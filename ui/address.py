@@ -100,6 +100,14 @@ def put(name: str, value: str) -> None:
         _view()[name] = value
 
 
+def put_head(layer: int, head: int, kind: str | None = None) -> None:
+    """Look at this head from now on, of ``kind`` where one is given; both count from 0."""
+    if kind is not None:
+        put("kind", kind)
+    put("layer", str(layer + 1))
+    put("head", str(head + 1))
+
+
 def get_number(name: str, lowest: int, highest: int) -> int:
     """The setting as a whole number; one that is none, or is out of range, falls back to the default."""
     for text in (get(name), DEFAULTS[name]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -20,6 +20,21 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 2_000  # of one row, as of a text that is typed
 KEPT = 4  # files
 _PATIENCE = 5  # attempts, a second apart, where the network is busy or has been lost
+
+
+class TooManyRowsError(ValueError):
+    """The file has more rows than a page takes."""
+
+
+Item = TypeVar("Item")
+
+
+def at_most(rows: Iterable[Item], most: int) -> Iterator[Item]:
+    """The rows of a file. Raises TooManyRowsError where there are more than ``most``; the rest is not read."""
+    for number, row in enumerate(rows):
+        if number == most:
+            raise TooManyRowsError(f"a file should have at most {most:,} rows, received more")
+        yield row
 
 
 class Job:

@@ -11,6 +11,7 @@ from model.hangul import is_hangul
 from model.sentences import split_sentences
 from ui import loaders, loading, markup, models
 from ui.components.correction import LEAST_OFFERED
+from ui.jobs import Jobs, TooManyRowsError
 from ui.texts import say
 
 
@@ -37,6 +38,20 @@ def load_corrector(
     except loaders.EngineError as error:
         unanswered(error)
         return None
+
+
+def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector):
+    """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read."""
+    from model.tables import TableError
+
+    try:
+        return jobs.job(given.getvalue(), given.name, corrector)
+    except TooManyRowsError:
+        st.error(say("table_too_many", rows=f"{most_rows:,}"))
+    except TableError as error:
+        st.error(say("table_wrong"))
+        markup.paragraph(str(error), "typed")
+    return None
 
 
 @contextmanager

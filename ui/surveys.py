@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import Given, read_given, result
-from ui.jobs import MOST_CHARACTERS, Job, Jobs
-from ui.tables import TooManyRowsError
+from ui.jobs import MOST_CHARACTERS, Job, Jobs, at_most
 
 if TYPE_CHECKING:
     from ui.loaders import EngineCorrector
@@ -72,9 +71,5 @@ def surveys() -> Jobs[SurveyJob]:
 
 
 def _given(content: bytes, name: str) -> list[Given]:
-    given = []
-    for row in read_given(io.BytesIO(content), name):
-        if len(given) == MOST_ROWS:
-            raise TooManyRowsError(f"a file should have at most {MOST_ROWS} rows, received more")
-        given.append(row)
+    given = at_most(read_given(io.BytesIO(content), name), MOST_ROWS)
     return [row for row in given if all(len(text or "") <= MOST_CHARACTERS for text in row)]

@@ -7,17 +7,13 @@ import time
 from typing import TYPE_CHECKING
 
 from model.tables import CorrectedRow, Counts, Row, read_rows
-from ui.jobs import MOST_CHARACTERS, Job, Jobs
+from ui.jobs import MOST_CHARACTERS, Job, Jobs, at_most
 
 if TYPE_CHECKING:
     from ui.loaders import EngineCorrector
 
 MOST_ROWS = 10_000  # of one file; the command takes any number
 TOGETHER = 48  # rows of one question; between two of them others are answered
-
-
-class TooManyRowsError(ValueError):
-    """The file has more rows than a page takes."""
 
 
 class TableJob(Job):
@@ -57,9 +53,7 @@ def tables() -> Jobs[TableJob]:
 
 
 def _rows(content: bytes, name: str) -> list[Row]:
-    rows = []
-    for row in read_rows(io.BytesIO(content), name):
-        if len(rows) == MOST_ROWS:
-            raise TooManyRowsError(f"a file should have at most {MOST_ROWS:,} rows, received more")
-        rows.append(row if len(row.text) <= MOST_CHARACTERS else Row(row.number, "", "too_long"))
-    return rows
+    return [
+        row if len(row.text) <= MOST_CHARACTERS else Row(row.number, "", "too_long")
+        for row in at_most(read_rows(io.BytesIO(content), name), MOST_ROWS)
+    ]

@@ -15,8 +15,8 @@ from tests.planted import CODA, COPY, planted_corrector
 from tests.ui.screen import decode, figure, figures, html, messages, send, setting, told
 from ui import loaders, surveys
 from ui.head_numbers import QUANTITIES, SIGNS
+from ui.jobs import TooManyRowsError
 from ui.surveys import MOST_ROWS
-from ui.tables import TooManyRowsError
 from ui.texts import table
 from ui.views.without import named
 

@@ -9,8 +9,8 @@ from model.tables import TableError
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
 from ui import jobs
-from ui.jobs import Jobs
-from ui.tables import MOST_ROWS, TableJob, TooManyRowsError, tables
+from ui.jobs import Jobs, TooManyRowsError
+from ui.tables import MOST_ROWS, TableJob, tables
 from ui.texts import table
 
 KO = table("ko")

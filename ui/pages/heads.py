@@ -9,14 +9,12 @@ from model import ModelFolderError
 from model.analysis.roles import CLASSES, ROLES
 from model.head_survey import HeadSurvey
 from model.interventions import Head
-from model.tables import TableError
 from ui import address, controls, figures, header, loaders, markup, models, notices
 from ui.head_numbers import INTERVENED, LEADING, QUANTITIES, SIGNS, Chosen, role_of_example, table, told
 from ui.jobs import Jobs
 from ui.live_text import replace
 from ui.look import keep_typed
 from ui.surveys import MOST_EFFECTS, MOST_ROWS, SurveyJob, surveys
-from ui.tables import TooManyRowsError
 from ui.texts import say
 
 SECONDS_BETWEEN_LOOKS = 2.0
@@ -88,14 +86,8 @@ def shipped(entry: loaders.ModelEntry, corrector) -> HeadSurvey | None:
 
 def show_file(given, corrector, by: str, at: str) -> None:
     """The visitor's own file: how far it is, and everything that is found so far."""
-    try:
-        job = everybodys().job(given.getvalue(), given.name, corrector)
-    except TooManyRowsError:
-        st.error(say("table_too_many", rows=MOST_ROWS))
-        return
-    except TableError as error:
-        st.error(say("table_wrong"))
-        markup.paragraph(str(error), "typed")
+    job = notices.job_of(everybodys(), given, MOST_ROWS, corrector)
+    if job is None:
         return
     if not job.given:
         st.info(say("table_empty"))
@@ -164,14 +156,9 @@ def map_of(survey: HeadSurvey, by: str, at: str):
             value_title=chosen.unit,
             **shared,
         )
-    layers, heads = survey.shape
-    roles = {
-        kind: [
-            [survey.leading(Head(kind, layer, head), at) for head in range(heads)] for layer in range(layers)
-        ]
-        for kind in survey.kinds
-    }
-    return viz.role_mosaic(roles, {role: (SIGNS[role], say(f"heads_by_{role}")) for role in ROLES}, **shared)
+    return viz.role_mosaic(
+        survey.leading_roles(at), {role: (SIGNS[role], say(f"heads_by_{role}")) for role in ROLES}, **shared
+    )
 
 
 def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
@@ -206,13 +193,8 @@ def open_head(survey: HeadSurvey, head: Head, by: str, at: str) -> None:
     if example is not None:
         keep_typed(example[0])
         replace()
-    for name, value in (
-        ("kind", head.kind),
-        ("layer", head.layer + 1),
-        ("head", head.head + 1),
-        ("view", "heatmap"),
-    ):
-        address.put(name, str(value))
+    address.put_head(head.layer, head.head, head.kind)
+    address.put("view", "heatmap")
     header.turn_to("attention")
 
 

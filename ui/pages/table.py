@@ -3,13 +3,12 @@
 import pandas as pd
 import streamlit as st
 
-from model.tables import TableError
 from model.tables.writing import as_bytes
 from ui import header, markup, models, notices
 from ui.jobs import Jobs
 from ui.live_text import replace
 from ui.look import keep_typed
-from ui.tables import MOST_ROWS, TableJob, TooManyRowsError, tables
+from ui.tables import MOST_ROWS, TableJob, tables
 from ui.texts import say
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -33,14 +32,8 @@ def main() -> None:
         return
     if corrector is None:
         return
-    try:
-        job = everybodys().job(given.getvalue(), given.name, corrector)
-    except TooManyRowsError:
-        st.error(say("table_too_many", rows=f"{MOST_ROWS:,}"))
-        return
-    except TableError as error:
-        st.error(say("table_wrong"))
-        markup.paragraph(str(error), "typed")
+    job = notices.job_of(everybodys(), given, MOST_ROWS, corrector)
+    if job is None:
         return
     if not job.rows:
         st.info(say("table_empty"))

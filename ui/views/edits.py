@@ -122,9 +122,7 @@ def place_of(lens: Lens, found: LeadingHead) -> str:
 
 def open_head(layer: int, head: int) -> None:
     """Let everything below show this head of the attention from decoder to encoder."""
-    address.put("kind", KIND)
-    address.put("layer", str(layer + 1))
-    address.put("head", str(head + 1))
+    address.put_head(layer, head, KIND)
 
 
 def show_bars(

@@ -120,8 +120,7 @@ def open_tile(point: dict) -> None:
     """Make the head of a chosen tile the one that the page looks at; a point that is none changes nothing."""
     custom = point.get("custom")
     if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
-        address.put("layer", str(custom[0] + 1))
-        address.put("head", str(custom[1] + 1))
+        address.put_head(*custom)
 
 
 def describe(lens: Lens, ranking: Ranking) -> str:

@@ -102,9 +102,7 @@ def open_head(point: dict) -> None:
     """Make the head of a chosen square the one that the pages look at; a point that is none changes nothing."""
     match point.get("custom"):
         case [str(kind), int(layer), int(head)] if kind in ATTENTION_KINDS:
-            address.put("kind", kind)
-            address.put("layer", str(layer + 1))
-            address.put("head", str(head + 1))
+            address.put_head(layer, head, kind)
 
 
 def describe(lens: Lens, values: Values) -> str:

@@ -1,6 +1,7 @@
 """What the tests of several rooms share: one tiny network with seeded weights, never a trained one."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,15 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 WRITABLE = " .,!?ㅋㅠ전오래쓸수있는게필요해요손님이왔방없으면어떡가나다라마바"
 TINY_CHARACTERS = sorted({*"0123456789abcok", *WRITABLE})
 SEED, END_BIAS = 2, 4.0
+
+
+def pytest_collection_modifyitems(items):
+    """In several processes (``pytest -n 2 --dist loadgroup``) the tests of a file stay together, and so do all that
+    need the browser: they share one server."""
+    browser = Path(__file__).parent / "browser"
+    for item in items:
+        group = "browser" if item.path.is_relative_to(browser) else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
@@ -56,6 +66,17 @@ def fill_with_noise(network, tokenizer, seed: int, end_bias: float) -> None:
     bias[tokenizer.encode_target(WRITABLE)] = 0
     bias[END_ID] = end_bias
     network.embedding.output_bias.assign(bias)
+
+
+@pytest.fixture(scope="session")
+def planted():
+    """The network of ``tests/planted.py``. It answers questions as a worker does, but in this process."""
+    from engine.questions import QUESTIONS
+    from tests.planted import planted_corrector
+
+    corrector = planted_corrector()
+    corrector.ask = lambda kind, *arguments: QUESTIONS[kind](corrector, *arguments)
+    return corrector
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,11 @@
 """The app as a visitor meets it: one server with the shipped model and one browser for all tests."""
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.serving import serving
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
@@ -46,46 +47,79 @@ def browser():
         browser.close()
 
 
+class Pages:
+    """The pages of visitors who prefer light and of those who prefer dark.
+
+    A page that a test has left goes to the next one: a new one would compile the app's scripts again, which takes more
+    of a processor's time than most tests.
+    """
+
+    def __init__(self, browser: Browser):
+        self._contexts = {colour: browser.new_context(color_scheme=colour) for colour in ("light", "dark")}
+        self._left: dict[str, list[Page]] = {colour: [] for colour in self._contexts}
+
+    def take(self, colour: str) -> Page:
+        return self._left[colour].pop() if self._left[colour] else self.new(colour)
+
+    def new(self, colour: str) -> Page:
+        return self._contexts[colour].new_page()
+
+    def give_back(self, page: Page, colour: str) -> None:
+        """Leave ``page`` as a new one would be."""
+        if page.is_closed():
+            return
+        page.mouse.move(0, 0)
+        page.evaluate("sessionStorage.clear()")
+        page.goto("about:blank")
+        self._left[colour].append(page)
+
+
 @pytest.fixture(scope="session")
-def contexts(browser):
-    """One visitor who prefers light and one who prefers dark; each loads the app's files once."""
-    return {colour: browser.new_context(color_scheme=colour) for colour in ("light", "dark")}
+def pages(browser):
+    return Pages(browser)
 
 
 @pytest.fixture
-def open_page(server, contexts):
+def open_page(server, pages):
     """Opens the app: ``open_page("?lang=en", width=390)``. The page remembers what it asked for outside.
 
     An error in one of its scripts that nothing caught fails the test. ``late`` answers of the server wait where the test says so.
     """
-    pages, errors = [], []
+    with ExitStack() as after:
+        errors = []
 
-    def open_at(
-        path: str = "",
-        *,
-        width: int = 1280,
-        height: int = 900,
-        colour: str = "light",
-        late: LateAnswers | None = None,
-    ) -> Page:
-        page = contexts[colour].new_page()
-        pages.append(page)
-        page.set_viewport_size({"width": width, "height": height})
-        page.set_default_timeout(PATIENCE)
-        page.requested_elsewhere = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("request", lambda request: note_elsewhere(page, request.url, server))
-        page.on("websocket", lambda socket: note_elsewhere(page, socket.url, server.replace("http", "ws")))
-        if late:
-            page.route_web_socket("**/_stcore/stream", late.stand_between)
-        page.goto(f"{server}/{path}")
-        page.wait_for_selector("h1")
-        settle(page)
-        return page
+        def open_at(
+            path: str = "",
+            *,
+            width: int = 1280,
+            height: int = 900,
+            colour: str = "light",
+            late: LateAnswers | None = None,
+        ) -> Page:
+            if late:  # nothing takes a page's socket from it again
+                page = pages.new(colour)
+                page.route_web_socket("**/_stcore/stream", late.stand_between)
+                after.callback(page.close)
+            else:
+                page = pages.take(colour)
+                after.callback(pages.give_back, page, colour)
+            page.requested_elsewhere = []
+            listeners = {
+                "pageerror": lambda error: errors.append(str(error)),
+                "request": lambda request: note_elsewhere(page, request.url, server),
+                "websocket": lambda socket: note_elsewhere(page, socket.url, server.replace("http", "ws")),
+            }
+            for event, listener in listeners.items():
+                page.on(event, listener)
+                after.callback(page.remove_listener, event, listener)
+            page.set_viewport_size({"width": width, "height": height})
+            page.set_default_timeout(PATIENCE)
+            page.goto(f"{server}/{path}")
+            page.wait_for_selector("h1")
+            settle(page)
+            return page
 
-    yield open_at
-    for page in pages:
-        page.close()
+        yield open_at
     assert errors == []
 
 

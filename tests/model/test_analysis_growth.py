@@ -3,11 +3,10 @@
 import numpy as np
 
 from model.analysis.growth import copying_shares, found_at
-from tests.planted import COPY, DECOY, RIGHT, WRONG, planted_corrector
+from tests.planted import COPY, DECOY, RIGHT, WRONG
 
 
-def test_the_planted_copy_looks_where_a_copy_would_and_the_decoy_does_not():
-    planted = planted_corrector()
+def test_the_planted_copy_looks_where_a_copy_would_and_the_decoy_does_not(planted):
     trace = planted.trace(WRONG, RIGHT)
     (shares,) = copying_shares("cross_attention", [WRONG], [RIGHT], [trace])
     assert shares[COPY.layer, COPY.head] > 0.99

@@ -16,15 +16,10 @@ from model.analysis.integrated import TOLERATED_GAP, integrate
 from model.analysis.questions import question_of_change, question_of_row
 from model.changes import find_changes
 from model.tokenizer import START_ID, pad
-from tests.planted import CAUSE, RIGHT, ROW, WRONG, planted_corrector
+from tests.planted import CAUSE, RIGHT, ROW, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 SEEN = ["attention", "norms", "rollout", "alti"]  # shares of the pass as it was
-
-
-@pytest.fixture(scope="module")
-def planted():
-    return planted_corrector()
 
 
 @pytest.fixture(scope="module")

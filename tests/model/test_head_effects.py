@@ -8,12 +8,7 @@ from model.analysis.questions import ask, question_of_change, question_of_row
 from model.analysis.ranks import rank_correlation, ranks, shared_top, top
 from model.changes import find_changes
 from model.interventions import Head, Intervention
-from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG, planted_corrector
-
-
-@pytest.fixture(scope="module")
-def planted():
-    return planted_corrector()
+from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG
 
 
 @pytest.fixture(scope="module")

@@ -14,21 +14,21 @@ from model.interventions import every_head
 from model.survey import Plan, Survey
 from model.survey_files import result
 from tests.model.test_survey import PAIRS
-from tests.planted import CODA, COPY, planted_corrector
+from tests.planted import CODA, COPY
 
 SHIPPED = ASSETS / "transformer"
 
 
 @pytest.fixture(scope="module")
-def planted():
-    survey = Survey(planted_corrector(), Plan(PAIRS, effects=4, pruning=1, pruning_step=12, random_orders=1))
+def surveyed(planted):
+    survey = Survey(planted, Plan(PAIRS, effects=4, pruning=1, pruning_step=12, random_orders=1))
     list(survey.run())
     return survey
 
 
-def test_the_planted_heads_are_read_again(planted):
-    found = HeadSurvey(json.loads(json.dumps(result(planted))))
-    assert found.heads == list(every_head(planted.corrector.config))
+def test_the_planted_heads_are_read_again(surveyed):
+    found = HeadSurvey(json.loads(json.dumps(result(surveyed))))
+    assert found.heads == list(every_head(surveyed.corrector.config))
     assert found.leading(COPY) == OWN
     assert found.leading(CODA) == found.leading(CODA, EDITED) == NEXT
     assert found.role("decoder_attention", NEXT, COPIED) is None
@@ -39,14 +39,14 @@ def test_the_planted_heads_are_read_again(planted):
     assert found.means[CODA.kind].shape == (2, 2, 32)
 
 
-def test_a_survey_that_has_just_begun_has_no_heads(planted):
-    begun = HeadSurvey(result(Survey(planted.corrector, Plan((), 4, 0))))
+def test_a_survey_that_has_just_begun_has_no_heads(surveyed):
+    begun = HeadSurvey(result(Survey(surveyed.corrector, Plan((), 4, 0))))
     assert (begun.heads, begun.shape) == ([], (0, 0))
 
 
-def test_no_file_and_a_damaged_one(planted, tmp_path):
+def test_no_file_and_a_damaged_one(surveyed, tmp_path):
     assert read_head_survey(tmp_path) is None
-    good = result(planted)
+    good = result(surveyed)
     for damaged in (
         "",
         "[]",

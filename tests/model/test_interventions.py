@@ -8,15 +8,10 @@ from model.interventions import Head, Intervention, ZeroedValue, every_head
 from model.laboratory import Laboratory
 from model.passes import compile_halves
 from model.tokenizer import START_ID, pad
-from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG, planted_corrector
+from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 NOTHING = Intervention()
-
-
-@pytest.fixture(scope="module")
-def planted():
-    return planted_corrector()
 
 
 @pytest.fixture(scope="module")

@@ -15,12 +15,7 @@ from model.analysis.replacing import (
 )
 from model.changes import find_changes
 from model.interventions import Head
-from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG, planted_corrector
-
-
-@pytest.fixture(scope="module")
-def planted():
-    return planted_corrector()
+from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG
 
 
 def replaced(planted, head, **more):

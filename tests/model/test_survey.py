@@ -29,7 +29,7 @@ from model.analysis.tally import Tally
 from model.interventions import Head, every_head
 from model.survey import Plan, Survey
 from model.survey_files import SurveyFileError, read_given, read_pairs, result, table
-from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG, planted_corrector
+from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG
 
 PAIRS = (
     (WRONG, RIGHT),
@@ -38,11 +38,6 @@ PAIRS = (
     ("가나다라어요.", "가나다라어요."),
     ("라머거머거어.", "라먹거먹거어."),
 )
-
-
-@pytest.fixture(scope="module")
-def planted():
-    return planted_corrector()
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,12 @@ import time
 import numpy as np
 import pytest
 
-from engine.questions import QUESTIONS
 from model import ModelFolderError
 from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import result
 from tests.model.test_survey import PAIRS
-from tests.planted import CODA, COPY, planted_corrector
+from tests.planted import CODA, COPY
 from tests.ui.screen import decode, figure, figures, html, messages, send, setting, told
 from ui import loaders, surveys
 from ui.head_numbers import QUANTITIES, SIGNS
@@ -22,14 +21,6 @@ from ui.views.without import named
 
 KO = table("ko")
 CSV = "src,tgt\n" + "".join(f"{source},{target}\n" for source, target in PAIRS)
-
-
-@pytest.fixture(scope="module")
-def planted():
-    """It answers questions as a worker does, but in this process."""
-    corrector = planted_corrector()
-    corrector.ask = lambda kind, *arguments: QUESTIONS[kind](corrector, *arguments)
-    return corrector
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 
-from engine.questions import QUESTIONS
 from model.analysis.head_effects import head_effects
 from model.changes import find_changes
 from model.corpus_agreement import read_agreement
@@ -13,21 +12,13 @@ from model.folder import ASSETS
 from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import result
-from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG, planted_corrector
+from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, setting, told
 from ui import loaders
 from ui.texts import table
 from ui.views import EXPERIMENTS, take_away
 
 KO = table("ko")
-
-
-@pytest.fixture(scope="module")
-def planted():
-    """It answers questions as a worker does, but in this process."""
-    corrector = planted_corrector()
-    corrector.ask = lambda kind, *arguments: QUESTIONS[kind](corrector, *arguments)
-    return corrector
 
 
 @pytest.fixture

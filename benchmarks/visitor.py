@@ -43,11 +43,16 @@ class Visitor:
     query: str = ""
     session: str = ""
     page: str = ""
-    area: str = ""
+    components: dict[str, str] = field(default_factory=dict)  # name -> the id that the page gave it last
     text: str | None = None
     cookies: dict[str, str] = field(default_factory=dict)
     _timers: list[asyncio.Task] = field(default_factory=list)  # of the fragments that run again and again
     _socket: ClientConnection | None = None
+
+    @property
+    def area(self) -> str:
+        """The id of the text area; empty until the page has drawn it."""
+        return next((id_ for name, id_ in self.components.items() if name.endswith(TEXT_AREA)), "")
 
     async def open(self, patience: float) -> None:
         """Fetch the shell as a browser does, with its cookies, and open the websocket. A visitor who was here
@@ -77,6 +82,14 @@ class Visitor:
         self.text = text
         await self._run_script()
 
+    async def send_states(self, states: dict[str, str]) -> None:
+        """Have the page run with these states of its components, JSON by id; nothing checks them here."""
+        await self._run_script(states=states)
+
+    async def send_bytes(self, data: bytes) -> None:
+        """Send what may be no message at all."""
+        await self._socket.send(data)
+
     async def next_run(self, patience: float | None = None) -> Seen:
         """What the next run that comes to its end has drawn, given up or not. TimeoutError where nothing comes
         for ``patience`` seconds; without it there is no limit."""
@@ -101,8 +114,9 @@ class Visitor:
                 case "delta":
                     kind = message.delta.new_element.WhichOneof("type")
                     component = message.delta.new_element.bidi_component
+                    if kind == "bidi_component":
+                        self.components[component.component_name] = component.id
                     if kind == "bidi_component" and component.component_name.endswith(TEXT_AREA):
-                        self.area = component.id
                         continue
                     if kind == "bidi_component" and component.component_name.endswith(ADDRESS_BAR):
                         settings = json.loads(component.json)["settings"]
@@ -138,7 +152,7 @@ class Visitor:
         while self._timers:
             self._timers.pop().cancel()
 
-    async def _run_script(self, fragment: str = "") -> None:
+    async def _run_script(self, fragment: str = "", states: dict[str, str] | None = None) -> None:
         message = BackMsg()
         message.rerun_script.fragment_id = fragment
         message.rerun_script.is_auto_rerun = bool(fragment)
@@ -146,9 +160,13 @@ class Visitor:
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.context_info.locale = "ko-KR"
         message.rerun_script.context_info.url = self.address
-        if self.text is not None and self.area:
+        if states is None:
+            states = (
+                {self.area: json.dumps({"text": self.text})} if self.text is not None and self.area else {}
+            )
+        for id_, value in states.items():
             state = message.rerun_script.widget_states.widgets.add()
-            state.id, state.json_value = self.area, json.dumps({"text": self.text})
+            state.id, state.json_value = id_, value
         await self._socket.send(message.SerializeToString())
 
     def _fetch_shell(self, patience: float) -> None:
@@ -168,7 +186,7 @@ async def wait_for_the_network(address: str, seconds: float) -> None:
         await visitor.open(seconds)
         while time.monotonic() < ends:
             with suppress(TimeoutError):
-                seen = await visitor.next_run(2)
+                seen = await visitor.next_run(30)  # longer than a run takes on a busy machine
                 if visitor.text and seen.finished and FIRST in seen.shown:
                     return
             await visitor.type(f"고갱이 왔다 {FIRST}")

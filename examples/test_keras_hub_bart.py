@@ -9,6 +9,7 @@ keras_hub = pytest.importorskip("keras_hub")
 import keras
 
 from examples.keras_hub_bart import trace_bart
+from examples.test_notebook import ends_with_the_lens
 from viz import explore
 
 SOURCE, TARGET = (1, 5, 7, 3, 2), (2, 4, 6, 8, 9, 3, 2)
@@ -18,8 +19,8 @@ def array(tensor) -> np.ndarray:
     return keras.ops.convert_to_numpy(tensor)
 
 
-@pytest.fixture
-def backbone():
+def tiny_bart():
+    """A ``BartBackbone`` with seeded weights."""
     keras.utils.set_random_seed(0)
     backbone = keras_hub.models.BartBackbone(
         vocabulary_size=12,
@@ -32,6 +33,11 @@ def backbone():
     for weights in backbone.weights:
         weights.assign(weights * 12)  # as they are made, every row looks at all tokens alike
     return backbone
+
+
+@pytest.fixture
+def backbone():
+    return tiny_bart()
 
 
 def embedded(backbone, side: str, ids):
@@ -59,3 +65,7 @@ def test_its_numbers_are_those_of_the_layers(backbone, tmp_path):
     assert trace.encoder_attention.std() > 0.05
     trace.save(tmp_path / "trace.npz")
     assert explore(trace).page
+
+
+def test_its_notebook_ends_with_the_lens():
+    ends_with_the_lens("keras_hub")

@@ -22,6 +22,11 @@ LAYERS, HEADS, TOKENS = 3, 2, 5
 
 @pytest.mark.parametrize("name", ["encoder_decoder", "encoder", "decoder"])
 def test_the_notebook_of_each_adapter_ends_with_the_lens(name):
+    ends_with_the_lens(name)
+
+
+def ends_with_the_lens(name: str) -> None:
+    """Execute the notebook ``name``, from its first cell to its last."""
     notebook = nbformat.read(ROOT / "examples" / f"{name}.ipynb", as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": ROOT / "examples"}}).execute()
     (output,) = notebook.cells[-1].outputs

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from ui.components.heard import heard
+
 _HALF = re.compile("[\ud800-\udfff]")
 _FOLDER = Path(__file__).parent
 _KEY = "live_text"
@@ -34,9 +36,13 @@ def live_text(text: str, label: str, placeholder: str, longest: int, on_typed: C
         "placeholder": placeholder,
         "longest": longest,
     }
-    held = _COMPONENT(
-        key=_KEY, data=data, on_text_change=lambda: on_typed(whole(st.session_state[_KEY]["text"]))
-    )
+
+    def answer() -> None:
+        typed = heard(_KEY, "text")
+        if isinstance(typed, str):
+            on_typed(whole(typed))
+
+    held = _COMPONENT(key=_KEY, data=data, on_text_change=answer)
     if _IS_KNOWN not in st.session_state:
         # A browser whose server has gone brings its text to a new session, which knows of no change.
         st.session_state[_IS_KNOWN] = True

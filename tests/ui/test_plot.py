@@ -71,7 +71,7 @@ def shown(monkeypatch) -> list[dict]:
 
 def clicked(monkeypatch, value: object) -> list:
     heard = []
-    monkeypatch.setattr(plot, "st", SimpleNamespace(session_state={"map": {"click": value}}))
+    monkeypatch.setattr("ui.components.heard.st", SimpleNamespace(session_state={"map": {"click": value}}))
     plot.plot({"spec": "{}"}, "map", heard.append)
     return heard
 

@@ -85,7 +85,7 @@ def passed_on(monkeypatch, asked: object) -> list:
     """What the page hears when the browser has sent ``asked``."""
     heard = []
     module = "ui.components.correction"
-    monkeypatch.setattr(f"{module}.st", SimpleNamespace(session_state={"text": {"asked": asked}}))
+    monkeypatch.setattr("ui.components.heard.st", SimpleNamespace(session_state={"text": {"asked": asked}}))
     monkeypatch.setattr(f"{module}._COMPONENT", lambda *, on_asked_change, **_: on_asked_change())
     correction({}, "text", lambda *request: heard.append(request))
     return heard

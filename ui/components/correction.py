@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from model.changes import Change
+from ui.components.heard import heard
 from ui.loaders import Correction
 
 LEAST_OFFERED = 0.3  # a proposal that the network believes in less than this is not shown
@@ -35,7 +36,7 @@ def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> No
     """Show ``data`` of ``correction_data``; ``on_asked`` receives one of WHAT and a number before the page runs again."""
 
     def answer() -> None:
-        asked = st.session_state[key]["asked"]
+        asked = heard(key, "asked")
         if not isinstance(asked, dict):
             return
         what, number = asked.get("what"), asked.get("number")

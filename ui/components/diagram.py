@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from ui.components.diagram_layout import FORMS, Box, Column, Drawing, arrange
+from ui.components.heard import heard
 from ui.reading import Say
 from viz.lens import script
 from viz.theme import FONT_FAMILY, palette
@@ -22,7 +23,13 @@ _COMPONENT = st.components.v2.component("diagram", html='<div class="diagram"></
 def diagram(data: dict, key: str, on_go: Callable[[str], None]) -> None:
     """Show ``data`` of ``diagram_data``; ``on_go`` receives the part that was chosen, before the page runs
     again."""
-    _COMPONENT(key=key, data=data, on_go_change=lambda: on_go(st.session_state[key]["go"]))
+
+    def answer() -> None:
+        part = heard(key, "go")
+        if isinstance(part, str):
+            on_go(part)
+
+    _COMPONENT(key=key, data=data, on_go_change=answer)
 
 
 def diagram_data(say: Say, encoder: Column, decoder: Column, *, label: str, theme: str = "light") -> dict:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ui.components.heard import heard
 from viz.lens.plot import PLOT
 
 _COMPONENT = st.components.v2.component(
@@ -23,7 +24,7 @@ def plot(data: dict, key: str, on_click: Callable[[dict], None] | None = None) -
     """
 
     def answer() -> None:
-        point = st.session_state[key]["click"]
+        point = heard(key, "click")
         if isinstance(point, dict):
             on_click(point)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from ui.components.heard import heard
 from viz.lens.steps import STEPS
 
 _COMPONENT = st.components.v2.component("steps", html=STEPS.html, css=STEPS.css, js=STEPS.js)
@@ -15,4 +16,10 @@ def steps(data: dict, key: str, on_step: Callable[[int], None]) -> None:
     ``on_step`` receives the step, counted from 1, once the visitor has come to rest at another one. The
     browser leads: an answer that arrives late moves nothing, only another ``revision`` goes to ``step``.
     """
-    _COMPONENT(key=key, data=data, on_step_change=lambda: on_step(st.session_state[key]["step"]))
+
+    def answer() -> None:
+        step = heard(key, "step")
+        if type(step) is int:
+            on_step(step)
+
+    _COMPONENT(key=key, data=data, on_step_change=answer)

@@ -10,6 +10,7 @@ from model.analysis.roles import CLASSES, ROLES
 from model.head_survey import HeadSurvey
 from model.interventions import Head
 from ui import address, controls, figures, header, loaders, markup, models, notices
+from ui.components.heard import chosen_row
 from ui.head_numbers import INTERVENED, LEADING, QUANTITIES, SIGNS, Chosen, role_of_example, table, told
 from ui.jobs import Jobs
 from ui.live_text import replace
@@ -168,9 +169,9 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
     markup.paragraph(say("heads_intervened_columns"), "kind-instead")
 
     def choose_row() -> None:
-        rows = st.session_state["heads_table"]["selection"]["rows"]
-        if rows and rows[0] < len(heads):
-            open_head(survey, heads[rows[0]], by, at)
+        row = chosen_row("heads_table", len(heads))
+        if row is not None:
+            open_head(survey, heads[row], by, at)
 
     numbers = frame.columns[2:]
     st.dataframe(

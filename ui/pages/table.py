@@ -5,6 +5,7 @@ import streamlit as st
 
 from model.tables.writing import as_bytes
 from ui import header, markup, models, notices
+from ui.components.heard import chosen_row
 from ui.jobs import Jobs
 from ui.live_text import replace
 from ui.look import keep_typed
@@ -108,9 +109,9 @@ def show_rows(job: TableJob) -> None:
     )
 
     def choose() -> None:
-        rows = st.session_state["table_rows"]["selection"]["rows"]
-        if rows and rows[0] < len(done) and done[rows[0]].row.text:
-            keep_typed(done[rows[0]].row.text)
+        row = chosen_row("table_rows", len(done))
+        if row is not None and done[row].row.text:
+            keep_typed(done[row].row.text)
             replace()
             header.turn_to("attention")
 

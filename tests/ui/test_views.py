@@ -1,6 +1,7 @@
 """What all views of a sentence have in common, each on the same few sentences."""
 
 import re
+
 import pytest
 import streamlit as st
 

@@ -15,6 +15,7 @@ const FOOT = 6; // pixels below the cells
 const KEY_WIDTH = 190; // of the colour bar and the legend to the right of the cells
 const KEY_HEIGHT = 84; // of the same below the cells
 const BAR = 150; // pixels that the colour bar is long
+const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 const USUAL_TYPE = 17; // pixels of one rem
 
 /** How much larger the page's type is than usual, as for the back row of a lecture. */
@@ -40,7 +41,7 @@ function fitted(figure, width, room) {
   if (fit === "box") {
     const { t = 0, b = 0, l = 0, r = 0 } = larger.layout.margin;
     const whole = (width - l - r) * figure.layout.meta.ratio + t + b; // at which the picture is as wide as its room
-    return resized(larger, width, Math.max(LEAST_BOX, Math.min(width < 520 ? whole : room, whole)));
+    return resized(larger, width, Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole)));
   }
   if (fit === "fill") return resized(larger, width, Math.max(figure.layout.meta.least, Math.min(room, larger.layout.height)));
   return resized(larger, width, larger.layout.height ?? 360);
@@ -133,9 +134,9 @@ function fittedCells(figure, width, room) {
 function labels({ tickvals, ticktext }, upright, cell, font) {
   if (!upright) return { tickvals, ticktext, tickangle: -90 };
   const fit = (label) => {
-    const characters = label.replace(/&[^;]+;/g, "x").length;
-    const wide = characters * font * 0.62;
-    return characters > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
+    const characters = [...label.replace(/&[^;]+;/g, "x")];
+    const wide = font * characters.reduce((sum, each) => sum + (each < "\u1100" ? 0.62 : 0.95), 0); // Hangul is wider
+    return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
   };
   return { tickvals, ticktext: ticktext.map(fit), tickangle: 0 };
 }

@@ -49,7 +49,7 @@ def _key_axis(info: AttentionInfo, title: str, theme: str) -> dict:
         "range": info.columns_span,
         "tickmode": "array",
         "tickvals": [column + info.origin[1] for column in columns.positions],
-        "ticktext": columns.labels,
+        "ticktext": columns.above(),
         "tickangle": columns.angle,
         "tickfont": {"size": info.cell.font},
         "showgrid": False,

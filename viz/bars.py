@@ -12,7 +12,6 @@ from viz.token_axis import ColumnTicks, cell_size, column_ticks
 
 _PANEL, _NAME, _FOOT = 84, 26, 40  # pixels: one panel, the name above it, what is below the last one
 _LEGEND = 26
-_STEP = "<br> "  # what raises a label of column_ticks by one step
 _TOLERANCE = 1e-4
 
 
@@ -190,19 +189,13 @@ def _weight_axes(info: _BarsInfo, theme: str) -> dict:
 
 
 def _token_axis(info: _BarsInfo, title: str, theme: str) -> dict:
-    ticks, outlined = _ticks(info), set(info.outlined)
-    labels = []
-    for column, label in zip(ticks.positions, ticks.labels, strict=True):
-        # The labels are stepped to stand above a figure; below it, the line breaks come first.
-        steps = label.count(_STEP)
-        label = label.removesuffix(_STEP * steps)
-        labels.append(" <br>" * steps + (f"<b>{label}</b>" if column in outlined else label))
+    ticks = _ticks(info)
     return base_axis(theme, plain_text(title)) | {
         "anchor": _axis(max(len(info.names), 1) - 1),
         "range": [info.first - 0.5, info.first + max(len(info.tokens), 1) - 0.5],
         "tickmode": "array",
         "tickvals": [column + info.first for column in ticks.positions],
-        "ticktext": labels,
+        "ticktext": ticks.below(info.outlined),
         "tickangle": ticks.angle,
         "tickfont": {"size": cell_size(len(info.tokens)).font},
         "showgrid": False,

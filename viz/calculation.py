@@ -258,7 +258,7 @@ def _layout(
         "side": "top",
         "range": [-0.5, columns - 0.5],
         "tickvals": ticks.positions,
-        "ticktext": ticks.labels,
+        "ticktext": ticks.above(),
         "tickangle": ticks.angle,
         "tickfont": {"size": cell.font},
     }

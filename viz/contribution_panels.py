@@ -11,7 +11,6 @@ from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palett
 from viz.token_axis import cell_size, column_ticks
 
 _PANEL, _NAME, _FOOT, _LEGEND = 52, 22, 40, 26  # pixels
-_STEP = "<br> "  # what raises a label of column_ticks by one step
 
 
 @dataclass(frozen=True)
@@ -190,18 +189,12 @@ def _value_axes(info: _PanelsInfo, theme: str) -> dict:
 
 def _token_axis(info: _PanelsInfo, title: str, theme: str) -> dict:
     ticks = column_ticks(info.tokens, cell_size(len(info.tokens)))
-    labels = []
-    for column, label in zip(ticks.positions, ticks.labels, strict=True):
-        # The labels are stepped to stand above a figure; below it, the line breaks come first.
-        steps = label.count(_STEP)
-        label = label.removesuffix(_STEP * steps)
-        labels.append(" <br>" * steps + (f"<b>{label}</b>" if column in info.outlined else label))
     return base_axis(theme, plain_text(title)) | {
         "anchor": _axis(max(len(info.panels), 1) - 1),
         "range": [-0.5, max(len(info.tokens), 1) - 0.5],
         "tickmode": "array",
         "tickvals": list(ticks.positions),
-        "ticktext": labels,
+        "ticktext": ticks.below(info.outlined),
         "tickangle": ticks.angle,
         "tickfont": {"size": cell_size(len(info.tokens)).font},
         "showgrid": False,

@@ -57,7 +57,7 @@ def embedding_sizes(
             "tickvals": [position + 1 for position in ticks.positions],
             # The labels of a heatmap stand above it and are raised by line breaks after them; below an axis
             # they are lowered by line breaks before.
-            "ticktext": [_lowered(label) for label in ticks.labels],
+            "ticktext": ticks.below(),
             "tickangle": ticks.angle,
             "tickfont": {"size": cell.font},
             "automargin": True,
@@ -83,11 +83,6 @@ def _series(tokens, lengths, names, theme: str) -> list[_Series]:
     lines = palette(theme).lines
     looks = ((lines[0], "/"), (lines[0], ""), (lines[1], ""))
     return [_Series(name, values, *look) for name, values, look in zip(names, lengths, looks, strict=True)]
-
-
-def _lowered(label: str) -> str:
-    text, *breaks = label.split("<br> ")
-    return "<br> " * len(breaks) + text
 
 
 def _bars(series: _Series, labels: list[str]) -> go.Bar:

@@ -42,12 +42,24 @@ def cell_size(columns: int, rows: int = 1) -> CellSize:
 
 @dataclass(frozen=True)
 class ColumnTicks:
-    """Labels above the columns and the pixels they need."""
+    """Labels of columns, and the pixels they need. Each stands on a step: 0 is next to the columns."""
 
     positions: tuple[int, ...]
     labels: tuple[str, ...]
+    steps: tuple[int, ...]
     angle: int
     height: float
+
+    def above(self) -> list[str]:
+        """As ticks above the columns. Labels hang from the top of their box, so a line break behind one lifts it."""
+        return [label + "<br> " * step for label, step in zip(self.labels, self.steps, strict=True)]
+
+    def below(self, bold: Collection[int] = ()) -> list[str]:
+        """As ticks below the columns; the labels of the columns ``bold`` stand out."""
+        return [
+            " <br>" * step + (f"<b>{label}</b>" if position in bold else label)
+            for position, label, step in zip(self.positions, self.labels, self.steps, strict=True)
+        ]
 
 
 def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
@@ -60,15 +72,15 @@ def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
     widths = sorted((width_in_em(visible_token(token)) for token in tokens), reverse=True)
     # Start and end mark are long in every sentence, and stand where nothing is in their way.
     if len(widths) > 2 and widths[2] > 2.2 and widths[2] * cell.font > cell.width:
-        return ColumnTicks(positions, labels, -90, widths[0] * cell.font)
+        return ColumnTicks(positions, labels, (0,) * len(labels), -90, widths[0] * cell.font)
     steps = ceil(1.15 * cell.font / cell.width)
     if steps > MOST_STEPS:
         positions = positions[:: ceil(steps / MOST_STEPS)]
         labels = labels[:: ceil(steps / MOST_STEPS)]
     steps = min(steps, MOST_STEPS)
-    # Labels hang from the top of their box, so a line break after a label lifts it one step.
-    raised = tuple(label + "<br> " * (index % steps) for index, label in enumerate(labels))
-    return ColumnTicks(positions, raised, 0, 1.3 * cell.font * steps)
+    return ColumnTicks(
+        positions, labels, tuple(index % steps for index in range(len(labels))), 0, 1.3 * cell.font * steps
+    )
 
 
 def row_ticks(tokens: Sequence[str], cell: CellSize, always: Collection[int] = ()) -> tuple[int, ...]:

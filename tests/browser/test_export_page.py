@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from model.selection import Selection
+from model.trace import ATTENTION_KINDS
 from tests.browser.visit import PATIENCE, heatmap, toggle
 from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
 from ui.export import page as export
@@ -164,6 +165,13 @@ def test_a_phone_scrolls_only_downwards_in_the_file(open_file, trace):
     page = open_file(make_lens("고갱님이 왔어요 " * 3, trace=trace, layer=layer, head=head), width=390)
     assert page.evaluate("() => document.documentElement.scrollWidth - innerWidth") == 0
     assert_quiet(page)
+
+
+def test_a_wide_window_is_filled_by_the_pictures_of_all_heads(open_file):
+    page = open_file(make_lens("고갱님이 왔어요"), width=1920)
+    boxes = [page.locator(f"#overview-{kind} .plot").bounding_box() for kind in ATTENTION_KINDS]
+    assert len({box["y"] for box in boxes}) == 1
+    assert sum(box["width"] for box in boxes) > 0.8 * 1920
 
 
 def test_the_app_hands_out_its_files(open_page):

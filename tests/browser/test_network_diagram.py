@@ -44,6 +44,14 @@ def test_other_parts_lead_to_their_pages(open_page):
         expect(page.locator("h1")).to_have_text(table("en")["network_title"])
 
 
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_the_names_of_masks_are_written_out(open_page, language):
+    page = open_page(f"network?lang={language}", width=1366)
+    for mask in ("padding", "look_ahead"):
+        name = table(language)[f"network_mask_{mask}"]
+        expect(page.locator("svg.wide text").get_by_text(name, exact=True).first).to_be_visible()
+
+
 @pytest.mark.parametrize("model", ["transformer", "seq2seq"])
 def test_no_word_leaves_its_box_on_a_phone(open_page, model):
     page = open_page(f"network?lang=en&model={model}", width=390)

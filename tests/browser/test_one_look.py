@@ -38,6 +38,7 @@ TYPED = {  # tokens, the end mark included -> a sentence of so many
     48: "오늘은 날싸가 맑라서 학꾜 아페서 국쑤를 머꼬 친구하고 공원까지 천천히 거러갔습니다.",
 }
 TEXT, CORRECTION = ".st-key-live_text textarea", ".st-key-correction .correction"
+ABOUT, TOLD = f"{CORRECTION} .about", ".st-key-told .told"
 OVERVIEW, HEATMAP = ".st-key-overview .plot", ".st-key-heatmap .plot"
 MOST_CONTROLS = 15  # before the first picture
 TABS = 3  # from the top of the document to the text
@@ -109,6 +110,12 @@ def hidden_inside(page: Page, *places: str) -> list[str]:
     return [place for place in places if page.locator(place).evaluate(rolls)]
 
 
+def lowest_drawn(page: Page, place: str) -> float:
+    """Where in the document the cells and the keys to their colours end."""
+    boxes = page.locator(f"{place} .draglayer, {place} .legend, {place} .colorbar").all()
+    return max(at["y"] + at["height"] for at in (each.bounding_box() for each in boxes))
+
+
 def cell_size(page: Page) -> float:
     return page.locator(HEATMAP).evaluate("root => root.plot.at.cell")
 
@@ -152,6 +159,14 @@ def test_a_lecture_shows_correction_and_a_picture_for_the_last_row(open_typed):
         assert outside(page, CORRECTION, HEATMAP) == [], which
         assert overlapping(page, CORRECTION, HEATMAP) == [], which
         assert box(page, HEATMAP)["height"] >= 800, which
+        assert hidden_inside(page, ABOUT, TOLD) == [], which
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("path", ["laboratory?", "?view=numbers&"])
+def test_a_lecture_shows_long_sentences_above_a_picture_wholly(open_page, path, language):
+    page = open_page(f"{path}lecture=1&lang={language}", width=1920, height=1080)
+    assert hidden_inside(page, TOLD) == []
 
 
 def test_a_lecture_labels_forty_rows_readably_from_the_last_row(open_typed):
@@ -173,6 +188,7 @@ def test_a_phone_begins_with_text_and_correction_and_the_picture_follows(open_ty
         picture = box(page, HEATMAP)
         assert picture["y"] < 520, which
         assert picture["y"] + picture["height"] <= 1.6 * 844, which
+        assert picture["y"] + picture["height"] - lowest_drawn(page, HEATMAP) < 60, which
         assert hidden_inside(page, TEXT, CORRECTION) == [], which
         assert len(controls_before_the_first_picture(page)) <= MOST_CONTROLS, which
 
@@ -269,6 +285,16 @@ def switch_on(page: Page, setting, say: dict[str, str]) -> None:
         option = setting.options[1]
         body.get_by_role("radio", name=say[f"{setting.name}_{option}"], exact=True).click()
         expect_settings(page, **{setting.name: option})
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
+def test_two_maps_side_by_side_fill_their_columns(open_page, width, height):
+    page = open_page("laboratory?experiment=twins", width=width, height=height)
+    for name in ("twins_first_map", "twins_second_map"):
+        drawn = page.locator(f".st-key-{name} .plot").evaluate(
+            "root => root.plot.at.cell * root.plot.figure.layout.meta.columns / root.clientWidth"
+        )
+        assert drawn > 0.75
 
 
 @SIZES

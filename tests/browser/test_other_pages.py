@@ -40,14 +40,39 @@ def test_the_picture_is_in_the_first_screen(open_page, name, language):
             assert box["y"] < height / 2
 
 
-def test_the_rows_of_the_three_masks_stand_at_the_same_heights(open_page):
-    page = open_page("masks", width=1366)
+@pytest.mark.parametrize(("path", "width"), [("masks", 1366), ("masks?lecture=1", 1920)])
+def test_the_rows_of_the_three_masks_stand_at_the_same_heights(open_page, path, width):
+    page = open_page(path, width=width)
     tops = page.evaluate(
         """() => [...document.querySelectorAll(".js-plotly-plot")].slice(0, 3).map(figure =>
           [...figure.querySelectorAll(".ytick text")].map(label => Math.round(label.getBoundingClientRect().top)))"""
     )
     assert len(tops[0]) > 5
     assert tops[0] == tops[1] == tops[2]
+
+
+@pytest.mark.parametrize("path", ["", "?lecture=1"])
+@pytest.mark.parametrize("name", ["calculation", "masks", "positions", "network", "model"])
+def test_nothing_lies_over_a_heading(open_page, name, path):
+    page = open_page(f"{name}{path}", width=1366)
+    covered = page.evaluate(
+        """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
+          const text = heading.querySelector("h1, h2, h3").getBoundingClientRect();
+          const next = heading.closest(".stElementContainer").nextElementSibling;
+          return next && next.getBoundingClientRect().top < text.bottom;
+        }).map(heading => heading.textContent)"""
+    )
+    assert covered == []
+
+
+@pytest.mark.parametrize(
+    ("path", "controls"),
+    [("heads", ("heads_by", "heads_at")), ("laboratory?experiment=fork", ("fork_step", "fork_token"))],
+)
+def test_labels_in_one_line_stand_at_one_height(open_page, path, controls):
+    page = open_page(path, width=1366)
+    tops = [page.locator(f".st-key-control_{name} label").first.bounding_box()["y"] for name in controls]
+    assert abs(tops[0] - tops[1]) <= 1
 
 
 def test_the_pointer_on_a_hidden_cell_gets_a_reason(open_page):

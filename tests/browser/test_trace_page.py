@@ -1,5 +1,6 @@
 """A trace of MarianMT, made by examples/marian_trace.py: dropped on the page, it opens in every view."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +55,18 @@ def test_it_opens_in_every_view(open_page):
         expect(page.get_by_text(EN["lacks_projections"])).to_have_count(int(view == "numbers"))
         assert serious_violations(page) == []
     assert page.requested_elsewhere == []
+
+
+def test_more_layers_than_heads_fit_the_window_and_labels_their_columns(open_page):
+    page = opened(open_page, width=1366, height=768)
+    box = page.locator(figure("overview")).bounding_box()
+    assert box["y"] + box["height"] <= 768
+    page.set_viewport_size({"width": 390, "height": 844})
+    settle(page)
+    ends = page.locator(f"{figure('heatmap')} .xtick text").evaluate_all(
+        "labels => labels.map(label => label.getBoundingClientRect()).map(box => [box.left, box.right])"
+    )
+    assert all(left >= right - 1 for (_, right), (left, _) in pairwise(ends))
 
 
 def test_maps_heads_words_and_changes_are_those_of_the_file(open_page):

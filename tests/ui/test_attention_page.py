@@ -174,10 +174,20 @@ def test_too_much_text_is_told_and_kept(open_app):
     assert ["sentence", None] in component(app, "address_bar")["settings"]  # no server would answer it
 
 
-@pytest.mark.parametrize("text", ["객이 왔다.", "Hello, world!", "🙂🎉", "123"])
-def test_a_text_that_stays_is_shown_with_its_pictures(open_app, text):
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("객이 왔다.", "nothing_found"),
+        ("ㅋㅋㅋㅋ", "nothing_found"),
+        ("Hello, world!", "no_hangul"),
+        ("🙂🎉", "no_hangul"),
+        ("123", "no_hangul"),
+    ],
+)
+def test_a_text_that_stays_is_shown_with_its_pictures_and_the_reason(open_app, text, said):
     app = open_app(sentence=text, lang="en")
     assert not app.exception
+    assert messages(app) == [EN[said]]
     assert text_of(app) == text
     assert not words(app)
     assert figures(app) == ["overview", "heatmap"]

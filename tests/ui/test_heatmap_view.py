@@ -261,6 +261,9 @@ def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not
 def test_the_sentence_about_words_names_words():
     shown = lens()
     cells = cells_of(shown, **PLAIN | {"by_words": True})
-    said = told(open_view(unit="word"))
+    app = open_view(unit="word")
+    said, axis = told(app), figure(app)["layout"]["yaxis"]["title"]["text"]
+    assert axis == KO["query_words_cross_attention"]
+    assert "글자" not in said and " 자를 " not in said
     assert "‘고객이␣’" in said or "‘고객이’" in said
     assert f"{cells.values[0].max():.2f}" in said

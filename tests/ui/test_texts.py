@@ -47,6 +47,19 @@ def test_words_that_no_course_uses_are_not_used(word):
     assert [key for key, text in table("ko").items() if word in text] == []
 
 
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [
+        ("edits_reading", "평소보다 유난히 많이 본 헤드는"),
+        ("masks_look_ahead_heading", "룩어헤드(미래 가림) 마스크"),
+        ("masks_padding_heading", "패딩 마스크"),
+        ("order_label", "헤드 정렬"),
+    ],
+)
+def test_words_that_courses_use_are_used(key, word):
+    assert word in table("ko")[key]
+
+
 def spoken(tree: ast.AST) -> tuple[set[str], list[str]]:
     """(string constants, patterns of f-strings) of a module: what may be a key, or produce one."""
     constants, patterns = set(), []

@@ -1,5 +1,7 @@
 """What all views of a sentence have in common, each on the same few sentences."""
 
+import re
+
 import pytest
 import streamlit as st
 
@@ -11,6 +13,7 @@ from ui import address, controls
 from ui.texts import LANGUAGES, table
 from ui.views import EXPERIMENTS, VIEWS, edits, heatmap, predict, sources, without
 
+MOST_SENTENCES = 2  # above a picture
 ALL = (*VIEWS, *EXPERIMENTS)
 SENTENCES = ("고갱이 왔다", "비가 온다", "갱", "가")
 
@@ -32,6 +35,11 @@ def lenses():
         yield lens("cross_attention", 0, 0, source=source, trace=one_map_trace)
     yield lens("decoder_attention", 1, 2, change=0, source="고갱이 고갱은")
     yield lens("cross_attention", None, None, change=1, source="고갱이 고갱은")
+
+
+def sentences(said: str) -> int:
+    """How many there are, one in brackets included; a dot in a number and in "no. 5" ends none."""
+    return len(re.findall(r"(?<!\bno)[.?!](?=\s|\)|$)", said))
 
 
 def test_views_have_names_and_texts_of_their_own():
@@ -61,6 +69,7 @@ def test_every_view_says_one_thing_about_every_sentence(view, settings):
             missing = view.lacks(shown)
             said = table(language)[missing] if missing else view.describe(shown, values)
             assert said.strip() and "{" not in said
+            assert sentences(said) <= MOST_SENTENCES
             notes = view.notes(shown, values)
             assert all(note.strip() for note in notes) and len(set(notes)) == len(notes)
 

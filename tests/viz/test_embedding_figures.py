@@ -24,7 +24,7 @@ def test_the_bars_differ_in_more_than_colour():
 
 def test_crowded_labels_step_downwards():
     labels = embedding_sizes("가" * 60, *[[1] * 60] * 3).layout.xaxis.ticktext
-    assert labels[:2] == ("가", "<br> 가")
+    assert labels[:2] == ("가", " <br>가")
 
 
 def test_a_typed_tag_is_no_tag():

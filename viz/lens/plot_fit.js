@@ -15,6 +15,7 @@ const FOOT = 6; // pixels below the cells
 const KEY_WIDTH = 190; // of the colour bar and the legend to the right of the cells
 const KEY_HEIGHT = 84; // of the same below the cells
 const BAR = 150; // pixels that the colour bar is long
+const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 const USUAL_TYPE = 17; // pixels of one rem
 
 /** How much larger the page's type is than usual, as for the back row of a lecture. */
@@ -36,28 +37,35 @@ function roomBelow(element) {
 function fitted(figure, width, room) {
   const fit = figure.layout.meta?.fit;
   if (fit === "cells") return fittedCells(figure, width, room);
+  const larger = enlarged(figure);
   if (fit === "box") {
-    const { t = 0, b = 0, l = 0, r = 0 } = figure.layout.margin;
+    const { t = 0, b = 0, l = 0, r = 0 } = larger.layout.margin;
     const whole = (width - l - r) * figure.layout.meta.ratio + t + b; // at which the picture is as wide as its room
-    return resized(figure, width, Math.max(LEAST_BOX, Math.min(width < 520 ? whole : room, whole)));
+    return resized(larger, width, Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole)));
   }
-  if (fit === "fill") return resized(figure, width, Math.max(figure.layout.meta.least, Math.min(room, figure.layout.height)));
-  return resized(enlarged(figure), width, figure.layout.height ?? 360);
+  if (fit === "fill") return resized(larger, width, Math.max(figure.layout.meta.least, Math.min(room, larger.layout.height)));
+  return resized(larger, width, larger.layout.height ?? 360);
 }
 
 function resized(figure, width, height) {
   return { figure: { ...figure, layout: { ...figure.layout, width, height, autosize: false } }, width, height };
 }
 
-/** Larger type in lecture mode, for a figure that is not fitted. */
+/** Larger type in lecture mode, and as much more height and margin, so that what had room keeps it. */
 function enlarged(figure) {
   const factor = 1 + (enlargement() - 1) * 0.8;
   if (factor === 1) return figure;
-  const margin = { ...figure.layout.margin };
-  const more = (margin.t ?? 0) * (factor - 1);
-  if (margin.t) margin.t += more;
-  const height = figure.layout.height && figure.layout.height + more;
-  return { ...figure, layout: { ...largerFonts(figure.layout, factor), margin, height } };
+  const { margin = {}, height = 360 } = figure.layout;
+  const withLargerBar = (trace) => (trace.colorbar ? { ...trace, colorbar: largerFonts(trace.colorbar, factor) } : trace);
+  return {
+    ...figure,
+    data: figure.data.map(withLargerBar),
+    layout: {
+      ...largerFonts(figure.layout, factor),
+      margin: Object.fromEntries(Object.entries(margin).map(([side, pixels]) => [side, pixels * factor])),
+      height: height * factor,
+    },
+  };
 }
 
 function largerFonts(part, factor, inFont = false) {
@@ -85,24 +93,28 @@ function fittedCells(figure, width, room) {
     return { font, left, top };
   };
   const most = narrow ? Infinity : Math.max(room, LEAST_BOX);
-  // The labels depend on the cell and the cell on what the labels leave: three rounds settle it.
-  let cell = 20;
-  for (let round = 0; round < 3; round += 1) {
-    const { left, top } = measure(cell);
-    const across = (width - left - (narrow ? 4 : KEY_WIDTH)) / capacity;
-    const down = (most - top - FOOT) / capacity;
-    cell = Math.min(across, down, LARGEST_CELL * larger);
-  }
-  cell = Math.max(LEAST_CELL, Math.floor(cell * 4) / 4);
+  /** The largest cell where the colour bar and the legend take so much of the width and of the height. */
+  const largest = (keyWidth, keyHeight) => {
+    // The labels depend on the cell and the cell on what the labels leave: three rounds settle it.
+    let cell = 20;
+    for (let round = 0; round < 3; round += 1) {
+      const { left, top } = measure(cell);
+      const across = (width - left - keyWidth) / capacity;
+      const down = (most - top - keyHeight - FOOT) / capacity;
+      cell = Math.min(across, down, LARGEST_CELL * larger);
+    }
+    return Math.max(LEAST_CELL, Math.floor(cell * 4) / 4);
+  };
+  const keyHeight = KEY_HEIGHT * larger;
+  const [besideKey, aboveKey] = [largest(KEY_WIDTH, 0), largest(4, keyHeight)];
+  const beside = !narrow && besideKey >= aboveKey; // two maps side by side are high rather than wide
+  const cell = beside ? besideKey : aboveKey;
   const { font, left, top } = measure(cell);
   const [across, down] = [cell * columns, cell * rows];
-  const beside = !narrow;
-  const keyBelow = beside ? 0 : KEY_HEIGHT * larger;
   const drawnWidth = Math.max(width, left + across + (beside ? KEY_WIDTH : 4));
+  const whole = top + cell * Math.max(rows, extent) + (beside ? 0 : keyHeight) + FOOT;
   // The box keeps its height whatever stands in it; only a longer sentence makes it taller than the window.
-  const height = beside
-    ? Math.max(most, top + cell * Math.max(rows, extent) + FOOT)
-    : top + cell * Math.max(rows, extent) + keyBelow + FOOT;
+  const height = narrow ? whole : Math.max(most, whole);
   const layout = {
     ...figure.layout,
     width: drawnWidth,
@@ -122,9 +134,9 @@ function fittedCells(figure, width, room) {
 function labels({ tickvals, ticktext }, upright, cell, font) {
   if (!upright) return { tickvals, ticktext, tickangle: -90 };
   const fit = (label) => {
-    const characters = label.replace(/&[^;]+;/g, "x").length;
-    const wide = characters * font * 0.62;
-    return characters > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
+    const characters = [...label.replace(/&[^;]+;/g, "x")];
+    const wide = font * characters.reduce((sum, each) => sum + (each < "\u1100" ? 0.62 : 0.95), 0); // Hangul is wider
+    return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
   };
   return { tickvals, ticktext: ticktext.map(fit), tickangle: 0 };
 }

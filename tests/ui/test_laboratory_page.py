@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from engine.questions import QUESTIONS
+from engine.cache import AnswerCache
+from engine.questions import PARTS, QUESTIONS
 from model.analysis.head_effects import head_effects
 from model.changes import find_changes
 from model.corpus_agreement import read_agreement
@@ -14,8 +15,8 @@ from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import result
 from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG, planted_corrector
-from tests.ui.screen import figure, figures, html, numbers, open_popover, setting, told
-from ui import loaders
+from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, setting, told
+from ui import later, loaders
 from ui.texts import table
 from ui.views import EXPERIMENTS, take_away
 
@@ -25,8 +26,12 @@ KO = table("ko")
 @pytest.fixture(scope="module")
 def planted():
     """It answers questions as a worker does, but in this process."""
-    corrector = planted_corrector()
-    corrector.ask = lambda kind, *arguments: QUESTIONS[kind](corrector, *arguments)
+    corrector, answers = planted_corrector(), AnswerCache(entries=64, room=64)
+    corrector.ask = lambda kind, *asked: answers.get(
+        (kind, *asked), lambda: (QUESTIONS[kind](corrector, *asked), 1)
+    )
+    corrector.known = lambda kind, *asked: answers.known((kind, *asked))
+    corrector.forget = answers.clear
     return corrector
 
 
@@ -106,6 +111,31 @@ def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory
     assert f"{KO['method_attention']} {first}" in html(app)
     monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
     assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
+
+
+def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_laboratory, planted, monkeypatch):
+    planted.forget()
+    go_on, places = later.go_on, set()
+    monkeypatch.setattr(later, "go_on", lambda: None)
+    for part in range(len(PARTS)):
+        app = open_laboratory("sources")
+        assert not app.exception
+        known = np.isfinite(bars(app, "sources")).all(axis=1)
+        assert known.sum() == sum(map(len, PARTS[: part + 1]))
+        assert known[0] == (
+            part > 0
+        )  # leaving out, the reference, stands first and needs a pass for each character
+        layout = figure(app, "sources")["layout"]
+        axes = [axis["domain"] for name, axis in layout.items() if name.startswith("yaxis")]
+        places.add(json.dumps([layout["height"], len(layout["annotations"]), axes]))
+        shown = KO["sources_coming"].format(answered=known.sum(), count=len(known))
+        assert (shown in told(app)) == (not known.all())
+        if not known.all():
+            app.session_state["asked_later"]()
+    assert len(places) == 1
+    planted.forget()
+    monkeypatch.setattr(later, "go_on", go_on)
+    assert np.isfinite(bars(open_laboratory("sources"), "sources")).all()
 
 
 def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laboratory):

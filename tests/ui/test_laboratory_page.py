@@ -1,6 +1,7 @@
 """The laboratory, driven without a browser, over a network whose heads were written by hand (``tests/planted.py``)."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import result
 from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG, planted_corrector
+from tests.ui.conftest import entry
+from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, setting, told
 from ui import later, loaders
 from ui.texts import table
@@ -173,6 +176,19 @@ def test_another_model_stands_beside_this_one(open_laboratory):
     app = open_laboratory("twins", twin="model", kind="encoder_attention", layer="2", head="2")
     assert "twins_second_map" in figures(app)
     assert "twins_heads" not in figures(app)  # the recurrent network has one map
+
+
+def test_a_model_stands_beside_what_fine_tuning_made_of_it(open_laboratory, correctors, entries):
+    entries.append(entry(Path("runs/mine")))
+    mine = correctors["mine"] = FakeCorrector("mine")
+    app = open_laboratory("twins", twin="model", layer="2", head="2")
+    offered = app.selectbox(key="control_twin_model")
+    assert offered.options == ["mine", KO["model_name_seq2seq"]]  # the own one is what was asked for
+    expected = mine.correct(WRONG).sentences[0].trace.cross_attention[1, 1]
+    np.testing.assert_array_equal(numbers(app, "twins_second_map"), expected)
+    assert "twins_heads" in figures(app)
+    app = open_laboratory("twins", twin="model", model="runs/mine")
+    assert app.selectbox(key="control_twin_model").options[0] == KO["model_name_transformer"]
 
 
 def test_a_network_that_takes_no_interventions_says_so(open_app):

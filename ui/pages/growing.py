@@ -66,7 +66,10 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
         show_told(found[now])
         left, right = st.columns([37, 63], gap="medium")
         with left:
-            show_heads(found[now], selection)
+            trace = found[now].trace
+            figures.draw_heads(
+                trace, selection, "growing_heads", "growing-up-heads", label=say("overview_label")
+            )
             show_growth(found, losses, shares, now)
         with right:
             show_map(found[now], selection)
@@ -82,23 +85,6 @@ def show_told(grown) -> None:
     """What was written at one snapshot."""
     changed = "growing_reading" if grown.text != grown.source else "growing_reading_same"
     markup.told(say(changed, step=f"{grown.step:,}", text=grown.text))
-
-
-def show_heads(grown, selection: Selection) -> None:
-    figures.draw(
-        viz.head_grid(
-            grown.trace.attention(selection.kind),
-            layer_title=say("layer_label"),
-            head_title=say("head_label"),
-            weight_title=say("hover_weight"),
-            chosen=selection.heads(grown.trace),
-            scale=False,
-            theme=controls.theme(),
-        ),
-        "growing_heads",
-        "growing-up-heads",
-        label=say("overview_label"),
-    )
 
 
 def show_map(grown, selection: Selection) -> None:

@@ -90,9 +90,9 @@ def draw(lens: Lens, values: Values) -> None:
 
 def _choose_step(point: dict, length: int) -> None:
     """The roads part at the step of a chosen cell; a point that is none changes nothing."""
-    x = point.get("x")
-    if isinstance(x, int | float) and 1 <= x <= length:
-        address.put("fork_step", str(round(x)))
+    cell = figures.cell_of(point)
+    if cell is not None and 0 <= cell[1] < length:
+        address.put("fork_step", str(cell[1] + 1))
 
 
 def _draw_map(lens: Lens, trace: AttentionTrace, row: int, key: str) -> None:

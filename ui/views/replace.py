@@ -78,13 +78,9 @@ def draw(lens: Lens, values: Values) -> None:
 
 def _draw_map(lens: Lens, version: Replaced, row: int, key: str, painted_row: int | None) -> None:
     def paint(point: dict) -> None:
-        x, y = point.get("x"), point.get("y")
-        if not (
-            isinstance(x, int | float) and isinstance(y, int | float) and abs(x) < 1000 and abs(y) < 1000
-        ):
-            return
-        if round(y) - 1 == painted_row:
-            keys = set(painted_keys()) ^ {round(x) - 1}
+        cell = figures.cell_of(point)
+        if cell is not None and cell[0] == painted_row and 0 <= cell[1] < len(lens.keys):
+            keys = set(painted_keys()) ^ {cell[1]}
             address.put("painted", ",".join(str(number + 1) for number in sorted(keys)))
             address.put("instead", PAINTED if keys else SETTINGS[0].options[0])
 

@@ -60,8 +60,10 @@ def _corrected(text: str, corrector: loaders.EngineCorrector | loaders.Remembere
 
 
 def _other_models() -> dict[str, loaders.ModelEntry]:
+    """Beside a shipped one the visitor's own come first: what has fine-tuning changed?"""
     chosen = models.chosen()
-    return {name: entry for name, entry in models.usable().items() if entry != chosen}
+    found = {name: entry for name, entry in models.usable().items() if entry != chosen}
+    return dict(sorted(found.items(), key=lambda each: loaders.is_shipped(each[1])))
 
 
 def _other_model() -> loaders.ModelEntry | None:
@@ -101,20 +103,8 @@ def draw(lens: Lens, values: Values) -> None:
             markup.paragraph(say("twins_second", text=twin.text), "kind-second")
             _draw_map(lens, twin.trace, kind, weights[1], "twins_second_map")
     if twin.trace.shape(kind) != (1, 1):
-        figures.draw(
-            viz.head_grid(
-                twin.trace.attention(kind),
-                layer_title=say("layer_label"),
-                head_title=say("head_label"),
-                weight_title=say("hover_weight"),
-                chosen=selections[1].heads(twin.trace),
-                scale=False,
-                theme=lens.theme,
-            ),
-            "twins_heads",
-            file_name(lens, "twin-heads"),
-            label=say("twins_heads"),
-        )
+        file = file_name(lens, "twin-heads")
+        figures.draw_heads(twin.trace, selections[1], "twins_heads", file, label=say("twins_heads"))
 
 
 def _kind(lens: Lens, twin: Twin) -> str:

@@ -47,7 +47,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
     with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
         selection = stage.choose_map(found[0].trace)
     card = model_card.read_card(entry.path)
-    losses = card.snapshots.set_index("step")["loss"].reindex([each.step for each in found])
+    measured = card.snapshots.set_index("step").reindex([each.step for each in found])
     shares = copying_shares(
         selection.kind,
         [each.source for each in found],
@@ -70,7 +70,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
             figures.draw_heads(
                 trace, selection, "growing_heads", "growing-up-heads", label=say("overview_label")
             )
-            show_growth(found, losses, shares, now)
+            show_growth(found, measured, shares, now)
         with right:
             show_map(found[now], selection)
 
@@ -105,17 +105,20 @@ def show_map(grown, selection: Selection) -> None:
     )
 
 
-def show_growth(found: tuple, losses, shares: np.ndarray, now: int) -> None:
-    """The loss and, for each head, how much it looks where a plain copy would."""
+def show_growth(found: tuple, measured, shares: np.ndarray, now: int) -> None:
+    """The loss, the share of unseen sentences written without a mistake and, for each head, how much it looks where a
+    plain copy would."""
     figures.draw(
         viz.growth_curves(
             [each.step for each in found],
-            losses.to_numpy(),
+            measured["loss"].to_numpy(),
+            measured["exact_match"].to_numpy(),
             shares.reshape(len(found), -1),
             _names(shares),
             at=now,
             step_title=say("history_step"),
             loss_title=say("history_loss"),
+            score_title=say("growing_score"),
             share_title=say("growing_share"),
             theme=controls.theme(),
         ),

@@ -121,6 +121,8 @@ def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str, 
         | {
             "overlaying": "y",
             "side": "right",
+            "tickmode": "array",
+            "tickvals": [0, 0.5, 1],
             "range": [-0.05, 1.05],
             "showgrid": False,
             "color": colours.lines[0],

@@ -401,7 +401,8 @@ def test_methods_that_are_still_being_asked_keep_neither_back_nor_the_picture_wa
     box = panels.bounding_box()
     changed_words(page).nth(1).click()
     expect(late_methods.first).to_be_visible()  # the quick ones are drawn, the others have their places
-    assert (settings(page)["edit"], panels.bounding_box()) == ("2", box)
+    assert panels.bounding_box() == box
+    wait_until(page, lambda: settings(page)["edit"], "2")
     page.go_back()
     expect_settings(page, edit="1")
     expect(changed_words(page).first).to_have_attribute("aria-pressed", "true")

@@ -91,7 +91,9 @@ def figure_text(app) -> list[str]:
     return [json.dumps(trace.get("z")) for trace in figure(app, "without_mosaic")["data"]][2:3]
 
 
-@pytest.mark.parametrize(("experiment", "count"), [("without", 2), ("sources", 1), ("replace", 0)])
+@pytest.mark.parametrize(
+    ("experiment", "count"), [("without", 2), ("sources", 1), ("replace", 2), ("fork", 3), ("twins", 2)]
+)
 def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
     open_laboratory, monkeypatch, experiment, count
 ):

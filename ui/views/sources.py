@@ -48,30 +48,29 @@ def draw(lens: Lens, values: Values) -> None:
     *_, more = loaders.contributions(lens.sentence, change, lens.corrector)
     if more is not None:
         later.ask(more)
-    for name, figure in figures_of(lens, values).items():
-        figures.draw(figure, name, file_name(lens, name), label=say(f"{name}_label"))
+    for name, (figure, label) in figures_of(lens, values).items():
+        figures.draw(figure, name, file_name(lens, name), label=label)
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The bars; nothing where nothing was changed."""
     change = change_of(lens)
     if change is None:
         return {}
     row, found, agreed = said(lens, change)
     panels = [_panel(name, each, agreed.get(name)) for name, each in found.items()]
-    return {
-        "sources": viz.contribution_panels(
-            panels,
-            [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]],
-            outlined=range(change.source_start, change.source_end),
-            split=len(lens.trace.source_tokens),
-            observed_name=say("sources_observed"),
-            intervened_name=say("sources_intervened"),
-            token_title=say("sources_tokens"),
-            value_title=say("sources_share"),
-            theme=lens.theme,
-        )
-    }
+    figure = viz.contribution_panels(
+        panels,
+        [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]],
+        outlined=range(change.source_start, change.source_end),
+        split=len(lens.trace.source_tokens),
+        observed_name=say("sources_observed"),
+        intervened_name=say("sources_intervened"),
+        token_title=say("sources_tokens"),
+        value_title=say("sources_share"),
+        theme=lens.theme,
+    )
+    return {"sources": (figure, say("sources_label"))}
 
 
 def _panel(method: str, found: Contribution | None, agreed: Agreement | None) -> viz.MethodPanel:

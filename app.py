@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from ui import address, loaders, notices
+from ui import address, later, loaders, notices
 from ui.header import PAGES
 from ui.texts import say
 
 address.follow()
+later.forget()
 st.set_page_config(page_title=say("product"), layout="wide")
 loaders.engine()  # its workers start now, beside the page
 page = st.navigation(
@@ -19,3 +20,5 @@ page = st.navigation(
 with notices.page():
     page.run()
 address.publish(page.url_path)
+with notices.page():
+    later.go_on()

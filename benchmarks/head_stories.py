@@ -26,7 +26,7 @@ from model.analysis.roles import COPIED, EDITED, LIAISON, NEXT, OWN, PREVIOUS
 from model.folder import ASSETS
 from model.head_survey import HeadSurvey, read_head_survey
 from model.interventions import Head
-from ui.head_numbers import SIGNS
+from ui.head_numbers import SIGNS, pruning_curve
 from ui.map_texts import map_texts
 from viz.lens.texts import LANGUAGES, table
 
@@ -161,17 +161,7 @@ def figures(language: str, survey: HeadSurvey, sentence, stories: dict[str, Head
     found = {
         "heads-roles": (viz.role_mosaic(survey.leading_roles(), labels, **names), 640),
         "heads-effects": (viz.head_mosaic(effects, value_title=say("heads_unit_nats"), **names), 640),
-        "heads-pruning": (
-            viz.pruning_curve(
-                survey.pruning,
-                main="effect",
-                main_name=say("heads_pruning_main"),
-                others_name=say("heads_pruning_random"),
-                removed_title=say("heads_pruning_removed"),
-                titles=(say("heads_pruning_exact"), say("heads_pruning_untouched")),
-            ),
-            640,
-        ),
+        "heads-pruning": (pruning_curve(say, survey), 640),
     }
     for name, head in stories.items():
         queries, keys = sentence.trace.axes(head.kind)

@@ -25,8 +25,10 @@ from model.analysis.questions import question_of_change
 from model.analysis.replacing import replaced_attention
 from model.changes import find_changes
 from model.interventions import Head
+from model.survey_sums import sums_of_roles
 
 SOURCE = "나는 학꾜에 가따와서 바블 머거따 그리고 동생과 집에서 노랏슴니다."
+TOGETHER = 64  # sentences of one batch, as the survey takes them
 TARGET = "나는 학교에 갔다와서 밥을 먹었다 그리고 동생과 집에서 놀았습니다."
 
 
@@ -60,7 +62,10 @@ def main(model, rounds):
         **{name: lambda name=name: contribution(*asked, question, name) for name in METHODS},
         "four attentions of one head": lambda: replaced_attention(*asked, question, head),
         "another token": lambda: road_not_taken(*asked, question.row, question.instead_token),
-        "effects of all heads on a sentence": lambda: pair_effects(*asked),
+        f"effects of all heads on {len(find_changes(SOURCE, TARGET))} edits": lambda: pair_effects(*asked),
+        f"roles of all heads in {TOGETHER} sentences": lambda: sums_of_roles(
+            corrector, [(SOURCE, TARGET)] * TOGETHER, 0
+        ),
     }
     click.echo(
         f"{len(SOURCE) + 1} and {len(TARGET) + 1} tokens, {os.cpu_count()} processors, load {os.getloadavg()[0]:.0f}"

@@ -1,4 +1,4 @@
-"""Writes docs/api.md from the docstrings of what ``model`` and ``viz`` export: ``python docs/api.py``."""
+"""Writes docs/api.md from the docstrings of what ``model``, ``model.analysis`` and ``viz`` export: ``python docs/api.py``."""
 
 import ast
 import inspect
@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "api.md"
-HEAD = """# What `model` and `viz` export
+HEAD = """# What `model`, `model.analysis` and `viz` export
 
 Written by `python docs/api.py` from the docstrings; `tests/test_api_page.py` fails where it is out of date.
 """
@@ -16,10 +16,11 @@ Written by `python docs/api.py` from the docstrings; `tests/test_api_page.py` fa
 
 def page() -> str:
     import model
+    import model.analysis
     import viz
 
     parts = [HEAD]
-    for room in (model, viz):
+    for room in (model, model.analysis, viz):
         parts.append(f"## {room.__name__}\n\n{_told(room.__doc__)}\n")
         parts += (_entry(name, getattr(room, name)) for name in sorted(room.__all__, key=str.lower))
     return "\n".join(parts)

@@ -49,6 +49,14 @@ class AnswerCache:
                 self._make_room()
         return answer
 
+    def known(self, key: Hashable) -> Any | None:
+        """The answer kept under ``key``; None where there is none, or it is still on its way."""
+        with self._lock:
+            if key not in self._sizes:
+                return None
+            self._answers.move_to_end(key)
+            return self._answers[key].result()
+
     def clear(self) -> None:
         with self._lock:
             self._answers.clear()

@@ -123,8 +123,14 @@ class Engine:
         Arrays in answers are read-only. Raises what the model raises; EngineBusyError, EngineSlowError
         or EngineDiedError where there is no answer.
         """
-        cache = self._caches.setdefault(kind, AnswerCache(*KEPT.get(kind, OTHER)))
-        return cache.get((key, arguments), lambda: self._ask((key, kind, arguments)))
+        return self._cache(kind).get((key, arguments), lambda: self._ask((key, kind, arguments)))
+
+    def known(self, key: ModelKey, kind: str, *arguments: Hashable) -> Any | None:
+        """What ``ask`` would return from memory; None where it would have to ask. Asks nothing, waits for nothing."""
+        return self._cache(kind).known((key, arguments))
+
+    def _cache(self, kind: str) -> AnswerCache:
+        return self._caches.setdefault(kind, AnswerCache(*KEPT.get(kind, OTHER)))
 
     def progress(self, key: ModelKey) -> Progress:
         """How far the worker that is furthest with this model is."""
@@ -217,6 +223,10 @@ class EngineCorrector:
     def ask(self, kind: str, *arguments: Hashable) -> Any:
         """The answer to any of ``engine.questions.QUESTIONS`` about this model."""
         return self._engine.ask(self.key, kind, *arguments)
+
+    def known(self, kind: str, *arguments: Hashable) -> Any | None:
+        """What ``ask`` would return from memory; None where it would have to ask."""
+        return self._engine.known(self.key, kind, *arguments)
 
     def correct(self, text: str) -> Correction:
         """Correct one text. The traces of its sentences came along with the answer, as far as

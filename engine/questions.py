@@ -13,7 +13,7 @@ import numpy as np
 from engine import traced_laboratory
 from engine.answers import PackedCorrection, pack
 from engine.traced import TracedCorrector
-from model.analysis.contributions import REFERENCE, agreement, contributions
+from model.analysis.contributions import METHODS, contributions
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
 from model.analysis.kinds import kind_of
@@ -28,6 +28,14 @@ from model.survey_sums import Sums, sums_of_effects, sums_of_roles
 CORRECT = "correct"  # the one question that is answered for several visitors together
 
 Span = tuple[int, int]  # source_start and source_end of a change
+# The methods of ``contributions`` in the order in which they are asked, the quick ones first: one pass each; then a pass for
+# each token; then a path of passes.
+PARTS = (
+    ("attention", "norms", "rollout", "alti", "gradient"),
+    ("occlusion", "value_zeroing"),
+    ("integrated_gradients",),
+)
+
 Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
 
 
@@ -50,13 +58,10 @@ def _arrays(means: Means) -> dict[str, np.ndarray] | None:
     return {kind: np.array(rows, np.float32) for kind, rows in means} or None
 
 
-def _contributions(corrector, source: str, target: str, span: Span):
-    """(row, ((contribution, agreement with the reference or None for the reference itself), …))."""
+def _contributions(corrector, source: str, target: str, span: Span, part: int = 0):
+    """(row, all methods, what those of PARTS[part] say)."""
     question = question_of_change(corrector, source, target, _change(source, target, span))
-    found = {each.method: each for each in contributions(corrector, source, target, question)}
-    reference = found.pop(REFERENCE)
-    compared = ((each, agreement(each, reference)) for each in found.values())
-    return question.row, ((reference, None), *compared)
+    return question.row, METHODS, tuple(contributions(corrector, source, target, question, PARTS[part]))
 
 
 def _replaced(

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.errors import OwnModelError
 from engine.traced import TracedCorrector
-from model.analysis.contributions import Contribution, agreement
+from model.analysis.contributions import Contribution
 from model.analysis.edits import attention_to_edit, row_positions
 from model.analysis.head_effects import HeadEffects, Without
 from model.analysis.places import changes_in_tokens
@@ -107,22 +107,22 @@ def written_without(corrector: TracedCorrector, source: str, heads: tuple[tuple,
 
 
 def contributions(corrector: TracedCorrector, source: str, target: str, span: Span):
-    """(row, ((leaving tokens out, None), (raw attention, its agreement with that))): what a trace suffices for."""
+    """(row, the methods for which a trace suffices, what they say)."""
     asked = ask_about(corrector, source, target, span)
     row, length = asked.question.row, len(asked.trace.source_tokens)
     gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
     gone += [Intervention(without_target=frozenset([place])) for place in range(row + 1)]
     odds = asked.odds([Intervention(), *gone]).log_odds
     lost = odds[0] - odds[1:]
-    reference = Contribution("occlusion", lost[:length], lost[length:], signed=True, intervened=True)
+    reference = Contribution("occlusion", lost[:length], lost[length:], signed=True)
     decoder = np.zeros((1, 1, row + 1, row + 1), np.float32)  # of a model without attention there
     if "decoder_attention" in asked.trace.kinds:
         decoder = asked.trace.attention("decoder_attention")
     sides = [
         each[:, :, row].mean(axis=(0, 1)) / 2 for each in (asked.trace.attention("cross_attention"), decoder)
     ]
-    raw = Contribution("attention", sides[0], sides[1][: row + 1], signed=False, intervened=False)
-    return row, ((reference, None), (raw, agreement(raw, reference)))
+    raw = Contribution("attention", sides[0], sides[1][: row + 1], signed=False)
+    return row, (raw.method, reference.method), (raw, reference)
 
 
 def replaced(

@@ -17,7 +17,7 @@ from engine import errors
 from engine.answers import PackedCorrection, PackedSentence
 from engine.progress import Progress
 from engine.versions import ModelKey
-from model.analysis.contributions import Agreement, Contribution
+from model.analysis.contributions import Contribution
 from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
 from model.analysis.questions import Question
@@ -34,7 +34,6 @@ from model.trace import AttentionTrace
 _TYPES = {
     each.__name__: each
     for each in (
-        Agreement,
         AttentionTrace,
         Change,
         Contribution,

@@ -10,7 +10,7 @@ import pytest
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
-PICTURES, TABLES = 5, 3
+PICTURES, TABLES = 6, 3
 
 
 @pytest.fixture(scope="module")

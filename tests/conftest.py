@@ -71,11 +71,16 @@ def fill_with_noise(network, tokenizer, seed: int, end_bias: float) -> None:
 @pytest.fixture(scope="session")
 def planted():
     """The network of ``tests/planted.py``. It answers questions as a worker does, but in this process."""
+    from engine.cache import AnswerCache
     from engine.questions import QUESTIONS
     from tests.planted import planted_corrector
 
-    corrector = planted_corrector()
-    corrector.ask = lambda kind, *arguments: QUESTIONS[kind](corrector, *arguments)
+    corrector, answers = planted_corrector(), AnswerCache(entries=64, room=64)
+    corrector.ask = lambda kind, *asked: answers.get(
+        (kind, *asked), lambda: (QUESTIONS[kind](corrector, *asked), 1)
+    )
+    corrector.known = lambda kind, *asked: answers.known((kind, *asked))
+    corrector.forget = answers.clear
     return corrector
 
 

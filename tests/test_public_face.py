@@ -5,9 +5,10 @@ import inspect
 import pytest
 
 import model
+import model.analysis
 import viz
 
-PUBLIC = [(room, name) for room in (model, viz) for name in room.__all__]
+PUBLIC = [(room, name) for room in (model, model.analysis, viz) for name in room.__all__]
 
 
 def signatures(thing) -> dict[str, inspect.Signature]:

@@ -1,9 +1,13 @@
 """The one way in which a page shows a figure."""
 
 from collections.abc import Callable
+from math import inf
 
 import plotly.graph_objects as go
 
+import viz
+from model.selection import Selection
+from model.trace import AttentionTrace
 from ui import controls
 from ui.components.plot import plot
 from ui.texts import say
@@ -32,3 +36,25 @@ def draw(
         key,
         on_click,
     )
+
+
+def draw_heads(trace: AttentionTrace, selection: Selection, key: str, file_name: str, *, label: str) -> None:
+    """All heads of the selected kind as tiles, the selected ones framed."""
+    figure = viz.head_grid(
+        trace.attention(selection.kind),
+        layer_title=say("layer_label"),
+        head_title=say("head_label"),
+        weight_title=say("hover_weight"),
+        chosen=selection.heads(trace),
+        scale=False,
+        theme=controls.theme(),
+    )
+    draw(figure, key, file_name, label=label)
+
+
+def cell_of(point: dict) -> tuple[int, int] | None:
+    """The row and the column of a chosen cell, from 0; None for what is no point, since a browser may send anything."""
+    x, y = point.get("x"), point.get("y")
+    if all(isinstance(n, int | float) and abs(n) < inf for n in (x, y)):
+        return round(y) - 1, round(x) - 1
+    return None

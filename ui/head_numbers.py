@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 
+import viz
 from model.analysis.roles import BREADTH, OWN, ROLES
 from model.head_survey import HeadSurvey, Measured
 from model.interventions import Head
 from ui.numbers_text import percent
+from ui.reading import Say
 from ui.texts import say
 from ui.views.without import named
 
@@ -131,3 +134,16 @@ def role_of_example(survey: HeadSurvey, head: Head, name: str, at: str) -> str:
         if role in ROLES and role != BREADTH and survey.example(head, role):
             return role
     return OWN
+
+
+def pruning_curve(say: Say, survey: HeadSurvey, theme: str = "light") -> go.Figure:
+    """What is still corrected as heads are taken away."""
+    return viz.pruning_curve(
+        survey.pruning,
+        main="effect",
+        main_name=say("heads_pruning_main"),
+        others_name=say("heads_pruning_random"),
+        removed_title=say("heads_pruning_removed"),
+        titles=(say("heads_pruning_exact"), say("heads_pruning_untouched")),
+        theme=theme,
+    )

@@ -6,6 +6,8 @@ The networks run in processes of their own (``engine``), which also keeps the an
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -180,8 +182,19 @@ def written_without(
 
 
 def contributions(sentence: SentenceCorrection, change: Change, corrector: EngineCorrector | Remembered):
-    """(row, ((contribution, agreement with the reference or None for the reference itself), …))."""
-    return corrector.ask("contributions", sentence.source, sentence.text, _span(change))
+    """(row, all methods, what those say that have answered, what asks for more or None).
+
+    The quick methods are waited for, the others are here once they were asked for.
+    """
+    asked = "contributions", sentence.source, sentence.text, _span(change)
+    row, methods, found = corrector.ask(*asked)
+    for part in count(1):
+        if len(found) == len(methods):
+            return row, methods, found, None
+        more = corrector.known(*asked, part)
+        if more is None:
+            return row, methods, found, partial(corrector.ask, *asked, part)
+        found += more[-1]
 
 
 def replaced(

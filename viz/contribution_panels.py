@@ -18,11 +18,12 @@ class MethodPanel:
     """What one method says: (K,) values over the tokens, and how it came by them.
 
     ``intervened``: the network was asked again with something changed; else the values are of the pass as it was.
+    ``values`` of None are not known yet: the panel has its name and its place alone.
     ``note`` stands beside the name, such as how far the method agrees with the reference.
     """
 
     name: str
-    values: np.ndarray
+    values: np.ndarray | None
     intervened: bool = False
     note: str = ""
 
@@ -98,6 +99,9 @@ def _info(panels, tokens, outlined, split) -> _PanelsInfo:
     count = len(tokens)
     rows = []
     for panel in panels:
+        if panel.values is None:
+            rows.append(np.full(count, np.nan, np.float32))
+            continue
         values = np.asarray(panel.values, np.float32)
         if values.shape != (count,) or not np.isfinite(values).all():
             raise ValueError(
@@ -119,11 +123,10 @@ def _axis(row: int) -> str:
 def _bars(info: _PanelsInfo, row: int, name: str, in_legend: bool, titles, theme: str) -> go.Bar:
     panel, colours = info.panels[row], palette(theme)
     token_title, value_title = map(template_text, titles)
-    own = np.asarray(panel.values, np.float32)
     return go.Bar(
         x=np.arange(len(info.tokens)),
         y=info.values[row],
-        customdata=own,
+        customdata=None if panel.values is None else np.asarray(panel.values, np.float32),
         text=[token_label(token) for token in info.tokens],
         textposition="none",
         width=0.8,

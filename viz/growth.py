@@ -1,4 +1,4 @@
-"""How heads grew up: one share for each head at each snapshot, and the loss above them."""
+"""How heads grew up: one share for each head at each snapshot, and the loss and the score above them."""
 
 from collections.abc import Sequence
 
@@ -16,6 +16,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot")
 def growth_curves(
     steps: Sequence[int],
     losses: Sequence[float],
+    scores: Sequence[float],
     shares: np.ndarray,
     names: Sequence[str],
     *,
@@ -23,13 +24,15 @@ def growth_curves(
     title: str = "",
     step_title: str = "Step",
     loss_title: str = "Loss",
+    score_title: str = "Score",
     share_title: str = "Share",
     theme: str = "light",
 ) -> go.Figure:
-    """Two panels over N snapshots, which stand at equal distances: the loss, and a line for each of H heads.
+    """Two panels over N snapshots, which stand at equal distances: the loss with the score, whose axis is on the right,
+    and a line for each of H heads.
 
     Args:
-        steps: N training steps. ``losses``: N; NaN where none was measured.
+        steps: N training steps. ``losses``: N, and ``scores``: N in 0..1; NaN where none was measured.
         shares: (N, H) floats in 0..1. ``names``: H names of the heads.
         at: the number of a snapshot, from 0, that a line through both panels marks.
 
@@ -37,9 +40,10 @@ def growth_curves(
     an unknown theme.
     """
     shares = np.asarray(shares, np.float32).reshape(len(steps), len(names))
-    measured = np.asarray(losses, np.float32)
-    if measured.shape != (len(steps),):
-        raise ValueError(f"losses should be ({len(steps)},) as the steps are, received {measured.shape}")
+    measured = {"losses": np.asarray(losses, np.float32), "scores": np.asarray(scores, np.float32)}
+    for name, values in measured.items():
+        if values.shape != (len(steps),):
+            raise ValueError(f"{name} should be ({len(steps)},) as the steps are, received {values.shape}")
     if not ((shares >= 0) & (shares <= 1 + 1e-4)).all():
         raise ValueError(f"shares should lie in 0..1, received {shares.min()} to {shares.max()}")
     if at is not None and not 0 <= at < len(steps):
@@ -47,20 +51,23 @@ def growth_curves(
     colours = palette(theme)
     places = list(range(1, len(steps) + 1))
     shown = [f"{step:,}" for step in steps]
-    figure = go.Figure(layout=_layout(shown, at, (title, step_title, loss_title, share_title), theme))
-    figure.add_trace(
-        go.Scatter(
-            x=places,
-            y=measured,
-            text=shown,
-            mode="lines+markers",
-            line={"color": colours.text, "width": 2},
-            yaxis="y",
-            showlegend=False,
-            hovertemplate=f"{template_text(step_title)} %{{text}}<br>{template_text(loss_title)}: "
-            "<b>%{y:.3f}</b><extra></extra>",
+    titles = title, step_title, loss_title, score_title, share_title
+    figure = go.Figure(layout=_layout(shown, at, titles, theme))
+    of_all = (("y", loss_title, colours.text, "solid"), ("y3", score_title, colours.lines[0], "dot"))
+    for (axis, name, colour, dash), values in zip(of_all, measured.values(), strict=True):
+        figure.add_trace(
+            go.Scatter(
+                x=places,
+                y=values,
+                text=shown,
+                mode="lines+markers",
+                line={"color": colour, "width": 2, "dash": dash},
+                yaxis=axis,
+                showlegend=False,
+                hovertemplate=f"{template_text(step_title)} %{{text}}<br>{template_text(name)}: "
+                "<b>%{y:.3f}</b><extra></extra>",
+            )
         )
-    )
     for number, name in enumerate(names):
         figure.add_trace(
             go.Scatter(
@@ -82,8 +89,8 @@ def growth_curves(
     return figure
 
 
-def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str], theme: str) -> dict:
-    title, step_title, loss_title, share_title = titles
+def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str, str], theme: str) -> dict:
+    title, step_title, loss_title, score_title, share_title = titles
     colours = palette(theme)
     share_top = 1 - _LOSS_SHARE - _BETWEEN
     marker = {
@@ -110,6 +117,17 @@ def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str],
         },
         "yaxis": base_axis(theme, plain_text(loss_title))
         | {"domain": [1 - _LOSS_SHARE, 1], "type": "log", "dtick": 1, "fixedrange": True},
+        "yaxis3": base_axis(theme, plain_text(score_title))
+        | {
+            "overlaying": "y",
+            "side": "right",
+            "tickmode": "array",
+            "tickvals": [0, 0.5, 1],
+            "range": [-0.05, 1.05],
+            "showgrid": False,
+            "color": colours.lines[0],
+            "fixedrange": True,
+        },
         "yaxis2": base_axis(theme, plain_text(share_title))
         | {"domain": [0, share_top], "range": [-0.02, 1.02], "fixedrange": True},
         "shapes": [] if at is None else [marker],

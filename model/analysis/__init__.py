@@ -1,11 +1,47 @@
-"""What a trace says about a correction: small tables in NumPy, for figures and for researchers.
+"""What a trace says about a correction, and what the network says when it is asked again with something changed.
 
-``edits`` asks which rows and columns belong to a change and which heads look there, ``heads`` sums a head
-up in a number, ``words`` joins syllables to words, ``edges`` picks the weights worth a line, and ``kinds``
-names the kind of a mistake. Nothing of these knows a network: a trace, changes and texts are all they read.
+Exported here are the questions of the laboratory: ``head_effects``, ``written_without`` and ``pair_effects`` (without
+each head), ``pruning_curve`` (without more and more of them), ``contributions`` (from which characters?),
+``replaced_for_change`` (with other weights), ``road_not_taken`` (with another token at one step), ``aligned_difference``
+(two passes side by side), ``copying_shares`` (heads over the course of training). ``question_of_change`` makes of a change the
+question that most of them answer: why the fix, and not what was typed? They take a ``Corrector``, or traces.
 
-Others ask a ``Corrector`` again, with something changed: ``questions`` (why the fix, and not what was typed?),
-``head_effects`` and ``pair_effects`` (without each head), ``contributions`` (from which characters?), ``replacing`` (with
-other weights), ``forks`` (with another token at one step), ``pruning`` (without more and more heads). ``mixing``,
-``integrated``, ``roles``, ``tally`` and ``ranks`` are their arithmetic. Importing them loads no network library.
+The submodules hold more, all in NumPy. On a trace: ``edits`` (which rows and columns belong to a change, which heads look there),
+``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads). Arithmetic:
+``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
 """
+
+from model.analysis.contributions import Contribution, contribution, contributions
+from model.analysis.forks import Fork, road_not_taken
+from model.analysis.growth import copying_shares, found_at
+from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
+from model.analysis.pair_effects import PairEffects, pair_effects
+from model.analysis.pruning import Pruned, pruning_curve
+from model.analysis.questions import Question, question_of_change, question_of_row
+from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
+from model.analysis.twins import aligned_difference
+
+__all__ = [
+    "Contribution",
+    "Fork",
+    "HeadEffects",
+    "PairEffects",
+    "Pruned",
+    "Question",
+    "Replaced",
+    "Without",
+    "aligned_difference",
+    "contribution",
+    "contributions",
+    "copying_shares",
+    "found_at",
+    "head_effects",
+    "pair_effects",
+    "pruning_curve",
+    "question_of_change",
+    "question_of_row",
+    "replaced_attention",
+    "replaced_for_change",
+    "road_not_taken",
+    "written_without",
+]

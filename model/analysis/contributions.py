@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from model.corrector import Corrector
 
 REFERENCE = "occlusion"
+INTERVENING = frozenset(
+    ["value_zeroing", "occlusion"]
+)  # methods that ask the network again with something changed
 
 
 @dataclass(frozen=True)
@@ -29,16 +32,19 @@ class Contribution:
     """What one method says about one row.
 
     ``signed`` values are in nats of log p(written) - log p(instead): positive ones speak for what was written.
-    The others are shares: none is negative, and ``source`` and ``before`` together sum to 1. ``intervened`` says
-    whether the network was asked again with something changed; else the values are of the pass as it was.
+    The others are shares: none is negative, and ``source`` and ``before`` together sum to 1.
     """
 
     method: str  # one of METHODS
     source: np.ndarray  # (S,) float32, the end mark last
     before: np.ndarray  # (row + 1,) float32, the start mark first
     signed: bool
-    intervened: bool
     gap: float | None = None  # of integrated gradients: (sum - what it should be) / what it should be
+
+    @property
+    def intervened(self) -> bool:
+        """Whether the network was asked again with something changed; else the values are of the pass as it was."""
+        return self.method in INTERVENING
 
 
 @dataclass(frozen=True)
@@ -109,10 +115,10 @@ def _ids(corrector: Corrector, source: str, target: str, question: Question) -> 
     return tokenizer.encode_source(source), tokenizer.encode_target(target)[: question.row + 1]
 
 
-def _of_row(method: str, source: np.ndarray, before: np.ndarray, intervened: bool = False) -> Contribution:
+def _of_row(method: str, source: np.ndarray, before: np.ndarray) -> Contribution:
     """The last row of (T, S) and (T, T) shares."""
     last = [each[-1].astype(np.float32) for each in (source, before)]
-    return Contribution(method, *last, signed=False, intervened=intervened)
+    return Contribution(method, *last, signed=False)
 
 
 def _attention(corrector, source, target, question) -> Contribution:
@@ -138,13 +144,13 @@ def _alti(corrector, source, target, question) -> Contribution:
 
 def _value_zeroing(corrector, source, target, question) -> Contribution:
     zeroed = corrector.laboratory.zeroed(*_ids(corrector, source, target, question))
-    return _of_row("value_zeroing", *mixing.zeroed_shares(zeroed), intervened=True)
+    return _of_row("value_zeroing", *mixing.zeroed_shares(zeroed))
 
 
 def _gradient(corrector, source, target, question) -> Contribution:
     ids = _ids(corrector, source, target, question)
     found = corrector.laboratory.slopes(*ids, (question.row, question.written, question.instead), [1.0])
-    return Contribution("gradient", found.source[0], found.target[0], signed=True, intervened=False)
+    return Contribution("gradient", found.source[0], found.target[0], signed=True)
 
 
 def _integrated_gradients(corrector, source, target, question) -> Contribution:
@@ -157,7 +163,7 @@ def _integrated_gradients(corrector, source, target, question) -> Contribution:
 
     summed, gap = integrate(slope)
     sides = np.split(summed.astype(np.float32), [len(ids[0])])
-    return Contribution("integrated_gradients", *sides, signed=True, intervened=False, gap=gap)
+    return Contribution("integrated_gradients", *sides, signed=True, gap=gap)
 
 
 def _occlusion(corrector, source, target, question) -> Contribution:
@@ -166,7 +172,7 @@ def _occlusion(corrector, source, target, question) -> Contribution:
     gone += [Intervention(without_target=frozenset([place])) for place in range(question.row + 1)]
     odds = ask(corrector, source, target, question, [Intervention(), *gone]).log_odds
     lost = odds[0] - odds[1:]
-    return Contribution("occlusion", lost[:length], lost[length:], signed=True, intervened=True)
+    return Contribution("occlusion", lost[:length], lost[length:], signed=True)
 
 
 _METHODS: dict[str, Callable[..., Contribution]] = {

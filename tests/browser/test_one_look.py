@@ -417,6 +417,28 @@ def test_an_answer_that_was_on_its_way_before_back_changes_no_address(open_page)
     expect_settings(page, view="lines", head=None)
 
 
+def test_methods_that_are_still_being_asked_keep_neither_back_nor_the_picture_waiting(open_page):
+    page = open_page("laboratory?experiment=sources&edit=1")
+    panels = page.locator(".st-key-sources .plot")
+    late_methods = panels.get_by_text(table("ko")["sources_asking"])
+    expect(panels).to_be_visible()
+    expect(late_methods).to_have_count(0)
+    settle(page)
+    box = panels.bounding_box()
+    changed_words(page).nth(1).click()
+    expect(late_methods.first).to_be_visible()  # the quick ones are drawn, the others have their places
+    assert panels.bounding_box() == box
+    wait_until(page, lambda: settings(page)["edit"], "2")
+    page.go_back()
+    expect_settings(page, edit="1")
+    expect(changed_words(page).first).to_have_attribute("aria-pressed", "true")
+    expect(late_methods).to_have_count(0)
+    page.go_forward()
+    expect_settings(page, edit="2")
+    expect(late_methods).to_have_count(0)
+    assert panels.bounding_box() == box
+
+
 def expect_chosen(page: Page, name: str, option: str) -> None:
     radio = page.locator(f".st-key-control_{name}").get_by_role("radio", name=option, exact=True)
     expect(radio).to_be_checked()

@@ -40,6 +40,14 @@ def test_what_went_wrong_is_told_and_asked_again():
     assert cache.get("a", found("A")) == "A"
 
 
+def test_what_is_known_is_given_without_asking():
+    cache = AnswerCache(entries=1, room=100)
+    assert cache.known("a") is None
+    assert cache.get("a", lambda: (cache.known("a"), 1)) is None  # it is on its way
+    cache.get("b", found("B"))
+    assert (cache.known("a"), cache.known("b")) == (None, "B")
+
+
 def test_many_who_ask_at_once_get_the_answer_of_one():
     cache, everybody, go_on, times = AnswerCache(2, 100), Barrier(4), Event(), []
 

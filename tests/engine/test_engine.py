@@ -15,6 +15,7 @@ import pytest
 
 from engine import Engine, EngineDiedError, EngineError, EngineSlowError
 from engine.answers import pack, unpack
+from engine.questions import PARTS
 from model import ModelFolderError
 from model.analysis.questions import question_of_change
 from model.changes import find_changes
@@ -103,10 +104,15 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
 def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):
     change = find_changes(TEXTS[0], RIGHT)[0]
     asked = TEXTS[0], RIGHT, (change.source_start, change.source_end)
-    found = model.ask("contributions", *asked)
-    assert model.ask("contributions", *asked) is found
+    model._engine.forget()
+    assert model.known("contributions", *asked) is None
+    _, methods, found = model.ask("contributions", *asked)
+    assert model.known("contributions", *asked)[-1] is model.ask("contributions", *asked)[-1] is found
     with pytest.raises(ValueError, match="read-only"):
-        found[1][0][0].source[:] = 0
+        found[0].source[:] = 0
+    for part in range(1, len(PARTS)):
+        found += model.ask("contributions", *asked, part)[-1]
+    assert sorted(each.method for each in found) == sorted(methods)
 
 
 def test_what_the_model_refuses_is_raised_here(model):

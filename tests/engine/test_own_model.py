@@ -155,7 +155,8 @@ def test_the_laboratory_answers_from_traces(speller):
     )
     without = speller.ask("written_without", WRONG, (("cross_attention", 0, 1),))
     assert [each.text for each in without] == [WRONG, WRONG]
-    row, ((occlusion, _), (raw, _)) = speller.ask("contributions", WRONG, RIGHT, span)
+    row, methods, (raw, occlusion) = speller.ask("contributions", WRONG, RIGHT, span)
+    assert methods == (raw.method, occlusion.method)  # nothing else can be asked of it
     np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)
     np.testing.assert_allclose(raw.source.sum() + raw.before.sum(), 1, atol=1e-5)
     question, versions = speller.ask("replaced", WRONG, RIGHT, span, ("cross_attention", 2, 1), (0, 1))

@@ -16,7 +16,7 @@ from engine.progress import Progress
 from engine.questions import LABORATORY, QUESTIONS
 from engine.versions import ModelKey
 from model import ModelFolderError
-from model.analysis.contributions import Agreement, Contribution
+from model.analysis.contributions import METHODS, Contribution
 from model.changes import find_changes
 from model.folder import save_snapshot
 
@@ -48,12 +48,10 @@ ASKED = {
 SHARES = np.arange(3, dtype=np.float32)
 CONTRIBUTIONS = (
     2,
+    METHODS,
     (
-        (Contribution("occlusion", SHARES, SHARES, signed=True, intervened=True), None),
-        (
-            Contribution("integrated_gradients", SHARES, SHARES, signed=True, intervened=True, gap=0.01),
-            Agreement(0.5, top_1=True, top_3=1 / 3),
-        ),
+        Contribution("occlusion", SHARES, SHARES, signed=True),
+        Contribution("integrated_gradients", SHARES, SHARES, signed=True, gap=0.01),
     ),
 )
 

@@ -202,12 +202,13 @@ def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
 def test_an_open_experiment_stands_behind_everything_that_was_observed():
     lens = make_lens("고갱")
     figure = viz.head_mosaic({"cross_attention": np.array([[1.5, -0.25]])})
-    experiment = Experiment("<꺼 보기>", ("말한 것 <1>", "주"), {"without_mosaic": (figure, "칸 <2>")})
+    experiment = Experiment("<꺼 보기>", ("말한 것 <1>", "주"), {"without_mosaic": (figure, "칸 <2>")}, True)
     choices = Choices("ko", "", VALUES, experiment=experiment)
     written = page.to_html(lens, say_in("ko"), choices).decode()
     behind = written.partition("<h2>&lt;꺼 보기&gt;</h2>")[2]
     assert "말한 것 &lt;1&gt;" in behind
     assert "<h2>" not in behind.partition("<script")[0]
+    assert "<h3>칸 &lt;2&gt;</h3>" in behind
     assert "without_mosaic" in behind
     assert len(written) > len(make_html(lens))
 

@@ -1,10 +1,12 @@
 """The laboratory, driven without a browser, over a network whose heads were written by hand (``tests/planted.py``)."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engine.questions import PARTS
 from model.analysis.head_effects import head_effects
 from model.changes import find_changes
 from model.corpus_agreement import read_agreement
@@ -13,8 +15,10 @@ from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import result
 from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG
-from tests.ui.screen import figure, figures, html, numbers, open_popover, setting, told
-from ui import loaders
+from tests.ui.conftest import entry
+from tests.ui.fake_corrector import FakeCorrector
+from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, setting, told
+from ui import later, loaders
 from ui.texts import table
 from ui.views import EXPERIMENTS, take_away
 
@@ -74,7 +78,9 @@ def figure_text(app) -> list[str]:
     return [json.dumps(trace.get("z")) for trace in figure(app, "without_mosaic")["data"]][2:3]
 
 
-@pytest.mark.parametrize(("experiment", "count"), [("without", 2), ("sources", 1), ("replace", 0)])
+@pytest.mark.parametrize(
+    ("experiment", "count"), [("without", 2), ("sources", 1), ("replace", 2), ("fork", 3), ("twins", 2)]
+)
 def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
     open_laboratory, monkeypatch, experiment, count
 ):
@@ -97,6 +103,31 @@ def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory
     assert f"{KO['method_attention']} {first}" in html(app)
     monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
     assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
+
+
+def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_laboratory, planted, monkeypatch):
+    planted.forget()
+    go_on, places = later.go_on, set()
+    monkeypatch.setattr(later, "go_on", lambda: None)
+    for part in range(len(PARTS)):
+        app = open_laboratory("sources")
+        assert not app.exception
+        known = np.isfinite(bars(app, "sources")).all(axis=1)
+        assert known.sum() == sum(map(len, PARTS[: part + 1]))
+        assert known[0] == (
+            part > 0
+        )  # leaving out, the reference, stands first and needs a pass for each character
+        layout = figure(app, "sources")["layout"]
+        axes = [axis["domain"] for name, axis in layout.items() if name.startswith("yaxis")]
+        places.add(json.dumps([layout["height"], len(layout["annotations"]), axes]))
+        shown = KO["sources_coming"].format(answered=known.sum(), count=len(known))
+        assert (shown in told(app)) == (not known.all())
+        if not known.all():
+            app.session_state["asked_later"]()
+    assert len(places) == 1
+    planted.forget()
+    monkeypatch.setattr(later, "go_on", go_on)
+    assert np.isfinite(bars(open_laboratory("sources"), "sources")).all()
 
 
 def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laboratory):
@@ -134,6 +165,19 @@ def test_another_model_stands_beside_this_one(open_laboratory):
     app = open_laboratory("twins", twin="model", kind="encoder_attention", layer="2", head="2")
     assert "twins_second_map" in figures(app)
     assert "twins_heads" not in figures(app)  # the recurrent network has one map
+
+
+def test_a_model_stands_beside_what_fine_tuning_made_of_it(open_laboratory, correctors, entries):
+    entries.append(entry(Path("runs/mine")))
+    mine = correctors["mine"] = FakeCorrector("mine")
+    app = open_laboratory("twins", twin="model", layer="2", head="2")
+    offered = app.selectbox(key="control_twin_model")
+    assert offered.options == ["mine", KO["model_name_seq2seq"]]  # the own one is what was asked for
+    expected = mine.correct(WRONG).sentences[0].trace.cross_attention[1, 1]
+    np.testing.assert_array_equal(numbers(app, "twins_second_map"), expected)
+    assert "twins_heads" in figures(app)
+    app = open_laboratory("twins", twin="model", model="runs/mine")
+    assert app.selectbox(key="control_twin_model").options[0] == KO["model_name_transformer"]
 
 
 def test_a_network_that_takes_no_interventions_says_so(open_app):

@@ -161,6 +161,14 @@ def test_observed_and_intervened_differ_in_colour_pattern_and_words():
     assert [trace.showlegend for trace in (attention, occlusion, nothing)] == [True, True, False]
 
 
+def test_a_panel_whose_values_come_later_has_its_place_and_no_bars():
+    tokens = ["가", "나", "다"]
+    later = contribution_panels([*PANELS, MethodPanel("later", None, note="…")], tokens)
+    known = contribution_panels([*PANELS, MethodPanel("later", np.ones(3), note="…")], tokens)
+    assert np.isnan(later.data[-1].y).all() and later.data[-1].customdata is None
+    assert later.layout == known.layout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

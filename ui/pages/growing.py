@@ -47,7 +47,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
     with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
         selection = stage.choose_map(found[0].trace)
     card = model_card.read_card(entry.path)
-    losses = card.snapshots.set_index("step")["loss"].reindex([each.step for each in found])
+    measured = card.snapshots.set_index("step").reindex([each.step for each in found])
     shares = copying_shares(
         selection.kind,
         [each.source for each in found],
@@ -66,8 +66,11 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
         show_told(found[now])
         left, right = st.columns([37, 63], gap="medium")
         with left:
-            show_heads(found[now], selection)
-            show_growth(found, losses, shares, now)
+            trace = found[now].trace
+            figures.draw_heads(
+                trace, selection, "growing_heads", "growing-up-heads", label=say("overview_label")
+            )
+            show_growth(found, measured, shares, now)
         with right:
             show_map(found[now], selection)
 
@@ -82,23 +85,6 @@ def show_told(grown) -> None:
     """What was written at one snapshot."""
     changed = "growing_reading" if grown.text != grown.source else "growing_reading_same"
     markup.told(say(changed, step=f"{grown.step:,}", text=grown.text))
-
-
-def show_heads(grown, selection: Selection) -> None:
-    figures.draw(
-        viz.head_grid(
-            grown.trace.attention(selection.kind),
-            layer_title=say("layer_label"),
-            head_title=say("head_label"),
-            weight_title=say("hover_weight"),
-            chosen=selection.heads(grown.trace),
-            scale=False,
-            theme=controls.theme(),
-        ),
-        "growing_heads",
-        "growing-up-heads",
-        label=say("overview_label"),
-    )
 
 
 def show_map(grown, selection: Selection) -> None:
@@ -119,17 +105,20 @@ def show_map(grown, selection: Selection) -> None:
     )
 
 
-def show_growth(found: tuple, losses, shares: np.ndarray, now: int) -> None:
-    """The loss and, for each head, how much it looks where a plain copy would."""
+def show_growth(found: tuple, measured, shares: np.ndarray, now: int) -> None:
+    """The loss, the share of unseen sentences written without a mistake and, for each head, how much it looks where a
+    plain copy would."""
     figures.draw(
         viz.growth_curves(
             [each.step for each in found],
-            losses.to_numpy(),
+            measured["loss"].to_numpy(),
+            measured["exact_match"].to_numpy(),
             shares.reshape(len(found), -1),
             _names(shares),
             at=now,
             step_title=say("history_step"),
             loss_title=say("history_loss"),
+            score_title=say("growing_score"),
             share_title=say("growing_share"),
             theme=controls.theme(),
         ),

@@ -11,7 +11,17 @@ from model.head_survey import HeadSurvey
 from model.interventions import Head
 from ui import address, controls, figures, header, loaders, markup, models, notices
 from ui.components.heard import chosen_row
-from ui.head_numbers import INTERVENED, LEADING, QUANTITIES, SIGNS, Chosen, role_of_example, table, told
+from ui.head_numbers import (
+    INTERVENED,
+    LEADING,
+    QUANTITIES,
+    SIGNS,
+    Chosen,
+    pruning_curve,
+    role_of_example,
+    table,
+    told,
+)
 from ui.jobs import Jobs
 from ui.live_text import replace
 from ui.look import keep_typed
@@ -205,15 +215,7 @@ def show_pruning(survey: HeadSurvey) -> None:
         return
     markup.paragraph(say("heads_pruning"), "kind-instead")
     figures.draw(
-        viz.pruning_curve(
-            survey.pruning,
-            main="effect",
-            main_name=say("heads_pruning_main"),
-            others_name=say("heads_pruning_random"),
-            removed_title=say("heads_pruning_removed"),
-            titles=(say("heads_pruning_exact"), say("heads_pruning_untouched")),
-            theme=controls.theme(),
-        ),
+        pruning_curve(say, survey, controls.theme()),
         "heads_pruning",
         "heads-pruning",
         label=say("heads_pruning"),

@@ -1,6 +1,7 @@
 """The road not taken: another token at one step, and how the network goes on from there."""
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -61,55 +62,61 @@ def draw(lens: Lens, values: Values) -> None:
         controls.pick("fork_step", steps, lambda step: _step(lens.trace, int(step) - 1), str(row + 1))
         if found := candidates(lens, row):
             controls.choose("fork_token", found, _plain, otherwise=found[0])
-    row, _, fork = _fork(lens)
-    if fork is None:
+    made = figures_of(lens, values)
+    if not made:
         return
-    branches = [fork.observed, *([fork.other] if fork.other else [])]
+    (branches, label), *maps = made.values()
     figures.draw(
-        viz.token_branches(
-            [trace.target_tokens for trace in branches],
-            [np.exp(trace.log_probabilities) for trace in branches],
-            [say("fork_observed"), say("fork_other")][: len(branches)],
-            parted=row,
-            step_title=say("fork_step_title"),
-            probability_title=say("fork_probability"),
-            theme=lens.theme,
-        ),
+        branches,
         "fork",
         file_name(lens, "fork"),
         lambda point: _choose_step(point, len(lens.trace.target_tokens)),
-        label=say("fork_label"),
+        label=label,
     )
-    if fork.other is None:
+    if not maps:
         return
-    for place, trace, key in zip(st.columns(2), branches, ("observed", "other"), strict=True):
+    for place, key, (figure, label) in zip(st.columns(2), ("observed", "other"), maps, strict=True):
         with place:
-            markup.paragraph(say(f"fork_{key}"), "kind-observed" if key == "observed" else "kind-instead")
-            _draw_map(lens, trace, row, f"fork_map_{key}")
+            markup.paragraph(label, "kind-observed" if key == "observed" else "kind-instead")
+            figures.draw(figure, f"fork_map_{key}", file_name(lens, f"fork-map-{key}"), label=label)
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+    """Both branches, and the attention of each; one of them where the other finds no end."""
+    row, _, fork = _fork(lens)
+    if fork is None:
+        return {}
+    traces = {"observed": fork.observed} | ({"other": fork.other} if fork.other else {})
+    branches = viz.token_branches(
+        [trace.target_tokens for trace in traces.values()],
+        [np.exp(trace.log_probabilities) for trace in traces.values()],
+        [say(f"fork_{key}") for key in traces],
+        parted=row,
+        step_title=say("fork_step_title"),
+        probability_title=say("fork_probability"),
+        theme=lens.theme,
+    )
+    maps = {f"fork_map_{key}": (_map(lens, each, row), say(f"fork_{key}")) for key, each in traces.items()}
+    return {"fork": (branches, say("fork_label"))} | (maps if fork.other else {})
 
 
 def _choose_step(point: dict, length: int) -> None:
     """The roads part at the step of a chosen cell; a point that is none changes nothing."""
-    x = point.get("x")
-    if isinstance(x, int | float) and 1 <= x <= length:
-        address.put("fork_step", str(round(x)))
+    cell = figures.cell_of(point)
+    if cell is not None and 0 <= cell[1] < length:
+        address.put("fork_step", str(cell[1] + 1))
 
 
-def _draw_map(lens: Lens, trace: AttentionTrace, row: int, key: str) -> None:
+def _map(lens: Lens, trace: AttentionTrace, row: int) -> go.Figure:
     queries, keys = trace.axes(lens.kind)
-    figures.draw(
-        viz.attention_heatmap(
-            lens.selection.weights(trace),
-            queries,
-            keys,
-            texts=map_texts(say, lens.kind),
-            emphasis_rows=[] if lens.kind == "encoder_attention" else [row],
-            extent=max(lens.extent, len(trace.target_tokens)),
-            theme=lens.theme,
-        ),
-        key,
-        file_name(lens, key.replace("_", "-")),
-        label=say("fork_label"),
+    return viz.attention_heatmap(
+        lens.selection.weights(trace),
+        queries,
+        keys,
+        texts=map_texts(say, lens.kind),
+        emphasis_rows=[] if lens.kind == "encoder_attention" else [row],
+        extent=max(lens.extent, len(trace.target_tokens)),
+        theme=lens.theme,
     )
 
 
@@ -155,6 +162,7 @@ VIEW = View(
     (),
     notes,
     explain,
+    figures=figures_of,
     intervenes=True,
     lacks=needs.answers("road_not_taken", "lacks_interventions"),
 )

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from functools import partial
-from math import inf
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -103,12 +102,9 @@ def selected_cell(cells: MapCells) -> tuple[int, int] | None:
 
 
 def choose_cell(cells: MapCells, point: dict) -> None:
-    """Select the cell at a point of the figure, which counts from 1; the one that is selected is let go."""
-    x, y = point.get("x"), point.get("y")
-    if not all(isinstance(n, int | float) and abs(n) < inf for n in (x, y)):
-        return
-    cell = (round(y) - 1, round(x) - 1)
-    if not cells.holds(cell):
+    """Select the cell at a point of the figure; the one that is selected is let go."""
+    cell = figures.cell_of(point)
+    if cell is None or not cells.holds(cell):
         return
     query, key = cells.tokens_of(cell)
     address.put("cell", "" if selected_cell(cells) == cell else f"{query},{key}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -63,46 +64,45 @@ def draw(lens: Lens, values: Values) -> None:
         return
     controls.show(SETTINGS[0])
     question, versions = _asked(lens, change)
-    head, chosen = head_of(lens, change), _chosen(versions, values)
-    row = row_of_question(head.kind, question.row, change)
-    for place, version, key in zip(
-        st.columns(2), (versions[0], chosen), ("observed", "instead"), strict=True
-    ):
-        with place:
-            markup.paragraph(
-                say("replace_observed" if key == "observed" else "replace_instead"), f"kind-{key}"
-            )
-            _draw_map(lens, version, row, f"replace_{key}", None if key == "observed" else row)
-    markup.table(_table(question, versions), say("replace_table"), strong=_name(chosen))
+    row = row_of_question(lens.kind, question.row, change)
 
-
-def _draw_map(lens: Lens, version: Replaced, row: int, key: str, painted_row: int | None) -> None:
     def paint(point: dict) -> None:
-        x, y = point.get("x"), point.get("y")
-        if not (
-            isinstance(x, int | float) and isinstance(y, int | float) and abs(x) < 1000 and abs(y) < 1000
-        ):
-            return
-        if round(y) - 1 == painted_row:
-            keys = set(painted_keys()) ^ {round(x) - 1}
+        cell = figures.cell_of(point)
+        if cell is not None and cell[0] == row and 0 <= cell[1] < len(lens.keys):
+            keys = set(painted_keys()) ^ {cell[1]}
             address.put("painted", ",".join(str(number + 1) for number in sorted(keys)))
             address.put("instead", PAINTED if keys else SETTINGS[0].options[0])
 
-    figures.draw(
-        viz.attention_heatmap(
-            version.weights,
-            lens.queries,
-            lens.keys,
-            texts=map_texts(say, lens.kind),
-            masked=lens.masked,
-            emphasis_rows=[row],
-            extent=lens.extent,
-            theme=lens.theme,
-        ),
-        key,
-        file_name(lens, key.replace("_", "-")),
-        None if painted_row is None else paint,
-        label=say(key),
+    shown = zip(st.columns(2), figures_of(lens, values).items(), strict=True)
+    for place, (name, (figure, label)) in shown:
+        with place:
+            markup.paragraph(label, name.replace("replace_", "kind-"))
+            on_click = paint if name == "replace_instead" else None
+            figures.draw(figure, name, file_name(lens, name.replace("_", "-")), on_click, label=label)
+    markup.table(_table(question, versions), say("replace_table"), strong=_name(_chosen(versions, values)))
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+    """The head's map as it was and as it would be; nothing where nothing was changed."""
+    change = change_of(lens)
+    if change is None:
+        return {}
+    question, versions = _asked(lens, change)
+    row = row_of_question(lens.kind, question.row, change)
+    shown = {"replace_observed": versions[0], "replace_instead": _chosen(versions, values)}
+    return {name: (_map(lens, version, row), say(name)) for name, version in shown.items()}
+
+
+def _map(lens: Lens, version: Replaced, row: int) -> go.Figure:
+    return viz.attention_heatmap(
+        version.weights,
+        lens.queries,
+        lens.keys,
+        texts=map_texts(say, lens.kind),
+        masked=lens.masked,
+        emphasis_rows=[row],
+        extent=lens.extent,
+        theme=lens.theme,
     )
 
 
@@ -168,6 +168,7 @@ VIEW = View(
     notes,
     explain,
     drawn=SETTINGS,
+    figures=figures_of,
     intervenes=True,
     lacks=needs.experiment("replaced"),
 )

@@ -5,7 +5,15 @@ import streamlit as st
 
 import viz
 from model import ModelFolderError
-from ui import figures, loaders, models
+from model.analysis.contributions import (
+    INTERVENING,
+    REFERENCE,
+    Agreement,
+    Contribution,
+    agreement,
+)
+from model.changes import Change
+from ui import figures, later, loaders, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
@@ -17,40 +25,60 @@ from ui.views.without import change_of
 from viz.labels import visible_token
 
 
+def said(lens: Lens, change: Change) -> tuple[int, dict[str, Contribution | None], dict[str, Agreement]]:
+    """(row, what each method says, how far those that have answered agree with the reference); the reference first,
+    None for what is not known yet."""
+    row, methods, found, _ = loaders.contributions(lens.sentence, change, lens.corrector)
+    known = {each.method: each for each in found}
+    reference = known.get(REFERENCE)
+    agreed = {
+        name: agreement(each, reference)
+        for name, each in known.items()
+        if reference is not None and name != REFERENCE
+    }
+    return row, {name: known.get(name) for name in sorted(methods, key=REFERENCE.__ne__)}, agreed
+
+
 def draw(lens: Lens, values: Values) -> None:
-    """One row of bars for each method over the source and what was written before, all on one axis."""
-    for name, figure in figures_of(lens, values).items():
-        figures.draw(figure, name, file_name(lens, name), label=say(f"{name}_label"))
+    """One row of bars for each method over the source and what was written before, all on one axis. The slow methods
+    have their places, and are asked once the picture is there."""
+    change = change_of(lens)
+    if change is None:
+        return
+    *_, more = loaders.contributions(lens.sentence, change, lens.corrector)
+    if more is not None:
+        later.ask(more)
+    for name, (figure, label) in figures_of(lens, values).items():
+        figures.draw(figure, name, file_name(lens, name), label=label)
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The bars; nothing where nothing was changed."""
     change = change_of(lens)
     if change is None:
         return {}
-    row, found = loaders.contributions(lens.sentence, change, lens.corrector)
-    panels = [
-        viz.MethodPanel(
-            say(f"method_{each.method}"),
-            [*each.source, *each.before],
-            each.intervened,
-            "" if agreed is None else say("sources_agreement", correlation=correlation(agreed.correlation)),
-        )
-        for each, agreed in found
-    ]
-    return {
-        "sources": viz.contribution_panels(
-            panels,
-            [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]],
-            outlined=range(change.source_start, change.source_end),
-            split=len(lens.trace.source_tokens),
-            observed_name=say("sources_observed"),
-            intervened_name=say("sources_intervened"),
-            token_title=say("sources_tokens"),
-            value_title=say("sources_share"),
-            theme=lens.theme,
-        )
-    }
+    row, found, agreed = said(lens, change)
+    panels = [_panel(name, each, agreed.get(name)) for name, each in found.items()]
+    figure = viz.contribution_panels(
+        panels,
+        [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]],
+        outlined=range(change.source_start, change.source_end),
+        split=len(lens.trace.source_tokens),
+        observed_name=say("sources_observed"),
+        intervened_name=say("sources_intervened"),
+        token_title=say("sources_tokens"),
+        value_title=say("sources_share"),
+        theme=lens.theme,
+    )
+    return {"sources": (figure, say("sources_label"))}
+
+
+def _panel(method: str, found: Contribution | None, agreed: Agreement | None) -> viz.MethodPanel:
+    name = say(f"method_{method}")
+    if found is None:
+        return viz.MethodPanel(name, None, method in INTERVENING, say("sources_asking"))
+    note = "" if agreed is None else say("sources_agreement", correlation=correlation(agreed.correlation))
+    return viz.MethodPanel(name, [*found.source, *found.before], found.intervened, note)
 
 
 def describe(lens: Lens, values: Values) -> str:
@@ -59,18 +87,19 @@ def describe(lens: Lens, values: Values) -> str:
     if change is None:
         return say("without_none")
     with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        row, found = loaders.contributions(lens.sentence, change, lens.corrector)
-    reference = next(each for each, agreed in found if agreed is None)
-    key = int(abs(reference.source[:-1]).argmax())
-    compared = [agreed for _, agreed in found if agreed is not None]
+        row, found, agreed = said(lens, change)
+    answered = sum(each is not None for each in found.values())
+    if answered < len(found):
+        return say("sources_coming", answered=answered, count=len(found))
+    key = int(abs(found[REFERENCE].source[:-1]).argmax())
     return say(
         "sources_reading",
         change=in_words(change),
         token=visible_token(lens.trace.target_tokens[row]),
         key=visible_token(lens.trace.source_tokens[key]),
         position=key + 1,
-        agreeing=sum(agreed.top_1 for agreed in compared),
-        count=len(compared),
+        agreeing=sum(each.top_1 for each in agreed.values()),
+        count=len(agreed),
     )
 
 

@@ -96,8 +96,7 @@ def experiment(lens: Lens, opened: View) -> Experiment | None:
     if not made:
         return None
     told = opened.describe(lens, values), *opened.notes(lens, values)
-    labelled = {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
-    return Experiment(say(f"view_{opened.name}"), told, labelled)
+    return Experiment(say(f"view_{opened.name}"), told, made, opened.intervenes)
 
 
 def say_in(language: str, key: str, /, **values: object) -> str:

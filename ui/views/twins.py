@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -60,8 +61,10 @@ def _corrected(text: str, corrector: loaders.EngineCorrector | loaders.Remembere
 
 
 def _other_models() -> dict[str, loaders.ModelEntry]:
+    """Beside a shipped one the visitor's own come first: what has fine-tuning changed?"""
     chosen = models.chosen()
-    return {name: entry for name, entry in models.usable().items() if entry != chosen}
+    found = {name: entry for name, entry in models.usable().items() if entry != chosen}
+    return dict(sorted(found.items(), key=lambda each: loaders.is_shipped(each[1])))
 
 
 def _other_model() -> loaders.ModelEntry | None:
@@ -86,35 +89,46 @@ def draw(lens: Lens, values: Values) -> None:
     if isinstance(twin, str):
         return
     kind = _kind(lens, twin)
-    selections = _selection(lens, lens.trace, kind), _selection(lens, twin.trace, kind)
-    weights = selections[0].weights(lens.trace), selections[1].weights(twin.trace)
-    left, right = st.columns(2)
-    with left:
-        markup.paragraph(say("twins_first", text=lens.sentence.text), "kind-first")
-        _draw_map(lens, lens.trace, kind, weights[0], "twins_first_map")
-    with right:
-        if values["twin_difference"]:
-            markup.paragraph(say("twins_difference"), "kind-second")
-            found, missing = aligned_difference(kind, lens.trace, twin.trace, weights)
-            _draw_map(lens, twin.trace, kind, found, "twins_difference_map", missing)
-        else:
-            markup.paragraph(say("twins_second", text=twin.text), "kind-second")
-            _draw_map(lens, twin.trace, kind, weights[1], "twins_second_map")
+    shown = zip(
+        st.columns(2), ("kind-first", "kind-second"), maps_of(lens, twin, values).items(), strict=True
+    )
+    for place, sort, (name, (figure, label)) in shown:
+        with place:
+            markup.paragraph(label, sort)
+            figures.draw(figure, name, file_name(lens, name.replace("_", "-")), label=label)
     if twin.trace.shape(kind) != (1, 1):
-        figures.draw(
-            viz.head_grid(
-                twin.trace.attention(kind),
-                layer_title=say("layer_label"),
-                head_title=say("head_label"),
-                weight_title=say("hover_weight"),
-                chosen=selections[1].heads(twin.trace),
-                scale=False,
-                theme=lens.theme,
-            ),
-            "twins_heads",
-            file_name(lens, "twin-heads"),
-            label=say("twins_heads"),
+        file = file_name(lens, "twin-heads")
+        selection = _selection(lens, twin.trace, kind)
+        figures.draw_heads(twin.trace, selection, "twins_heads", file, label=say("twins_heads"))
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+    """Both maps; nothing while there is no twin."""
+    try:
+        twin = twin_of(lens, values)
+    except loaders.StillLoading:
+        return {}
+    return {} if isinstance(twin, str) else maps_of(lens, twin, values)
+
+
+def maps_of(lens: Lens, twin: Twin, values: Values) -> dict[str, tuple[go.Figure, str]]:
+    """The first map, and the second or its difference from the first."""
+    kind = _kind(lens, twin)
+    first, second = (_selection(lens, each.trace, kind).weights(each.trace) for each in (lens, twin))
+    made = {
+        "twins_first_map": (
+            _map(lens, lens.trace, kind, first),
+            say("twins_first", text=lens.sentence.text),
         )
+    }
+    if not values["twin_difference"]:
+        return made | {
+            "twins_second_map": (_map(lens, twin.trace, kind, second), say("twins_second", text=twin.text))
+        }
+    found, missing = aligned_difference(kind, lens.trace, twin.trace, (first, second))
+    return made | {
+        "twins_difference_map": (_map(lens, twin.trace, kind, found, missing), say("twins_difference"))
+    }
 
 
 def _kind(lens: Lens, twin: Twin) -> str:
@@ -133,25 +147,20 @@ def _selection(lens: Lens, trace: AttentionTrace, kind: str) -> Selection:
     )
 
 
-def _draw_map(
-    lens: Lens, trace: AttentionTrace, kind: str, weights: np.ndarray, key: str, missing=None
-) -> None:
+def _map(
+    lens: Lens, trace: AttentionTrace, kind: str, weights: np.ndarray, missing: np.ndarray | None = None
+) -> go.Figure:
     queries, keys = trace.axes(kind)
-    figures.draw(
-        viz.attention_heatmap(
-            weights,
-            queries,
-            keys,
-            texts=map_texts(say, kind, difference=missing is not None, masked="twins_missing"),
-            masked=missing,
-            difference=missing is not None,
-            colour_max=1.0 if missing is None else None,
-            extent=max(lens.extent, *map(len, (queries, keys))),
-            theme=lens.theme,
-        ),
-        key,
-        file_name(lens, key.replace("_", "-")),
-        label=say("twins_label"),
+    return viz.attention_heatmap(
+        weights,
+        queries,
+        keys,
+        texts=map_texts(say, kind, difference=missing is not None, masked="twins_missing"),
+        masked=missing,
+        difference=missing is not None,
+        colour_max=1.0 if missing is None else None,
+        extent=max(lens.extent, *map(len, (queries, keys))),
+        theme=lens.theme,
     )
 
 
@@ -190,4 +199,4 @@ def explain(lens: Lens) -> None:
     st.markdown(say("twins_idea"))
 
 
-VIEW = View("twins", describe, draw, SETTINGS, notes, explain, drawn=SETTINGS[:1])
+VIEW = View("twins", describe, draw, SETTINGS, notes, explain, drawn=SETTINGS[:1], figures=figures_of)

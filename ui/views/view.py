@@ -32,6 +32,7 @@ class View:
     )
     has_map: bool = True  # whether kind, layer and head decide what it shows
     drawn: tuple[Setting, ...] = ()  # of its settings those whose controls stand beside the picture
-    figures: Callable[[Lens, Values], dict[str, go.Figure]] | None = None  # for the exported page
+    # For the exported page: each figure with what it shows, in words, by its name.
+    figures: Callable[[Lens, Values], dict[str, tuple[go.Figure, str]]] | None = None
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
     lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need

@@ -54,12 +54,10 @@ def draw(lens: Lens, values: Values) -> None:
         controls.choose("off", [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
     squares, points = st.columns(2)
     parts = {"without_mosaic": (squares, open_head), "without_scatter": (points, None)}
-    for name, figure in figures_of(lens, values).items():
+    for name, (figure, label) in figures_of(lens, values).items():
         place, on_click = parts[name]
         with place:
-            figures.draw(
-                figure, name, file_name(lens, name.replace("_", "-")), on_click, label=say(f"{name}_label")
-            )
+            figures.draw(figure, name, file_name(lens, name.replace("_", "-")), on_click, label=label)
     means = means_of(lens, values)
     found = loaders.head_effects(lens.sentence, change, lens.corrector, means)
     with squares:
@@ -70,7 +68,7 @@ def draw(lens: Lens, values: Values) -> None:
             markup.paragraph(say("without_written", heads=name, text=text), "note")
 
 
-def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The squares and the points of all heads; nothing where nothing was changed."""
     change = change_of(lens)
     if change is None:
@@ -83,7 +81,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
         "head_title": say("head_label"),
         "theme": lens.theme,
     }
-    return {
+    made = {
         "without_mosaic": viz.head_mosaic(
             {kind: found.grid(kind) for kind in lens.trace.kinds}, value_title=say("without_effect"), **shared
         ),
@@ -96,6 +94,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, go.Figure]:
             **shared,
         ),
     }
+    return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
 
 
 def open_head(point: dict) -> None:

@@ -102,6 +102,7 @@ def open_page(server, pages):
                 after.callback(page.close)
             else:
                 page = pages.take(colour)
+                page.bring_to_front()  # a browser gives little time to pages that nobody sees
                 after.callback(pages.give_back, page, colour)
             page.requested_elsewhere = []
             listeners = {

@@ -55,8 +55,6 @@ def embedding_sizes(
             "showgrid": False,
             "range": [0.5, max(len(tokens), 1) + 0.5],
             "tickvals": [position + 1 for position in ticks.positions],
-            # The labels of a heatmap stand above it and are raised by line breaks after them; below an axis
-            # they are lowered by line breaks before.
             "ticktext": ticks.below(),
             "tickangle": ticks.angle,
             "tickfont": {"size": cell.font},

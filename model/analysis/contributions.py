@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from model.corrector import Corrector
 
 REFERENCE = "occlusion"
-INTERVENING = frozenset(
-    ["value_zeroing", "occlusion"]
-)  # methods that ask the network again with something changed
+# Methods that ask the network again with something changed.
+INTERVENING = frozenset(["value_zeroing", "occlusion"])
 
 
 @dataclass(frozen=True)

@@ -129,21 +129,17 @@ def parent(*folders: Path) -> Iterator[subprocess.Popen]:
 def test_no_worker_outlives_who_started_it(end, tiny_folder):
     folders = [tiny_folder] if end == "SIGKILL" else []  # the hardest end for the worker that does the most
     with parent(*folders) as process:
-        ends_with(process, end)
-
-
-def ends_with(parent: subprocess.Popen, end: str) -> None:
-    pid, address = parent.stdout.readline().split()
-    worker = end_of(int(pid))
-    if end == "exit":
-        parent.stdin.close()
-    elif end == "Ctrl-C":
-        os.killpg(parent.pid, signal.SIGINT)  # a terminal tells everybody
-    else:
-        parent.send_signal(signal.Signals[end])
-    assert has_ended(worker)
-    parent.wait(SECONDS)
-    assert not os.path.exists(os.path.dirname(address))
+        pid, address = process.stdout.readline().split()
+        worker = end_of(int(pid))
+        if end == "exit":
+            process.stdin.close()
+        elif end == "Ctrl-C":
+            os.killpg(process.pid, signal.SIGINT)  # a terminal tells everybody
+        else:
+            process.send_signal(signal.Signals[end])
+        assert has_ended(worker)
+        process.wait(SECONDS)
+        assert not os.path.exists(os.path.dirname(address))
 
 
 def test_workers_for_several_processes(tiny_folder, tiny_corrector, tmp_path):

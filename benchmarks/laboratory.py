@@ -23,6 +23,7 @@ from model.analysis.head_effects import head_effects, written_without
 from model.analysis.pair_effects import pair_effects
 from model.analysis.questions import question_of_change
 from model.analysis.replacing import replaced_attention
+from model.analysis.twins import aligned_difference
 from model.changes import find_changes
 from model.interventions import Head
 from model.survey_sums import sums_of_roles
@@ -41,6 +42,14 @@ def fastest(work: Callable[[], object], rounds: int) -> tuple[float, float]:
         work()
         found.append((time.perf_counter() - wall, time.process_time() - processor))
     return min(found)
+
+
+def _twin(corrector: Corrector) -> None:
+    """What typed against corrected needs: the correction of the other sentence, its trace, and a difference map."""
+    first, second = corrector.trace(SOURCE, TARGET), corrector.correct(TARGET).trace
+    kind = "cross_attention"
+    weights = tuple(each.attention(kind).mean(axis=(0, 1)) for each in (first, second))
+    aligned_difference(kind, first, second, weights)
 
 
 @click.command()
@@ -62,6 +71,7 @@ def main(model, rounds):
         **{name: lambda name=name: contribution(*asked, question, name) for name in METHODS},
         "four attentions of one head": lambda: replaced_attention(*asked, question, head),
         "another token": lambda: road_not_taken(*asked, question.row, question.instead_token),
+        "a second sentence beside it": lambda: _twin(corrector),
         f"effects of all heads on {len(find_changes(SOURCE, TARGET))} edits": lambda: pair_effects(*asked),
         f"roles of all heads in {TOGETHER} sentences": lambda: sums_of_roles(
             corrector, [(SOURCE, TARGET)] * TOGETHER, 0

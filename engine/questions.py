@@ -48,10 +48,11 @@ def _effects(corrector, source: str, target: str, span: Span, means: Means = ())
     return head_effects(corrector, source, target, _change(source, target, span), _arrays(means))
 
 
-def _without(corrector, source: str, heads: tuple[tuple, ...], means: Means = ()):
-    """What is written without each of ``heads``, and without all of them; ``means`` as for ``_effects``."""
-    named = [Head(*head) for head in heads]
-    return written_without(corrector, source, [*([head] for head in named), named], _arrays(means))
+def _without(corrector, source: str, sets: tuple[tuple[tuple, ...], ...], means: Means = ()):
+    """What is written without each of these sets of heads; ``means`` as for ``_effects``."""
+    return written_without(
+        corrector, source, [[Head(*head) for head in heads] for heads in sets], _arrays(means)
+    )
 
 
 def _arrays(means: Means) -> dict[str, np.ndarray] | None:

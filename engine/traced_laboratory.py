@@ -99,11 +99,12 @@ def head_effects(corrector: TracedCorrector, source: str, target: str, span: Spa
     )
 
 
-def written_without(corrector: TracedCorrector, source: str, heads: tuple[tuple, ...]) -> tuple[Without, ...]:
-    """What is written without each of ``heads``, and without all of them."""
-    named = [Head(*head) for head in heads]
-    sets = [frozenset(each) for each in (*([head] for head in named), named)]
-    return tuple(Without(each, corrector.correct_under(source, Intervention(off=each))) for each in sets)
+def written_without(
+    corrector: TracedCorrector, source: str, sets: tuple[tuple[tuple, ...], ...]
+) -> tuple[Without, ...]:
+    """What is written without each of these sets of heads."""
+    named = [frozenset(Head(*head) for head in heads) for heads in sets]
+    return tuple(Without(each, corrector.correct_under(source, Intervention(off=each))) for each in named)
 
 
 def contributions(corrector: TracedCorrector, source: str, target: str, span: Span):
@@ -168,7 +169,7 @@ def other_weights(asked: Asked, head: Head, painted: Sequence[int]) -> dict[str,
     row = row_of_question(kind, asked.question.row, asked.change)
     seen = [key for key in painted if 0 <= key < (row + 1 if kind == "decoder_attention" else keys)]
     if seen:
-        found[PAINTED] = painted_row(trace, kind, row, np.bincount(seen, minlength=keys).clip(max=1))
+        found[PAINTED] = painted_row(trace, kind, row, np.bincount(seen, minlength=keys))
     return found
 
 

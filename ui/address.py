@@ -29,7 +29,8 @@ DEFAULTS = {
     "experiment": "without",  # the open one of the laboratory
     "off": "zero",  # what a head that is switched off puts out: zero or mean
     "instead": "uniform",  # what stands there in place of a head's weights
-    "painted": "",  # the keys that the visitor gave the weight to, such as 2,3; from 1
+    "switched_off": "",  # the heads that the visitor switched off, such as cross_attention.2.3; from 1
+    "painted": "",  # the keys that the visitor gave shares of the weight to, such as 2,3,3; from 1
     "fork_step": "",  # where the roads part, counted from 1; empty: where the change begins
     "fork_token": "",  # what is written there instead; empty: what was typed, or the likeliest other token
     "twin": "typed",  # what the sentence is compared with: typed, pair or model
@@ -59,6 +60,7 @@ DEFAULTS = {
     "heads_by": "leading",  # what the map of all heads shows: a role, or the effect of taking a head away
     "heads_at": "copied",  # at which characters: copied or edited
     "snapshot": "",  # the training step of the page on growing up; empty: the last
+    "grown_role": "own",  # which role of its heads it follows: a name of model.analysis.roles
     "film": "",  # 1 while it shows one snapshot after the other
     "batch": "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요.",  # sentences of the masks, one a line
     "batch_row": "",  # which of them is looked into, counted from 1; empty: the shortest

@@ -5,7 +5,7 @@ The networks run in processes of their own (``engine``), which also keeps the an
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -21,6 +21,7 @@ from model.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreeme
 from model.corrector import DEFAULT_MODEL
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
 from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
+from model.interventions import Head
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
 from model.remembered import recall as read_remembered
@@ -172,13 +173,14 @@ def head_effects(
 
 def written_without(
     sentence: SentenceCorrection,
-    heads: tuple,
+    sets: Iterable[Iterable[Head]],
     corrector: EngineCorrector | Remembered,
     means: Mapping[str, np.ndarray] | None,
 ):
-    """What is written without each of ``heads``, and without all of them: ``head_effects.Without``; ``means`` as for
+    """What is written without each of these sets of heads: ``model.analysis.head_effects.Without``; ``means`` as for
     ``head_effects``."""
-    return corrector.ask("written_without", sentence.source, tuple(map(tuple, heads)), *_given(means))
+    asked = tuple(tuple(map(tuple, heads)) for heads in sets)
+    return corrector.ask("written_without", sentence.source, asked, *_given(means))
 
 
 def contributions(sentence: SentenceCorrection, change: Change, corrector: EngineCorrector | Remembered):

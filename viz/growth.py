@@ -33,7 +33,7 @@ def growth_curves(
 
     Args:
         steps: N training steps. ``losses``: N, and ``scores``: N in 0..1; NaN where none was measured.
-        shares: (N, H) floats in 0..1. ``names``: H names of the heads.
+        shares: (N, H) floats in 0..1, NaN where there is none. ``names``: H names of the heads.
         at: the number of a snapshot, from 0, that a line through both panels marks.
 
     Raises ValueError for shapes that do not fit each other, shares outside 0..1, a snapshot that does not exist, and
@@ -44,8 +44,8 @@ def growth_curves(
     for name, values in measured.items():
         if values.shape != (len(steps),):
             raise ValueError(f"{name} should be ({len(steps)},) as the steps are, received {values.shape}")
-    if not ((shares >= 0) & (shares <= 1 + 1e-4)).all():
-        raise ValueError(f"shares should lie in 0..1, received {shares.min()} to {shares.max()}")
+    if ((shares < 0) | (shares > 1 + 1e-4)).any():
+        raise ValueError(f"shares should lie in 0..1, received {np.nanmin(shares)} to {np.nanmax(shares)}")
     if at is not None and not 0 <= at < len(steps):
         raise ValueError(f"at should lie in 0..{len(steps) - 1}, received {at}")
     colours = palette(theme)

@@ -3,8 +3,8 @@
 Exported here are the questions of the laboratory: ``head_effects``, ``written_without`` and ``pair_effects`` (without
 each head), ``pruning_curve`` (without more and more of them), ``contributions`` (from which characters?),
 ``replaced_for_change`` (with other weights), ``road_not_taken`` (with another token at one step), ``aligned_difference``
-(two passes side by side), ``copying_shares`` (heads over the course of training). ``question_of_change`` makes of a change the
-question that most of them answer: why the fix, and not what was typed? They take a ``Corrector``, or traces.
+(two passes side by side), ``growth`` (the roles of heads over the course of training). ``question_of_change`` makes of a change the question
+that most of them answer: why the fix, and not what was typed? They take a ``Corrector``, or traces.
 
 The submodules hold more, all in NumPy. On a trace: ``edits`` (which rows and columns belong to a change, which heads look there),
 ``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads). Arithmetic:
@@ -13,7 +13,7 @@ The submodules hold more, all in NumPy. On a trace: ``edits`` (which rows and co
 
 from model.analysis.contributions import Contribution, contribution, contributions
 from model.analysis.forks import Fork, road_not_taken
-from model.analysis.growth import copying_shares, found_at
+from model.analysis.growth import Growth, growth
 from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
 from model.analysis.pair_effects import PairEffects, pair_effects
 from model.analysis.pruning import Pruned, pruning_curve
@@ -24,6 +24,7 @@ from model.analysis.twins import aligned_difference
 __all__ = [
     "Contribution",
     "Fork",
+    "Growth",
     "HeadEffects",
     "PairEffects",
     "Pruned",
@@ -33,8 +34,7 @@ __all__ = [
     "aligned_difference",
     "contribution",
     "contributions",
-    "copying_shares",
-    "found_at",
+    "growth",
     "head_effects",
     "pair_effects",
     "pruning_curve",

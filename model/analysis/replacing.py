@@ -84,7 +84,8 @@ def replaced_for_change(
     corrector: Corrector, source: str, target: str, change: Change, head: Head, painted: Sequence[int] = ()
 ) -> tuple[Question, tuple[Replaced, ...]]:
     """``replaced_attention`` for the fix of one change. ``painted``: keys that share the weight of the row that is
-    asked about (``row_of_question``) between them; none: no such version. Keys the row cannot see are left out.
+    asked about (``row_of_question``) between them, one named twice gets two shares; none: no such version. Keys the
+    row cannot see are left out.
 
     Raises ValueError as ``replaced_attention`` and ``question_of_change`` do.
     """
@@ -95,7 +96,7 @@ def replaced_for_change(
     keys = trace.attention(head.kind).shape[3]
     seen = [key for key in painted if 0 <= key < (row + 1 if head.kind == "decoder_attention" else keys)]
     if seen:
-        weights = np.bincount(seen, minlength=keys).clip(max=1).astype(np.float32)
+        weights = np.bincount(seen, minlength=keys).astype(np.float32)
         versions[PAINTED] = painted_row(trace, head.kind, row, weights)
     return question, replaced_attention(corrector, source, target, question, head, versions)
 

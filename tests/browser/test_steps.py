@@ -29,6 +29,7 @@ PAGE = """<!doctype html><html lang="ko"><meta charset="utf-8"><title>steps</tit
     data,
     parentElement: document.querySelector("main"),
     setStateValue: (name, value) => window.reports.push([name, value]),
+    setTriggerValue: (name, value) => window.reports.push([name, value]),
   }});
   window.stop = window.show({data});
 </script></html>"""
@@ -123,6 +124,27 @@ def test_a_change_is_weighed_against_leaving_the_text_alone(show):
     assert page.locator(".decision .row").count() == 1
     page.locator("input").press("End")
     expect(page.locator(".of-decision .heading")).to_have_text("글을 끝내는 단계")
+
+
+def test_another_candidate_can_be_chosen_and_keeps_the_focus(show):
+    data = data_of(step=2, may_part=True)
+    page = show(data)
+    offered = page.locator(".candidates .part:visible")
+    assert offered.count() == len(data["alternatives"][1]) - (data["produced"][1] >= 0)
+    offered.last.press("Enter")
+    page.evaluate("data => window.show(data)", data)  # the page answers
+    expect(offered.last).to_be_focused()
+    button(page, table("ko")["steps_part_kept"]).click()
+    places = [place for place in range(len(data["alternatives"][1])) if place != data["produced"][1]]
+    assert reports(page) == [["parted", [2, places[-1]]], ["parted", [2, -1]]]
+    button(page, "다음").click()
+    expect(page.locator(".decision .part:visible")).to_have_count(0)  # nothing was typed differently here
+
+
+def test_a_page_that_cannot_ask_offers_no_other_candidate(show):
+    page = show(data_of(step=2))
+    expect(page.locator(".part:visible")).to_have_count(0)
+    assert page.failures == []
 
 
 def test_a_probability_from_another_answer_than_the_text_shown_says_so(show):

@@ -94,9 +94,11 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
     for change, found in effects.items():
         assert found.question == question_of_change(tiny_corrector, *about, change)
     heads = effects[first].strongest(2)
-    for named in (heads, heads[::-1], heads[:1]):
-        found = model.ask("written_without", TEXTS[0], tuple(map(tuple, named)))
-        assert [each.heads for each in found] == [*map(frozenset, zip(named)), frozenset(named)]
+    for sets in ((heads[:1], heads), (heads,)):
+        found = model.ask(
+            "written_without", TEXTS[0], tuple(tuple(map(tuple, together)) for together in sets)
+        )
+        assert [each.heads for each in found] == [*map(frozenset, sets)]
     with pytest.raises(ValueError, match="nothing changes"):
         model.ask("head_effects", *about, (0, 99))
 

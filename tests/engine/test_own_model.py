@@ -153,8 +153,8 @@ def test_the_laboratory_answers_from_traces(speller):
     np.testing.assert_allclose(
         effects.effect, [-1 - head.layer - head.head / 10 for head in effects.heads], atol=1e-5
     )
-    without = speller.ask("written_without", WRONG, (("cross_attention", 0, 1),))
-    assert [each.text for each in without] == [WRONG, WRONG]
+    without = speller.ask("written_without", WRONG, ((("cross_attention", 0, 1),),))
+    assert [each.text for each in without] == [WRONG]
     row, methods, (raw, occlusion) = speller.ask("contributions", WRONG, RIGHT, span)
     assert methods == (raw.method, occlusion.method)  # nothing else can be asked of it
     np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)

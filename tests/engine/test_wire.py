@@ -33,7 +33,7 @@ ASKED = {
     "weight_sizes": (),
     "num_parameters": (),
     "head_effects": (SOURCE, TARGET, SPAN),
-    "written_without": (SOURCE, (HEAD,)),
+    "written_without": (SOURCE, ((HEAD,), (HEAD, ("cross_attention", 0, 0)))),
     "contributions": (SOURCE, TARGET, SPAN),
     "replaced": (SOURCE, TARGET, SPAN, HEAD, (0,)),
     "road_not_taken": (SOURCE, TARGET, 2, "가"),

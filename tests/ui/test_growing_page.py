@@ -1,5 +1,8 @@
 """The page on growing up, driven without a browser over snapshots of a few lines."""
 
+import json
+
+import numpy as np
 import pytest
 
 from model.folder import ASSETS
@@ -42,6 +45,24 @@ def test_the_slider_opens_another_snapshot(open_app, grown):
     assert KO["growing_reading_same"].format(step=0, text=SENTENCE) in told(app)
     (mark,) = figure(app, "growing_curves")["layout"]["shapes"]
     assert mark["x0"] == 1
+
+
+def test_another_role_is_followed_and_every_head_has_one_in_the_end(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE, kind="encoder_attention")
+    before = figure(app, "growing_curves")["data"][-1]["y"]
+    app.selectbox(key="control_grown_role").set_value("previous").run()
+    curves = figure(app, "growing_curves")
+    assert curves["data"][-1]["y"] != before
+    assert KO["growing_share"].format(role=KO["heads_by_previous"]) in json.dumps(curves, ensure_ascii=False)
+    trace = grown[0].trace
+    heads = [f"{layer + 1}·{head + 1} " for layer, head in np.ndindex(trace.shape("encoder_attention"))]
+    assert all(head in html(app) for head in heads)
+
+
+def test_a_role_that_a_kind_cannot_have_falls_back(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE, kind="decoder_attention", grown_role="next")
+    assert not app.exception
+    assert app.selectbox(key="control_grown_role").value == "own"
 
 
 def test_a_film_and_a_sentence_that_is_none(open_app, grown):

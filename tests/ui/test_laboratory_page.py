@@ -7,20 +7,23 @@ import numpy as np
 import pytest
 
 from engine.questions import PARTS
+from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
 from model.analysis.head_effects import head_effects
+from model.analysis.questions import question_of_change
 from model.changes import find_changes
 from model.corpus_agreement import read_agreement
 from model.folder import ASSETS
 from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import result
-from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG
+from tests.planted import CAUSE, CODA, DECOY, RIGHT, ROW, WRONG
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector
-from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, setting, told
+from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, send, setting, told
 from ui import later, loaders
 from ui.texts import table
 from ui.views import EXPERIMENTS, take_away
+from ui.views.without import named
 
 KO = table("ko")
 
@@ -74,6 +77,38 @@ def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, 
     assert KO["without_means"].format(sentences=1) in html(open_popover(app, "explanation"))
 
 
+def test_squares_switch_heads_off_together_and_the_text_follows(open_laboratory, planted):
+    app = open_laboratory("without")
+    assert app.button(key="without_all_on").disabled
+    app = send(app, "without_mosaic", "click", {"custom": list(CODA)})
+    assert setting(app, "switched_off") == "cross_attention.2.2"
+    assert KO["without_written"].format(heads=named(CODA), text=WRONG) in html(app)  # nothing corrects it now
+    app = send(app, "without_mosaic", "click", {"custom": list(DECOY)})
+    together = ", ".join(map(named, sorted((CODA, DECOY))))
+    assert KO["without_written"].format(heads=together, text=WRONG) in html(app)
+    app = send(app, "without_mosaic", "click", {"custom": list(CODA)})  # on again
+    assert KO["without_written"].format(heads=named(DECOY), text=RIGHT) in html(app)
+    app = app.button(key="without_all_on").click().run()
+    assert setting(app, "switched_off") == ""
+    everything = KO["without_all"].format(count=5)
+    assert KO["without_written"].split("{")[0] + everything in html(app)
+
+
+def test_a_link_may_name_any_heads(open_laboratory):
+    some = "cross_attention.2.2,cross_attention.9.9,none.1.1,cross_attention.0.1,<b>"
+    app = open_laboratory("without", switched_off=some)
+    assert KO["without_written"].format(heads=named(CODA), text=WRONG) in html(app)
+    every = ",".join(
+        f"{kind}.{layer}.{head}"
+        for kind in ("encoder_attention", "decoder_attention", "cross_attention")
+        for layer in (1, 2)
+        for head in (1, 2)
+    )
+    app = open_laboratory("without", switched_off=every)
+    assert KO["without_all"].format(count=12) in html(app)
+    assert not send(app, "without_mosaic", "click", {"custom": ["cross_attention", 9, 9]}).exception
+
+
 def figure_text(app) -> list[str]:
     return [json.dumps(trace.get("z")) for trace in figure(app, "without_mosaic")["data"]][2:3]
 
@@ -103,6 +138,23 @@ def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory
     assert f"{KO['method_attention']} {first}" in html(app)
     monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
     assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
+
+
+def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, planted):
+    notes = [note["text"] for note in figure(open_laboratory("sources"), "sources")["layout"]["annotations"]]
+    (change,) = find_changes(WRONG, RIGHT)
+    question = question_of_change(planted, WRONG, RIGHT, change)
+    reference, *others = contributions(planted, WRONG, RIGHT, question, sorted(METHODS, key=REFERENCE.__ne__))
+    assert KO["method_" + reference.method] in notes[0]
+    for found, note in zip(others, notes[1:], strict=True):
+        agreed = agreement(found, reference)
+        first = KO["sources_same" if agreed.top_1 else "sources_other"]
+        assert KO["sources_agreement"].split("·")[1].strip().format(first=first) in note
+        assert (
+            KO["sources_agreement"].split("·")[2].strip().format(of=3, shared=round(3 * agreed.top_3)) in note
+        )
+    assert any(KO["sources_same"] in note for note in notes)
+    assert any(KO["sources_other"] in note for note in notes)
 
 
 def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_laboratory, planted, monkeypatch):
@@ -138,6 +190,18 @@ def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laborat
     app = open_laboratory("replace", instead="painted", painted=str(CAUSE + 1), **head)
     np.testing.assert_allclose(numbers(app, "replace_instead")[ROW], np.eye(6)[CAUSE])
     assert "replace_paint" not in told(app)
+
+
+def test_a_cell_takes_up_to_three_shares_and_gives_them_back(open_laboratory):
+    head = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
+    app = open_laboratory("replace", instead="painted", painted=f"1,{CAUSE + 1}", **head)
+    cell = {"x": CAUSE + 1, "y": ROW + 1}
+    for shares in (2, 3):
+        app = send(app, "replace_instead", "click", cell)
+        expected = np.eye(6)[0] + shares * np.eye(6)[CAUSE]
+        np.testing.assert_allclose(numbers(app, "replace_instead")[ROW], expected / expected.sum(), atol=1e-6)
+    app = send(app, "replace_instead", "click", cell)
+    assert setting(app, "painted") == "1"
 
 
 def test_a_painted_cell_is_a_setting_of_the_link(open_laboratory):

@@ -11,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 
 from model.changes import find_changes
 from model.selection import Selection
+from tests.planted import RIGHT, ROW, WRONG
 from tests.ui.fake_corrector import HEADS, one_map_trace, propose, random_trace
-from tests.ui.screen import component
+from tests.ui.screen import component, components, figures, send, setting, told
 from ui.texts import table
 from ui.views.steps import hesitation, share
 from viz.lens.steps import WEIGHT_UNIT, packed, produced_place, revision, steps_data
@@ -54,6 +55,29 @@ def test_the_weights_of_both_attentions_arrive(layer, head):
     unpacked = np.zeros_like(own)
     unpacked[np.tril_indices(len(own))] = weights(data["self"])
     np.testing.assert_allclose(unpacked, own, atol=0.5 / WEIGHT_UNIT)
+
+
+def test_another_candidate_leads_to_the_road_not_taken(open_app, correctors, planted):
+    correctors["transformer"] = planted
+    app = open_app(view="steps", sentence=WRONG)
+    data = component(app, "steps")
+    assert data["may_part"]
+    place = 1 - data["produced"][ROW]
+    app = send(app, "steps", "parted", [ROW + 1, place])
+    assert figures(app)[-3:] == ["fork", "fork_map_observed", "fork_map_other"]
+    assert setting(app, "fork_step") == str(ROW + 1)
+    assert setting(app, "fork_token") == planted.trace(WRONG, RIGHT).alternatives[ROW][place]
+    app = send(open_app(view="steps", sentence=WRONG), "steps", "parted", [ROW + 1, -1])
+    assert (setting(app, "fork_token"), setting(app, "experiment")) == ("", "fork")
+    assert WRONG in told(app)  # what was typed is kept
+
+
+@pytest.mark.parametrize("sent", [[99, 0], [0, 0], [1, 99], [1, -2], ["1", 0], [1], "1", None])
+def test_a_candidate_that_does_not_exist_leads_nowhere(open_app, correctors, planted, sent):
+    correctors["transformer"] = planted
+    app = send(open_app(view="steps", sentence=WRONG), "steps", "parted", sent)
+    assert not app.exception
+    assert "steps" in components(app)
 
 
 def test_a_recurrent_network_has_no_self_attention_to_show():

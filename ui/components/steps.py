@@ -10,11 +10,15 @@ from viz.lens.steps import STEPS
 _COMPONENT = st.components.v2.component("steps", html=STEPS.html, css=STEPS.css, js=STEPS.js)
 
 
-def steps(data: dict, key: str, on_step: Callable[[int], None]) -> None:
+def steps(
+    data: dict, key: str, on_step: Callable[[int], None], on_parted: Callable[[int, int], None]
+) -> None:
     """Show the player of ``viz.lens.steps.steps_data``.
 
     ``on_step`` receives the step, counted from 1, once the visitor has come to rest at another one. The
     browser leads: an answer that arrives late moves nothing, only another ``revision`` goes to ``step``.
+    ``on_parted`` receives a step, counted from 1, and the place of the candidate that shall be written there instead,
+    counted from 0; -1 for what was typed.
     """
 
     def answer() -> None:
@@ -22,4 +26,9 @@ def steps(data: dict, key: str, on_step: Callable[[int], None]) -> None:
         if type(step) is int:
             on_step(step)
 
-    _COMPONENT(key=key, data=data, on_step_change=answer)
+    def part() -> None:
+        match heard(key, "parted"):
+            case [int(step), int(place)]:
+                on_parted(step, place)
+
+    _COMPONENT(key=key, data=data, on_step_change=answer, on_parted_change=part)

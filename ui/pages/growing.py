@@ -4,7 +4,8 @@ import numpy as np
 import streamlit as st
 
 import viz
-from model.analysis.growth import copying_shares, found_at
+from model.analysis.growth import Growth, growth
+from model.analysis.roles import OWN
 from model.selection import Selection
 from ui import address, controls, figures, header, loaders, markup, model_card, notices, stage
 from ui.map_texts import map_texts
@@ -39,7 +40,7 @@ def main() -> None:
 def show(entry: loaders.ModelEntry, found: tuple) -> None:
     """The slider and the film; below them the pictures of one snapshot."""
     steps = [str(each.step) for each in found]
-    choosing, playing = st.columns([3, 1], vertical_alignment="bottom")
+    choosing, following, playing = st.columns([5, 3, 2], vertical_alignment="bottom")
     with choosing:
         step = controls.slide_through("snapshot", steps, steps[-1], lambda step: f"{int(step):,}")
     with playing:
@@ -48,12 +49,14 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
         selection = stage.choose_map(found[0].trace)
     card = model_card.read_card(entry.path)
     measured = card.snapshots.set_index("step").reindex([each.step for each in found])
-    shares = copying_shares(
+    grown = growth(
         selection.kind,
         [each.source for each in found],
         [each.text for each in found],
         [each.trace for each in found],
     )
+    with following:
+        role = controls.pick("grown_role", list(grown.shares), _role, OWN)
     at = steps.index(step)
     if not film:
         st.session_state[_FILM] = at
@@ -70,12 +73,12 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
             figures.draw_heads(
                 trace, selection, "growing_heads", "growing-up-heads", label=say("overview_label")
             )
-            show_growth(found, measured, shares, now)
+            show_growth(found, measured, grown.shares[role], _role(role), now)
         with right:
             show_map(found[now], selection)
 
     pictures()
-    show_roles(found, shares, selection)
+    show_roles(found, grown, selection)
     show_texts(found)
     with st.expander(say("explanation")):
         st.markdown(say("growing_idea"))
@@ -105,45 +108,46 @@ def show_map(grown, selection: Selection) -> None:
     )
 
 
-def show_growth(found: tuple, measured, shares: np.ndarray, now: int) -> None:
-    """The loss, the share of unseen sentences written without a mistake and, for each head, how much it looks where a
-    plain copy would."""
+def show_growth(found: tuple, measured, shares: np.ndarray, role: str, now: int) -> None:
+    """The loss, the share of unseen sentences written without a mistake and, for each head, how much of its attention
+    the chosen role takes."""
+    names = [
+        f"{layer + 1}·{head + 1}" for layer, head in np.ndindex(shares.shape[1:])
+    ]  # as the tiles have them
+    label = say("growing_share", role=role)
     figures.draw(
         viz.growth_curves(
             [each.step for each in found],
             measured["loss"].to_numpy(),
             measured["exact_match"].to_numpy(),
             shares.reshape(len(found), -1),
-            _names(shares),
+            names,
             at=now,
             step_title=say("history_step"),
             loss_title=say("history_loss"),
             score_title=say("growing_score"),
-            share_title=say("growing_share"),
+            share_title=label,
             theme=controls.theme(),
         ),
         "growing_curves",
         "growing-up-curves",
-        label=say("growing_share"),
+        label=label,
     )
 
 
-def show_roles(found: tuple, shares: np.ndarray, selection: Selection) -> None:
-    """When each head came to look where a plain copy would."""
-    curves = shares.reshape(len(found), -1).T
-    first = [(name, found_at(curve)) for name, curve in zip(_names(shares), curves, strict=True)]
-    told = [
-        say("growing_found", head=name, step=f"{found[number].step:,}")
-        for name, number in first
-        if number is not None
-    ]
+def show_roles(found: tuple, grown: Growth, selection: Selection) -> None:
+    """Which role each head has in the end, and since when."""
+    told = []
+    for layer, head in np.ndindex(grown.leading.shape[1:]):
+        role, number = grown.settled(layer, head)
+        step = f"{found[number].step:,}"
+        told.append(say("growing_found", head=f"{layer + 1}·{head + 1}", role=_role(role), step=step))
     kind = say(f"kind_{selection.kind}")
-    markup.paragraph(say("growing_roles", kind=kind, found=" · ".join(told) or say("growing_none")), "note")
+    markup.paragraph(say("growing_roles", kind=kind, found=", ".join(told)), "note")
 
 
-def _names(shares: np.ndarray) -> list[str]:
-    """The heads of (N, L, H), as their tiles name them."""
-    return [f"{layer + 1}·{head + 1}" for layer, head in np.ndindex(shares.shape[1:])]
+def _role(role: str) -> str:
+    return say(f"heads_by_{role}")
 
 
 def show_texts(found: tuple) -> None:

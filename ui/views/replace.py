@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 SETTINGS = (Choice("instead", ("uniform", "copy", "permuted", "painted")),)
 MOST_PAINTED = 32
+MOST_SHARES = 3  # of one cell; one more click takes them away
 
 
 def head_of(lens: Lens, change: Change) -> Head:
@@ -41,10 +43,12 @@ def head_of(lens: Lens, change: Change) -> Head:
 
 
 def painted_keys() -> tuple[int, ...]:
-    """The columns that the visitor gave the weight to, from 0."""
+    """The columns that the visitor gave shares of the weight to, from 0, each as often as it has shares."""
     parts = address.get("painted").split(",")
-    keys = {int(part) - 1 for part in parts if address.is_number(part) and int(part)}
-    return tuple(sorted(keys))[:MOST_PAINTED]
+    keys = Counter(int(part) - 1 for part in parts if address.is_number(part) and int(part))
+    return tuple(key for key, count in sorted(keys.items()) for _ in range(min(count, MOST_SHARES)))[
+        :MOST_PAINTED
+    ]
 
 
 def _asked(lens: Lens, change: Change):
@@ -69,8 +73,10 @@ def draw(lens: Lens, values: Values) -> None:
     def paint(point: dict) -> None:
         cell = figures.cell_of(point)
         if cell is not None and cell[0] == row and 0 <= cell[1] < len(lens.keys):
-            keys = set(painted_keys()) ^ {cell[1]}
-            address.put("painted", ",".join(str(number + 1) for number in sorted(keys)))
+            shares = Counter(painted_keys())
+            shares[cell[1]] = (shares[cell[1]] + 1) % (MOST_SHARES + 1)
+            keys = sorted(shares.elements())
+            address.put("painted", ",".join(str(number + 1) for number in keys))
             address.put("instead", PAINTED if keys else SETTINGS[0].options[0])
 
     shown = zip(st.columns(2), figures_of(lens, values).items(), strict=True)

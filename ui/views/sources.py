@@ -77,8 +77,19 @@ def _panel(method: str, found: Contribution | None, agreed: Agreement | None) ->
     name = say(f"method_{method}")
     if found is None:
         return viz.MethodPanel(name, None, method in INTERVENING, say("sources_asking"))
-    note = "" if agreed is None else say("sources_agreement", correlation=correlation(agreed.correlation))
+    note = "" if agreed is None else _agreement(agreed, len(found.source) - 1)
     return viz.MethodPanel(name, [*found.source, *found.before], found.intervened, note)
+
+
+def _agreement(agreed: Agreement, characters: int) -> str:
+    of = min(3, characters)
+    return say(
+        "sources_agreement",
+        correlation=correlation(agreed.correlation),
+        first=say("sources_same" if agreed.top_1 else "sources_other"),
+        shared=round(agreed.top_3 * of),
+        of=of,
+    )
 
 
 def describe(lens: Lens, values: Values) -> str:

@@ -7,13 +7,13 @@ import streamlit as st
 
 from model.changes import Change
 from model.trace import AttentionTrace
-from ui import address, markup, reading
+from ui import address, header, markup, reading
 from ui.components.steps import steps
 from ui.lens import Lens
 from ui.numbers_text import probability
 from ui.reading import Say
 from ui.texts import say
-from ui.views import needs
+from ui.views import fork, needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from viz.lens.changes import change_label
@@ -33,10 +33,25 @@ def draw(lens: Lens, values: Values) -> None:
         place=lens.place,
         step=first_step(lens),
         chosen=lens.focus,
+        may_part=fork.VIEW.lacks(lens) is None,
         file=file_name(lens, "steps"),
         theme=lens.theme,
     )
-    steps(data, "steps", lambda step: address.put("step", str(step)))
+    steps(data, "steps", lambda step: address.put("step", str(step)), partial(part, lens.trace))
+
+
+def part(trace: AttentionTrace, step: int, place: int) -> None:
+    """Turn to the laboratory, where the roads part at ``step`` (from 1): to the candidate at ``place`` of those that the
+    step considered, or for -1 to what was typed. Where there is no such candidate nothing happens."""
+    if not 1 <= step <= len(trace.target_tokens):
+        return
+    considered = trace.alternatives[step - 1]
+    if not -1 <= place < len(considered):
+        return
+    address.put("fork_step", str(step))
+    address.put("fork_token", "" if place < 0 else considered[place])
+    address.put("experiment", fork.VIEW.name)
+    header.turn_to("laboratory")
 
 
 def describe(lens: Lens, values: Values) -> str:

@@ -1,5 +1,9 @@
 """What each head does for a change: it is switched off, and the network is asked again."""
 
+import re
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
+
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
@@ -8,7 +12,7 @@ import viz
 from model import ModelFolderError
 from model.changes import Change
 from model.head_survey import HeadSurvey
-from model.trace import ATTENTION_KINDS
+from model.interventions import Head
 from ui import address, controls, figures, loaders, markup, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
@@ -20,6 +24,7 @@ from ui.views.naming import file_name
 from ui.views.view import Values, View
 
 STRONGEST = 5
+MOST_NAMED = STRONGEST - 1
 ZERO, MEAN = "zero", "mean"
 SETTINGS = (Choice("off", (ZERO, MEAN)),)
 
@@ -49,23 +54,55 @@ def draw(lens: Lens, values: Values) -> None:
     change = change_of(lens)
     if change is None:
         return
+    own = switched_off(lens)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("off_label"), "label")
         controls.choose("off", [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
+        st.button(say("without_all_on"), key="without_all_on", disabled=not own, on_click=_put, args=((),))
     squares, points = st.columns(2)
-    parts = {"without_mosaic": (squares, open_head), "without_scatter": (points, None)}
+    parts = {"without_mosaic": (squares, partial(switch, lens)), "without_scatter": (points, None)}
     for name, (figure, label) in figures_of(lens, values).items():
         place, on_click = parts[name]
         with place:
             figures.draw(figure, name, file_name(lens, name.replace("_", "-")), on_click, label=label)
     means = means_of(lens, values)
-    found = loaders.head_effects(lens.sentence, change, lens.corrector, means)
+    framed = framed_heads(lens, change, means)
+    sets = [framed] if own else [*([head] for head in framed), framed]
     with squares:
-        for one in loaders.written_without(lens.sentence, found.strongest(STRONGEST), lens.corrector, means):
-            (head,) = one.heads if len(one.heads) == 1 else (None,)
-            name = say("without_all") if head is None else named(head)
+        for one in loaders.written_without(lens.sentence, sets, lens.corrector, means):
             text = say("without_no_end") if one.text is None else one.text
-            markup.paragraph(say("without_written", heads=name, text=text), "note")
+            markup.paragraph(say("without_written", heads=_names(one.heads), text=text), "note")
+
+
+def switched_off(lens: Lens) -> tuple[Head, ...]:
+    """The heads that the visitor switched off, of those that the network has."""
+    found = [
+        Head(kind, int(layer) - 1, int(head) - 1)
+        for kind, layer, head in re.findall(
+            r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get("switched_off"), re.ASCII
+        )
+    ]
+    return tuple(head for head in dict.fromkeys(found) if _has(lens, head))
+
+
+def _has(lens: Lens, head: Head) -> bool:
+    if head.kind not in lens.trace.kinds:
+        return False
+    layers, heads = lens.trace.shape(head.kind)
+    return 0 <= head.layer < layers and 0 <= head.head < heads
+
+
+def framed_heads(lens: Lens, change: Change, means: Mapping[str, np.ndarray] | None) -> tuple[Head, ...]:
+    """The heads that the visitor switched off; before that the strongest ones."""
+    found = loaders.head_effects(lens.sentence, change, lens.corrector, means)
+    return switched_off(lens) or found.strongest(STRONGEST)
+
+
+def _names(heads: Collection[Head]) -> str:
+    """Each by its name where they are few."""
+    if len(heads) > MOST_NAMED:
+        return say("without_all", count=len(heads))
+    return ", ".join(map(named, sorted(heads)))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
@@ -76,7 +113,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     shared = {
         "names": {kind: say(f"kind_{kind}") for kind in lens.trace.kinds},
-        "chosen": found.strongest(STRONGEST),
+        "chosen": framed_heads(lens, change, means_of(lens, values)),
         "layer_title": say("layer_label"),
         "head_title": say("head_label"),
         "theme": lens.theme,
@@ -97,11 +134,16 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
 
 
-def open_head(point: dict) -> None:
-    """Make the head of a chosen square the one that the pages look at; a point that is none changes nothing."""
+def switch(lens: Lens, point: dict) -> None:
+    """Switch the head of a chosen square off, or on again; a point that is none changes nothing."""
     match point.get("custom"):
-        case [str(kind), int(layer), int(head)] if kind in ATTENTION_KINDS:
-            address.put_head(layer, head, kind)
+        case [str(kind), int(layer), int(head)] if _has(lens, chosen := Head(kind, layer, head)):
+            before = switched_off(lens)
+            _put([each for each in before if each != chosen] if chosen in before else [*before, chosen])
+
+
+def _put(heads: Iterable[Head]) -> None:
+    address.put("switched_off", ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads))
 
 
 def describe(lens: Lens, values: Values) -> str:

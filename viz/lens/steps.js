@@ -5,10 +5,10 @@ const AROUND = 7; // tokens shown on each side of those
 const LEAST = 0.01; // weights below it are not marked, even where only two are larger
 const RECENT = 160; // produced tokens shown before the present one
 
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".steps") ?? parentElement.appendChild(element("div", "steps"));
   root.player ??= new Player(root);
-  root.player.show(data, setStateValue);
+  root.player.show(data, setStateValue, setTriggerValue);
   return () => root.player.stop();
 }
 
@@ -74,11 +74,13 @@ class Player {
     };
   }
 
-  show(data, report) {
+  show(data, report, tell) {
     const other = this.data?.revision !== data.revision;
     if (other) this.stop();
     this.data = unpacked(data);
     this.report = report;
+    const part = (place) => tell("parted", [this.step + 1, place]);
+    this.part = data.may_part ? part : null;
     if (other) this.step = (this.reported = data.step) - 1;
     this.dress();
     this.draw();
@@ -193,10 +195,10 @@ class Player {
     this.words.textContent = seen.words;
     this.drawWritten(seen);
     this.candidates.heading.textContent = texts.steps_candidates;
-    drawBars(this.candidates, seen.candidates, texts.steps_outside_short);
+    drawBars(this.candidates, seen.candidates, this.data, this.part);
     this.candidates.remark.textContent = seen.note;
     this.decision.heading.textContent = seen.decision.title;
-    drawBars(this.decision, seen.decision.bars);
+    drawBars(this.decision, seen.decision.bars, this.data, this.part);
     this.decision.remark.textContent = seen.decision.note;
     for (const name of ["source", "self"]) {
       this[name].box.hidden = !seen[name];
@@ -269,22 +271,31 @@ function icon(path) {
   return svg;
 }
 
-/** A row in `body` for each of these; rows that are there are used again, so that bars grow and shrink. */
-function drawBars(body, rows, outside) {
+/** A row in `body` for each of these; rows that are there are used again, so that bars grow and shrink and a button
+ * keeps the focus. */
+function drawBars(body, rows, data, part) {
   while (body.children.length > rows.length) body.lastChild.remove();
-  rows.forEach(({ token, probability, text, chosen, note }, place) => {
-    const row = body.children[place] ?? body.appendChild(emptyRow());
+  rows.forEach(({ token, probability, text, chosen, note, place }, number) => {
+    const row = body.children[number] ?? body.appendChild(emptyRow());
     row.className = chosen ? "row chosen" : "row";
-    const [sign, meter, value, remark] = row.children;
-    sign.textContent = token === "<outside>" ? outside : token;
+    const [sign, meter, value, remark, button] = row.children;
+    sign.textContent = token === "<outside>" ? data.texts.steps_outside_short : token;
     meter.firstChild.style.width = `${100 * probability}%`;
     value.textContent = text;
     remark.textContent = note ?? "";
+    button.hidden = !part || (place ?? null) === null;
+    if (button.hidden) return;
+    button.textContent = data.texts.steps_part;
+    const { steps_part_spoken, steps_part_kept } = data.texts;
+    const spoken = place === KEEP ? steps_part_kept : fill(steps_part_spoken, { token: nameOf(data, token) });
+    button.setAttribute("aria-label", spoken);
+    button.onclick = () => part(place);
   });
 }
 
 function emptyRow() {
   const row = wrap("row", ...["sign", "meter", "value", "note"].map((name) => element("span", name)));
   row.children[1].append(element("i", "filled"));
+  row.append(Object.assign(element("button", "part"), { type: "button" }));
   return row;
 }

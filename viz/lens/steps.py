@@ -53,6 +53,9 @@ _TEXTS = {
     "steps_words_source": ("token", "weight"),
     "steps_words_self": ("token", "weight"),
     "steps_save": ("format",),
+    "steps_part": (),
+    "steps_part_spoken": ("token",),
+    "steps_part_kept": (),
     "token": ("token",),
 }
 # Tokens that are called by a name instead of by themselves.
@@ -73,6 +76,7 @@ def steps_data(
     place: str,
     step: int,
     chosen=None,
+    may_part: bool = False,
     file: str = "steps",
     theme: str = "light",
 ) -> dict:
@@ -81,7 +85,7 @@ def steps_data(
     ``weights`` gives the (Q, K) map that is shown of a kind of attention: of both kinds of the decoder, as far as the
     trace has them. ``place`` names its layer and head. ``step`` counts from 1. ``changes`` are those of the text, with
     the attributes of ``model.changes.Change``. ``chosen`` is part of the ``revision``, so that choosing another change
-    goes to ``step``. ``file`` is what a saved picture is called, without ending.
+    goes to ``step``. ``may_part``: whether other candidates can be chosen, of which the page is told. ``file`` is what a saved picture is called, without ending.
     Raises ValueError for a step outside 1..T.
     """
     length = len(trace.target_tokens)
@@ -102,6 +106,7 @@ def steps_data(
         "produced": [produced_place(trace, row) for row in range(length)],
         "alternatives": [list(map(visible_token, row)) for row in trace.alternatives],
         "alternative_probabilities": _rounded(trace.alternative_probabilities),
+        "may_part": may_part,
         "weight_unit": WEIGHT_UNIT,
         "cross": None if cross is None else packed(cross.ravel()),
         "self": None if own is None else packed(own[np.tril_indices(length)]),

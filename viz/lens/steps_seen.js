@@ -1,3 +1,5 @@
+const KEEP = -1; // in place of a candidate's number: what was typed
+
 /** The weights of `data` as numbers again: row t of `cross` has S of them, row t of `self` has t + 1. */
 function unpacked(data) {
   const weights = (text) => {
@@ -43,7 +45,8 @@ function candidatesAt(data, row) {
     const probability = data.alternative_probabilities[row][i];
     const chosen = i === produced;
     // What was produced is known by its character, also where all the network wrote is "outside".
-    return { token: chosen ? data.target[row] : token, probability, text: share(probability), chosen };
+    const place = chosen || token === "<outside>" ? null : i; // of a candidate that could be written instead
+    return { token: chosen ? data.target[row] : token, probability, text: share(probability), chosen, place };
   });
   const probability = data.probabilities[row];
   if (produced < 0)
@@ -73,7 +76,7 @@ function decisionAt(data, row) {
       note: notes.join(" "),
       bars: [
         { token: texts.steps_fix, probability: change.fix, text: share(change.fix), chosen: true },
-        { token: texts.steps_keep, probability: change.keep, text: share(change.keep) },
+        { token: texts.steps_keep, probability: change.keep, text: share(change.keep), place: KEEP },
       ],
     };
   }

@@ -2,23 +2,24 @@
 
 import streamlit as st
 
-from ui import address, later, loaders, notices
+from ui import address, later, loaders, notices, turns
 from ui.header import PAGES
 from ui.texts import say
 
-address.follow()
-later.forget()
-st.set_page_config(page_title=say("product"), layout="wide")
-loaders.engine()  # its workers start now, beside the page
-page = st.navigation(
-    [
-        st.Page(f"ui/pages/{name}.py", title=say(f"{name}_page"), url_path=name, default=name == PAGES[0])
-        for name in PAGES
-    ],
-    position="hidden",
-)
-with notices.page():
-    page.run()
-address.publish(page.url_path)
+with turns.taken():
+    address.follow()
+    later.forget()
+    st.set_page_config(page_title=say("product"), layout="wide")
+    loaders.engine()  # its workers start now, beside the page
+    page = st.navigation(
+        [
+            st.Page(f"ui/pages/{name}.py", title=say(f"{name}_page"), url_path=name, default=name == PAGES[0])
+            for name in PAGES
+        ],
+        position="hidden",
+    )
+    with notices.page():
+        page.run()
+    address.publish(page.url_path)
 with notices.page():
     later.go_on()

@@ -3,8 +3,8 @@
 import atexit
 import os
 import time
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Self
@@ -59,6 +59,9 @@ class Engine:
         self._lines, self._patience = list(lines), patience
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
+        self.while_waiting: Callable[[], AbstractContextManager] = (
+            nullcontext  # around each wait for an answer
+        )
         atexit.register(self.close)
 
     @classmethod
@@ -123,7 +126,11 @@ class Engine:
         Arrays in answers are read-only. Raises what the model raises; EngineBusyError, EngineSlowError
         or EngineDiedError where there is no answer.
         """
-        return self._cache(kind).get((key, arguments), lambda: self._ask((key, kind, arguments)))
+        known = self.known(key, kind, *arguments)
+        if known is not None:
+            return known
+        with self.while_waiting():
+            return self._cache(kind).get((key, arguments), lambda: self._ask((key, kind, arguments)))
 
     def known(self, key: ModelKey, kind: str, *arguments: Hashable) -> Any | None:
         """What ``ask`` would return from memory; None where it would have to ask. Asks nothing, waits for nothing."""

@@ -1,4 +1,5 @@
 const PAUSE = 200; // milliseconds without typing after which the text is sent
+const PATIENCE = 3000; // milliseconds after which it is said that the server has not got to it yet
 
 export default function ({ data, parentElement, setStateValue }) {
   const area = parentElement.querySelector("textarea");
@@ -16,10 +17,20 @@ export default function ({ data, parentElement, setStateValue }) {
     if (!typedEarly) area.value = data.text;
   }
 
+  const status = parentElement.querySelector("p");
+  const heard = () => {
+    clearTimeout(area.waiting);
+    area.waiting = null;
+    status.textContent = "";
+  };
+  if (data.text === area.sent) heard(); // the page that is being drawn is about this text
+
   grow(area);
   const send = () => {
     clearTimeout(area.pending);
-    if (area.value !== area.sent) setStateValue("text", (area.sent = area.value));
+    if (area.value === area.sent) return;
+    setStateValue("text", (area.sent = area.value));
+    area.waiting ??= setTimeout(() => (status.textContent = data.waiting), PATIENCE);
   };
   // "input" also fires during composition, and reading the value does not disturb it; "change" comes too late.
   area.oninput = () => {

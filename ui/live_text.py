@@ -15,19 +15,21 @@ _KEY = "live_text"
 _REVISION, _IS_KNOWN = "live_text_revision", "live_text_is_known"
 _COMPONENT = st.components.v2.component(
     "live_text",
-    html='<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea>',
+    html='<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea><p role="status"></p>',
     css=(_FOLDER / "live_text.css").read_text("utf-8"),
     js=(_FOLDER / "live_text.js").read_text("utf-8"),
 )
 
 
-def live_text(text: str, label: str, placeholder: str, longest: int, on_typed: Callable[[str], None]) -> None:
+def live_text(
+    text: str, label: str, placeholder: str, waiting: str, longest: int, on_typed: Callable[[str], None]
+) -> None:
     """Show the text area; ``on_typed`` receives its text after each pause, before the page is run again, and in a
     session's first run where the browser holds another one than ``text``.
 
     The browser's text leads. ``text`` fills the area when it is first shown and after ``replace``, at no
     other time: an answer that arrives late can neither lose a character nor move the cursor. The area
-    holds at most ``longest`` UTF-16 units.
+    holds at most ``longest`` UTF-16 units. ``waiting`` is said while the page has not got to a text for long.
     """
     data = {
         "text": text,
@@ -35,6 +37,7 @@ def live_text(text: str, label: str, placeholder: str, longest: int, on_typed: C
         "label": label,
         "placeholder": placeholder,
         "longest": longest,
+        "waiting": waiting,
     }
 
     def answer() -> None:

@@ -25,6 +25,7 @@ from model.interventions import Head
 from model.projections import Projections
 from model.remembered import NotRememberedError, Remembered
 from model.remembered import recall as read_remembered
+from ui import turns
 from ui.loading import StillLoading
 
 # The types are here for the pages, which import no engine.
@@ -92,7 +93,9 @@ def model_id(entry: ModelEntry) -> str:
 @st.cache_resource(show_spinner=False, on_release=Engine.close)
 def engine() -> Engine:
     """The one engine of this server. Its workers start at once and load the model of the first page."""
-    return Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
+    found = Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
+    found.while_waiting = turns.TURNS.aside
+    return found
 
 
 def open_corrector(path: Path | str) -> EngineCorrector:

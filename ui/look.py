@@ -30,8 +30,8 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
         writing, heads = st.container(key="writing"), st.container(key="heads")
     entry = models.chosen()
     with writing:
-        label, placeholder = say("input_label"), say("input_placeholder")
-        live_text(address.get("sentence"), label, placeholder, LONGEST_PASTE, keep_typed)
+        words = (say(name) for name in ("input_label", "input_placeholder", "waiting_for_a_turn"))
+        live_text(address.get("sentence"), *words, LONGEST_PASTE, keep_typed)
         text = address.get("sentence")
         said, status = st.container(key="said"), st.container(key="status")
     with status:

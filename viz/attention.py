@@ -75,29 +75,32 @@ def attention_heatmap(
         weights, query_tokens, key_tokens, masked, emphasis_rows, selected, first, difference, colour_max
     )
     colours = weight_colours(info.colour_max, theme, difference=difference, logarithmic=logarithmic)
-    figure = go.Figure(layout=attention_layout(info, texts, extent, theme))
+    layout = attention_layout(info, texts, extent, theme)
     if not info.weights.size:
-        return figure
-    figure.add_trace(_heatmap(info, colours, texts))
+        return go.Figure(layout=layout)
+    traces = [_heatmap(info, colours, texts)]
     if info.masked.any():
         (hatching,) = Hidden(info.masked, masked_name=texts.masked).areas(info.weights.shape, theme)
-        figure.add_trace(_moved(hatching, info.origin))
-    figure.add_trace(legend_entry(texts.faint, colours.ground, palette(theme).hatch))
+        traces.append(_moved(hatching, info.origin))
+    traces.append(legend_entry(texts.faint, colours.ground, palette(theme).hatch))
     if info.selected:
         accent = palette(theme).accent
-        figure.add_trace(legend_entry(texts.selected, accent, accent, "square-open"))
+        traces.append(legend_entry(texts.selected, accent, accent, "square-open"))
     bar = weight_scale(plain_text(texts.weight), info.height)
     if logarithmic:
-        figure.add_trace(colours.bar(bar))
+        traces.append(colours.bar(bar))
     else:
-        figure.data[0].colorbar = bar | {"tickformat": "~g", "nticks": 5}
-    return figure
+        traces[0]["colorbar"] = bar | {"tickformat": "~g", "nticks": 5}
+    # All at once: Plotly checks what is added later, and what is given as its own objects, a second time.
+    return go.Figure({"data": traces, "layout": layout})
 
 
-def _moved(area: go.Scatter, origin: tuple[int, int]) -> go.Scatter:
-    for name, start in zip(("y", "x"), origin, strict=True):
-        area[name] = [None if place is None else place + start for place in area[name]]
-    return area.update(HOVER_AXES)
+def _moved(area: dict, origin: tuple[int, int]) -> dict:
+    moved = {
+        name: [None if place is None else place + start for place in area[name]]
+        for name, start in zip(("y", "x"), origin, strict=True)
+    }
+    return area | moved | HOVER_AXES
 
 
 def _template(info: AttentionInfo, texts: MapTexts) -> str:
@@ -111,21 +114,22 @@ def _template(info: AttentionInfo, texts: MapTexts) -> str:
     )
 
 
-def _heatmap(info: AttentionInfo, colours: WeightColours, texts: MapTexts) -> go.Heatmap:
+def _heatmap(info: AttentionInfo, colours: WeightColours, texts: MapTexts) -> dict:
     noted = {}
     if info.masked.any():
         noted["text"] = np.where(info.masked, f" ({template_text(texts.masked)})", "")
-    return go.Heatmap(
-        z=info.weights,
-        x0=info.origin[1],
-        y0=info.origin[0],
-        zmin=colours.lowest,
-        zmax=colours.highest,
-        colorscale=colours.scale,
-        xgap=int(info.cell.square),
-        ygap=int(info.cell.square),
-        showscale=not colours.logarithmic,
-        hovertemplate=_template(info, texts),
+    return {
+        "type": "heatmap",
+        "z": info.weights,
+        "x0": info.origin[1],
+        "y0": info.origin[0],
+        "zmin": colours.lowest,
+        "zmax": colours.highest,
+        "colorscale": colours.scale,
+        "xgap": int(info.cell.square),
+        "ygap": int(info.cell.square),
+        "showscale": not colours.logarithmic,
+        "hovertemplate": _template(info, texts),
         **noted,
         **HOVER_AXES,
-    )
+    }

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from viz.labels import plain_text
 from viz.theme import palette
 
@@ -22,15 +20,16 @@ def outlines(selected: tuple[int, int], rows: Sequence[float], columns: Sequence
     ]
 
 
-def legend_entry(name: str, colour: str, line: str, symbol: str = "square") -> go.Scatter:
-    """A square in the legend that says what such a cell is."""
+def legend_entry(name: str, colour: str, line: str, symbol: str = "square") -> dict:
+    """A trace: a square in the legend that says what such a cell is."""
     marker = {"symbol": symbol, "size": 13, "color": colour, "line": {"color": line, "width": 1.5}}
-    return go.Scatter(
-        x=[None],
-        y=[None],
-        mode="markers",
-        marker=marker,
-        name=plain_text(name),
-        showlegend=True,
-        hoverinfo="skip",
-    )
+    return {
+        "type": "scatter",
+        "x": [None],
+        "y": [None],
+        "mode": "markers",
+        "marker": marker,
+        "name": plain_text(name),
+        "showlegend": True,
+        "hoverinfo": "skip",
+    }

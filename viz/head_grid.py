@@ -62,18 +62,18 @@ def head_grid(
     if strange := sorted(set(chosen) - set(tiles.order)):
         raise ValueError(f"chosen should be some of the tiles {tiles.order}, received {strange}")
     titles = (layer_title, head_title)
-    figure = go.Figure(
-        layout=_layout(tiles, title, titles, names, by_place=order is None, scale=scale, theme=theme)
-    )
+    layout = _layout(tiles, title, titles, names, by_place=order is None, scale=scale, theme=theme)
     if not tiles.mosaic.size:
-        return figure
-    figure.update_layout(
-        shapes=[_frame(tiles, place, theme) for place, tile in enumerate(tiles.order) if tile in set(chosen)],
-        annotations=[_label(tiles, place, text, theme) for place, text in enumerate(labels)],
-    )
-    figure.add_trace(_heatmap(tiles, colour_max, weight_title, theme).update(showscale=scale))
-    figure.add_trace(_tile_markers(tiles, titles, names, labels))
-    return figure
+        return go.Figure(layout=layout)
+    layout |= {
+        "shapes": [
+            _frame(tiles, place, theme) for place, tile in enumerate(tiles.order) if tile in set(chosen)
+        ],
+        "annotations": [_label(tiles, place, text, theme) for place, text in enumerate(labels)],
+    }
+    mosaic = _heatmap(tiles, colour_max, weight_title, theme) | {"showscale": scale}
+    # All at once: Plotly checks what is added later, and what is given as its own objects, a second time.
+    return go.Figure({"data": [mosaic, _tile_markers(tiles, titles, names, labels)], "layout": layout})
 
 
 def _names(names, count: int, argument: str) -> tuple[str, ...]:
@@ -83,31 +83,32 @@ def _names(names, count: int, argument: str) -> tuple[str, ...]:
     return names
 
 
-def _heatmap(tiles: Tiles, colour_max: float, weight_title: str, theme: str) -> go.Heatmap:
+def _heatmap(tiles: Tiles, colour_max: float, weight_title: str, theme: str) -> dict:
     grid, colours = palette(theme).grid, weight_colours(1.0, theme, difference=False, logarithmic=False)
     edge = WEAKEST / STRONGEST / 2
     scale = [[0, grid], [edge, grid], [edge, colours.ground]]
     scale += [
         [(WEAKEST + share * (STRONGEST - WEAKEST)) / STRONGEST, colour] for share, colour in colours.scale
     ]
-    return go.Heatmap(
-        z=tiles.mosaic,
-        zmin=NO_CELL,
-        zmax=STRONGEST,
-        colorscale=scale,
-        hoverinfo="skip",
-        colorbar=weight_scale(plain_text(weight_title), _height(tiles))
+    return {
+        "type": "heatmap",
+        "z": tiles.mosaic,
+        "zmin": NO_CELL,
+        "zmax": STRONGEST,
+        "colorscale": scale,
+        "hoverinfo": "skip",
+        "colorbar": weight_scale(plain_text(weight_title), _height(tiles))
         | {
             "tickvals": [WEAKEST, (WEAKEST + STRONGEST) / 2, STRONGEST],
             "ticktext": ["0", f"{colour_max / 2:g}", f"{colour_max:g}"],
             "len": 160,
         },
-    )
+    }
 
 
 def _tile_markers(
     tiles: Tiles, titles: tuple[str, str], names: tuple[tuple[str, ...], ...], labels: Sequence[str]
-) -> go.Scatter:
+) -> dict:
     # Heatmap cells cannot be selected, and naming the tile in each of its cells would outweigh the picture.
     layer_title, head_title = map(template_text, titles)
     texts = [
@@ -118,16 +119,17 @@ def _tile_markers(
         texts = [
             f"{text}<br><b>{template_text(label)}</b>" for text, label in zip(texts, labels, strict=True)
         ]
-    return go.Scatter(
-        x=tiles.centre_columns.tolist(),
-        y=tiles.centre_rows.tolist(),
-        customdata=tiles.order,
-        text=texts,
-        mode="markers",
-        marker={"symbol": "square", "size": 20, "opacity": 0},
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
-    )
+    return {
+        "type": "scatter",
+        "x": tiles.centre_columns.tolist(),
+        "y": tiles.centre_rows.tolist(),
+        "customdata": tiles.order,
+        "text": texts,
+        "mode": "markers",
+        "marker": {"symbol": "square", "size": 20, "opacity": 0},
+        "hovertemplate": "%{text}<extra></extra>",
+        "showlegend": False,
+    }
 
 
 def _frame(tiles: Tiles, place: int, theme: str) -> dict:

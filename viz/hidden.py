@@ -6,7 +6,6 @@ Both differ from each other and from a weight that is merely small without a loo
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
 from viz.labels import plain_text
 from viz.theme import palette
@@ -44,7 +43,7 @@ class Hidden:
                 found[np.asarray(cells, bool)] = name
         return found
 
-    def areas(self, shape: tuple[int, int], theme: str) -> list[go.Scatter]:
+    def areas(self, shape: tuple[int, int], theme: str) -> list[dict]:
         """The traces that draw them over a heatmap whose cell (q, k) lies at x = k, y = q."""
         everything = self.cells(shape)
         padded = np.zeros(shape, bool) if self.padded is None else np.asarray(self.padded, bool)
@@ -52,7 +51,7 @@ class Hidden:
         return [_area(cells, pattern, name, theme) for cells, pattern, name in drawn if cells.any()]
 
 
-def _area(cells: np.ndarray, pattern: str, name: str, theme: str) -> go.Scatter:
+def _area(cells: np.ndarray, pattern: str, name: str, theme: str) -> dict:
     """One filled rectangle for each run of ``cells`` in a row."""
     x, y = [], []
     for row, line in enumerate(cells):
@@ -61,20 +60,21 @@ def _area(cells: np.ndarray, pattern: str, name: str, theme: str) -> go.Scatter:
             x += [left, right, right, left, None]
             y += [row - 0.5, row - 0.5, row + 0.5, row + 0.5, None]
     colours = palette(theme)
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillpattern={
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "line": {"width": 0},
+        "fill": "toself",
+        "fillpattern": {
             "shape": pattern,
             "size": 6,
             "solidity": 0.25,
             "fgcolor": colours.hatch,
             "bgcolor": colours.gap,
         },
-        name=plain_text(name),
-        showlegend=True,
-        hoverinfo="skip",
-    )
+        "name": plain_text(name),
+        "showlegend": True,
+        "hoverinfo": "skip",
+    }

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from math import log10
 
 import numpy as np
-import plotly.graph_objects as go
 
 from viz.theme import palette
 
@@ -31,7 +30,7 @@ class WeightColours:
     even_scale: list[list]  # the same colours, evenly spaced: what the colour bar of a logarithm shows
     logarithmic: bool
 
-    def bar(self, place: dict) -> go.Scatter:
+    def bar(self, place: dict) -> dict:
         """An invisible trace with the colour bar of a logarithmic scale; a heatmap's own bar is linear."""
         decades = log10(self.highest / FAINT)
         powers = [exponent for exponent in range(4) if exponent <= decades + 1e-6]
@@ -49,7 +48,14 @@ class WeightColours:
             "showscale": True,
             "colorbar": place | {"tickvals": list(values), "ticktext": list(values.values()), "tickangle": 0},
         }
-        return go.Scatter(x=[None], y=[None], mode="markers", marker=marker, showlegend=False)
+        return {
+            "type": "scatter",
+            "x": [None],
+            "y": [None],
+            "mode": "markers",
+            "marker": marker,
+            "showlegend": False,
+        }
 
 
 def weight_colours(largest: float, theme: str, *, difference: bool, logarithmic: bool) -> WeightColours:

@@ -6,6 +6,7 @@ from playwright.sync_api import expect
 
 from tests.browser.visit import LateAnswers, expect_settings, pick, settle, text_area
 from ui import examples
+from ui.texts import table
 
 ROOT = Path(__file__).parents[2]
 RECORD = """area => {
@@ -88,6 +89,21 @@ def test_typing_goes_on_in_an_example_while_the_server_answers_late(open_page):
     assert area.evaluate(CURSOR) == [2, 2]
 
 
+def test_who_waits_long_is_told_and_nothing_moves(open_page):
+    late = LateAnswers()
+    page = open_page(late=late)
+    area, told = text_area(page), page.locator(".st-key-live_text [role=status]")
+    expect(told).to_be_empty()
+    late.hold()
+    before = area.bounding_box()
+    area.press_sequentially("더 ")
+    expect(told).to_have_text(table("ko")["waiting_for_a_turn"])
+    assert area.bounding_box() == before
+    late.release()
+    settle(page)
+    expect(told).to_be_empty()
+
+
 def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
     page = open_page()
     sent = page.evaluate(
@@ -95,7 +111,7 @@ def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
           const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
           const { default: live_text } = await import(url);
           const parentElement = document.createElement("div");
-          parentElement.innerHTML = "<label></label><textarea></textarea>";
+          parentElement.innerHTML = "<label></label><textarea></textarea><p></p>";
           const area = parentElement.querySelector("textarea");
           area.value = "일찍 적은 글";
           const sent = await new Promise(resolve => live_text({

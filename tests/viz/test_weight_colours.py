@@ -92,6 +92,6 @@ def test_a_difference_has_one_hue_below_0_and_another_above():
     ],
 )
 def test_the_bar_of_a_logarithm_names_powers_of_ten(difference, largest, texts):
-    bar = weight_colours(largest, "light", difference=difference, logarithmic=True).bar({}).marker
-    assert list(bar.colorbar.ticktext) == texts
-    assert (np.abs(bar.colorbar.tickvals) <= bar.cmax).all()
+    bar = weight_colours(largest, "light", difference=difference, logarithmic=True).bar({})["marker"]
+    assert bar["colorbar"]["ticktext"] == texts
+    assert (np.abs(bar["colorbar"]["tickvals"]) <= bar["cmax"]).all()

@@ -18,6 +18,7 @@ _CELL, _NAMES, _KINDS, _FOOT = (
     12,
 )  # pixels; the kinds and the heads' numbers are part of the names
 _GAP = 0.8  # cells between the kinds
+_FRAME = 0.06  # cells around all, where half of an outer frame lies
 
 
 def head_mosaic(
@@ -308,14 +309,14 @@ def _mosaic_layout(info: _MosaicInfo, title: str, layer_title: str, theme: str) 
             | shared
             | {
                 "side": "top",
-                "range": [-0.5, info.width - 0.5],
+                "range": [-0.5 - _FRAME, info.width - 0.5 + _FRAME],
                 "tickvals": [place for place, _ in heads],
                 "ticktext": [str(head + 1) for _, head in heads],
             },
             "yaxis": base_axis(theme, plain_text(layer_title))
             | shared
             | {
-                "range": [max(info.layers, 1) - 0.5, -0.5],
+                "range": [max(info.layers, 1) - 0.5 + _FRAME, -0.5 - _FRAME],
                 "tickvals": list(range(info.layers)),
                 "ticktext": [str(layer + 1) for layer in range(info.layers)],
                 "automargin": True,

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+import viz
 from model.selection import Selection
 from model.trace import ATTENTION_KINDS
 from tests.browser.visit import PATIENCE, heatmap, toggle
 from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
 from ui.export import page as export
-from ui.export.parts import Choices
+from ui.export.parts import Choices, Experiment
 from ui.lens import Lens
 from ui.views import VIEWS
 from ui.views.take_away import say_in
@@ -43,8 +44,8 @@ def open_file(browser, tmp_path):
     """Writes a lens's file and opens it where there is no network: ``open_file(lens, width=390)``."""
     contexts = []
 
-    def open_lens(lens: Lens, language: str = "ko", width: int = 1280) -> Page:
-        choices = Choices(language, ADDRESS, unchanged())
+    def open_lens(lens: Lens, language: str = "ko", width: int = 1280, experiment=None) -> Page:
+        choices = Choices(language, ADDRESS, unchanged(), experiment=experiment)
         path = tmp_path / "시선.html"
         path.write_bytes(export.to_html(lens, partial(say_in, language), choices))
         context = browser.new_context(viewport={"width": width, "height": 900}, accept_downloads=True)
@@ -119,6 +120,27 @@ def test_lines_and_steps_answer_without_the_app(open_file, language):
     steps.get_by_role("button", name={"ko": "다음", "en": "Next"}[language], exact=True).click()
     expect(range_).to_have_value(str(int(before) + 1))
     assert page.locator("#lines svg path").count() > 5
+    assert_quiet(page)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_figures_of_an_experiment_are_drawn_within_the_page(open_file, width):
+    tokens, heads = list("고갱이"), [("cross_attention", 0, 0), ("cross_attention", 0, 1)]
+    made = {
+        "without_mosaic": viz.head_mosaic({"cross_attention": np.array([[1.5, -0.25]])}, chosen=heads[1:]),
+        "without_scatter": viz.attention_effect_scatter([0.1, 0.9], [1.5, -0.25], heads),
+        "sources": viz.contribution_panels([viz.MethodPanel("빼기", [0.5, -1.0, 0.1], True)], tokens),
+        "replace_instead": viz.attention_heatmap(np.eye(3), tokens, tokens, emphasis_rows=[1]),
+        "fork": viz.token_branches([tokens], [[0.9, 0.5, 0.9]], ["원래"], parted=1),
+    }
+    told = Experiment(
+        "실험", ("말한 것", "주"), {name: (each, name) for name, each in made.items()}, intervenes=True
+    )
+    page = open_file(make_lens("고갱님이 왔어요"), width=width, experiment=told)
+    for name in made:
+        box = page.locator(f"#{name} .js-plotly-plot").bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width + 1, name
+        assert box["height"] > 60, name
     assert_quiet(page)
 
 

@@ -68,7 +68,7 @@ def draw(lens: Lens, values: Values) -> None:
     means = means_of(lens, values)
     framed = framed_heads(lens, change, means)
     sets = [framed] if own else [*([head] for head in framed), framed]
-    with squares:
+    with squares, st.container(gap="xxsmall"):
         for one in loaders.written_without(lens.sentence, sets, lens.corrector, means):
             text = say("without_no_end") if one.text is None else one.text
             markup.paragraph(say("without_written", heads=_names(one.heads), text=text), "note")

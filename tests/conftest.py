@@ -1,7 +1,6 @@
 """What the tests of several rooms share: one tiny network with seeded weights, never a trained one."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +16,10 @@ SEED, END_BIAS = 2, 4.0
 
 
 def pytest_collection_modifyitems(items):
-    """In several processes (``pytest -n 2 --dist loadgroup``) the tests of a file stay together, and so do all that
-    need the browser: they share one server."""
-    browser = Path(__file__).parent / "browser"
+    """In several processes (``pytest -n 3 --dist loadgroup``) the tests of a file stay together, and so do all that
+    visit the app: they share one server."""
     for item in items:
-        group = "browser" if item.path.is_relative_to(browser) else str(item.path)
+        group = "server" if "open_page" in item.fixturenames else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))
 
 

@@ -17,7 +17,7 @@ from model.analysis.contributions import METHODS, contributions
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
 from model.analysis.kinds import kind_of
-from model.analysis.questions import question_of_change
+from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
 from model.changes import Change, find_changes
 from model.growing import growing_network
@@ -63,6 +63,12 @@ def _contributions(corrector, source: str, target: str, span: Span, part: int = 
     """(row, all methods, what those of PARTS[part] say)."""
     question = question_of_change(corrector, source, target, _change(source, target, span))
     return question.row, METHODS, tuple(contributions(corrector, source, target, question, PARTS[part]))
+
+
+def _step_contributions(corrector, source: str, target: str, row: int, part: int = 0):
+    """The same of any produced token against the likeliest other one."""
+    question = question_of_row(corrector, source, target, row)
+    return row, METHODS, tuple(contributions(corrector, source, target, question, PARTS[part]))
 
 
 def _replaced(
@@ -112,6 +118,7 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "head_effects": _effects,
     "written_without": _without,
     "contributions": _contributions,
+    "step_contributions": _step_contributions,
     "replaced": _replaced,
     "road_not_taken": road_not_taken,
     "grown": _grown,

@@ -72,7 +72,15 @@ class TransformerConfig(NetworkConfig):
     architecture: ClassVar[str] = "transformer"
     attention_kinds: ClassVar[tuple[str, ...]] = ATTENTION_KINDS
     abilities: ClassVar[frozenset[str]] = frozenset(
-        ("projections", "head_effects", "written_without", "contributions", "replaced", "road_not_taken")
+        (
+            "projections",
+            "head_effects",
+            "written_without",
+            "contributions",
+            "step_contributions",
+            "replaced",
+            "road_not_taken",
+        )
     )
     has_positions: ClassVar[bool] = True
 

@@ -16,7 +16,7 @@ SEED, END_BIAS = 2, 4.0
 
 
 def pytest_collection_modifyitems(items):
-    """In several processes (``pytest -n 3 --dist loadgroup``) the tests of a file stay together, and so do all that
+    """In several processes (``pytest -n 2 --dist loadgroup``) the tests of a file stay together, and so do all that
     visit the app: they share one server."""
     for item in items:
         group = "server" if "open_page" in item.fixturenames else str(item.path)

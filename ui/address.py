@@ -31,6 +31,7 @@ DEFAULTS = {
     "instead": "uniform",  # what stands there in place of a head's weights
     "switched_off": "",  # the heads that the visitor switched off, such as cross_attention.2.3; from 1
     "painted": "",  # the keys that the visitor gave shares of the weight to, such as 2,3,3; from 1
+    "sources_step": "",  # which written character is asked about, counted from 1; empty: where the change begins
     "fork_step": "",  # where the roads part, counted from 1; empty: where the change begins
     "fork_token": "",  # what is written there instead; empty: what was typed, or the likeliest other token
     "twin": "typed",  # what the sentence is compared with: typed, pair or model

@@ -186,12 +186,14 @@ def written_without(
     return corrector.ask("written_without", sentence.source, asked, *_given(means))
 
 
-def contributions(sentence: SentenceCorrection, change: Change, corrector: EngineCorrector | Remembered):
-    """(row, all methods, what those say that have answered, what asks for more or None).
+def contributions(sentence: SentenceCorrection, about: Change | int, corrector: EngineCorrector | Remembered):
+    """(row, all methods, what those say that have answered, what asks for more or None), of a change, or of what was
+    written at a row.
 
     The quick methods are waited for, the others are here once they were asked for.
     """
-    asked = "contributions", sentence.source, sentence.text, _span(change)
+    question = ("step_contributions", about) if isinstance(about, int) else ("contributions", _span(about))
+    asked = question[0], sentence.source, sentence.text, question[1]
     row, methods, found = corrector.ask(*asked)
     for part in count(1):
         if len(found) == len(methods):

@@ -98,7 +98,17 @@ def keep_typed(text: str) -> None:
 
 def forget_choices() -> None:
     """All that was chosen in one text."""
-    for name in ("part", "edit", "cell", "step", "painted", "fork_step", "fork_token", *Decisions.SETTINGS):
+    for name in (
+        "part",
+        "edit",
+        "cell",
+        "step",
+        "painted",
+        "sources_step",
+        "fork_step",
+        "fork_token",
+        *Decisions.SETTINGS,
+    ):
         address.put(name, "")
 
 

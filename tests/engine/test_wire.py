@@ -35,6 +35,7 @@ ASKED = {
     "head_effects": (SOURCE, TARGET, SPAN),
     "written_without": (SOURCE, ((HEAD,), (HEAD, ("cross_attention", 0, 0)))),
     "contributions": (SOURCE, TARGET, SPAN),
+    "step_contributions": (SOURCE, TARGET, 3),
     "replaced": (SOURCE, TARGET, SPAN, HEAD, (0,)),
     "road_not_taken": (SOURCE, TARGET, 2, "가"),
     "grown": (SOURCE,),
@@ -84,7 +85,7 @@ def test_every_answer_comes_out_as_it_went_in(kind, tiny_corrector, growing):
     arguments = ASKED[kind]
     asked = wire.read_question(wire.write_question(KEY, kind, arguments), {"tiny": "/there/tiny"})
     assert asked == (KEY._replace(path="/there/tiny"), kind, arguments)
-    answer = CONTRIBUTIONS if kind == "contributions" else QUESTIONS[kind](tiny_corrector, *arguments)
+    answer = CONTRIBUTIONS if kind.endswith("contributions") else QUESTIONS[kind](tiny_corrector, *arguments)
     found = wire.read_answer(wire.write_answer(answer))
     assert type(found) is type(answer)
     assert plain(found) == plain(answer)

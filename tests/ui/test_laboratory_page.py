@@ -1,6 +1,7 @@
 """The laboratory, driven without a browser, over a network whose heads were written by hand (``tests/planted.py``)."""
 
 import json
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +156,22 @@ def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, pl
         )
     assert any(KO["sources_same"] in note for note in notes)
     assert any(KO["sources_other"] in note for note in notes)
+
+
+def test_any_written_character_can_be_asked_about(open_laboratory, planted):
+    app = open_laboratory("sources", sources_step="1")
+    (first, *_) = planted.trace(WRONG, RIGHT).target_tokens
+    other = next(each for each in planted.trace(WRONG, RIGHT).alternatives[0] if each != first)
+    asked = KO["sources_reading_step"].split("{token}")[0].format(step=1, other=escape(other))
+    while "asked_later" in app.session_state:
+        app = app.run()
+    assert asked in told(app)
+    app = open_laboratory("sources", sources_step=str(ROW + 1))
+    assert asked not in told(app)  # that is where the change begins
+    assert app.selectbox(key="control_sources_step").value == str(ROW + 1)
+    app = open_laboratory("sources", sentence=RIGHT, edit="")  # nothing was changed
+    assert app.selectbox(key="control_sources_step").value == "1"
+    assert len(bars(app, "sources")) == len(METHODS)
 
 
 def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_laboratory, planted, monkeypatch):

@@ -59,7 +59,7 @@ def draw(lens: Lens, values: Values) -> None:
     with st.container(key="fork_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
         row = row_of(lens)
         steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
-        controls.pick("fork_step", steps, lambda step: _step(lens.trace, int(step) - 1), str(row + 1))
+        controls.pick("fork_step", steps, lambda step: step_name(lens.trace, int(step) - 1), str(row + 1))
         if found := candidates(lens, row):
             controls.choose("fork_token", found, _plain, otherwise=found[0])
     made = figures_of(lens, values)
@@ -125,7 +125,8 @@ def _plain(token: str) -> str:
     return "".join(c if c.isalnum() or not c.isascii() else f"\\{c}" for c in visible_token(token))
 
 
-def _step(trace: AttentionTrace, row: int) -> str:
+def step_name(trace: AttentionTrace, row: int) -> str:
+    """A step in a list of all steps."""
     return f"{row + 1}: {visible_token(trace.target_tokens[row])}"
 
 

@@ -13,22 +13,36 @@ from model.analysis.contributions import (
     agreement,
 )
 from model.changes import Change
-from ui import figures, later, loaders, models
+from ui import address, controls, figures, later, loaders, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
 from ui.views import needs
 from ui.views.edits import in_words
+from ui.views.fork import step_name
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.views.without import change_of
 from viz.labels import visible_token
 
 
-def said(lens: Lens, change: Change) -> tuple[int, dict[str, Contribution | None], dict[str, Agreement]]:
+def asked_about(lens: Lens) -> Change | int | None:
+    """The chosen step, from 0, where another one than the change in focus begins with; else that change. Without any it is
+    the first step. None where the network answers for changes alone, and there is none."""
+    change = change_of(lens)
+    if not lens.can("step_contributions"):
+        return change
+    number = address.get("sources_step")
+    if address.is_number(number) and 1 <= int(number) <= len(lens.trace.target_tokens):
+        row = int(number) - 1
+        return change if change and change.target_start == row else row
+    return change or 0
+
+
+def said(lens: Lens, about: Change | int) -> tuple[int, dict[str, Contribution | None], dict[str, Agreement]]:
     """(row, what each method says, how far those that have answered agree with the reference); the reference first,
     None for what is not known yet."""
-    row, methods, found, _ = loaders.contributions(lens.sentence, change, lens.corrector)
+    row, methods, found, _ = loaders.contributions(lens.sentence, about, lens.corrector)
     known = {each.method: each for each in found}
     reference = known.get(REFERENCE)
     agreed = {
@@ -42,10 +56,16 @@ def said(lens: Lens, change: Change) -> tuple[int, dict[str, Contribution | None
 def draw(lens: Lens, values: Values) -> None:
     """One row of bars for each method over the source and what was written before, all on one axis. The slow methods
     have their places, and are asked once the picture is there."""
-    change = change_of(lens)
-    if change is None:
+    about = asked_about(lens)
+    if about is None:
         return
-    *_, more = loaders.contributions(lens.sentence, change, lens.corrector)
+    row, _, _, more = loaders.contributions(lens.sentence, about, lens.corrector)
+    if lens.can("step_contributions"):
+        steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
+        begins = row if isinstance(about, int) else about.target_start
+        controls.pick(
+            "sources_step", steps, lambda step: step_name(lens.trace, int(step) - 1), str(begins + 1)
+        )
     if more is not None:
         later.ask(more)
     for name, (figure, label) in figures_of(lens, values).items():
@@ -53,16 +73,16 @@ def draw(lens: Lens, values: Values) -> None:
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
-    """The bars; nothing where nothing was changed."""
-    change = change_of(lens)
-    if change is None:
+    """The bars; nothing where nothing can be asked about."""
+    about = asked_about(lens)
+    if about is None:
         return {}
-    row, found, agreed = said(lens, change)
+    row, found, agreed = said(lens, about)
     panels = [_panel(name, each, agreed.get(name)) for name, each in found.items()]
     figure = viz.contribution_panels(
         panels,
         [*lens.trace.source_tokens, *lens.trace.decoder_input_tokens[: row + 1]],
-        outlined=range(change.source_start, change.source_end),
+        outlined=() if isinstance(about, int) else range(about.source_start, about.source_end),
         split=len(lens.trace.source_tokens),
         observed_name=say("sources_observed"),
         intervened_name=say("sources_intervened"),
@@ -94,19 +114,25 @@ def _agreement(agreed: Agreement, characters: int) -> str:
 
 def describe(lens: Lens, values: Values) -> str:
     """Which character's absence changes most, and how many methods name it."""
-    change = change_of(lens)
-    if change is None:
+    about = asked_about(lens)
+    if about is None:
         return say("without_none")
     with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        row, found, agreed = said(lens, change)
+        row, found, agreed = said(lens, about)
     answered = sum(each is not None for each in found.values())
     if answered < len(found):
         return say("sources_coming", answered=answered, count=len(found))
     key = int(abs(found[REFERENCE].source[:-1]).argmax())
+    token = lens.trace.target_tokens[row]
+    if isinstance(about, int):
+        other = next(each for each in lens.trace.alternatives[row] if each != token)
+        asked = {"step": row + 1, "other": visible_token(other)}
+    else:
+        asked = {"change": in_words(about)}
     return say(
-        "sources_reading",
-        change=in_words(change),
-        token=visible_token(lens.trace.target_tokens[row]),
+        "sources_reading" if "change" in asked else "sources_reading_step",
+        **asked,
+        token=visible_token(token),
         key=visible_token(lens.trace.source_tokens[key]),
         position=key + 1,
         agreeing=sum(each.top_1 for each in agreed.values()),

@@ -65,10 +65,27 @@ def show(setting: Setting) -> None:
             slide(name, lowest, highest, step)
 
 
-def pick(name: str, options: list[str], label_of: Callable[[str], str], otherwise: str) -> str:
+def pick(
+    name: str,
+    options: list[str],
+    label_of: Callable[[str], str],
+    otherwise: str,
+    *,
+    label_visibility: str = "visible",
+    width: str | int = "stretch",
+) -> str:
     """One of many ``options`` from a list that opens; labels are shown as plain text."""
     key = _seed(name, address.get_option(name, options, otherwise))
-    st.selectbox(say(f"{name}_label"), options, format_func=label_of, key=key, on_change=_keep, args=(name,))
+    st.selectbox(
+        say(f"{name}_label"),
+        options,
+        format_func=label_of,
+        key=key,
+        on_change=_keep,
+        args=(name,),
+        label_visibility=label_visibility,
+        width=width,
+    )
     return address.get_option(name, options, otherwise)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,13 @@ def style() -> None:
 def lecture_style() -> None:
     """Larger type for the back row, and out of the way what a lecturer sets before the lesson."""
     st.html(_LECTURE_STYLE)
+
+
+def variables(selector: str, values: Mapping[str, str]) -> None:
+    """Set these variables of style.css for what ``selector`` finds; the values are CSS, never of what a person typed."""
+    st.html(
+        f"<style>{selector} {{{''.join(f'--{name}: {value};' for name, value in values.items())}}}</style>"
+    )
 
 
 def paragraph(text: str, kind: str) -> None:

@@ -1,9 +1,10 @@
 """The pages beside the main one: their pictures stand in the first screen, and what they say can be read."""
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.visit import settle
+from ui.texts import table
 
 HEIGHTS = {1366: 768, 1920: 1080, 390: 844}
 FIGURE = ".js-plotly-plot"
@@ -124,3 +125,20 @@ def test_folded_figures_are_as_wide_as_others_once_opened(open_page):
           return last.querySelector(".main-svg").getBoundingClientRect().width > 800;
         }"""
     )
+
+
+@pytest.mark.parametrize(("path", "key"), [("table", "table_file"), ("trace?lang=en", "trace_file")])
+def test_the_control_for_files_speaks_the_visitors_language(open_page, path, key):
+    words = table("en" if "en" in path else "ko")
+    page = open_page(path, width=390)
+    control = page.locator(f".st-key-{key}")
+    expect(control.get_by_role("button", name=words["upload_choose"])).to_be_visible()
+    said = "e => [...e.querySelectorAll('*'), e].map(one => getComputedStyle(one, '::after').content).join()"
+    limits = words["upload_limits"].split("·")[0].format(megabytes=20)
+    assert limits in control.evaluate(said)
+    assert "Upload" not in control.inner_text()
+    refused = words["upload_refused"].format(megabytes=20)
+    assert refused not in control.evaluate(said)
+    control.locator("input").set_input_files({"name": "a.exe", "mimeType": "", "buffer": b"x"})
+    expect(control.locator("[aria-invalid=true]")).to_be_visible()
+    assert refused in control.evaluate(said)

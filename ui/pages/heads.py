@@ -27,6 +27,7 @@ from ui.live_text import replace
 from ui.look import keep_typed
 from ui.surveys import MOST_EFFECTS, MOST_ROWS, SurveyJob, surveys
 from ui.texts import say
+from ui.uploads import upload
 
 SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
@@ -73,9 +74,7 @@ def choose():
         at = controls.choose("heads_at", list(CLASSES), lambda at: say(f"heads_at_{at}"))
     with own, st.popover(say("heads_own"), icon=":material/upload_file:", key="heads_own"):
         markup.paragraph(say("heads_own_lead", rows=MOST_ROWS, effects=MOST_EFFECTS), "note")
-        given = st.file_uploader(
-            say("table_label"), type=["csv", "txt", "xlsx"], max_upload_size=MEGABYTES, key="heads_file"
-        )
+        given = upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "heads_file")
     return by, at, given
 
 

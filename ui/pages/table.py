@@ -11,6 +11,7 @@ from ui.live_text import replace
 from ui.look import keep_typed
 from ui.tables import MOST_ROWS, TableJob, tables
 from ui.texts import say
+from ui.uploads import upload
 
 SECONDS_BETWEEN_LOOKS = 1.0
 MEGABYTES = 20
@@ -26,7 +27,7 @@ def main() -> None:
     header.begin("table", heading=say("table_title"))
     header.tools()
     markup.paragraph(say("table_lead", rows=f"{MOST_ROWS:,}"), "lead")
-    given = st.file_uploader(say("table_label"), type=["csv", "txt", "xlsx"], max_upload_size=MEGABYTES)
+    given = upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "table_file")
     corrector = notices.load_corrector(models.chosen())
     if given is None:
         markup.paragraph(say("table_how"), "note")

@@ -16,6 +16,7 @@ from ui.loaders import Correction, SentenceCorrection
 from ui.proposals import show_correction
 from ui.stage import choose_view
 from ui.texts import say
+from ui.uploads import upload
 from ui.views import VIEWS
 
 MEGABYTES = 20  # as ``model.strict_npz`` and .streamlit/config.toml have it
@@ -41,7 +42,7 @@ def main() -> None:
     with left:
         writing, heads = st.container(key="writing"), st.container(key="heads")
     with writing:
-        given = st.file_uploader(say("trace_label"), type="npz", max_upload_size=MEGABYTES)
+        given = upload(say("trace_label"), ["npz"], MEGABYTES, "trace_file")
     if given is None:
         with right:
             markup.paragraph(say("trace_lead"), "lead")

@@ -13,7 +13,7 @@ from model.analysis.contributions import (
     agreement,
 )
 from model.changes import Change
-from ui import address, controls, figures, later, loaders, models
+from ui import address, controls, figures, later, loaders, markup, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.texts import say
@@ -24,6 +24,8 @@ from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.views.without import change_of
 from viz.labels import visible_token
+
+WIDTH = 160  # pixels of the list of steps
 
 
 def asked_about(lens: Lens) -> Change | int | None:
@@ -61,15 +63,26 @@ def draw(lens: Lens, values: Values) -> None:
         return
     row, _, _, more = loaders.contributions(lens.sentence, about, lens.corrector)
     if lens.can("step_contributions"):
-        steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
-        begins = row if isinstance(about, int) else about.target_start
-        controls.pick(
-            "sources_step", steps, lambda step: step_name(lens.trace, int(step) - 1), str(begins + 1)
-        )
+        choose_step(lens, row if isinstance(about, int) else about.target_start)
     if more is not None:
         later.ask(more)
     for name, (figure, label) in figures_of(lens, values).items():
         figures.draw(figure, name, file_name(lens, name), label=label)
+
+
+def choose_step(lens: Lens, row: int) -> None:
+    """Which of the written characters is asked about."""
+    steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        markup.paragraph(say("sources_step_label"), "label")
+        controls.pick(
+            "sources_step",
+            steps,
+            lambda step: step_name(lens.trace, int(step) - 1),
+            str(row + 1),
+            label_visibility="collapsed",
+            width=WIDTH,
+        )
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:

@@ -40,7 +40,10 @@ class Turns:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Give one's place, if one has one, to others meanwhile; afterwards one comes before all who have not begun."""
+        """Give one's place, if one has one, to others meanwhile; afterwards one comes before all who have not begun.
+
+        Hold no lock around it: who waits for that lock with the place would wait for ever.
+        """
         if not getattr(self._mine, "held", False):
             yield
             return

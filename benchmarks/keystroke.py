@@ -17,12 +17,12 @@ import base64
 import os
 import random
 import statistics
-import time
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 import click
+from idle import wait_until_idle
 from playwright.sync_api import CDPSession, Page, expect, sync_playwright
 from sentence_lengths import running_app, sentence
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
@@ -125,25 +125,6 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
         runs,
         *wire.sizes(),
     )
-
-
-def wait_until_idle(share: float = 0.9, seconds: float = 3.0, patience: float = 300.0) -> None:
-    """Until the processors have been idle for ``share`` of some ``seconds``: a worker compiles lengths and makes the
-    laboratory's graphs for a minute or two. Raises TimeoutError on a machine with other work."""
-    until = time.monotonic() + patience
-    while time.monotonic() < until:
-        before = _processor_times()
-        time.sleep(seconds)
-        spent = [now - then for now, then in zip(_processor_times(), before, strict=True)]
-        if spent[3] > share * sum(spent):
-            return
-    raise TimeoutError("the processors have other work")
-
-
-def _processor_times() -> list[int]:
-    """User, nice, system, idle and further times of all processors, as proc(5) counts them."""
-    line = Path("/proc/stat").read_text("ascii").splitlines()[0]
-    return [int(part) for part in line.split()[1:]]
 
 
 def report(keys: list[Update], wire_at_start: tuple[int, int], resources: int) -> None:

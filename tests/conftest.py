@@ -1,6 +1,7 @@
 """What the tests of several rooms share: one tiny network with seeded weights, never a trained one."""
 
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ SEED, END_BIAS = 2, 4.0
 
 def pytest_collection_modifyitems(items):
     """In several processes (``pytest -n 2 --dist loadgroup``) the tests of a file stay together, and so do all that
-    visit the app: they share one server."""
+    need the browser: they share one server."""
+    browser = Path(__file__).parent / "browser"
     for item in items:
-        group = "server" if "open_page" in item.fixturenames else str(item.path)
+        group = "browser" if item.path.is_relative_to(browser) else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))
 
 

@@ -41,7 +41,8 @@ def test_a_row_is_one_of_the_table(tells):
 
 
 @pytest.mark.parametrize(
-    ("module", "name", "good"), [(steps, "step", 3), (diagram, "go", "mask"), (live_text, "text", "가")]
+    ("module", "name", "good"),
+    [(steps, "step", 3), (steps, "parted", [3, -1]), (diagram, "go", "mask"), (live_text, "text", "가")],
 )
 def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, name, good):
     passed = []
@@ -52,10 +53,13 @@ def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, na
         return SimpleNamespace(text=None)
 
     monkeypatch.setattr(module, "_COMPONENT", component)
-    for value in (good, *(each for each in VALUES if type(each) is not type(good))):
+    calls = {
+        steps: lambda: steps.steps({}, "here", passed.append, lambda *both: passed.append([*both])),
+        diagram: lambda: diagram.diagram({}, "here", passed.append),
+        live_text: lambda: live_text.live_text("가", "", "", "", 9, passed.append),
+    }
+    pairs = ([True, 0], [1], [1, 2, 3], [1, "2"], [1.0, 2])
+    for value in (good, *pairs, *(each for each in VALUES if type(each) is not type(good))):
         tells({name: value})
-        if module is live_text:
-            live_text.live_text("가", "", "", 9, passed.append)
-        else:
-            getattr(module, "steps" if module is steps else "diagram")({}, "here", passed.append)
+        calls[module]()
     assert passed == [good]

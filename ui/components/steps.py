@@ -28,7 +28,7 @@ def steps(
 
     def part() -> None:
         match heard(key, "parted"):
-            case [int(step), int(place)]:
+            case [step, place] if type(step) is type(place) is int:
                 on_parted(step, place)
 
     _COMPONENT(key=key, data=data, on_step_change=answer, on_parted_change=part)

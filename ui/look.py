@@ -44,7 +44,7 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
     if corrector is None:
         return
     sentence = change = None
-    with said, notices.waiting(entry, status):
+    with said, notices.waiting(status):
         correction = correct(text, corrector)
         if correction:
             sentence, change = show_correction(correction)
@@ -55,7 +55,7 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
         if sentence.too_long:
             st.info(say("too_long_to_show", limit=corrector.config.max_length))
             return
-        with notices.waiting(entry, status):
+        with notices.waiting(status):
             trace = sentence.trace
             view, selection, options = choose_view(trace, views, setting)
             lens = Lens(corrector, sentence, trace, selection, change, controls.theme())

@@ -55,14 +55,13 @@ def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector
 
 
 @contextmanager
-def waiting(entry: loaders.ModelEntry, place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
-    """Says in ``place`` why what is drawn inside has no answer: how far the model is where only one answer is
-    remembered, and what is wrong where the engine gave none."""
+def waiting(place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
+    """Says in ``place`` what is wrong where the engine gives no answer to what is drawn inside. Where only one answer is
+    remembered and more is asked for, nothing is drawn: ``load_corrector`` has said how far the model is."""
     try:
         yield
     except loaders.NotRememberedError:
-        with place:
-            loading.show(loaders.open_corrector(entry.path))
+        pass
     except loaders.EngineError as error:
         with place:
             unanswered(error)

@@ -106,10 +106,10 @@ def test_what_is_typed_before_the_model_is_ready_is_corrected_then(open_app, wai
     assert app.session_state["view"]["sentence"] == OTHER
 
 
-def test_a_view_that_needs_the_network_says_so_in_its_place(open_app, waiting, remembered):
+def test_a_view_that_needs_the_network_waits_for_it_and_that_is_said_once(open_app, waiting, remembered):
     app = open_app(view="numbers")
     assert not app.exception
-    assert len(progress(app)) == 2
+    assert len(progress(app)) == 1
     waiting.stage = "ready"
     app.run()
     assert not app.exception

@@ -30,7 +30,7 @@ def _entry(name: str, thing: object) -> str:
     if not (inspect.isclass(thing) or inspect.isfunction(thing)):
         return f"### {name}\n\n`{thing!r}`\n"
     # The source is read: how Python spells an annotation at run time depends on its version.
-    source = Path(inspect.getfile(thing)).read_text("utf-8")
+    source = Path(inspect.getfile(inspect.unwrap(thing))).read_text("utf-8")
     node = next(each for each in ast.parse(source).body if getattr(each, "name", "") == thing.__name__)
     return "\n".join([f"### {name}\n", *_lines(node, source.splitlines())])
 
@@ -54,8 +54,10 @@ def _lines(node: ast.AST, source: list[str]) -> Iterator[str]:
 
 
 def _signature(node: ast.FunctionDef) -> str:
-    marks = "".join(f"@{ast.unparse(each)}\n" for each in node.decorator_list)
-    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    decorators = [ast.unparse(each) for each in node.decorator_list]
+    is_figure = "as_figure" in decorators  # what is written in the source is what it is made of
+    marks = "".join(f"@{each}\n" for each in decorators if each != "as_figure")
+    returns = f" -> {'go.Figure' if is_figure else ast.unparse(node.returns)}" if node.returns else ""
     line = f"{marks}def {node.name}({ast.unparse(node.args)}){returns}"
     return line if len(line) <= 110 else line.replace("(", "(\n    ", 1)
 

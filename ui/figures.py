@@ -12,12 +12,13 @@ from ui import controls
 from ui.components.plot import plot
 from ui.texts import say
 from viz.lens.plot import plot_data
+from viz.specification import Specification
 
 MOST_COLUMNS_ON_A_PHONE = 20  # more scroll inside their box instead of melting into one another
 
 
 def draw(
-    figure: go.Figure,
+    figure: go.Figure | Specification,
     key: str,
     file_name: str,
     on_click: Callable[[dict], None] | None = None,
@@ -30,7 +31,7 @@ def draw(
     ``label`` says what it shows to who cannot see it; without one the figure's own title does.
     ``on_click`` receives what was chosen in it, before the page runs again (``components.plot``).
     """
-    label = label or figure.layout.title.text or say("figure_label")
+    label = label or figure["layout"]["title"]["text"] or say("figure_label")
     plot(
         plot_data(say, figure, label=label, file=file_name, title=title, theme=controls.theme()),
         key,
@@ -40,7 +41,7 @@ def draw(
 
 def draw_heads(trace: AttentionTrace, selection: Selection, key: str, file_name: str, *, label: str) -> None:
     """All heads of the selected kind as tiles, the selected ones framed."""
-    figure = viz.head_grid(
+    figure = viz.head_grid.specification(
         trace.attention(selection.kind),
         layer_title=say("layer_label"),
         head_title=say("head_label"),

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import plotly.graph_objects as go
 
 from viz.attention_info import AttentionInfo, attention_info
 from viz.attention_layout import attention_layout
 from viz.cell_overlay import HOVER_AXES, legend_entry
 from viz.hidden import Hidden
 from viz.labels import plain_text, template_text
+from viz.specification import Specification, as_figure
 from viz.theme import palette, weight_scale
 from viz.weight_colours import WeightColours, weight_colours
 
@@ -30,6 +30,7 @@ class MapTexts:
     selected: str = "selected"
 
 
+@as_figure
 def attention_heatmap(
     weights: np.ndarray,
     query_tokens: Sequence[str],
@@ -45,7 +46,7 @@ def attention_heatmap(
     logarithmic: bool = False,
     colour_max: float | None = 1.0,
     theme: str = "light",
-) -> go.Figure:
+) -> Specification:
     """Heatmap of one attention map; row 0 is at the top. People count positions from 1, so the cell of query q and
     key k, both counted from 0, lies at y = q + 1, x = k + 1.
 
@@ -77,7 +78,7 @@ def attention_heatmap(
     colours = weight_colours(info.colour_max, theme, difference=difference, logarithmic=logarithmic)
     layout = attention_layout(info, texts, extent, theme)
     if not info.weights.size:
-        return go.Figure(layout=layout)
+        return {"data": [], "layout": layout}
     traces = [_heatmap(info, colours, texts)]
     if info.masked.any():
         (hatching,) = Hidden(info.masked, masked_name=texts.masked).areas(info.weights.shape, theme)
@@ -91,8 +92,7 @@ def attention_heatmap(
         traces.append(colours.bar(bar))
     else:
         traces[0]["colorbar"] = bar | {"tickformat": "~g", "nticks": 5}
-    # All at once: Plotly checks what is added later, and what is given as its own objects, a second time.
-    return go.Figure({"data": traces, "layout": layout})
+    return {"data": traces, "layout": layout}
 
 
 def _moved(area: dict, origin: tuple[int, int]) -> dict:

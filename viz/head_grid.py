@@ -3,10 +3,10 @@
 from collections.abc import Collection, Sequence
 
 import numpy as np
-import plotly.graph_objects as go
 
 from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, Head, Tiles, arrange
 from viz.labels import plain_text, template_text
+from viz.specification import Specification, as_figure
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette, weight_scale
 from viz.weight_colours import weight_colours
 
@@ -15,6 +15,7 @@ _LABEL_FONT = 11
 _FOOT = 12
 
 
+@as_figure
 def head_grid(
     weights: np.ndarray,
     *,
@@ -31,7 +32,7 @@ def head_grid(
     colour_max: float = 1.0,
     scale: bool = True,
     theme: str = "light",
-) -> go.Figure:
+) -> Specification:
     """Mosaic of every head's attention map: layers from top to bottom, heads from left to right.
 
     An overview: weights are rounded to steps of colour_max/254, and larger ones show as colour_max. Maps of
@@ -64,7 +65,7 @@ def head_grid(
     titles = (layer_title, head_title)
     layout = _layout(tiles, title, titles, names, by_place=order is None, scale=scale, theme=theme)
     if not tiles.mosaic.size:
-        return go.Figure(layout=layout)
+        return {"data": [], "layout": layout}
     layout |= {
         "shapes": [
             _frame(tiles, place, theme) for place, tile in enumerate(tiles.order) if tile in set(chosen)
@@ -72,8 +73,7 @@ def head_grid(
         "annotations": [_label(tiles, place, text, theme) for place, text in enumerate(labels)],
     }
     mosaic = _heatmap(tiles, colour_max, weight_title, theme) | {"showscale": scale}
-    # All at once: Plotly checks what is added later, and what is given as its own objects, a second time.
-    return go.Figure({"data": [mosaic, _tile_markers(tiles, titles, names, labels)], "layout": layout})
+    return {"data": [mosaic, _tile_markers(tiles, titles, names, labels)], "layout": layout}
 
 
 def _names(names, count: int, argument: str) -> tuple[str, ...]:

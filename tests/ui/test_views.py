@@ -12,6 +12,7 @@ from tests.ui.view_script import lens
 from ui import address, controls
 from ui.texts import LANGUAGES, table
 from ui.views import EXPERIMENTS, VIEWS, edits, heatmap, predict, sources, without
+from viz.specification import to_json
 
 MOST_SENTENCES = 2  # above a picture
 ALL = (*VIEWS, *EXPERIMENTS)
@@ -85,13 +86,13 @@ def test_hostile_settings_read_as_the_defaults(view, settings):
 def test_a_heatmap_is_the_same_for_the_same_lens_and_settings():
     for shown in lenses():
         values = controls.values(heatmap.VIEW.settings)
-        one, other = (heatmap.picture(shown, values).to_json() for _ in range(2))
+        one, other = (to_json(heatmap.picture(shown, values)) for _ in range(2))
         assert one == other
 
 
 def test_a_heatmap_counts_its_cells_for_the_page():
     for shown in lenses():
-        meta = heatmap.picture(shown, controls.values(heatmap.VIEW.settings)).layout.meta
+        meta = heatmap.picture(shown, controls.values(heatmap.VIEW.settings))["layout"]["meta"]
         assert (meta["rows"], meta["columns"]) == shown.weights.shape
         assert meta["extent"] == max(len(shown.trace.source_tokens), len(shown.trace.target_tokens))
 

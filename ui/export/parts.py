@@ -20,6 +20,7 @@ from viz.lens.document import Component
 from viz.lens.lines import LINES, lines_data, without_font_file
 from viz.lens.plot import PLOT, plot_data
 from viz.lens.steps import STEPS, steps_data
+from viz.specification import Specification
 
 if TYPE_CHECKING:
     from ui.lens import Lens
@@ -54,7 +55,7 @@ class Choices:
     experiment: Experiment | None = None
 
 
-def heatmap(lens: Lens, say: Say, choices: Choices) -> go.Figure:
+def heatmap(lens: Lens, say: Say, choices: Choices) -> Specification:
     """The lens's map, in the light in which the view shows it."""
     return full_size.picture(lens, choices.values["heatmap"], choices.selected, say)
 
@@ -85,9 +86,9 @@ def experiment_parts(lens: Lens, say: Say, choices: Choices) -> tuple[Component,
     )
 
 
-def overview(lens: Lens, say: Say, kind: str) -> go.Figure:
+def overview(lens: Lens, say: Say, kind: str) -> Specification:
     """All heads of all layers of ``kind``."""
-    return viz.head_grid(
+    return viz.head_grid.specification(
         lens.trace.attention(kind),
         layer_title=say("layer_label"),
         head_title=say("head_label"),
@@ -111,7 +112,7 @@ def moving(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
     return tuple(found)
 
 
-def drawn(name: str, figure: go.Figure, say: Say, *, label: str, theme: str) -> Component:
+def drawn(name: str, figure: go.Figure | Specification, say: Say, *, label: str, theme: str) -> Component:
     """A figure as the component by which the app draws it, too."""
     return Component(name, PLOT, plot_data(say, figure, label=label, file=name, theme=theme))
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -17,6 +16,7 @@ from ui.views.map_cells import MapCells, cells_of
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
 from viz.labels import visible_token
+from viz.specification import Specification
 
 SETTINGS = (
     Choice("shown", ("weights", "difference")),
@@ -55,14 +55,14 @@ def cells_for(lens: Lens, values: Values) -> MapCells:
 
 def picture(
     lens: Lens, values: Values, selected: tuple[int, int] | None = None, say: Callable[..., str] = say
-) -> go.Figure:
-    """The map as a Plotly figure; ``selected`` is a cell's (row, column) numbers or None.
+) -> Specification:
+    """The map as Plotly's data; ``selected`` is a cell's (row, column) numbers or None.
 
     A file is made outside of the session and brings a ``say`` of its own.
     """
     cells = cells_for(lens, values)
     minus_copy = values["shown"] == "difference"
-    return viz.attention_heatmap(
+    return viz.attention_heatmap.specification(
         cells.values,
         cells.queries,
         cells.keys,

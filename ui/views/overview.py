@@ -16,6 +16,7 @@ from ui.numbers_text import percent
 from ui.texts import say
 from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
+from viz.specification import Specification
 
 FORMULAS = (
     r"H_h = -\frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \log_2 \alpha^h_{ij}",
@@ -99,10 +100,10 @@ def change_of(lens: Lens) -> Change:
     return lens.changes[0]
 
 
-def figure(lens: Lens, ranking: Ranking, framed: list[Head]):
-    """The tiles as a Plotly figure."""
+def figure(lens: Lens, ranking: Ranking, framed: list[Head]) -> Specification:
+    """The tiles as Plotly's data."""
     by_place = ranking.name == "place"
-    return viz.head_grid(
+    return viz.head_grid.specification(
         lens.trace.attention(lens.kind),
         layer_title=say("layer_label"),
         head_title=say("head_label"),

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import plotly.graph_objects as go
 
 from viz.attention import MapTexts, attention_heatmap
 from viz.head_grid import head_grid
@@ -20,6 +19,7 @@ from viz.lens.plot import PLOT, plot_data
 from viz.lens.script import read_script
 from viz.lens.steps import STEPS, steps_data
 from viz.lens.texts import LANGUAGES, Say, table
+from viz.specification import Specification
 from viz.weight_colours import FAINT
 
 EXPLORE = read_script("explore", "explore.js", isolated=False)
@@ -166,7 +166,7 @@ def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
     queries, keys = trace.axes(kind)
     masked = np.triu(np.ones((len(queries), len(keys)), bool), 1) if kind == "decoder_attention" else None
     label = say(f"kind_{kind}")
-    overview = head_grid(
+    overview = head_grid.specification(
         weights,
         layer_title=say("layer_label"),
         head_title=say("head_label"),
@@ -176,7 +176,7 @@ def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
         theme=theme,
     )
     maps = {
-        name: attention_heatmap(
+        name: attention_heatmap.specification(
             weights[0, 0],
             queries,
             keys,
@@ -220,7 +220,7 @@ def packed_weights(weights: np.ndarray, unit: int) -> str:
     return b64encode(zlib.compress(numbers.view(np.uint8).reshape(-1, 2).T.tobytes())).decode()
 
 
-def _without_weights(say: Say, figure: go.Figure, file: str, label: str, theme: str) -> dict:
+def _without_weights(say: Say, figure: Specification, file: str, label: str, theme: str) -> dict:
     """What ``plot.js`` draws, but for the numbers of the heatmap and what is written over masked cells."""
     data = plot_data(say, figure, label=label, file=file, theme=theme)
     spec = json.loads(data["spec"])
@@ -229,9 +229,9 @@ def _without_weights(say: Say, figure: go.Figure, file: str, label: str, theme: 
     return data | {"spec": spec}
 
 
-def _masked_text(map_: go.Figure) -> str:
+def _masked_text(map_: Specification) -> str:
     """What the hover says of a masked cell."""
-    texts = map_.data[0].text
+    texts = map_["data"][0].get("text")
     return "" if texts is None else max(text for row in texts for text in row)
 
 

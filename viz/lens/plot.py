@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 
 from viz.lens.script import read_script
 from viz.lens.texts import Say
+from viz.specification import Specification, to_json
 from viz.theme import palette
 
 # Plotly finds its places by the document's own styles, so the component must not be shut off from them.
@@ -19,7 +20,13 @@ _PLOTLY_WORDS = {  # Plotly's own name of a button -> the text of its label
 
 
 def plot_data(
-    say: Say, figure: go.Figure, *, label: str, file: str, title: str = "", theme: str = "light"
+    say: Say,
+    figure: go.Figure | Specification,
+    *,
+    label: str,
+    file: str,
+    title: str = "",
+    theme: str = "light",
 ) -> dict:
     """Everything that ``plot.js`` needs, as JSON; it works without Streamlit, too.
 
@@ -27,7 +34,7 @@ def plot_data(
     already escaped ``title`` above it.
     """
     return {
-        "spec": figure.to_json(),  # as text: Streamlit would turn arrays of objects into their Python spelling
+        "spec": to_json(figure),  # as text: Streamlit would turn arrays of objects into their Python spelling
         "label": label,
         "file": file,
         "title": title,

@@ -3,9 +3,9 @@
     streamlit run app.py
     python benchmarks/load.py --visitors 30 --seconds 60 [--address http://127.0.0.1:8501]
 
-Each sentence holds a number of its own, which no correction touches: a sentence counts as answered when a run of
-the page has come to its end and has drawn this number outside of the text area. The time is from typing to that
-end. A sentence is overtaken when the visitor typed the next one first and that was answered. It is lost when
+Each sentence holds a number of its own, which no correction touches: a sentence is corrected when a corrected text with this
+number arrives, and its pictures are there when a run of the page that has drawn it has come to its end. The times are from typing
+to that. A sentence is overtaken when the visitor typed the next one first and that one was answered. It is lost when
 neither happened before ``--patience`` was over. Where the page says ``--busy`` instead of an answer, the visitor was told
 and types on. Whoever loses the connection comes back with the same session.
 """
@@ -35,10 +35,11 @@ class Figures:
     """Of all visitors together."""
 
     opened: list[float] = field(default_factory=list)  # seconds until the first page was drawn
-    answered: list[float] = field(default_factory=list)  # seconds
-    sizes: list[int] = field(default_factory=list)  # bytes of a run that answered
+    corrected: list[float] = field(default_factory=list)  # seconds until the corrected text
+    pictured: list[float] = field(default_factory=list)  # seconds until the pictures, too
+    sizes: list[int] = field(default_factory=list)  # bytes of a run that came to its end
     typed: int = 0
-    overtaken: int = 0
+    overtaken: int = 0  # before they were corrected
     told: int = 0  # sentences whose visitor was told that the server is busy
     lost: int = 0
     errors: int = 0  # red boxes and exceptions on a page
@@ -55,6 +56,7 @@ class Stay:
     patience: float
     busy: str  # what a page says that has no answer; empty where it says nothing
     waiting: dict[str, float] = field(default_factory=dict)  # time of typing by the number in the sentence
+    corrected: set[str] = field(default_factory=set)  # those of them whose text is there
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def come(self) -> bool:
@@ -99,15 +101,19 @@ class Stay:
                     return
                 continue
             self.figures.errors += seen.errors
+            for at, text in seen.corrected:
+                for number in [each for each in self.waiting if each in text and each not in self.corrected]:
+                    self.figures.corrected.append(at - self.waiting[number])
+                    self.corrected.add(number)
             shown = [number for number in self.waiting if number in seen.shown] if seen.finished else []
             if shown:
-                self.figures.answered.append(time.monotonic() - self.waiting[shown[-1]])
+                self.figures.pictured.append(time.monotonic() - self.waiting[shown[-1]])
                 self.figures.sizes.append(seen.size)
                 for number in list(self.waiting):
                     del self.waiting[number]
+                    self.figures.overtaken += number not in self.corrected
                     if number == shown[-1]:
                         break
-                    self.figures.overtaken += 1
                 self.changed.set()
             elif self.busy and seen.finished and self.busy in seen.shown:
                 self.figures.told += len(self.waiting)
@@ -122,7 +128,7 @@ class Stay:
                 await asyncio.wait_for(self.changed.wait(), ends - time.monotonic())
             except TimeoutError:
                 break
-        self.figures.lost += len(self.waiting)
+        self.figures.lost += len(set(self.waiting) - self.corrected)
 
 
 def sentences(seed: int) -> list[str]:
@@ -197,14 +203,17 @@ def tell(visitors: int, plan: Plan, figures: Figures) -> None:
         f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"
     )
     click.echo(row("first page", figures.opened))
-    click.echo(row("a sentence answered", figures.answered))
+    click.echo(row("its corrected text", figures.corrected))
+    click.echo(row("and its pictures", figures.pictured))
     click.echo(row("its bytes", [size / 1000 for size in figures.sizes], "kB"))
     click.echo(
-        f"{figures.typed} typed, {len(figures.answered)} answered, {figures.overtaken} overtaken, "
+        f"{figures.typed} typed, {len(figures.corrected)} corrected, {len(figures.pictured)} with pictures, {figures.overtaken} overtaken, "
         f"{figures.told} told to wait, {figures.lost} lost; "
         f"{figures.errors} errors on pages, {figures.back} connections opened again, {figures.gone} visitors gone"
     )
-    click.echo(f"{len(figures.answered) / plan.seconds:.1f} sentences a second")
+    click.echo(
+        f"{len(figures.corrected) / plan.seconds:.1f} texts and {len(figures.pictured) / plan.seconds:.1f} pages a second"
+    )
 
 
 if __name__ == "__main__":

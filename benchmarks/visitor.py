@@ -21,6 +21,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 TEXT_AREA = "live_text"
+CORRECTION = "correction"  # the component that shows the corrected text
 ADDRESS_BAR = "address_bar"  # the component by which the page writes its settings into the address
 GONE = (OSError, HTTPException, WebSocketException, TimeoutError)  # what a lost connection raises
 
@@ -31,8 +32,19 @@ class Seen:
 
     finished: bool = False  # not where the run was given up for a newer one
     shown: str = ""  # all that was drawn, but for the text area itself
+    corrected: list[tuple[float, str]] = field(
+        default_factory=list
+    )  # when a corrected text came, and that text
     errors: int = 0  # red boxes, and exceptions
     size: int = 0  # bytes
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """A message that the server need not send again, and the number of the last run that showed it."""
+
+    message: bytes
+    run: int
 
 
 @dataclass
@@ -46,6 +58,8 @@ class Visitor:
     components: dict[str, str] = field(default_factory=dict)  # name -> the id that the page gave it last
     text: str | None = None
     cookies: dict[str, str] = field(default_factory=dict)
+    _kept: dict[str, _Kept] = field(default_factory=dict)  # by hash
+    _runs: int = 0
     _timers: list[asyncio.Task] = field(default_factory=list)  # of the fragments that run again and again
     _socket: ClientConnection | None = None
 
@@ -98,6 +112,11 @@ class Visitor:
             raw = await asyncio.wait_for(self._socket.recv(), patience)
             message = ForwardMsg.FromString(raw)
             seen.size += len(raw)
+            if message.WhichOneof("type") == "ref_hash":
+                raw = self._kept[message.ref_hash].message
+                message = ForwardMsg.FromString(raw)
+            if message.metadata.cacheable:
+                self._kept[message.hash] = _Kept(raw, self._runs)
             match message.WhichOneof("type"):
                 case "new_session":
                     self.session = message.new_session.initialize.session_id or self.session
@@ -125,16 +144,24 @@ class Visitor:
                             errors="replace",  # halves of surrogate pairs, as a browser does
                         )
                         continue
+                    if kind == "bidi_component" and component.component_name.endswith(CORRECTION):
+                        seen.corrected.append((time.monotonic(), component.json))
                     seen.errors += kind == "exception"
                     seen.errors += kind == "alert" and message.delta.new_element.alert.format == _ERROR_BOX
                     shown.append(raw.decode("utf-8", "replace"))
                 case "script_finished":
                     status = message.script_finished
+                    self._forget_old_messages()
                     if status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
                         continue
                     seen.finished = status == ForwardMsg.FINISHED_SUCCESSFULLY
                     seen.shown = "\n".join(shown)
                     return seen
+
+    def _forget_old_messages(self) -> None:
+        """As a browser does with what no run has shown for a while."""
+        self._runs += 1
+        self._kept = {key: kept for key, kept in self._kept.items() if self._runs - kept.run <= _LONGEST_KEPT}
 
     async def close(self) -> None:
         self._stop_timers()
@@ -158,6 +185,7 @@ class Visitor:
         message.rerun_script.is_auto_rerun = bool(fragment)
         message.rerun_script.query_string = self.query
         message.rerun_script.page_script_hash = self.page
+        message.rerun_script.cached_message_hashes.extend(self._kept)
         message.rerun_script.context_info.locale = "ko-KR"
         message.rerun_script.context_info.url = self.address
         if states is None:
@@ -197,3 +225,4 @@ async def wait_for_the_network(address: str, seconds: float) -> None:
 
 FIRST = "9876543210"  # no correction touches it
 _ERROR_BOX = 1  # Alert.Format.ERROR
+_LONGEST_KEPT = 10  # runs; maxCachedMessageAge in .streamlit/config.toml

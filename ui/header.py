@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui import address, controls, markup
+from ui.components import plot
 from ui.texts import LANGUAGES, language, say
 
 PAGES = (
@@ -31,6 +32,7 @@ def begin(page: str, *, heading: str | None = None) -> None:
     """The left part of the line: the other pages, and the product's name; ``heading`` instead of it, where a page has
     no other one."""
     markup.style()
+    plot.prepare()
     if controls.is_on("lecture"):
         markup.lecture_style()
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):

@@ -5,7 +5,7 @@ Two pages are composed like this; they differ in their views.
 
 import streamlit as st
 
-from ui import address, controls, examples, header, loaders, models, notices
+from ui import address, controls, examples, header, loaders, models, notices, turns
 from ui.lens import Lens
 from ui.live_text import live_text, replace
 from ui.proposals import Decisions, show_correction
@@ -51,6 +51,7 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
             notices.about(text, correction, corrector.config)
     if sentence is None:
         return
+    turns.behind_texts()
     with right:
         if sentence.too_long:
             st.info(say("too_long_to_show", limit=corrector.config.max_length))

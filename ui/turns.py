@@ -1,22 +1,27 @@
-"""Pages take turns: of all sessions of this server one draws at a time.
+"""Pages take turns: of all sessions of this server one draws at a time, and texts come before pictures.
 
 Python runs one thread at a time. Of sixty pages that are drawn at once none comes to its end before its visitor has typed on, which
 ends it: all the work is lost, and nobody sees an answer. One after the other each takes a twentieth of a second. Who has waited
-longest comes next; a page that waits for the network lets others go ahead.
+longest comes next; a page that waits for the network lets others go ahead, and so does one that has shown its corrected text and
+now draws what belongs to it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import count
+from math import inf
 from threading import Event, Lock, local
 from time import monotonic
 
 import streamlit as st
 
-_SINCE = (
-    "waits_since"  # when this session last began to wait for a page that has not been drawn to its end yet
-)
+# When this session began to wait for what it has not been shown yet: its text, and what belongs to it.
+_TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
+_LOOK = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
+_AHEAD = 6  # turns of texts before one of pictures; a text takes two, before and after the network answers
+
+_Place = tuple[float, int, Event]  # since when, a number that nobody else has, and what ends the waiting
 
 
 class Turns:
@@ -24,7 +29,9 @@ class Turns:
 
     def __init__(self, places: int = 1):
         self._free = places
-        self._waiting: list[tuple[float, int, Event]] = []
+        self._texts: list[_Place] = []
+        self._pictures: list[_Place] = []
+        self._texts_in_a_row = 0  # while pictures waited
         self._numbers = count()
         self._lock = Lock()
         self._mine = local()
@@ -32,7 +39,7 @@ class Turns:
     @contextmanager
     def taken(self, since: float) -> Iterator[None]:
         """Wait for a place, and hold it. Of those who wait the one with the smallest ``since`` comes next."""
-        self._take(since)
+        self._take(self._texts, since)
         try:
             yield
         finally:
@@ -44,34 +51,65 @@ class Turns:
 
         Hold no lock around it: who waits for that lock with the place would wait for ever.
         """
-        if not getattr(self._mine, "held", False):
+        if not self._give():
             yield
             return
-        self._give()
         try:
             yield
         finally:
-            self._take(-1.0)
+            self._take(self._texts, -inf)
 
-    def _take(self, since: float) -> None:
+    def behind_texts(self, since: float, look: Callable[[], object]) -> None:
+        """Let those go first who have not come to this point, but not for ever: a few of them, then one of those who have,
+        the one with the smallest ``since``.
+
+        ``look`` is called now and then meanwhile; where it raises, the place is not held any more.
+        """
         with self._lock:
+            alone = not (self._texts or self._pictures)
+        if not alone and self._give():
+            self._take(self._pictures, since, look)
+
+    def _take(self, queue: list[_Place], since: float, look: Callable[[], object] | None = None) -> None:
+        with self._lock:
+            place = (since, next(self._numbers), Event())
             if self._free:
                 self._free -= 1
-                turn = None
+                place[-1].set()
             else:
-                turn = Event()
-                heappush(self._waiting, (since, next(self._numbers), turn))
-        if turn is not None:
-            turn.wait()
+                heappush(queue, place)
+        try:
+            while not place[-1].wait(_LOOK if look else None):
+                look()
+        except BaseException:
+            self._leave(queue, place)
+            raise
         self._mine.held = True
 
-    def _give(self) -> None:
-        self._mine.held = False
+    def _leave(self, queue: list[_Place], place: _Place) -> None:
         with self._lock:
-            if self._waiting:
-                heappop(self._waiting)[2].set()
-            else:
-                self._free += 1
+            if place in queue:
+                queue.remove(place)
+                heapify(queue)
+            else:  # its turn has come just now
+                self._pass_on()
+
+    def _give(self) -> bool:
+        """Whether this thread had a place."""
+        held, self._mine.held = getattr(self._mine, "held", False), False
+        if held:
+            with self._lock:
+                self._pass_on()
+        return held
+
+    def _pass_on(self) -> None:
+        if not (self._texts or self._pictures):
+            self._free += 1
+            return
+        pictures_are_next = not self._texts or self._texts_in_a_row >= _AHEAD
+        queue = self._pictures if self._pictures and pictures_are_next else self._texts
+        self._texts_in_a_row = self._texts_in_a_row + 1 if self._pictures and queue is self._texts else 0
+        heappop(queue)[-1].set()
 
 
 TURNS = Turns()
@@ -81,7 +119,18 @@ TURNS = Turns()
 def taken() -> Iterator[None]:
     """One run of this session's page. A run that was ended because the visitor did something keeps its place in the queue for the
     next one: who types fast does not wait for ever."""
-    since = st.session_state.setdefault(_SINCE, monotonic())
-    with TURNS.taken(since):
+    with TURNS.taken(_since(_TEXT)):
         yield
-    st.session_state.pop(_SINCE, None)
+    for name in (_TEXT, _PICTURES):
+        st.session_state.pop(name, None)
+
+
+def behind_texts() -> None:
+    """This page has shown its text; what comes now may wait until the pages of others have shown theirs. Where the visitor does
+    something meanwhile, this run ends here."""
+    st.session_state.pop(_TEXT, None)
+    TURNS.behind_texts(_since(_PICTURES), lambda: _PICTURES in st.session_state)
+
+
+def _since(name: str) -> float:
+    return st.session_state.setdefault(name, monotonic())

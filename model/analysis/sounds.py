@@ -159,7 +159,8 @@ def _meet(coda: str, initial: str, medial: str, final: str, ear: Ear) -> tuple[s
     elif initial == "ㅎ":
         coda, initial = _aspirate(coda, before_i, ear)
     if initial == "ㅇ" and coda in _MOVES and ear.without != "liaison":
-        coda, initial = ("", _heard(coda, "", ear)) if ear.moves_as_heard else _MOVES[coda]
+        as_heard = ear.moves_as_heard and ear.without != "final"  # else it is heard as it is written
+        coda, initial = ("", _heard(coda, "", ear)) if as_heard else _MOVES[coda]
     return _assimilate(_heard(coda, initial, ear), initial, ear)
 
 

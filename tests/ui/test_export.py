@@ -191,8 +191,8 @@ def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
     shown = VALUES["heatmap"] | {"shown": "difference", "unmarked": True, "fitted": True}
     choices = Choices("ko", "", VALUES | {"heatmap": shown}, selected=(1, 0))
     figure = parts.heatmap(lens, say_in("ko"), choices)
-    np.testing.assert_array_equal(figure.data[0].z, cells.values)
-    assert len(figure.layout.shapes) == 2
+    np.testing.assert_array_equal(figure["data"][0]["z"], cells.values)
+    assert len(figure["layout"]["shapes"]) == 2
     assert (
         texts.table("ko")["heatmap_difference_cross_attention"][:20]
         in page.to_html(lens, say_in("ko"), choices).decode()

@@ -27,7 +27,7 @@ def test_one_at_a_time_and_the_oldest_first():
     def first() -> None:
         with turns.taken(0.0):
             begun.set()
-            wait_until(lambda: len(turns._waiting) == 3)
+            wait_until(lambda: len(turns._texts) == 3)
 
     with ThreadPoolExecutor(4) as threads:
         running = [threads.submit(first)]
@@ -51,7 +51,7 @@ def test_who_steps_aside_lets_others_go_ahead_and_comes_back_first():
         is_aside.wait()
         with turns.taken(1.0):
             other_runs.set()
-            wait_until(lambda: len(turns._waiting) == 2)
+            wait_until(lambda: len(turns._texts) == 2)
             order.append("other")
 
     def late() -> None:
@@ -63,6 +63,99 @@ def test_who_steps_aside_lets_others_go_ahead_and_comes_back_first():
         running = [threads.submit(each) for each in (asks, other, late)]
         assert all(each.result() is None for each in running)
     assert order == ["other", "asked", "late"]
+
+
+def test_texts_come_before_pictures_and_then_the_oldest_of_these():
+    turns, order, all_wait = Turns(), [], Event()
+
+    def page(name: str, text_since: float, pictures_since: float) -> None:
+        with turns.taken(text_since):
+            order.append(f"text of {name}")
+            turns.behind_texts(pictures_since, lambda: None)
+            order.append(f"pictures of {name}")
+
+    def first() -> None:
+        with turns.taken(0.0):
+            all_wait.set()
+            wait_until(lambda: len(turns._texts) == 3)
+
+    with ThreadPoolExecutor(4) as threads:
+        running = [threads.submit(first)]
+        all_wait.wait()
+        running += [
+            threads.submit(page, *each) for each in (("a", 1.0, 9.0), ("b", 2.0, 7.0), ("c", 3.0, 8.0))
+        ]
+        assert all(each.result() is None for each in running)
+    texts = [f"text of {name}" for name in "abc"]
+    # "c" meets nobody who waits for a text, but two who have waited longer with their pictures.
+    assert order == [*texts, *(f"pictures of {name}" for name in "bca")]
+    assert turns._free == 1
+
+
+def test_pictures_do_not_wait_for_ever():
+    turns, order, is_behind, ended = Turns(), [], Event(), Event()
+
+    def page() -> None:
+        with turns.taken(0.0):
+            is_behind.wait()
+            turns.behind_texts(0.0, lambda: None)
+            order.append("pictures")
+
+    def text(number: int) -> None:
+        with turns.taken(1.0 + number):
+            ended.wait()
+            order.append("text")
+
+    with ThreadPoolExecutor(21) as threads:
+        running = [threads.submit(page)]
+        wait_until(lambda: turns._free == 0)
+        running += [threads.submit(text, number) for number in range(20)]
+        wait_until(lambda: len(turns._texts) == 20)
+        is_behind.set()
+        wait_until(lambda: len(turns._pictures) == 1)
+        ended.set()
+        assert all(each.result() is None for each in running)
+    assert 0 < order.index("pictures") < 10
+    assert len(order) == 21 and turns._free == 1
+
+
+def test_alone_a_page_goes_on_at_once():
+    turns, looked = Turns(), []
+    with turns.taken(0.0):
+        turns.behind_texts(1.0, lambda: looked.append(1))
+        assert turns._free == 0
+    assert not looked
+    turns.behind_texts(1.0, lambda: looked.append(1))  # outside of any page
+    assert turns._free == 1
+
+
+def test_a_page_that_is_ended_while_it_waits_with_its_pictures_leaves_the_queue():
+    turns, is_behind, ended = Turns(), Event(), Event()
+
+    def page() -> None:
+        with turns.taken(1.0):
+            is_behind.wait()
+
+            def look() -> None:
+                raise KeyError
+
+            turns.behind_texts(2.0, look)
+
+    def other() -> None:
+        with turns.taken(3.0):
+            ended.wait()
+
+    with ThreadPoolExecutor(2) as threads:
+        running = threads.submit(page)
+        holding = threads.submit(other)
+        wait_until(lambda: len(turns._texts) == 1)
+        is_behind.set()
+        with pytest.raises(KeyError):
+            running.result()
+        assert not turns._texts and not turns._pictures  # the other one has the place
+        ended.set()
+        holding.result()
+    assert turns._free == 1
 
 
 def test_a_page_that_raises_gives_its_place_back():
@@ -79,5 +172,6 @@ def test_a_page_that_raises_gives_its_place_back():
 def test_a_page_that_is_drawn_leaves_no_trace_of_its_turn(open_app):
     app = open_app()
     assert told(app)
-    assert "waits_since" not in app.session_state
+    assert "waits_for_text_since" not in app.session_state
+    assert "waits_for_pictures_since" not in app.session_state
     assert TURNS._free == 1

@@ -2,18 +2,33 @@
 
 ``st.plotly_chart`` mounts a chart anew whenever its numbers change, and does not report clicks on the cells of a
 heatmap. This component keeps its node and redraws in place.
+
+What draws is 20 kB of text. With a component it would travel to the browser with each figure at each key; as a component of its
+own it is the same in every run, and Streamlit does not send again what a browser keeps.
 """
 
 from collections.abc import Callable
+from pathlib import Path
 
 import streamlit as st
 
 from ui.components.heard import heard
 from viz.lens.plot import PLOT
 
-_COMPONENT = st.components.v2.component(
-    "plot", html=PLOT.html, css=PLOT.css, js=PLOT.js, isolate_styles=PLOT.isolated
+_MEETING, _PLACE = (
+    Path(__file__).with_name(f"plot_{name}.js").read_text("utf-8") for name in ("meeting", "place")
 )
+_COMPONENT = st.components.v2.component(
+    "plot", html=PLOT.html, css=PLOT.css, js=_MEETING + _PLACE, isolate_styles=PLOT.isolated
+)
+_DRAWING = st.components.v2.component(
+    "plot_drawing", js=f"{_MEETING}{PLOT.handed_to('meeting.resolve')}export default function () {{}}\n"
+)
+
+
+def prepare() -> None:
+    """Bring along what draws the figures of this page, once; it shows nothing."""
+    _DRAWING(key="plot_drawing")
 
 
 def plot(data: dict, key: str, on_click: Callable[[dict], None] | None = None) -> None:

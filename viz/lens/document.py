@@ -7,7 +7,6 @@ written here, named by their hashes. What a person typed arrives escaped or insi
 import base64
 import hashlib
 import json
-import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from viz.lens.script import FOLDER, Script
 _STATIC = Path(__file__).parents[2] / "static"
 _PLOTLY = next(_STATIC.glob("plotly-*.js"))
 _FONT = _STATIC / "NotoSansKR-subset.woff2"
-_EXPORT = re.compile(r"^export default ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,10 @@ def document(
     """
     modules = {script.name: script for script in (*used, *(part.script for part in components))}
     scripts = [("", _read("parts.js"))]
-    scripts += [(' type="module"', _registered(script)) for script in modules.values()]
+    scripts += [
+        (' type="module"', script.handed_to(f'window.register("{script.name}")'))
+        for script in modules.values()
+    ]
     scripts = [(kind, _whole(text, "</script")) for kind, text in scripts]
     hashes = " ".join(f"'sha256-{_hash(text)}'" for text in (_library(), *(text for _, text in scripts)))
     policy = (
@@ -85,16 +86,6 @@ def document(
         ]
     )
     return text.encode("utf-8", "backslashreplace")
-
-
-def _registered(script: Script) -> str:
-    """The script with what it exports under its name, since there is no file to import it from."""
-    text, exports = _EXPORT.subn("const exportedByDefault = ", script.js)
-    if exports != 1:
-        raise ValueError(
-            f"the component {script.name!r} should export one function by default, exports {exports}"
-        )
-    return f'{text}\nwindow.components["{script.name}"] = exportedByDefault;\n'
 
 
 def _data_block(part: Component) -> str:

@@ -2,6 +2,7 @@
 // measures the labels that it will show.
 
 window.components = {}; // name of a script -> the function that it exports
+window.register = (name) => (draw) => (window.components[name] = draw);
 
 /** What Python packed with zlib and base64. */
 window.unpacked = async (text) => {

@@ -1,9 +1,11 @@
 """A component as its parts: what ``st.components.v2.component`` takes, and what a page of its own holds."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
+_EXPORT = re.compile(r"^export default ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,18 @@ class Script:
     @property
     def html(self) -> str:
         return f'<div class="{self.name}"></div>'
+
+    def handed_to(self, receiver: str) -> str:
+        """The script where there is no file to import it from: it ends with a call of ``receiver`` with what it exports.
+
+        Raises ValueError where it does not export exactly one function by default.
+        """
+        text, exports = _EXPORT.subn("const exportedByDefault = ", self.js)
+        if exports != 1:
+            raise ValueError(
+                f"the component {self.name!r} should export one function by default, exports {exports}"
+            )
+        return f"{text}\n{receiver}(exportedByDefault);\n"
 
 
 def read_script(name: str, *files: str, isolated: bool = True) -> Script:

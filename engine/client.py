@@ -72,13 +72,17 @@ class Engine:
         models_in_memory: int = MODELS_IN_MEMORY,
         questions: int = QUESTIONS,
         patience: float = PATIENCE,
+        ahead: bool = True,
     ) -> "Engine":
         """Begin ``workers`` processes, each of which loads the folders ``models`` at once. Returns at once.
+
+        With ``ahead`` they make graphs while nobody asks, for which a model needs a minute or two of a core, and
+        questions are answered twice as fast; without, the first question of each sort waits for its own.
 
         A folder that cannot be read is left out: ``open`` says what is wrong with it.
         """
         keys = tuple(_readable(models))
-        orders = Orders(keys, max(models_in_memory, len(keys)), questions)
+        orders = Orders(keys, max(models_in_memory, len(keys)), questions, ahead)
         return cls([Line(partial(WorkerProcess, orders)) for _ in range(workers)], patience)
 
     @classmethod

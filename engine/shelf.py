@@ -3,7 +3,7 @@
 import gc
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from importlib import import_module
@@ -25,11 +25,11 @@ DONE = object()
 class Shelf:
     """Models by their key; at most ``room`` stay in memory, those that were asked last.
 
-    Each loads in a thread of its own, one after the other. Safe to call from threads.
+    With ``ahead`` graphs are made while nobody asks: compiled ones for the lengths of sentences, and the laboratory's. Each loads in a thread of its own, one after the other. Safe to call from threads.
     """
 
-    def __init__(self, room: int, questions: int):
-        self._room, self._questions = room, questions
+    def __init__(self, room: int, questions: int, ahead: bool = True):
+        self._room, self._questions, self._ahead = room, questions, ahead
         self._desks: OrderedDict[ModelKey, Future[Desk]] = OrderedDict()
         self._failed: dict[ModelKey, tuple[float, Future[Desk]]] = {}  # and when, by time.monotonic()
         self._progress: dict[ModelKey, Progress] = {}
@@ -100,6 +100,10 @@ class Shelf:
         found.set_result(desk)
         self._report(key, stage="ready")
         self._make_room()
+        if self._ahead:
+            self._make_graphs(key, corrector, compiling, desk)
+
+    def _make_graphs(self, key: ModelKey, corrector, compiling: Iterator[float], desk: Desk) -> None:
         for share in compiling:
             if key not in self._desks:
                 return

@@ -35,7 +35,7 @@ def main() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     # It warns of functions that are traced for several models in turn, as is meant here.
     logging.getLogger("tensorflow").setLevel(logging.ERROR)
-    shelf = Shelf(orders["models_in_memory"], orders["questions"])
+    shelf = Shelf(orders["models_in_memory"], orders["questions"], orders["ahead"])
     Thread(target=_accept, args=(listener, shelf), daemon=True).start()
     print(json.dumps(listener.address), flush=True)
     os.dup2(2, 1)  # the line was all; whatever a library prints from here on goes to standard error

@@ -5,7 +5,7 @@ from engine import Engine
 
 @pytest.fixture(scope="module")
 def engine(tiny_folder):
-    with Engine.start([tiny_folder], models_in_memory=2) as engine:
+    with Engine.start([tiny_folder], models_in_memory=2, ahead=False) as engine:
         yield engine
 
 

@@ -46,7 +46,7 @@ def under_way(engine: Engine) -> None:
 
 def test_a_worker_killed_in_the_middle_of_a_question(tiny_folder, tiny_corrector):
     text = "손니미 완는데 방이 업쓰며"
-    with Engine.start([tiny_folder]) as engine, ThreadPoolExecutor(1) as pool:
+    with Engine.start([tiny_folder], ahead=False) as engine, ThreadPoolExecutor(1) as pool:
         model = engine.open(tiny_folder)
         assert model.correct("가나").source == "가나"
         pid = next_worker(engine)
@@ -73,7 +73,7 @@ os._exit(1)
 
 
 def test_a_question_that_kills_two_workers_gets_an_error_with_a_name(tiny_folder):
-    orders = Orders((), 1, 1)
+    orders = Orders((), 1, 1, ahead=False)
     mortal = partial(WorkerProcess, orders, command=[sys.executable, "-c", MORTAL])
     starts = iter([mortal, mortal, partial(WorkerProcess, orders)])
     with Engine([Line(lambda: next(starts)())]) as engine:

@@ -212,7 +212,7 @@ def test_the_page_loads_no_network_library(tiny_folder):
 
 def test_nothing_is_left_after_closing(tiny_folder):
     before = set(threading.enumerate())
-    engine = Engine.start([tiny_folder], workers=2)
+    engine = Engine.start([tiny_folder], workers=2, ahead=False)
     model = engine.open(tiny_folder)
     assert model.correct("가나").source == "가나"
     engine.close()

@@ -24,7 +24,7 @@ from training.train import DevelopmentSet
 from training.vocabulary import choose_characters
 
 ROOT = Path(__file__).parents[2]
-STEPS = 300
+STEPS = 150
 PATIENCE = 600  # seconds until a silent process counts as hanging, on a busy machine
 OPTIONS = {
     "steps": STEPS,
@@ -39,7 +39,7 @@ OPTIONS = {
     "mix": "typing=30,clean=5",
     "seed": 5,
     "history-every": 1,
-    "dev-every": 100,
+    "dev-every": 50,
 }
 SUBJECTS = ("저는", "우리 형은", "그 친구는", "옆집 아이가", "할머니께서는", "선생님이")
 DEEDS = (
@@ -165,7 +165,7 @@ def test_the_history_of_a_run(uninterrupted):
     assert float(rows[-1]["loss"]) < 0.8 * float(rows[0]["loss"])
     assert float(rows[0]["learning_rate"]) == pytest.approx(0.003 / 20)
     assert float(rows[99]["learning_rate"]) == pytest.approx(0.003)
-    assert [row["step"] for row in rows if row["dev_loss"]] == ["100", "200", "300"]
+    assert [row["step"] for row in rows if row["dev_loss"]] == ["50", "100", "150"]
     pairs = [int(row["pairs"]) for row in rows]
     assert pairs == sorted(set(pairs))
 

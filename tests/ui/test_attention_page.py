@@ -58,7 +58,8 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
     app = open_app()
     assert not app.exception
     assert f'<h1 class="product">{KO["product"]}</h1>' in html(app)
-    assert components(app) == ["live_text", "correction", "overview", "heatmap", "address_bar"]
+    shown = ["live_text", "correction", "overview", "heatmap"]
+    assert components(app) == ["plot_drawing", *shown, "address_bar"]
     assert component(app, "live_text")["text"] == examples.load()[0].text
 
 

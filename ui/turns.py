@@ -19,7 +19,7 @@ import streamlit as st
 # When this session began to wait for what it has not been shown yet: its text, and what belongs to it.
 _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
 _LOOK = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
-_AHEAD = 6  # turns of texts before one of pictures; a text takes two, before and after the network answers
+_AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
 
 _Place = tuple[float, int, Event]  # since when, a number that nobody else has, and what ends the waiting
 

@@ -106,17 +106,17 @@ def test_pictures_do_not_wait_for_ever():
             ended.wait()
             order.append("text")
 
-    with ThreadPoolExecutor(21) as threads:
+    with ThreadPoolExecutor(41) as threads:
         running = [threads.submit(page)]
         wait_until(lambda: turns._free == 0)
-        running += [threads.submit(text, number) for number in range(20)]
-        wait_until(lambda: len(turns._texts) == 20)
+        running += [threads.submit(text, number) for number in range(40)]
+        wait_until(lambda: len(turns._texts) == 40)
         is_behind.set()
         wait_until(lambda: len(turns._pictures) == 1)
         ended.set()
         assert all(each.result() is None for each in running)
-    assert 0 < order.index("pictures") < 10
-    assert len(order) == 21 and turns._free == 1
+    assert 0 < order.index("pictures") < 40
+    assert len(order) == 41 and turns._free == 1
 
 
 def test_alone_a_page_goes_on_at_once():

@@ -32,9 +32,7 @@ class Seen:
 
     finished: bool = False  # not where the run was given up for a newer one
     shown: str = ""  # all that was drawn, but for the text area itself
-    corrected: list[tuple[float, str]] = field(
-        default_factory=list
-    )  # when a corrected text came, and that text
+    corrected: list[tuple[float, str]] = field(default_factory=list)  # (when it came, a corrected text)
     errors: int = 0  # red boxes, and exceptions
     size: int = 0  # bytes
 
@@ -59,6 +57,7 @@ class Visitor:
     text: str | None = None
     cookies: dict[str, str] = field(default_factory=dict)
     _kept: dict[str, _Kept] = field(default_factory=dict)  # by hash
+    _longest_kept: int = 0  # runs; the server says it
     _runs: int = 0
     _timers: list[asyncio.Task] = field(default_factory=list)  # of the fragments that run again and again
     _socket: ClientConnection | None = None
@@ -121,6 +120,7 @@ class Visitor:
                 case "new_session":
                     self.session = message.new_session.initialize.session_id or self.session
                     self.page = message.new_session.page_script_hash
+                    self._longest_kept = message.new_session.config.max_cached_message_age
                     shown.clear()
                     if (
                         not message.metadata.run.fragment_ids
@@ -161,7 +161,8 @@ class Visitor:
     def _forget_old_messages(self) -> None:
         """As a browser does with what no run has shown for a while."""
         self._runs += 1
-        self._kept = {key: kept for key, kept in self._kept.items() if self._runs - kept.run <= _LONGEST_KEPT}
+        oldest = self._runs - self._longest_kept
+        self._kept = {key: kept for key, kept in self._kept.items() if kept.run >= oldest}
 
     async def close(self) -> None:
         self._stop_timers()
@@ -225,4 +226,3 @@ async def wait_for_the_network(address: str, seconds: float) -> None:
 
 FIRST = "9876543210"  # no correction touches it
 _ERROR_BOX = 1  # Alert.Format.ERROR
-_LONGEST_KEPT = 10  # runs; maxCachedMessageAge in .streamlit/config.toml

@@ -1,6 +1,7 @@
 """Pages take turns: one at a time, who waited longest first, and nobody holds a place while the network is asked."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Event
 
 import pytest
@@ -17,23 +18,30 @@ def wait_until(is_so) -> None:
     raise AssertionError("it never came to that")
 
 
+def together(turns: Turns, *pages) -> None:
+    """Run ``pages`` in threads; none gets a place before all of them wait for one."""
+    begun = Event()
+
+    def first() -> None:
+        with turns.taken(0.0):
+            begun.set()
+            wait_until(lambda: len(turns._texts) == len(pages))
+
+    with ThreadPoolExecutor(len(pages) + 1) as threads:
+        running = [threads.submit(first)]
+        begun.wait()
+        running += [threads.submit(page) for page in pages]
+        assert all(each.result() is None for each in running)
+
+
 def test_one_at_a_time_and_the_oldest_first():
-    turns, order, begun = Turns(), [], Event()
+    turns, order = Turns(), []
 
     def page(since: float) -> None:
         with turns.taken(since):
             order.append(since)
 
-    def first() -> None:
-        with turns.taken(0.0):
-            begun.set()
-            wait_until(lambda: len(turns._texts) == 3)
-
-    with ThreadPoolExecutor(4) as threads:
-        running = [threads.submit(first)]
-        begun.wait()
-        running += [threads.submit(page, since) for since in (5.0, 3.0, 4.0)]
-        assert all(each.result() is None for each in running)
+    together(turns, *(partial(page, since) for since in (5.0, 3.0, 4.0)))
     assert order == [3.0, 4.0, 5.0]
 
 
@@ -66,7 +74,7 @@ def test_who_steps_aside_lets_others_go_ahead_and_comes_back_first():
 
 
 def test_texts_come_before_pictures_and_then_the_oldest_of_these():
-    turns, order, all_wait = Turns(), [], Event()
+    turns, order = Turns(), []
 
     def page(name: str, text_since: float, pictures_since: float) -> None:
         with turns.taken(text_since):
@@ -74,18 +82,7 @@ def test_texts_come_before_pictures_and_then_the_oldest_of_these():
             turns.behind_texts(pictures_since, lambda: None)
             order.append(f"pictures of {name}")
 
-    def first() -> None:
-        with turns.taken(0.0):
-            all_wait.set()
-            wait_until(lambda: len(turns._texts) == 3)
-
-    with ThreadPoolExecutor(4) as threads:
-        running = [threads.submit(first)]
-        all_wait.wait()
-        running += [
-            threads.submit(page, *each) for each in (("a", 1.0, 9.0), ("b", 2.0, 7.0), ("c", 3.0, 8.0))
-        ]
-        assert all(each.result() is None for each in running)
+    together(turns, partial(page, "a", 1.0, 9.0), partial(page, "b", 2.0, 7.0), partial(page, "c", 3.0, 8.0))
     texts = [f"text of {name}" for name in "abc"]
     # "c" meets nobody who waits for a text, but two who have waited longer with their pictures.
     assert order == [*texts, *(f"pictures of {name}" for name in "bca")]

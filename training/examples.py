@@ -16,6 +16,7 @@ Item = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as 
 # Characters no vocabulary holds, added to some sentences so that copying them is learnt.
 OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
 SEARCHED_SENTENCES = 60_000  # in which places for native mistakes are looked for
+ALONE = 0.1  # of the names stand in no sentence, as in a list of a class
 RIGHT_IN_DRILL = 0.15  # of the drilled phrases stay right, or every right one would be doubted
 
 
@@ -83,9 +84,11 @@ class ExampleMaker:
 
     def _named(self, text: str, rng: random.Random) -> tuple[str, str]:
         """The sentence made wrong on both sides of a name that stays: nobody can mend a name never seen."""
+        name = made_up_phrase(rng)
+        if rng.random() < ALONE:
+            return name, name
         words = text.split(" ")
         place = rng.randint(0, len(words))
-        name = made_up_phrase(rng)
         parts = [self._make(" ".join(side), rng) for side in (words[:place], words[place:]) if side]
         parts.insert(1 if place else 0, (name, name))
         wrong, right = (" ".join(texts) for texts in zip(*parts, strict=True))

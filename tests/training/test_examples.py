@@ -6,7 +6,15 @@ import pytest
 
 from training.examples import OUTSIDE_EXAMPLES, ExampleMaker, ExampleSettings
 from training.noise.drill import MOST_WORDS_BESIDE, UNDRILLED, Drill
-from training.noise.names import FOLLOWERS, LONGEST, made_up_name, made_up_phrase, name_in_parts
+from training.noise.names import (
+    FAMILY_NAMES,
+    FOLLOWERS,
+    GIVEN_NAMES,
+    LONGEST,
+    made_up_name,
+    made_up_phrase,
+    name_in_parts,
+)
 from training.noise.native import has_native_site
 from training.noise.native_table import table
 from training.particles import last_coda
@@ -41,15 +49,20 @@ def test_some_sentences_get_a_character_from_outside():
 
 
 def test_a_name_stands_between_mistakes_and_is_always_right():
-    places = Counter()
+    places, alone = Counter(), 0
     for (wrong, right), sentence in zip(make(name_share=1.0, strength=2.0), SENTENCES, strict=True):
         words, old = right.split(" "), sentence.split(" ")
+        if not set(words) & set(old):
+            assert wrong == right
+            alone += 1
+            continue
         added = len(words) - len(old)  # 씨 is a word of its own
         place = next(i for i in range(len(old) + 1) if words[:i] + words[i + added :] == old)
         name = " ".join(words[place : place + added])
         assert name and f" {name} " in f" {wrong} "
         places[0 if place == 0 else 2 if place == len(old) else 1] += 1
     assert all(places[side] > 10 for side in range(3))
+    assert 5 < alone < 50
 
 
 def test_names_are_of_syllables_and_their_particles_agree():
@@ -71,6 +84,18 @@ def test_some_names_have_two_or_three_parts():
     assert {len(name.replace("·", " ").split(" ")) for name in names} == {2, 3}
     assert any("·" in name for name in names)
     assert sum(" " in made_up_phrase(rng).removesuffix(" 씨가").removesuffix(" 씨는") for _ in names) > 30
+
+
+def test_half_of_the_names_in_parts_are_vietnamese_and_some_stand_in_lists():
+    rng = random.Random(0)
+    names = [name_in_parts(rng) for _ in range(300)]
+    assert (
+        100
+        < sum(name.split(" ")[0] in FAMILY_NAMES and name.split(" ")[-1] in GIVEN_NAMES for name in names)
+        < 200
+    )
+    phrases = [made_up_phrase(rng) for _ in range(300)]
+    assert 20 < sum(", " in phrase for phrase in phrases) < 80
 
 
 def test_laughing_stays_as_it_is():

@@ -1,8 +1,12 @@
-"""Names that nobody has seen, so that copying one syllable by syllable is practised too.
+"""Names, so that copying one syllable by syllable is practised too.
 
-Half are spelt as 외래어 표기법 (국립국어원) spells foreign names: simple vowels, no tense initials (제4항), and of the
+Most are made up. Half of these are spelt as 외래어 표기법 (국립국어원) spells foreign names: simple vowels, no tense initials (제4항), and of the
 codas only ㄱ, ㄴ, ㄹ, ㅁ, ㅂ, ㅅ and ㅇ (제3항). The other half are of any syllables of KS X 1001: what a name
 may be that follows no pattern at all.
+
+Names of several short words are half Vietnamese, since no other names that are written apart are as frequent in Korean
+classes: the commonest family names, middle names and given names, spelt as 외래어 표기법 (제3장, 베트남어) spells them. Without
+them a network takes the spaces in such a name for mistakes.
 """
 
 import random
@@ -15,7 +19,16 @@ INITIALS = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"
 VOWELS = "ㅏㅐㅑㅓㅔㅕㅗㅛㅜㅠㅡㅣ"
 CODAS = ("",) * 7 + tuple("ㄱㄴㄹㅁㅂㅅㅇ")
 LONGEST = 5  # syllables of a name of one word
-PARTS_SHARE = 0.25  # of the names have two or three short parts, as 응우옌 티 란 has
+PARTS_SHARE = 0.4  # of the names have two or three short parts, as 응우옌 티 란 has
+LIST_SHARE = 0.15  # of the names stand in a list with others
+FAMILY_NAMES = (
+    "응우옌 쩐 레 팜 후인 호앙 판 부 보 당 부이 도 호 응오 즈엉 리 다오 딘 찐 마이 르엉 까오 따 도안".split()
+)
+MIDDLE_NAMES = "티 티 티 반 반 민 응옥 타인 홍 득 꽝 흐우 쑤언 투 낌 바오 프엉 호아이 뚜언".split()
+GIVEN_NAMES = (
+    "란 남 흐엉 호아 마이 린 짱 타오 하 옌 훙 중 뚜언 롱 선 후이 하이 아인 응언 떰 늉 투이 응아 안 비 카인 푹 뚜 끄엉 "
+    "히에우 로안 오아인 득 민 응옥 짜우 토 빈 꾸인 또안 비엣 쭝"
+).split()
 FOLLOWERS = (
     *("은/는", "이/가", "을/를", "과/와", "으로/로", "이라는/라는", "이라고/라고"),
     *("의", "에서", "에게", "에", "도", "까지", " 씨가", " 씨는", ""),
@@ -30,8 +43,16 @@ def made_up_name(rng: random.Random) -> str:
     return "".join(compose(*map(rng.choice, (INITIALS, VOWELS, CODAS))) for _ in range(count))
 
 
+def vietnamese_name(rng: random.Random) -> str:
+    """Family name, perhaps a middle name, given name."""
+    middle = rng.choices(MIDDLE_NAMES, k=rng.random() < 0.8)
+    return " ".join([rng.choice(FAMILY_NAMES), *middle, rng.choice(GIVEN_NAMES)])
+
+
 def name_in_parts(rng: random.Random) -> str:
-    """Two or three words of 1 to 3 simple syllables, apart or with ·, that mean nothing."""
+    """A Vietnamese name, or two or three words of 1 to 3 simple syllables, apart or with ·, that mean nothing."""
+    if rng.random() < 0.5:
+        return vietnamese_name(rng)
     parts = (
         "".join(compose(*map(rng.choice, (INITIALS, VOWELS, CODAS))) for _ in range(rng.randint(1, 3)))
         for _ in range(rng.choice((2, 2, 3)))
@@ -39,8 +60,12 @@ def name_in_parts(rng: random.Random) -> str:
     return rng.choice((" ", " ", " ", "·")).join(parts)
 
 
+def any_name(rng: random.Random) -> str:
+    return name_in_parts(rng) if rng.random() < PARTS_SHARE else made_up_name(rng)
+
+
 def made_up_phrase(rng: random.Random) -> str:
-    """Such a name with a particle that agrees with it, with 씨, or alone."""
-    name = name_in_parts(rng) if rng.random() < PARTS_SHARE else made_up_name(rng)
+    """Such a name, or a list of some, with a particle that agrees with it, with 씨, or alone."""
+    names = [any_name(rng) for _ in range(rng.choice((2, 3)) if rng.random() < LIST_SHARE else 1)]
     follower = rng.choice(FOLLOWERS)
-    return name + (particle(follower, name) if "/" in follower else follower)
+    return ", ".join(names) + (particle(follower, names[-1]) if "/" in follower else follower)

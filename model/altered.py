@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from model.attention import Altered
 from model.interventions import SEPARATOR, Intervention, alterations
-from model.passes import IDS, Pass
+from model.passes import IDS, LateGraphs, Pass
 from model.tokenizer import PAD_ID, START_ID, pad
 
 KEPT = "kept"  # the name of the array with what embeddings are multiplied by
@@ -24,8 +24,8 @@ _BOOL = ("seen", "replaced")
 class AlteredHalves:
     """The halves of a network whose passes take an intervention; one graph for each set of its arrays."""
 
-    def __init__(self, network: keras.Model):
-        self._network, self._graphs, self._lock = network, {}, Lock()
+    def __init__(self, network: keras.Model, late: LateGraphs):
+        self._network, self._late, self._graphs, self._lock = network, late, {}, Lock()
 
     def encode(self, ids: np.ndarray, arrays: dict[str, np.ndarray]):
         """(B, S) ids -> memory, attention by kind."""
@@ -45,14 +45,13 @@ class AlteredHalves:
         def run(ids, arrays):
             return self._network.encode(ids, altered=_altered(arrays), kept=arrays.get(KEPT))
 
-        return tf.function(run, input_signature=[IDS, _specs(names)], autograph=False)
+        return self._late.function(run, [IDS, _specs(names)])
 
     def _trace_decode(self, names: frozenset[str]):
         def run(ids, memory, arrays):
             return self._network.decode(ids, memory, altered=_altered(arrays), kept=arrays.get(KEPT))
 
-        signature = [IDS, self._memory, _specs(names)]
-        return tf.function(run, input_signature=signature, autograph=False)
+        return self._late.function(run, [IDS, self._memory, _specs(names)])
 
     @cached_property
     def _memory(self):

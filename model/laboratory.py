@@ -16,7 +16,7 @@ from model.attention import Altered, look_ahead_mask
 from model.drafting import Produced, settle
 from model.interventions import Intervention, check, every_head
 from model.laboratory_data import Insides, Slopes, Zeroed
-from model.passes import IDS, Pass
+from model.passes import IDS, LateGraphs, Pass
 from model.tokenizer import END_ID, START_ID, pad
 
 _BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pass
@@ -33,18 +33,17 @@ class Laboratory:
         if network.config.architecture != "transformer":
             raise ValueError(f"interventions need a transformer, received a {network.config.architecture}")
         self.network, self.space_id, self.config = network, space_id, network.config
-        self._halves = AlteredHalves(network)
-        self._slopes = tf.function(
-            self._trace_slopes,
-            input_signature=[IDS, IDS, tf.TensorSpec([None]), tf.TensorSpec([3], tf.int32)],
-            autograph=False,
-        )
-        self._insides = tf.function(self._trace_insides, input_signature=[IDS, IDS], autograph=False)
-        self._zeroed = tf.function(self._trace_zeroed, input_signature=[IDS, IDS], autograph=False)
+        self._graphs = LateGraphs()
+        self._halves = AlteredHalves(network, self._graphs)
+        asked = [tf.TensorSpec([None]), tf.TensorSpec([3], tf.int32)]
+        self._slopes = self._graphs.function(self._trace_slopes, [IDS, IDS, *asked])
+        self._insides = self._graphs.function(self._trace_insides, [IDS, IDS])
+        self._zeroed = self._graphs.function(self._trace_zeroed, [IDS, IDS])
 
     def warm_up(self) -> Iterator[None]:
-        """Make the graphs that questions about one sentence need, one at each step, which takes seconds; else the
-        first question of each sort waits for its own."""
+        """Make the graphs that questions about one sentence need, one at each step, which takes seconds; else each is
+        made once its sort of question has been asked some times."""
+        self._graphs.at_once = True
         source, target = [END_ID], [END_ID]
         heads = every_head(self.config)
         off = [Intervention(off=frozenset(heads))]  # a graph for all kinds, and one for each kind alone

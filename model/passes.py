@@ -4,6 +4,7 @@ B batch, S source, T target, L layers, H heads, V vocabulary.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import keras
@@ -14,6 +15,9 @@ from model.drafting import Produced
 from model.tokenizer import START_ID, pad
 
 IDS = tf.TensorSpec((None, None), tf.int32)
+CALLS_OP_BY_OP = (
+    8  # of each function of the laboratory; its graph takes as long to make as five to ten of them
+)
 
 
 class Halves(NamedTuple):
@@ -31,6 +35,31 @@ def compile_halves(network: keras.Model, jit_compile: bool) -> Halves:
     memory, _ = encode.get_concrete_function().structured_outputs
     memory = tf.nest.map_structure(lambda array: tf.TensorSpec(array.shape, array.dtype), memory)
     return Halves(encode, tf.function(network.decode, input_signature=[IDS, memory], **options))
+
+
+class LateGraphs:
+    """Makes functions of functions of tensors: their first calls are computed op by op, later ones by a graph.
+
+    Making a graph takes as long as several calls, and whoever asks once should not wait for it. Once ``at_once`` is
+    True, a function that has no graph yet makes it at its next call.
+    """
+
+    def __init__(self):
+        self.at_once = False
+
+    def function(self, function: Callable, signature: list) -> Callable:
+        """``function`` of arrays or tensors as ``signature`` says, a list of nested tf.TensorSpec."""
+        graph = tf.function(function, input_signature=signature, autograph=False)
+        calls = count(1)
+
+        def call(*arrays):
+            if self.at_once or next(calls) > CALLS_OP_BY_OP:
+                return graph(*arrays)
+            specs = zip(tf.nest.flatten(signature), tf.nest.flatten(list(arrays)), strict=True)
+            tensors = [tf.convert_to_tensor(array, spec.dtype) for spec, array in specs]
+            return function(*tf.nest.pack_sequence_as(signature, tensors))
+
+        return call
 
 
 class Pass(NamedTuple):

@@ -51,7 +51,7 @@ class Engine:
     """One or several workers, asked through one face. Safe to use from threads.
 
     ``Engine.start`` begins workers of this process, ``Engine.connect`` uses those that run elsewhere, and
-    ``Engine.from_environment`` does what the two variables ATTENTION_ENGINE and ATTENTION_WORKERS say.
+    ``Engine.from_environment`` does what the variables ATTENTION_ENGINE, ATTENTION_WORKERS and ATTENTION_AHEAD say.
     ``close`` ends everything; so does the end of the process, however it comes.
     """
 
@@ -100,7 +100,8 @@ class Engine:
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
         """``connect`` to the folder or the address that ATTENTION_ENGINE names; where it names none, ``start``. Either
-        with ATTENTION_WORKERS workers, 1 where nothing is said.
+        with ATTENTION_WORKERS workers, 1 where nothing is said. Started with ATTENTION_AHEAD=0 they leave the cores
+        alone while nobody asks: ``ahead`` of ``start``.
 
         Raises ValueError for a number of workers that is none, and for an address without a host.
         """
@@ -109,7 +110,7 @@ class Engine:
             raise ValueError(f"ATTENTION_WORKERS should be a positive integer, received {wanted!r}")
         if shared := os.environ.get("ATTENTION_ENGINE"):
             return cls.connect(shared, int(wanted))
-        return cls.start(models, int(wanted))
+        return cls.start(models, int(wanted), ahead=os.environ.get("ATTENTION_AHEAD") != "0")
 
     def open(self, folder: Path | str, snapshot: int | None = None) -> "EngineCorrector":
         """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``. Loads nothing.

@@ -9,6 +9,8 @@ import pytest
 from model.tokenizer import END_ID
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores already
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 
 # 씂, 깄 and 겍 are left out on purpose: they are read through their jamo.
 WRITABLE = " .,!?ㅋㅠ전오래쓸수있는게필요해요손님이왔방없으면어떡가나다라마바"

@@ -32,7 +32,7 @@ def server():
     process = subprocess.Popen(
         command,
         cwd=ROOT,
-        env=environment | {"ATTENTION_WORKERS": "2"},
+        env=environment | {"ATTENTION_WORKERS": "2", "ATTENTION_AHEAD": "0"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

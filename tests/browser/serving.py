@@ -15,7 +15,10 @@ ROOT = Path(__file__).parents[2]
 
 @contextmanager
 def serving(**environment: str) -> Iterator[str]:
-    """The address of `streamlit run app.py` with these variables besides; it ends with the block."""
+    """The address of `streamlit run app.py` with these variables besides; it ends with the block.
+
+    Its workers make no graphs while nobody asks: that would take a core from the tests for a minute or two.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -24,7 +27,7 @@ def serving(**environment: str) -> Iterator[str]:
     process = subprocess.Popen(
         command,
         cwd=ROOT,
-        env=os.environ | environment,
+        env=os.environ | {"ATTENTION_AHEAD": "0"} | environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

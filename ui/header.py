@@ -20,6 +20,7 @@ PAGES = (
     "model",
 )  # the first is the entrance
 _WANTED = "wanted_page"
+_SHOWN = "shown_page"
 
 
 def show(page: str) -> None:
@@ -28,9 +29,9 @@ def show(page: str) -> None:
     tools()
 
 
-def begin(page: str, *, heading: str | None = None) -> None:
+def begin(page: str, *, heading: str | None = None) -> bool:
     """The left part of the line: the other pages, and the product's name; ``heading`` instead of it, where a page has
-    no other one."""
+    no other one. Returns whether the run before this one showed the same page."""
     markup.style()
     plot.prepare()
     if controls.is_on("lecture"):
@@ -38,6 +39,9 @@ def begin(page: str, *, heading: str | None = None) -> None:
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):
         _pages(page)
         markup.heading(heading or say("product"), "product", level=1 if heading else 2)
+    last = st.session_state.get(_SHOWN)
+    st.session_state[_SHOWN] = page
+    return last == page
 
 
 def tools() -> st.delta_generator.DeltaGenerator:

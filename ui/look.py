@@ -10,7 +10,7 @@ from ui.lens import Lens
 from ui.live_text import live_text, replace
 from ui.proposals import Decisions, show_correction
 from ui.sentence import MAX_CHARACTERS
-from ui.stage import choose_view, show_view
+from ui.stage import Stage, chosen_view, show_controls, show_more, show_view
 from ui.texts import say
 from ui.views import overview
 from ui.views.view import View
@@ -20,12 +20,32 @@ LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says t
 
 def show(page: str, views: tuple[View, ...], setting: str) -> None:
     """The page ``page`` with ``views`` as its tabs; ``setting`` of the address says which one is open."""
-    header.begin(page, heading=say("product" if page == header.PAGES[0] else f"{page}_title"))
+    entrance = page == header.PAGES[0]
+    again = header.begin(page, heading=say("product" if entrance else f"{page}_title"))
     with st.container(key="stage"):
         left, right = st.container(key="left"), st.container(key="right")
-    with header.tools():
-        choose_example()
-        settings = st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
+    # At each further key the controls are there already, so text and pictures go first. An experiment may take seconds, and
+    # controls should not wait for it.
+    late = again and entrance
+    settings = None if late else tools()
+    corrector = write_and_look(left, right, views, setting, late)
+    settings = settings or tools()
+    if settings.open:
+        with settings:
+            models.choose()
+            if corrector is not None:
+                models.choose_confidence(corrector)
+
+
+def write_and_look(
+    left: st.delta_generator.DeltaGenerator,
+    right: st.delta_generator.DeltaGenerator,
+    views: tuple[View, ...],
+    setting: str,
+    late: bool,
+) -> loaders.EngineCorrector | loaders.Remembered | None:
+    """The text with its correction, the heads and the open view; ``late``: its controls come after the pictures. Returns the model,
+    None where there is none."""
     with left:
         writing, heads = st.container(key="writing"), st.container(key="heads")
     entry = models.chosen()
@@ -36,13 +56,8 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
         said, status = st.container(key="said"), st.container(key="status")
     with status:
         corrector = notices.load_corrector(entry, text)
-    if settings.open:
-        with settings:
-            models.choose()
-            if corrector is not None:
-                models.choose_confidence(corrector)
     if corrector is None:
-        return
+        return None
     sentence = change = None
     with said, notices.waiting(status):
         correction = correct(text, corrector)
@@ -50,26 +65,45 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
             sentence, change = show_correction(correction)
             notices.about(text, correction, corrector.config)
     if sentence is None:
-        return
+        return corrector
     turns.behind_texts()
     with right:
         if sentence.too_long:
             st.info(say("too_long_to_show", limit=corrector.config.max_length))
-            return
+            return corrector
         with notices.waiting(status):
             trace = sentence.trace
-            view, selection, options = choose_view(trace, views, setting)
+            view, selection = chosen_view(trace, views, setting)
             lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
-            show_pictures(lens, view, options, heads)
+            show_pictures(lens, view, views, setting, heads, late)
+    return corrector
 
 
-def show_pictures(lens: Lens, view: View, options: tuple, heads: st.delta_generator.DeltaGenerator) -> None:
-    """The open view, and all heads in the container ``heads``."""
+def show_pictures(
+    lens: Lens,
+    view: View,
+    views: tuple[View, ...],
+    setting: str,
+    heads: st.delta_generator.DeltaGenerator,
+    late: bool = False,
+) -> None:
+    """The open view, and all heads in the container ``heads``. ``late``: the controls come after them."""
+    stage = Stage()
+    popovers = None if late else show_controls(stage, lens.trace, view, views, setting)
     if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
         framed = view.framed and not view.lacks(lens)
         with heads:
             overview.draw(lens, view.framed(lens) if framed else None)
-    show_view(view, lens, options)
+    show_view(stage, view, lens)
+    popovers = popovers or show_controls(stage, lens.trace, view, views, setting)
+    show_more(stage, view, lens, popovers)
+
+
+def tools() -> st.delta_generator.DeltaGenerator:
+    """The right part of the top line; the popover of the settings."""
+    with header.tools():
+        choose_example()
+        return st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
 
 
 def choose_example() -> None:

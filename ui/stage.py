@@ -5,7 +5,7 @@ import streamlit as st
 from model.analysis.places import by_character
 from model.selection import Selection
 from model.trace import AttentionTrace
-from ui import controls, markup
+from ui import address, controls, markup
 from ui.lens import Lens
 from ui.texts import say
 from ui.views import VIEWS, needs, overview, take_away
@@ -14,55 +14,87 @@ from ui.views.view import View
 MEAN = "mean"
 
 
-def choose_view(
-    trace: AttentionTrace, among: tuple[View, ...], setting: str
-) -> tuple[View, Selection, tuple]:
-    """The open view of those ``among`` which ``setting`` chooses, the attention it shows, and the popovers of its options and of what can be taken along."""
-    with st.container(key="tabs", horizontal=True, vertical_alignment="center", gap="small"):
-        views = {view.name: view for view in among}
-        name = controls.choose(
-            setting, list(views), lambda name: say(f"view_{name}"), label_visibility="collapsed"
+class Stage:
+    """Where the parts of the open view stand, below each other; each may be filled when its time has come."""
+
+    def __init__(self):
+        line = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
+        self.tabs, self.map = st.container(key="tabs", **line), st.container(key="map", **line)
+        self.told, self.picture = st.container(key="told"), st.container(key="picture")
+        self.more = st.container(key="more")
+
+
+def chosen_view(trace: AttentionTrace, among: tuple[View, ...], setting: str) -> tuple[View, Selection]:
+    """The open view of those ``among`` which ``setting`` chooses, and the attention it shows."""
+    views = {view.name: view for view in among}
+    view = views[address.get_option(setting, list(views))]
+    return view, chosen_map(trace) if view.has_map else Selection(trace.kinds[-1])
+
+
+def chosen_map(trace: AttentionTrace) -> Selection:
+    kind = address.get_option("kind", list(trace.kinds)) if len(trace.kinds) > 1 else trace.kinds[0]
+    layers, heads = trace.shape(kind)
+    layer = address.get_option("layer", _numbers(layers), "1") if layers > 1 else "1"
+    head = address.get_option("head", _numbers(heads)) if heads > 1 else "1"
+    return Selection(kind, _number(layer), _number(head))
+
+
+def show_controls(
+    stage: Stage, trace: AttentionTrace, view: View, among: tuple[View, ...], setting: str
+) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
+    """What ``chosen_view`` is chosen with; the popovers of its options and of what can be taken along."""
+    with stage.tabs:
+        controls.choose(
+            setting,
+            [each.name for each in among],
+            lambda name: say(f"view_{name}"),
+            label_visibility="collapsed",
         )
         options = st.popover(
             say("options"), icon=":material/settings:", key="view_options", on_change="rerun"
         )
         taking = st.popover(say("take_away"), icon=":material/download:", key="taking", on_change="rerun")
-    view = views[name]
-    with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
-        selection = choose_map(trace) if view.has_map else Selection(trace.kinds[-1])
-        if not view.has_map:
+    with stage.map:
+        if view.has_map:
+            show_map_controls(trace)
+        else:
             markup.paragraph(say("view_of_all_heads"), "note")
-    return view, selection, (options, taking)
+    return options, taking
 
 
-def choose_map(trace: AttentionTrace) -> Selection:
-    """Asks only where there is a choice."""
-    kind, layer, head = trace.kinds[0], "1", "1"
+def show_map_controls(trace: AttentionTrace) -> None:
+    """What ``chosen_map`` is chosen with; asks only where there is a choice."""
+    selection = chosen_map(trace)
     if len(trace.kinds) > 1:
-        kind = controls.choose(
+        controls.choose(
             "kind", list(trace.kinds), lambda kind: say(f"kind_{kind}"), label_visibility="collapsed"
         )
     else:
-        markup.paragraph(say("one_kind" if trace.shape(kind) == (1, 1) else f"kind_{kind}"), "note")
-    layers, heads = trace.shape(kind)
+        single = trace.shape(selection.kind) == (1, 1)
+        markup.paragraph(say("one_kind" if single else f"kind_{selection.kind}"), "note")
+    layers, heads = trace.shape(selection.kind)
     if layers > 1:
-        layer = _choose_number("layer", _numbers(layers), otherwise="1")
+        _choose_number("layer", _numbers(layers), otherwise="1")
     if heads > 1:
-        head = _choose_number("head", _numbers(heads))
-    return Selection(kind, _number(layer), _number(head))
+        _choose_number("head", _numbers(heads))
+
+
+def choose_map(trace: AttentionTrace) -> Selection:
+    show_map_controls(trace)
+    return chosen_map(trace)
 
 
 def _numbers(count: int) -> list[str]:
     return [MEAN, *(str(number + 1) for number in range(count))]
 
 
-def _choose_number(name: str, options: list[str], otherwise: str | None = None) -> str:
+def _choose_number(name: str, options: list[str], otherwise: str | None = None) -> None:
     """The label stands beside its options, and both go to the next line together."""
     with st.container(
         key=f"{name}_box", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
     ):
         markup.paragraph(say(f"{name}_label"), "label")
-        return controls.choose(name, options, _name, otherwise=otherwise, label_visibility="collapsed")
+        controls.choose(name, options, _name, otherwise=otherwise, label_visibility="collapsed")
 
 
 def _name(option: str) -> str:
@@ -73,8 +105,19 @@ def _number(option: str) -> int | None:
     return None if option == MEAN else int(option) - 1
 
 
-def show_view(view: View, lens: Lens, popovers: tuple) -> None:
-    """One sentence, the picture, and below it everything that is one click away."""
+def show_view(stage: Stage, view: View, lens: Lens) -> None:
+    """One sentence and the picture."""
+    missing, values = view.lacks(lens), controls.values(view.settings)
+    with stage.told:
+        told = say(missing) if missing else view.describe(lens, values)
+        markup.told(told, "intervened" if view.intervenes and not missing else "")
+    with stage.picture:
+        if not missing:
+            view.draw(lens, values)
+
+
+def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
+    """Everything that is one click away."""
     options, taking = popovers
     if options.open:
         with options:
@@ -84,22 +127,14 @@ def show_view(view: View, lens: Lens, popovers: tuple) -> None:
             if view.choose:
                 view.choose(lens)
             overview.choose_order(lens)
-    values = controls.values(view.settings)
-    missing = view.lacks(lens)
-    with st.container(key="told"):
-        told = say(missing) if missing else view.describe(lens, values)
-        markup.told(told, "intervened" if view.intervenes and not missing else "")
-    with st.container(key="picture"):
-        if not missing:
-            view.draw(lens, values)
     if taking.open:
         with taking:
             take_away.show(lens, VIEWS, view)
-    with st.container(key="more"):
+    with stage.more:
         for note in about(lens):
             markup.paragraph(note, "note")
-        if not missing:
-            explain(view, lens, values)
+        if not view.lacks(lens):
+            explain(view, lens, controls.values(view.settings))
 
 
 def about(lens: Lens) -> list[str]:

@@ -14,7 +14,7 @@ from ui import controls, header, look, markup
 from ui.lens import Lens
 from ui.loaders import Correction, SentenceCorrection
 from ui.proposals import show_correction
-from ui.stage import choose_view
+from ui.stage import chosen_view
 from ui.texts import say
 from ui.uploads import upload
 from ui.views import VIEWS
@@ -63,9 +63,9 @@ def main() -> None:
     with writing:
         change = show_texts(sentence)
     with right:
-        view, selection, options = choose_view(trace, VIEWS, "view")
+        view, selection = chosen_view(trace, VIEWS, "view")
         lens = Lens(corrector, sentence, trace, selection, change, controls.theme(), from_file=True)
-        look.show_pictures(lens, view, options, heads)
+        look.show_pictures(lens, view, VIEWS, "view", heads)
 
 
 def read(content: bytes) -> AttentionTrace:

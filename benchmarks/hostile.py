@@ -1,13 +1,14 @@
 """Hostile texts: one answer each, only spelling touched, and no answer that takes for ever.
 
-    python benchmarks/hostile.py [--texts 10000] [--seed 0]
+    python benchmarks/hostile.py [--texts 10000] [--timed 1000] [--seed 0]
     python benchmarks/hostile.py --through command
     python benchmarks/hostile.py --through page --address http://127.0.0.1:8501
 
-Through the library each text is compared with an ordinary one of about its length, full of errors, in processor time, which other
-work on the machine changes little. Ends with 1 where a text raised something or lost a protected character, and where one took
-more than five times as long as the ordinary one, both times being the better of three. Through the command line there has to be one line for each line
-and no traceback; through the page one run without an error for each text.
+Through the library all texts are corrected, many together. Then some, of each kind equally many, are corrected alone and compared with an
+ordinary text of about their length, full of errors, in processor time, which other work on the machine changes little. Ends with 1
+where a text raised something or lost a protected character, and where one took more than five times as long as the ordinary one, both
+times being the better of three. Through the command line there has to be one line for each line and no traceback; through the page
+one run without an error for each text, typed by several visitors at once.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -32,6 +33,7 @@ from model.protected import protected
 TIMES = 5.0  # as long as ordinary text may take
 PATIENCE = 300  # seconds for one run of the page
 SHORT = 0.04  # processor seconds; below that a ratio of two times says nothing
+TOGETHER = 64  # texts
 LENGTHS = (16, 40, 64, 128, 200, 500, 1000, 2000)
 
 
@@ -51,7 +53,7 @@ def seconds(corrector, text: str, times: int) -> float:
     return best
 
 
-def through_the_library(texts: int, seed: int) -> bool:
+def through_the_library(texts: int, timed: int, seed: int) -> bool:
     """Prints what went wrong and the slowest texts; returns whether something was."""
     from model import Corrector
 
@@ -59,36 +61,51 @@ def through_the_library(texts: int, seed: int) -> bool:
     corrector = Corrector.load()
     for _ in corrector.warm_up():
         pass
-    rng = random.Random(seed)
-    usual = {n: seconds(corrector, ordinary_text(rng, n), 3) for n in LENGTHS}
-    wrong, ratios = [], []
-    for number, text in enumerate(hostile_texts(seed, texts)):
-        if number and number % 1000 == 0:
-            click.echo(f"{number:,} texts, {len(wrong)} went wrong", err=True)
-        started = time.process_time()
+    wrong = what_goes_wrong(corrector, list(hostile_texts(seed, texts)))
+    click.echo(f"{texts:,} texts, {len(wrong)} went wrong {wrong[:5]}")
+    ratios = slowest_texts(corrector, list(hostile_texts(seed, timed)), random.Random(seed))
+    return bool(wrong) or ratios[0][0] > TIMES
+
+
+def what_goes_wrong(corrector, texts: list[str]) -> list[tuple[int, str]]:
+    """The numbers of the texts that raised something or lost a protected character, and what it was."""
+    wrong = []
+    for start in range(0, len(texts), TOGETHER):
+        some = texts[start : start + TOGETHER]
         try:
-            correction = corrector.correct(text)
+            corrections = corrector.correct_batch(some)
+            assert len(corrections) == len(some)
         except Exception as error:  # noqa: BLE001  whatever it is, it is what is looked for
-            wrong.append((number, repr(error)))
+            wrong.append((start, repr(error)))
             continue
-        taken = time.process_time() - started
-        if protected(correction.text) != protected(correction.source):
-            wrong.append((number, "a protected character was touched"))
+        wrong += [
+            (start + i, "a protected character was touched")
+            for i, each in enumerate(corrections)
+            if protected(each.text) != protected(each.source)
+        ]
+        if start // 1000 != (start + TOGETHER) // 1000:
+            click.echo(f"{start + len(some):,} texts, {len(wrong)} went wrong", err=True)
+    return wrong
+
+
+def slowest_texts(corrector, texts: list[str], rng: random.Random) -> list[tuple]:
+    """(times an ordinary text, number, length, seconds) of each text, the slowest first; prints the first five."""
+    usual = {n: seconds(corrector, ordinary_text(rng, n), 3) for n in LENGTHS}
+    ratios = []
+    for number, text in enumerate(texts):
         allowed = usual[min((n for n in LENGTHS if n >= len(text)), default=LENGTHS[-1])]
+        taken = seconds(corrector, text, 1)
         if taken > max(TIMES * allowed, SHORT):
             taken = seconds(corrector, text, 3)
         ratios.append((taken / allowed if taken > SHORT else 0.0, number, len(text), taken))
     ratios.sort(reverse=True)
-    click.echo(f"{texts:,} texts, {len(wrong)} went wrong {wrong[:5]}; load {os.getloadavg()[0]:.1f}")
-    click.echo(
-        "ordinary text: "
-        + ", ".join(f"{n} characters {1e3 * s:.0f} ms of processor" for n, s in usual.items())
-    )
+    click.echo(f"{len(texts):,} alone; load {os.getloadavg()[0]:.1f}; ordinary text: ", nl=False)
+    click.echo(", ".join(f"{n} characters {1e3 * s:.0f} ms of processor" for n, s in usual.items()))
     for ratio, number, length, taken in ratios[:5]:
         click.echo(
             f"text {number}: {length} characters, {1e3 * taken:.0f} ms, {ratio:.1f} times an ordinary text"
         )
-    return bool(wrong) or ratios[0][0] > TIMES
+    return ratios
 
 
 def through_the_command(texts: int, seed: int) -> bool:
@@ -106,15 +123,21 @@ def through_the_command(texts: int, seed: int) -> bool:
     return answers != texts or bool(done.returncode) or traceback
 
 
-def through_the_page(texts: int, seed: int, address: str) -> bool:
-    """All texts typed by one visitor, one after the other."""
-    errors, slowest = asyncio.run(type_all(hostile_texts(seed, texts), address))
+def through_the_page(texts: int, visitors: int, seed: int, address: str) -> bool:
+    """All texts, typed by several visitors, each of whom waits for an answer before the next one."""
+    errors, slowest = asyncio.run(type_all(iter(hostile_texts(seed, texts)), visitors, address))
     click.echo(f"{texts:,} texts typed, {errors} errors on the page, the slowest run {slowest:.1f} s")
     return bool(errors)
 
 
-async def type_all(texts: Iterable[str], address: str) -> tuple[int, float]:
+async def type_all(texts: Iterator[str], visitors: int, address: str) -> tuple[int, float]:
     await wait_for_the_network(address, PATIENCE)
+    found = await asyncio.gather(*(type_some(texts, address) for _ in range(visitors)))
+    return sum(errors for errors, _ in found), max(slowest for _, slowest in found)
+
+
+async def type_some(texts: Iterator[str], address: str) -> tuple[int, float]:
+    """Take texts as long as there are some; how many errors the page showed, and the seconds of its slowest run."""
     visitor, errors, slowest = Visitor(address), 0, 0.0
     await visitor.open(PATIENCE)
     while not visitor.area:
@@ -132,20 +155,22 @@ async def type_all(texts: Iterable[str], address: str) -> tuple[int, float]:
 
 @click.command()
 @click.option("--texts", default=10_000, show_default=True)
+@click.option("--timed", default=1000, show_default=True, help="Texts that the library also corrects alone.")
+@click.option("--visitors", default=8, show_default=True, help="Of the page, at once.")
 @click.option("--seed", default=0, show_default=True)
 @click.option(
     "--through", type=click.Choice(["library", "command", "page"]), default="library", show_default=True
 )
 @click.option("--address", default="http://127.0.0.1:8501", show_default=True, help="Of the page.")
-def main(texts, seed, through, address):
+def main(texts, timed, visitors, seed, through, address):
     """Print what went wrong."""
     match through:
         case "library":
-            sys.exit(through_the_library(texts, seed))
+            sys.exit(through_the_library(texts, timed, seed))
         case "command":
             sys.exit(through_the_command(texts, seed))
         case "page":
-            sys.exit(through_the_page(texts, seed, address))
+            sys.exit(through_the_page(texts, visitors, seed, address))
 
 
 if __name__ == "__main__":

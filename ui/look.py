@@ -29,7 +29,8 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
     late = again and entrance
     settings = None if late else tools()
     corrector = write_and_look(left, right, views, setting, late)
-    settings = settings or tools()
+    if settings is None:
+        settings = tools()
     if settings.open:
         with settings:
             models.choose()

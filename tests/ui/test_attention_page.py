@@ -22,7 +22,7 @@ from tests.ui.screen import (
     send,
     setting,
 )
-from ui import address, examples, loaders
+from ui import address, examples, loaders, look
 from ui.texts import table
 from ui.views import VIEWS
 
@@ -52,6 +52,32 @@ def text_of(app) -> str:
 def menu(app, key: str):
     (found,) = [each for each in app.get("menu_button") if each.key == key]
     return found
+
+
+def places(app) -> list[tuple[str, str | None]]:
+    """Everything on the page with a key, in the order in which it stands there."""
+    return [(type(each).__name__, each.key) for each in app.main if getattr(each, "key", None)]
+
+
+def test_further_runs_send_the_pictures_first_and_put_everything_where_it_stood(open_app, monkeypatch):
+    order = []
+
+    def noting(name, function):
+        def noted(*arguments, **options):
+            order.append(name)
+            return function(*arguments, **options)
+
+        return noted
+
+    for module, name in ((look, "tools"), (look, "show_controls"), (look, "show_view")):
+        monkeypatch.setattr(module, name, noting(name, getattr(module, name)))
+    app = open_app()
+    first, before = places(app), order[:]
+    order.clear()
+    app.run()
+    assert before == ["tools", "show_controls", "show_view"]
+    assert order == ["show_view", "show_controls", "tools"]
+    assert places(app) == first and len(first) > 8
 
 
 def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):

@@ -125,7 +125,7 @@ def through_the_command(texts: int, seed: int) -> bool:
 
 def through_the_page(texts: int, visitors: int, seed: int, address: str) -> bool:
     """All texts, typed by several visitors, each of whom waits for an answer before the next one."""
-    errors, slowest = asyncio.run(type_all(iter(hostile_texts(seed, texts)), visitors, address))
+    errors, slowest = asyncio.run(type_all(hostile_texts(seed, texts), visitors, address))
     click.echo(f"{texts:,} texts typed, {errors} errors on the page, the slowest run {slowest:.1f} s")
     return bool(errors)
 

@@ -3,6 +3,8 @@
 Two pages are composed like this; they differ in their views.
 """
 
+from functools import partial
+
 import streamlit as st
 
 from ui import address, controls, examples, header, loaders, models, notices, turns
@@ -90,13 +92,19 @@ def show_pictures(
 ) -> None:
     """The open view, and all heads in the container ``heads``. ``late``: the controls come after them."""
     stage = Stage()
-    popovers = None if late else show_controls(stage, lens.trace, view, views, setting)
-    if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
-        framed = view.framed and not view.lacks(lens)
-        with heads:
-            overview.draw(lens, view.framed(lens) if framed else None)
-    show_view(stage, view, lens)
-    popovers = popovers or show_controls(stage, lens.trace, view, views, setting)
+    controls_of_view = partial(show_controls, stage, lens.trace, view, views, setting)
+    popovers = None if late else controls_of_view()
+    try:
+        if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
+            framed = view.framed and not view.lacks(lens)
+            with heads:
+                overview.draw(lens, view.framed(lens) if framed else None)
+        show_view(stage, view, lens)
+    except (loaders.EngineError, loaders.NotRememberedError):
+        if late:  # who gets no picture can still open another view
+            controls_of_view()
+        raise
+    popovers = popovers or controls_of_view()
     show_more(stage, view, lens, popovers)
 
 

@@ -11,7 +11,7 @@ from ui.texts import say
 from ui.views import VIEWS, needs, overview, take_away
 from ui.views.view import View
 
-MEAN = "mean"
+MEAN, FIRST = "mean", "1"
 
 
 class Stage:
@@ -32,10 +32,10 @@ def chosen_view(trace: AttentionTrace, among: tuple[View, ...], setting: str) ->
 
 
 def chosen_map(trace: AttentionTrace) -> Selection:
-    kind = address.get_option("kind", list(trace.kinds)) if len(trace.kinds) > 1 else trace.kinds[0]
-    layers, heads = trace.shape(kind)
-    layer = address.get_option("layer", _numbers(layers), "1") if layers > 1 else "1"
-    head = address.get_option("head", _numbers(heads)) if heads > 1 else "1"
+    """The attention that the address says, of what the trace has."""
+    kind = address.get_option("kind", list(trace.kinds))
+    layers, heads = map(_numbers, trace.shape(kind))
+    layer, head = address.get_option("layer", layers, FIRST), address.get_option("head", heads)
     return Selection(kind, _number(layer), _number(head))
 
 
@@ -72,11 +72,11 @@ def show_map_controls(trace: AttentionTrace) -> None:
     else:
         single = trace.shape(selection.kind) == (1, 1)
         markup.paragraph(say("one_kind" if single else f"kind_{selection.kind}"), "note")
-    layers, heads = trace.shape(selection.kind)
-    if layers > 1:
-        _choose_number("layer", _numbers(layers), otherwise="1")
-    if heads > 1:
-        _choose_number("head", _numbers(heads))
+    layers, heads = map(_numbers, trace.shape(selection.kind))
+    if len(layers) > 1:
+        _choose_number("layer", layers, FIRST)
+    if len(heads) > 1:
+        _choose_number("head", heads)
 
 
 def choose_map(trace: AttentionTrace) -> Selection:
@@ -85,7 +85,9 @@ def choose_map(trace: AttentionTrace) -> Selection:
 
 
 def _numbers(count: int) -> list[str]:
-    return [MEAN, *(str(number + 1) for number in range(count))]
+    """What can be chosen of ``count`` layers or heads; of a single one, that one."""
+    numbers = [str(number + 1) for number in range(count)]
+    return [MEAN, *numbers] if count > 1 else numbers
 
 
 def _choose_number(name: str, options: list[str], otherwise: str | None = None) -> None:

@@ -40,7 +40,7 @@ def test_a_head_that_looks_at_the_edit_and_does_nothing_is_seen_through(effects)
 
 def test_the_observed_numbers_are_those_of_the_correction(planted, effects):
     (change,) = planted.correct(WRONG).proposed
-    assert effects.observed_fix == pytest.approx(change.fix_probability, abs=1e-5)
+    assert effects.observed_fix == pytest.approx(change.fix_probability, abs=1e-6)
     odds = np.log(change.fix_probability) - np.log(change.keep_probability)
     assert effects.observed == pytest.approx(odds, abs=1e-4)
     fix = effects.fix_without[effects.heads.index(CODA)]

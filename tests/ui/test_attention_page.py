@@ -80,6 +80,18 @@ def test_further_runs_send_the_pictures_first_and_put_everything_where_it_stood(
     assert places(app) == first and len(first) > 8
 
 
+def test_who_gets_no_picture_can_still_open_another_view(open_app, monkeypatch):
+    def fails(*_):
+        raise loaders.EngineError("no answer")
+
+    app = open_app()
+    monkeypatch.setattr(look, "show_view", fails)
+    app.run()
+    assert not app.exception
+    assert {"control_view", "control_kind"} <= {key for _, key in places(app)}
+    assert KO["engine_died"] in messages(app)
+
+
 def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
     app = open_app()
     assert not app.exception

@@ -1,10 +1,11 @@
 """The fast search against step-by-step decoding: equal texts, passes that drafts take, and seconds.
 
-    python benchmarks/decoding.py FILE [--sentences 10000]
+    python benchmarks/decoding.py FILE [--sentences 10000] [--alone 200]
 
 FILE holds correct sentences (.txt or .jsonl), from which the training's own generator makes sentences with
 errors. Every answer of ``model.drafting`` is compared with that of ``model.decoding.greedy``, of which it has
-to be an exact copy. Both get the same batches, one after the other, so that their seconds compare.
+to be an exact copy. Both get the same batches, one after the other, so that their seconds compare. Then some
+sentences alone: step by step by one graph for all lengths and by compiled lengths, and the fast search.
 """
 
 import sys
@@ -12,6 +13,7 @@ import time
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import numpy as np
@@ -43,17 +45,47 @@ class CountedReading(Reading):
         super().keep(rows)
 
 
-def seconds_of(work) -> tuple[float, list]:
+def seconds_of(work) -> tuple[float, Any]:
     started = time.perf_counter()
     result = work()
     return time.perf_counter() - started, result
 
 
+def alone(network, space_id: int, sources: Sequence[Sequence[int]]) -> None:
+    """Print the median milliseconds of each search for single sentences, and how many of their answers are equal."""
+    graph, compiled = CompiledNetwork(network, space_id), CompiledNetwork(network, space_id)
+    for _ in compiled.warm_up():
+        pass
+    graph.step_by_step(sources[:1])
+    milliseconds, equal = defaultdict(list), 0
+    for source in sources:
+        answers = []
+        for name, work in (
+            ("step by step, one graph", lambda source=source: graph.step_by_step([source])[0]),
+            ("step by step, compiled", lambda source=source: compiled.step_by_step([source])[0]),
+            ("drafts, compiled", lambda source=source: ids_of(compiled.produce([source])[0])),
+        ):
+            seconds, answer = seconds_of(work)
+            milliseconds[name].append(1000 * seconds)
+            answers.append(answer)
+        equal += answers[0] == answers[1] == answers[2]
+    for name, found in milliseconds.items():
+        click.echo(
+            f"one sentence, {name}: {np.median(found):.1f} ms (95th percentile {np.percentile(found, 95):.1f})"
+        )
+    click.echo(f"{equal} of {len(sources)} answered alike by all three")
+
+
+def ids_of(produced) -> list[int] | None:
+    return None if produced is None else produced.ids
+
+
 @click.command()
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
 @click.option("--sentences", default=10_000, show_default=True)
+@click.option("--alone", "single", default=200, show_default=True)
 @click.option("--model", default=DEFAULT_MODEL, show_default=True)
-def main(file, sentences, model):
+def main(file, sentences, single, model):
     """Print how many texts are equal, the passes of each family of errors, and the ratio of both times."""
     network, tokenizer, _ = load_model_folder(find_model_folder(model))
     space_id = tokenizer.encode_target(" ")[0]
@@ -61,6 +93,8 @@ def main(file, sentences, model):
     pairs = [
         p for p in sample_pairs(open_corpus(file), 0, sentences) if len(p.wrong) <= network.config.max_length
     ]
+    if single:
+        alone(network, space_id, [tokenizer.encode_source(pair.wrong) for pair in pairs[:single]])
     pairs.sort(key=lambda pair: len(pair.wrong))
     passes, ratios, equal = defaultdict(list), [], 0
     for first in range(0, len(pairs), BATCH_SENTENCES):
@@ -72,7 +106,7 @@ def main(file, sentences, model):
         answers = settle(reading, sources, space_id)
         ratios.append(slow / (time.perf_counter() - started))
         for pair, answer, ids, count in zip(batch, answers, expected, reading.passes, strict=True):
-            equal += (answer.ids if answer else None) == ids
+            equal += ids_of(answer) == ids
             passes[pair.family].append(count)
     every = np.concatenate(list(passes.values()))
     click.echo(f"{equal:,} of {len(pairs):,} texts equal")

@@ -21,6 +21,8 @@ from model.tokenizer import END_ID, START_ID, pad
 
 # Tokens that XLA compiles for, in this order: a sentence may use a longer length until its own is ready.
 LENGTHS = (64, 32, 24, 48, 16, 40, 136, 96, 192)
+# Tokens of sources that step-by-step decoding is compiled for, in this order. It takes a tenth of the time then (benchmarks/decoding.md).
+SEARCHED_LENGTHS = (48, 136)
 FEW = 4  # sentences that are quicker one by one, in compiled lengths, than padded together
 
 
@@ -43,7 +45,11 @@ class CompiledNetwork:
         self.network, self.space_id, self.beam_width = network, space_id, beam_width
         network.embedding.freeze()
         self._fast_lengths: tuple[int, ...] = ()
+        self._searched_lengths: tuple[int, ...] = ()
         self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
+        self._fast_search = tf.function(
+            self._search_greedily, input_signature=[IDS], autograph=False, jit_compile=True
+        )
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
         self._projections = tf.function(network.projections, input_signature=[IDS] * 2, autograph=False)
 
@@ -53,13 +59,17 @@ class CompiledNetwork:
         about twice as fast by a compiled length. Others may ask meanwhile."""
         self._look([[END_ID]], [[END_ID]])
         yield 0.0
+        steps = len(LENGTHS) + len(SEARCHED_LENGTHS)
         for count, length in enumerate(LENGTHS, 1):
             if length not in self._fast_lengths:
                 Reading([[END_ID]], lambda _, length=length: (self._fast_halves, length)).look([[END_ID]])
                 self._fast_lengths = tuple(sorted((*self._fast_lengths, length)))
-            if count == len(LENGTHS):
-                self.step_by_step([[END_ID]])  # its graph, for what drafts do not settle
-            yield count / len(LENGTHS)
+            yield count / steps
+        for count, length in enumerate(SEARCHED_LENGTHS, len(LENGTHS) + 1):
+            if length not in self._searched_lengths:
+                self._fast_search(pad([[END_ID]], length))
+                self._searched_lengths = tuple(sorted((*self._searched_lengths, length)))
+            yield count / steps
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
@@ -73,7 +83,13 @@ class CompiledNetwork:
 
     def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
         """The ids of ``produce``, each decided after the one before it was."""
-        return _ended(self._search(pad(sources)).numpy().tolist(), sources)
+        lengths = [_shortest(self._searched_lengths, len(source)) for source in sources]
+        if None in lengths:
+            return _ended(self._search(pad(sources)).numpy().tolist(), sources)
+        # One by one in compiled lengths is quicker than together, up to some forty sentences.
+        each = zip(sources, lengths, strict=True)
+        rows = [self._fast_search(pad([source], length)).numpy()[0].tolist() for source, length in each]
+        return _ended(rows, sources)
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
@@ -116,8 +132,7 @@ class CompiledNetwork:
         return settle(reading, sources, self.space_id, self.step_by_step)
 
     def _choose(self, sentences: int, room: int) -> tuple[Halves, int | None]:
-        fitting = (length for length in self._fast_lengths if length >= room)
-        length = next(fitting, None) if sentences == 1 else None
+        length = _shortest(self._fast_lengths, room) if sentences == 1 else None
         return (self._halves, None) if length is None else (self._fast_halves, length)
 
     def _follow_beams(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
@@ -141,6 +156,11 @@ class CompiledNetwork:
         step, cache = self.network.start(tf.repeat(source, self.beam_width, axis=0), positions)
         tokens, _ = beam_search(step, cache, tf.shape(source)[0], positions, self.beam_width)
         return tokens
+
+
+def _shortest(lengths: Sequence[int], room: int) -> int | None:
+    """The shortest of the ascending ``lengths`` that has ``room``."""
+    return next((length for length in lengths if length >= room), None)
 
 
 def _ended(rows: list[list[int]], sources: Sequence[Sequence[int]]) -> list[list[int] | None]:

@@ -4,7 +4,7 @@ import pytest
 from model.config import Seq2SeqConfig
 from model.drafting import longest_target, read_off
 from model.folder import build_network
-from model.network import LENGTHS, CompiledNetwork
+from model.network import LENGTHS, SEARCHED_LENGTHS, CompiledNetwork
 from model.tokenizer import END_ID, START_ID
 from tests.conftest import END_BIAS
 
@@ -115,8 +115,10 @@ def test_looking_tells_the_logarithms_and_the_best_of_each_row(network, compiled
 
 def test_a_compiled_length_finds_the_same(network, space_id, compiled, sources, monkeypatch):
     monkeypatch.setattr("model.network.LENGTHS", (16, 32))
+    monkeypatch.setattr("model.network.SEARCHED_LENGTHS", (16, 32))
     fast = CompiledNetwork(network, space_id)
-    assert list(fast.warm_up()) == [0.0, 0.5, 1.0]
+    assert list(fast.warm_up()) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert [fast.step_by_step([source])[0] for source in sources] == compiled.step_by_step(sources)
     for source in sources[::2]:
         assert ids_of(fast.produce([source])) == ids_of(compiled.produce([source]))
         expected = compiled.attend(source, TARGET)
@@ -126,4 +128,6 @@ def test_a_compiled_length_finds_the_same(network, space_id, compiled, sources, 
 
 
 def test_there_is_a_length_for_every_correction(tiny_network):
-    assert max(LENGTHS) >= longest_target(tiny_network.config.__class__.max_length + 1)
+    longest_source = tiny_network.config.__class__.max_length + 1
+    assert max(SEARCHED_LENGTHS) >= longest_source
+    assert max(LENGTHS) >= longest_target(longest_source)

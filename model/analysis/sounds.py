@@ -7,12 +7,15 @@ coda take the place of the next onset.
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
 from model.hangul import compose, decompose
 
 _HANGUL = re.compile("([가-힣]+)")
+# While a text is typed the same few words are compared again at each key, which took a tenth of the page's time.
+_KEPT = 4096  # pairs
 
 # 제8항–제11항: the one sound that is left of a coda where no vowel follows.
 _HEARD = (
@@ -80,6 +83,7 @@ def sound_alike(one: str, other: str) -> bool:
     return _ear_for(one, other) is not None
 
 
+@lru_cache(_KEPT)
 def rules_between(one: str, other: str) -> tuple[str, ...]:
     """Those of RULES without which two texts that sound alike would not; none for texts that do not sound alike.
 
@@ -92,6 +96,7 @@ def rules_between(one: str, other: str) -> tuple[str, ...]:
     return tuple(rule for rule, ear in deaf if reading(one, ear) != reading(other, ear))
 
 
+@lru_cache(_KEPT)
 def _ear_for(one: str, other: str) -> Ear | None:
     """The first way to read that makes two texts sound alike, None where there is none."""
     if len("".join(one.split())) != len("".join(other.split())):

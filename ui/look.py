@@ -12,6 +12,7 @@ from ui.lens import Lens
 from ui.live_text import live_text, replace
 from ui.proposals import Decisions, show_correction
 from ui.sentence import MAX_CHARACTERS
+from ui.spinner import spinner
 from ui.stage import Stage, chosen_view, show_controls, show_more, show_view
 from ui.texts import say
 from ui.views import overview
@@ -164,5 +165,5 @@ def correct(text: str, corrector: loaders.EngineCorrector | loaders.Remembered) 
     if len(text) > MAX_CHARACTERS:
         st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
         return None
-    with st.spinner(say("working")):  # a length of text that is met for the first time takes a while
+    with spinner(say("working")):  # a length of text that is met for the first time takes a while
         return Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)

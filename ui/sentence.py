@@ -4,6 +4,7 @@ import streamlit as st
 
 from ui import address, loaders, markup
 from ui.proposals import Decisions, opened
+from ui.spinner import spinner
 from ui.texts import say
 
 MAX_CHARACTERS = 2_000  # of one text, on every page
@@ -14,7 +15,7 @@ def show(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | Non
     text = address.get("sentence")
     sentence = None
     if len(text) <= MAX_CHARACTERS:
-        with st.spinner(say("working")):
+        with spinner(say("working")):
             sentence = chosen(text, corrector)
     if sentence is None:
         st.info(say("sentence_none"))

@@ -12,6 +12,7 @@ from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
 from ui import address, controls, figures, header, loaders, markup, models, notices
 from ui.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.numbers_text import percent
+from ui.spinner import spinner
 from ui.texts import say
 from viz.labels import visible_token
 
@@ -196,7 +197,7 @@ def hidden_cells(length: int, padding: int) -> np.ndarray:
 def show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector) -> None:
     """The logits of one head for the padded sentence, and their softmax, without the mask and with it."""
     st.header(say("masks_logits_heading"))
-    with st.spinner(say("working")):
+    with spinner(say("working")):
         found = loaders.projections(sentence, sentence, corrector, padding)
     kind, layer, head = choose_head(found)
     projections = found[kind]

@@ -10,6 +10,7 @@ from ui import address, controls, figures, loaders, markup
 from ui.lens import Lens
 from ui.map_texts import map_texts
 from ui.numbers_text import probability
+from ui.spinner import spinner
 from ui.texts import say
 from ui.views import needs
 from ui.views.naming import file_name
@@ -50,7 +51,7 @@ def _fork(lens: Lens):
     candidate = candidate_of(lens, row)
     if candidate is None:
         return row, None, None
-    with st.spinner(say("working_laboratory")):
+    with spinner(say("working_laboratory")):
         return row, candidate, loaders.road_not_taken(lens.sentence, row, candidate, lens.corrector)
 
 

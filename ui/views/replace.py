@@ -18,6 +18,7 @@ from ui.lens import Lens
 from ui.map_texts import map_texts
 from ui.numbers_text import probability
 from ui.settings import Choice
+from ui.spinner import spinner
 from ui.texts import say
 from ui.views import needs
 from ui.views.edits import in_words
@@ -52,7 +53,7 @@ def painted_keys() -> tuple[int, ...]:
 
 
 def _asked(lens: Lens, change: Change):
-    with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
+    with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
         return loaders.replaced(lens.sentence, change, head_of(lens, change), painted_keys(), lens.corrector)
 
 

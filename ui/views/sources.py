@@ -16,6 +16,7 @@ from model.changes import Change
 from ui import address, controls, figures, later, loaders, markup, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
+from ui.spinner import spinner
 from ui.texts import say
 from ui.views import needs
 from ui.views.edits import in_words
@@ -130,7 +131,7 @@ def describe(lens: Lens, values: Values) -> str:
     about = asked_about(lens)
     if about is None:
         return say("without_none")
-    with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
+    with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
         row, found, agreed = said(lens, about)
     answered = sum(each is not None for each in found.values())
     if answered < len(found):

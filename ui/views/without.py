@@ -17,6 +17,7 @@ from ui import address, controls, figures, loaders, markup, models
 from ui.lens import Lens
 from ui.numbers_text import correlation
 from ui.settings import Choice
+from ui.spinner import spinner
 from ui.texts import say
 from ui.views import needs
 from ui.views.edits import in_words
@@ -151,7 +152,7 @@ def describe(lens: Lens, values: Values) -> str:
     change = change_of(lens)
     if change is None:
         return say("without_none")
-    with st.spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
+    with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
         found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     looker, rank = found.rank_of_looker()
     return say(

@@ -1,4 +1,4 @@
-"""``python -m model correct``: corrections on the command line; ``remember`` keeps one for the app's start."""
+"""``python -m model correct``: corrections on the command line, and what heads do over a file of sentences."""
 
 import json
 import os
@@ -13,7 +13,6 @@ from model.changes import Change
 from model.corrector import DEFAULT_MODEL, Correction, Corrector
 from model.folder import ASSETS, ModelFolderError, find_model_folder, list_models
 from model.quiet import hide_log_lines
-from model.remembered import FILE, NotOneSentenceError, remember
 from model.tables.command import correct_table
 from model.trace import AttentionTrace
 
@@ -74,22 +73,6 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
         if suggest and not as_json:
             for change in _undone(correction):
                 print(_suggestion(change, correction.source), flush=True)
-
-
-@main.command("remember")
-@click.argument("text")
-@click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
-def remember_text(text, model):
-    """Keep the answer to TEXT, one sentence, beside the weights: the app shows it while the model loads.
-
-    To be run again when the weights change; until then the app waits for the model.
-    """
-    folder = find_model_folder(model)
-    try:
-        remember(_load(model), text, folder)
-    except NotOneSentenceError as error:
-        raise click.ClickException(f"TEXT {error}") from error
-    click.echo(folder / FILE)
 
 
 @main.command()

@@ -15,6 +15,7 @@ from model.confidence import Confidence
 from model.config import NetworkConfig
 from model.drafting import Produced, read_off
 from model.folder import find_model_folder, load_confidence, load_model_folder, model_name
+from model.plain import PlainNetwork, PlainTransformer
 from model.positions import positional_encoding
 from model.projections import Projections
 from model.protected import spares_outcries, spares_protected
@@ -163,7 +164,7 @@ class Corrector:
     def __init__(
         self,
         name: str,
-        network: Any,  # a keras.Model, which is not imported here
+        network: Any,  # a keras.Model, which is not imported here, or a PlainTransformer
         tokenizer: Tokenizer,
         fingerprint: str,
         minimum_confidence: float | None = None,
@@ -171,15 +172,13 @@ class Corrector:
         confidence: Confidence | None = None,
         folder: Path | None = None,
     ):
-        from model.network import CompiledNetwork  # loads TensorFlow
-
         self.name, self.fingerprint, self.folder = name, fingerprint, folder
         self.config: NetworkConfig = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer, self._confidence = tokenizer, confidence
         self.num_parameters: int = network.count_params()
-        self._network = CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)
+        self._network = _answering(network, tokenizer.encode_target(" ")[0], beam_width)
 
     @property
     def minimum_confidence(self) -> float:
@@ -356,6 +355,14 @@ class Corrector:
                 f"a sentence may have {self.config.max_length} characters, received {len(source)}"
             )
         return self.tokenizer.encode_source(source), self.tokenizer.encode_target(target)
+
+
+def _answering(network: Any, space_id: int, beam_width: int) -> Any:
+    if isinstance(network, PlainTransformer):
+        return PlainNetwork(network, space_id)
+    from model.network import CompiledNetwork  # loads TensorFlow
+
+    return CompiledNetwork(network, space_id, beam_width)
 
 
 def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:

@@ -63,12 +63,21 @@ def read_off(produced: Produced) -> dict[str, np.ndarray]:
     }
 
 
-class Pass(Protocol):
+class Pass(NamedTuple):
     """What one pass over B drafts found."""
 
     logits: np.ndarray  # (B, T, V)
+    attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind
 
-    def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced: ...
+    def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
+        """The pass over one draft, without its padding."""
+        s, t = len(source), len(ids)
+        shapes = {"encoder_attention": (s, s), "decoder_attention": (t, t), "cross_attention": (t, s)}
+        attention = {
+            kind: weights[number, :, :, : shapes[kind][0], : shapes[kind][1]]
+            for kind, weights in self.attention.items()
+        }
+        return Produced(ids, self.logits[number, :t], attention)
 
 
 class Reading(Protocol):

@@ -94,7 +94,7 @@ def read_entry(folder: Path) -> ModelEntry:
     architecture = problem = None
     try:
         architecture = _parse_config(folder / CONFIG_FILE).architecture
-        _description(folder)
+        read_description(folder)
         if not (folder / WEIGHTS_FILE).is_file():
             raise ModelFolderError(f"{folder / WEIGHTS_FILE} is missing")
     except ModelFolderError as error:
@@ -181,7 +181,7 @@ def load_model_folder(folder: Path, snapshot: int | None = None) -> tuple[Any, T
     """
     path = weights_path(folder, snapshot)
     found = fingerprint(folder, path)
-    config, tokenizer = _description(folder)
+    config, tokenizer = read_description(folder)
     network = build_network(config, tokenizer)
     assign_weights(network, path)
     return network, tokenizer, found
@@ -215,7 +215,8 @@ def read_config(folder: Path) -> NetworkConfig:
     return _parse_config(folder / CONFIG_FILE)
 
 
-def _description(folder: Path) -> tuple[NetworkConfig, Tokenizer]:
+def read_description(folder: Path) -> tuple[NetworkConfig, Tokenizer]:
+    """What a folder says of its network besides the weights. Raises ModelFolderError with the reason."""
     config = _parse_config(folder / CONFIG_FILE)
     tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
     if tokenizer.vocab_size != config.vocab_size:
@@ -252,13 +253,24 @@ def load_vocabulary(path: Path) -> Tokenizer:
         raise ModelFolderError(f"{path} is not a vocabulary: {error}") from error
 
 
-def assign_weights(network, path: Path) -> None:
-    """Give a built network the weights of a file. Raises ModelFolderError where it is damaged or of another network."""
+def read_weights(path: Path) -> dict[str, np.ndarray]:
+    """The float arrays of a file by the path of their variable. Raises ModelFolderError where it is damaged."""
     try:
         with np.load(path, allow_pickle=False) as archive:
             stored = {name: np.asarray(archive[name]) for name in archive.files}
     except Exception as error:  # zipfile and NumPy raise a dozen kinds, depending on which byte is wrong
         raise ModelFolderError(f"{path} is damaged or not a weights file: {error}") from error
+    for name, array in stored.items():
+        if array.dtype.kind != "f" or not np.isfinite(array).all():
+            raise ModelFolderError(
+                f"{path}: {name} should be finite floats, received {array.dtype} {array.shape}"
+            )
+    return stored
+
+
+def assign_weights(network, path: Path) -> None:
+    """Give a built network the weights of a file. Raises ModelFolderError where it is damaged or of another network."""
+    stored = read_weights(path)
     expected = {w.path: w for w in network.weights}
     if set(stored) != set(expected):
         odd = sorted(set(stored) ^ set(expected))
@@ -267,9 +279,8 @@ def assign_weights(network, path: Path) -> None:
         )
     for name, variable in expected.items():
         array = stored[name]
-        if array.shape != tuple(variable.shape) or array.dtype.kind != "f" or not np.isfinite(array).all():
+        if array.shape != tuple(variable.shape):
             raise ModelFolderError(
-                f"{path}: {name} should be finite floats {tuple(variable.shape)}, "
-                f"received {array.dtype} {array.shape}"
+                f"{path}: {name} should be {tuple(variable.shape)}, received {array.shape}"
             )
         variable.assign(array.astype(np.float32))

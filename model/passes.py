@@ -11,7 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from model.drafting import Produced
+from model.drafting import Pass
 from model.tokenizer import START_ID, pad
 
 IDS = tf.TensorSpec((None, None), tf.int32)
@@ -60,23 +60,6 @@ class LateGraphs:
             return function(*tf.nest.pack_sequence_as(signature, tensors))
 
         return call
-
-
-class Pass(NamedTuple):
-    """What one pass over B drafts found."""
-
-    logits: np.ndarray  # (B, T, V)
-    attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind
-
-    def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
-        """The pass over one draft, without its padding."""
-        s, t = len(source), len(ids)
-        shapes = {"encoder_attention": (s, s), "decoder_attention": (t, t), "cross_attention": (t, s)}
-        attention = {
-            kind: weights[number, :, :, : shapes[kind][0], : shapes[kind][1]]
-            for kind, weights in self.attention.items()
-        }
-        return Produced(ids, self.logits[number, :t], attention)
 
 
 class Reading:

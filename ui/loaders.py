@@ -23,8 +23,7 @@ from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, re
 from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.interventions import Head
 from model.projections import Projections
-from model.remembered import NotRememberedError, Remembered
-from model.remembered import recall as read_remembered
+from model.stand_in import NotLoadedError, StandIn, open_stand_in
 from ui import turns
 from ui.loading import StillLoading
 
@@ -36,11 +35,11 @@ __all__ = [
     "EngineCorrector",
     "EngineError",
     "ModelEntry",
-    "NotRememberedError",
+    "NotLoadedError",
     "OwnModelError",
     "Projections",
-    "Remembered",
     "SentenceCorrection",
+    "StandIn",
     "StillLoading",
     "contributions",
     "corpus_agreement",
@@ -58,9 +57,9 @@ __all__ = [
     "open_corrector",
     "positional_encoding",
     "projections",
-    "recall",
     "replaced",
     "road_not_taken",
+    "stand_in",
     "written_without",
 ]
 
@@ -118,7 +117,7 @@ def load_corrector(path: Path | str) -> EngineCorrector:
     return corrector
 
 
-def head_survey(path: Path | str, corrector: EngineCorrector | Remembered) -> HeadSurvey | None:
+def head_survey(path: Path | str, corrector: EngineCorrector | StandIn) -> HeadSurvey | None:
     """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
 
     Raises model.ModelFolderError for a damaged file.
@@ -126,7 +125,7 @@ def head_survey(path: Path | str, corrector: EngineCorrector | Remembered) -> He
     return _of_these_weights(_read_survey, path, HEADS_FILE, corrector)
 
 
-def corpus_agreement(path: Path | str, corrector: EngineCorrector | Remembered) -> CorpusAgreement | None:
+def corpus_agreement(path: Path | str, corrector: EngineCorrector | StandIn) -> CorpusAgreement | None:
     """How well methods agreed over many edits of the model in this folder; the rest as for ``head_survey``."""
     return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
 
@@ -137,28 +136,28 @@ def _of_these_weights(read, path: Path | str, name: str, corrector):
     return found if found is not None and found.fingerprint == corrector.fingerprint else None
 
 
-def recall(path: Path | str) -> Remembered | None:
-    """The one answer that is known before the model in this folder is ready; None where there is none."""
-    return None if isinstance(path, str) else _recall(str(path), version_on_disk(path))
+def stand_in(path: Path | str) -> StandIn | None:
+    """What answers texts before the model in this folder is ready; None where nothing does."""
+    return None if isinstance(path, str) else _stand_in(str(path), version_on_disk(path))
 
 
-# What follows asks the network. Each raises NotRememberedError where the answer needs more than what is remembered,
+# What follows asks the network. Each raises NotLoadedError where only the loaded network can answer,
 # and EngineError where none came; the next time it is asked again.
 
 
-def correct(text: str, corrector: EngineCorrector | Remembered) -> Correction:
+def correct(text: str, corrector: EngineCorrector | StandIn) -> Correction:
     """The correction of ``text``."""
     return corrector.correct(text)
 
 
 def projections(
-    sentence: str, text: str, corrector: EngineCorrector | Remembered, padding: int = 0
+    sentence: str, text: str, corrector: EngineCorrector | StandIn, padding: int = 0
 ) -> dict[str, Projections]:
     """What the attention of ``trace`` is computed from."""
     return corrector.ask("projections", sentence, text, padding)
 
 
-def embeddings(text: str, corrector: EngineCorrector | Remembered) -> np.ndarray:
+def embeddings(text: str, corrector: EngineCorrector | StandIn) -> np.ndarray:
     """(S, D) float32: the token embeddings of ``text`` and the end mark, not yet scaled."""
     return corrector.ask("embeddings", text)
 
@@ -166,7 +165,7 @@ def embeddings(text: str, corrector: EngineCorrector | Remembered) -> np.ndarray
 def head_effects(
     sentence: SentenceCorrection,
     change: Change,
-    corrector: EngineCorrector | Remembered,
+    corrector: EngineCorrector | StandIn,
     means: Mapping[str, np.ndarray] | None,
 ):
     """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
@@ -177,7 +176,7 @@ def head_effects(
 def written_without(
     sentence: SentenceCorrection,
     sets: Iterable[Iterable[Head]],
-    corrector: EngineCorrector | Remembered,
+    corrector: EngineCorrector | StandIn,
     means: Mapping[str, np.ndarray] | None,
 ):
     """What is written without each of these sets of heads: ``model.analysis.head_effects.Without``; ``means`` as for
@@ -186,7 +185,7 @@ def written_without(
     return corrector.ask("written_without", sentence.source, asked, *_given(means))
 
 
-def contributions(sentence: SentenceCorrection, about: Change | int, corrector: EngineCorrector | Remembered):
+def contributions(sentence: SentenceCorrection, about: Change | int, corrector: EngineCorrector | StandIn):
     """(row, all methods, what those say that have answered, what asks for more or None), of a change, or of what was
     written at a row.
 
@@ -209,14 +208,14 @@ def replaced(
     change: Change,
     head: tuple[str, int, int],
     painted: tuple[int, ...],
-    corrector: EngineCorrector | Remembered,
+    corrector: EngineCorrector | StandIn,
 ):
     """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
     return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
 
 
 def road_not_taken(
-    sentence: SentenceCorrection, row: int, candidate: str, corrector: EngineCorrector | Remembered
+    sentence: SentenceCorrection, row: int, candidate: str, corrector: EngineCorrector | StandIn
 ):
     """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.Fork``."""
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
@@ -259,10 +258,10 @@ def _read_agreement(path: str, version: int) -> CorpusAgreement | None:
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _recall(path: str, version: tuple) -> Remembered | None:
+def _stand_in(path: str, version: tuple) -> StandIn | None:
     try:
-        return read_remembered(Path(path))
-    except ModelFolderError:  # the network itself gives the same answer a little later
+        return open_stand_in(Path(path))
+    except ModelFolderError:  # the engine says what is wrong with it
         return None
 
 

@@ -47,7 +47,7 @@ def write_and_look(
     views: tuple[View, ...],
     setting: str,
     late: bool,
-) -> loaders.EngineCorrector | loaders.Remembered | None:
+) -> loaders.EngineCorrector | loaders.StandIn | None:
     """The text with its correction, the heads and the open view; ``late``: its controls come after the pictures. Returns the model,
     None where there is none."""
     with left:
@@ -101,7 +101,7 @@ def show_pictures(
             with heads:
                 overview.draw(lens, view.framed(lens) if framed else None)
         show_view(stage, view, lens)
-    except (loaders.EngineError, loaders.NotRememberedError):
+    except (loaders.EngineError, loaders.NotLoadedError):
         if late:  # who gets no picture can still open another view
             controls_of_view()
         raise
@@ -157,7 +157,7 @@ def forget_choices() -> None:
         address.put(name, "")
 
 
-def correct(text: str, corrector: loaders.EngineCorrector | loaders.Remembered) -> loaders.Correction | None:
+def correct(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> loaders.Correction | None:
     """The correction as the settings want it; None, and a message, where there is none."""
     if not text.strip():
         st.info(say("empty"))

@@ -17,9 +17,9 @@ from ui.texts import say
 
 def load_corrector(
     entry: loaders.ModelEntry | None, text: str | None = None
-) -> loaders.EngineCorrector | loaders.Remembered | None:
-    """The model; while it is being loaded, how far that is, and what remembers the answer to ``text`` where
-    there is such a thing. None, and a message, where there is nothing to be used."""
+) -> loaders.EngineCorrector | loaders.StandIn | None:
+    """The model; while it is being loaded, how far that is, and what stands in for it where that can
+    answer ``text``. None, and a message, where there is nothing to be used."""
     from model import ModelFolderError
 
     if entry is None:
@@ -29,8 +29,8 @@ def load_corrector(
         return loaders.load_corrector(entry.path)
     except loaders.StillLoading as still:
         loading.show(still.corrector)
-        remembered = None if text is None else loaders.recall(entry.path)
-        return remembered if remembered is not None and remembered.knows(text) else None
+        stand_in = None if text is None else loaders.stand_in(entry.path)
+        return stand_in if stand_in is not None and stand_in.answers(text) else None
     except ModelFolderError as error:
         st.error(say("model_folder_error" if loaders.is_shipped(entry) else "own_model_error"))
         markup.paragraph(str(error), "typed")
@@ -56,11 +56,11 @@ def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector
 
 @contextmanager
 def waiting(place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
-    """Says in ``place`` what is wrong where the engine gives no answer to what is drawn inside. Where only one answer is
-    remembered and more is asked for, nothing is drawn: ``load_corrector`` has said how far the model is."""
+    """Says in ``place`` what is wrong where the engine gives no answer to what is drawn inside. Where more
+    is asked than a stand-in can answer, nothing is drawn: ``load_corrector`` has said how far the model is."""
     try:
         yield
-    except loaders.NotRememberedError:
+    except loaders.NotLoadedError:
         pass
     except loaders.EngineError as error:
         with place:

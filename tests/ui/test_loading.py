@@ -9,8 +9,7 @@ from streamlit.runtime.scriptrunner import ScriptRunContext
 from engine import EngineBusyError, EngineDiedError, EngineSlowError
 from engine.progress import Progress
 from model import ModelFolderError
-from model.remembered import Remembered
-from tests.ui.fake_corrector import FakeCorrector, random_trace
+from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import component, figures, messages, setting
 from tests.ui.test_attention_page import text_of, words
 from ui import address, loaders
@@ -47,7 +46,7 @@ class Waiting(FakeCorrector):
 
 @pytest.fixture
 def waiting(correctors, monkeypatch):
-    """The model of all pages, on its way until its ``stage`` is "ready"; without a remembered answer."""
+    """The model of all pages, on its way until its ``stage`` is "ready"; without anything that stands in for it."""
     model = Waiting()
 
     def load(path):
@@ -57,33 +56,32 @@ def waiting(correctors, monkeypatch):
 
     monkeypatch.setattr(loaders, "load_corrector", load)
     monkeypatch.setattr(loaders, "open_corrector", lambda path: model)
-    monkeypatch.setattr(loaders, "recall", lambda path: None)
+    monkeypatch.setattr(loaders, "stand_in", lambda path: None)
     return model
 
 
+class FakeStandIn(FakeCorrector):
+    """Answers all texts but a long one, and nothing else."""
+
+    def answers(self, text: str) -> bool:
+        return len(text) < 100
+
+    def ask(self, kind, *_):
+        raise loaders.NotLoadedError(kind)
+
+
 @pytest.fixture
-def remembered(waiting, monkeypatch):
-    """An answer to EXAMPLE that is known before the model is ready."""
-    correction = FakeCorrector().correct(EXAMPLE)
-    target = correction.sentences[0].text
-    trace = random_trace(EXAMPLE, target)
-
-    def look(source, text):
-        if (source, text) != (EXAMPLE, target):
-            raise loaders.NotRememberedError(source)
-        return trace
-
-    known = Remembered("transformer", "fake", FakeCorrector.config, correction, look)
-    monkeypatch.setattr(Remembered, "minimum_confidence", FakeCorrector.minimum_confidence)
-    monkeypatch.setattr(loaders, "recall", lambda path: known)
-    return known
+def stand_in(waiting, monkeypatch):
+    found = FakeStandIn()
+    monkeypatch.setattr(loaders, "stand_in", lambda path: found)
+    return found
 
 
-def test_the_first_example_is_shown_while_the_model_is_on_its_way(open_app, waiting, remembered):
+def test_the_first_example_is_shown_while_the_model_is_on_its_way(open_app, waiting, stand_in):
     app = open_app()
     assert not app.exception
     assert figures(app) == ["overview", "heatmap"]
-    assert text_of(app) == remembered.correct(EXAMPLE).text
+    assert text_of(app) == stand_in.correct(EXAMPLE).text
     (text,) = progress(app)
     assert text.startswith(said("library"))
 
@@ -95,18 +93,26 @@ def test_every_stage_is_named(open_app, waiting):
         assert text.startswith(said(stage))
 
 
-def test_what_is_typed_before_the_model_is_ready_is_corrected_then(open_app, waiting, remembered):
+def test_what_is_typed_before_the_model_is_ready_is_corrected_at_once(open_app, waiting, stand_in):
     app = open_app(sentence=OTHER)
+    assert len(progress(app)) == 1
+    assert figures(app) == ["overview", "heatmap"]
+    assert words(app) == [("고갱이", "고객이")]
+
+
+def test_a_text_that_the_stand_in_does_not_answer_waits(open_app, waiting, stand_in):
+    long = ". ".join([OTHER, *["그리고"] * 30])
+    app = open_app(sentence=long)
     assert len(progress(app)) == 1
     assert not figures(app)
     waiting.stage = "ready"
     app.run()
     assert not progress(app)
     assert words(app) == [("고갱이", "고객이")]
-    assert app.session_state["view"]["sentence"] == OTHER
+    assert app.session_state["view"]["sentence"] == long
 
 
-def test_a_view_that_needs_the_network_waits_for_it_and_that_is_said_once(open_app, waiting, remembered):
+def test_a_view_that_needs_the_network_waits_for_it_and_that_is_said_once(open_app, waiting, stand_in):
     app = open_app(view="numbers")
     assert not app.exception
     assert len(progress(app)) == 1

@@ -35,7 +35,7 @@ class Twin:
 def twin_of(lens: Lens, values: Values) -> Twin | str:
     """The other pass, or the name of the text that says why there is none.
 
-    Raises NotRememberedError while no network is there, and StillLoading while another model is on its way.
+    Raises NotLoadedError while no network is there, and StillLoading while another model is on its way.
     """
     match values["twin"]:
         case "typed":
@@ -52,7 +52,7 @@ def twin_of(lens: Lens, values: Values) -> Twin | str:
             return _corrected(lens.sentence.source, loaders.load_corrector(entry.path))
 
 
-def _corrected(text: str, corrector: loaders.EngineCorrector | loaders.Remembered) -> Twin | str:
+def _corrected(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> Twin | str:
     found = loaders.correct(text, corrector)
     if not found.sentences or found.sentences[0].too_long:
         return "twins_empty"

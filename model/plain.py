@@ -1,0 +1,184 @@
+"""The Transformer of ``transformer.py`` once more, in NumPy alone: it answers while TensorFlow is still being imported.
+
+It is written independently of Keras, from the same paper (Vaswani et al. 2017), so each is a check on the other:
+``tests/model/test_plain.py`` holds both against each other to 1e-5.
+
+B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from model.config import TransformerConfig
+from model.drafting import Pass, Produced, read_off, settle
+from model.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
+from model.positions import positional_encoding
+from model.tokenizer import PAD_ID, START_ID, Tokenizer, pad
+
+EPSILON = 1e-6  # of layer normalisation
+MASKED_LOGIT = np.float32(-1e9)
+
+
+class Memory(NamedTuple):
+    """What the decoder needs of source sentences."""
+
+    states: np.ndarray  # (B, S, D)
+    mask: np.ndarray  # (B, 1, 1, S) bool, True at real tokens
+
+
+class PlainTransformer:
+    """``encode`` and ``decode`` as ``transformer.Transformer`` has them, without interventions and training.
+
+    ``weights``: float arrays by path, such as ``transformer/encoder_1/self_attention/query/kernel``. ``features``: the
+    tokenizer's, (ids, 4).
+    """
+
+    def __init__(self, config: TransformerConfig, features: np.ndarray, weights: Mapping[str, np.ndarray]):
+        self.config = config
+        self._weights = {name.partition("/")[2]: array.astype(np.float32) for name, array in weights.items()}
+        self._vectors = self._compose(features)  # (ids, D)
+        self._vocabulary = self._vectors[: config.vocab_size].T  # (D, V)
+        self._positions = positional_encoding(4 * config.max_length, config.d_model)
+
+    def count_params(self) -> int:
+        return sum(array.size for array in self._weights.values())
+
+    def encode(self, source_ids: np.ndarray) -> tuple[Memory, dict[str, np.ndarray]]:
+        """(B, S) -> Memory and {"encoder_attention": (B, L, H, S, S)}."""
+        mask = (source_ids != PAD_ID)[:, None, None]
+        x, attention = self._embed(source_ids), []
+        for n in range(1, self.config.num_layers + 1):
+            block = f"encoder_{n}"
+            x, weights = self._attend(x, x, f"{block}/self_attention", f"{block}/around_attention", mask)
+            x = self._feed_forward(x, block)
+            attention.append(weights)
+        return Memory(self._close(x, "encoder_norm"), mask), {"encoder_attention": np.stack(attention, 1)}
+
+    def decode(
+        self, decoder_input_ids: np.ndarray, memory: Memory
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """(B, T) -> logits (B, T, V), {"decoder_attention": (B, L, H, T, T), "cross_attention": (B, L, H, T, S)}."""
+        length = decoder_input_ids.shape[1]
+        mask = np.tri(length, dtype=bool)[None, None]
+        x, seen = self._embed(decoder_input_ids), {"decoder_attention": [], "cross_attention": []}
+        for n in range(1, self.config.num_layers + 1):
+            block = f"decoder_{n}"
+            x, weights = self._attend(x, x, f"{block}/self_attention", f"{block}/around_self_attention", mask)
+            seen["decoder_attention"].append(weights)
+            around = f"{block}/around_cross_attention"
+            x, weights = self._attend(x, memory.states, f"{block}/cross_attention", around, memory.mask)
+            seen["cross_attention"].append(weights)
+            x = self._feed_forward(x, block)
+        logits = self._close(x, "decoder_norm") @ self._vocabulary + self._weights["embedding/output_bias"]
+        return logits, {kind: np.stack(layers, 1) for kind, layers in seen.items()}
+
+    def _compose(self, features: np.ndarray) -> np.ndarray:
+        """(ids, 4) -> (ids, D): a syllable's own vector and those of its jamo; any other token's own."""
+        token, *jamo = (
+            self._weights[f"embedding/{name}_embedding"][features[:, i]]
+            for i, name in enumerate(("token", "initial", "medial", "final"))
+        )
+        return token + (features[:, 1:2] > 0) * sum(jamo)
+
+    def _embed(self, ids: np.ndarray) -> np.ndarray:
+        scale = np.float32(np.sqrt(self.config.d_model))
+        return self._vectors[ids] * scale + self._positions[: ids.shape[1]]
+
+    def _attend(self, x, read, name: str, around: str, mask) -> tuple[np.ndarray, np.ndarray]:
+        """One attention with its residual connection: x (B, Q, D) looks at ``read`` (B, K, D), at itself where they are
+        the same -> (B, Q, D), weights (B, H, Q, K)."""
+        entered = self._enter(x, around)
+        query = self._heads(entered, f"{name}/query")
+        source = entered if read is x else read
+        key, value = (self._heads(source, f"{name}/{part}") for part in ("key", "value"))
+        logits = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1]))
+        logits = np.where(mask, logits, MASKED_LOGIT)
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        weights = np.where(mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
+        heads = (weights @ value).transpose(0, 2, 1, 3)  # (B, H, Q, D/H) -> (B, Q, H, D/H)
+        output = self._dense(heads.reshape(x.shape), f"{name}/output")
+        return self._leave(x, output, around), weights
+
+    def _heads(self, x: np.ndarray, name: str) -> np.ndarray:
+        """(B, K, D) -> (B, H, K, D/H)."""
+        batch, length, _ = x.shape
+        return self._dense(x, name).reshape(batch, length, self.config.num_heads, -1).transpose(0, 2, 1, 3)
+
+    def _feed_forward(self, x: np.ndarray, block: str) -> np.ndarray:
+        around = f"{block}/around_feed_forward"
+        hidden = np.maximum(self._dense(self._enter(x, around), f"{block}/feed_forward/hidden"), 0)
+        return self._leave(x, self._dense(hidden, f"{block}/feed_forward/output"), around)
+
+    def _dense(self, x: np.ndarray, name: str) -> np.ndarray:
+        return x @ self._weights[f"{name}/kernel"] + self._weights[f"{name}/bias"]
+
+    def _enter(self, x: np.ndarray, around: str) -> np.ndarray:
+        return self._norm(x, f"{around}/norm") if self.config.norm_first else x
+
+    def _leave(self, x: np.ndarray, output: np.ndarray, around: str) -> np.ndarray:
+        x = x + output
+        return x if self.config.norm_first else self._norm(x, f"{around}/norm")
+
+    def _close(self, x: np.ndarray, name: str) -> np.ndarray:
+        return self._norm(x, name) if self.config.norm_first else x
+
+    def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
+        """Layer normalisation (Ba, Kiros & Hinton 2016)."""
+        centred = x - x.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(EPSILON))
+        return centred / deviation * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
+
+
+def load_plain(folder: Path) -> tuple[PlainTransformer, Tokenizer, str]:
+    """(network, tokenizer, fingerprint) from the folder of a Transformer, as ``folder.load_model_folder`` has them.
+
+    Raises ModelFolderError with the reason.
+    """
+    path = weights_path(folder)
+    found = fingerprint(folder, path)
+    config, tokenizer = read_description(folder)
+    if not isinstance(config, TransformerConfig):
+        raise ModelFolderError(f"{folder} should hold a Transformer, received {config.architecture!r}")
+    weights, ids = read_weights(path), pad([[START_ID]])
+    try:
+        network = PlainTransformer(config, tokenizer.features(), weights)
+        network.decode(ids, network.encode(ids)[0])
+    except (KeyError, IndexError, ValueError) as error:
+        raise ModelFolderError(f"{path} belongs to another network: {error!r}") from error
+    return network, tokenizer, found
+
+
+class PlainNetwork:
+    """``produce`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads."""
+
+    def __init__(self, network: PlainTransformer, space_id: int):
+        self.network, self.space_id = network, space_id
+
+    def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
+        """For each sentence's ids the most probable token at each place; see ``CompiledNetwork.produce``."""
+        return [settle(_Reading(self.network, source), [source], self.space_id)[0] for source in sources]
+
+    def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
+        """What ``drafting.read_off`` tells of one pass over one sentence."""
+        looked = _Reading(self.network, source).look([target])
+        return read_off(looked.row(0, source, list(target)))
+
+
+class _Reading:
+    """One source, encoded once, for all passes over drafts of its correction: a ``drafting.Reading``."""
+
+    def __init__(self, network: PlainTransformer, source: Sequence[int]):
+        self._network = network
+        self._memory, self._attention = network.encode(pad([source]))
+
+    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
+        logits, attention = self._network.decode(ids, self._memory)
+        return Pass(logits, {**self._attention, **attention})
+
+    def keep(self, rows: Sequence[int]) -> None:
+        if list(rows) != [0]:
+            raise ValueError(f"there is one sentence, received rows {rows!r}")

@@ -281,6 +281,6 @@ def assign_weights(network, path: Path) -> None:
         array = stored[name]
         if array.shape != tuple(variable.shape):
             raise ModelFolderError(
-                f"{path}: {name} should be {tuple(variable.shape)}, received {array.shape}"
+                f"{path}: {name} should be finite floats {tuple(variable.shape)}, received {array.shape}"
             )
         variable.assign(array.astype(np.float32))

@@ -40,9 +40,7 @@ def test_both_compute_the_same(tiny_network, tiny_tokenizer, norm_first):
     rng = np.random.default_rng(0)
     for variable in network.weights:
         variable.assign(rng.normal(0, 0.3, variable.shape).astype(np.float32))
-    plain = PlainTransformer(
-        config, tiny_tokenizer.features(), {w.path: w.numpy() for w in network.weights}
-    )
+    plain = PlainTransformer(config, tiny_tokenizer.features(), {w.path: w.numpy() for w in network.weights})
     source = rng.integers(4, config.vocab_size, (3, 9)).astype(np.int32)
     source[1, 5:] = source[2, 1:] = 0  # padding
     target = rng.integers(1, config.vocab_size, (3, 7)).astype(np.int32)

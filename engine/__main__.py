@@ -7,7 +7,7 @@ from threading import Event
 
 import click
 
-from engine.client import MODELS_IN_MEMORY, QUESTIONS, Engine, model_key, own_model
+from engine.client import MODELS_IN_MEMORY, QUESTIONS, Engine, model_key, own_model, works_ahead
 from engine.line import Line
 from engine.process import Orders, WorkerProcess
 from engine.shared import prepare_folder
@@ -31,7 +31,7 @@ def main(folder, workers, models, questions):
         )
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
-    orders = Orders(keys, max(MODELS_IN_MEMORY, len(keys)), questions)
+    orders = Orders(keys, max(MODELS_IN_MEMORY, len(keys)), questions, works_ahead())
     ended = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())

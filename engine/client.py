@@ -110,7 +110,7 @@ class Engine:
             raise ValueError(f"ATTENTION_WORKERS should be a positive integer, received {wanted!r}")
         if shared := os.environ.get("ATTENTION_ENGINE"):
             return cls.connect(shared, int(wanted))
-        return cls.start(models, int(wanted), ahead=os.environ.get("ATTENTION_AHEAD") != "0")
+        return cls.start(models, int(wanted), ahead=works_ahead())
 
     def open(self, folder: Path | str, snapshot: int | None = None) -> "EngineCorrector":
         """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``. Loads nothing.
@@ -277,6 +277,11 @@ class OwnCorrector(EngineCorrector):
     @cached_property
     def config(self) -> TracedConfig:
         return TracedConfig(self.ask("abilities"))
+
+
+def works_ahead() -> bool:
+    """Whether workers that are started here make graphs while nobody asks: unless ATTENTION_AHEAD is 0."""
+    return os.environ.get("ATTENTION_AHEAD") != "0"
 
 
 def own_model() -> str | None:

@@ -4,9 +4,7 @@ import asyncio
 import os
 import select
 import signal
-import socket
 import subprocess
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -14,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.visitor import GONE, Visitor
+from tests.serving import started
 
-ROOT = Path(__file__).parents[1]
 SECONDS = 120
 TYPED = "고갱이 왔다"
 
@@ -23,29 +21,15 @@ TYPED = "고갱이 왔다"
 @pytest.fixture(scope="module")
 def server():
     """(process, address) of a server with two workers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    command += ["--server.address", "127.0.0.1"]
-    environment = {name: value for name, value in os.environ.items() if name != "ATTENTION_ENGINE"}
-    process = subprocess.Popen(
-        command,
-        cwd=ROOT,
-        env=environment | {"ATTENTION_WORKERS": "2", "ATTENTION_AHEAD": "0"},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    with process:
-        yield process, f"http://127.0.0.1:{port}"
-        process.kill()
+    with started(ATTENTION_WORKERS="2", ATTENTION_ENGINE="") as found:
+        yield found
 
 
 def workers(server: subprocess.Popen) -> set[int]:
     """The processes that ``server`` has started and that are workers."""
     children = Path(f"/proc/{server.pid}/task").glob("*/children")
-    started = {int(pid) for each in children for pid in each.read_text().split()}
-    return {pid for pid in started if b"engine.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()}
+    begun = {int(pid) for each in children for pid in each.read_text().split()}
+    return {pid for pid in begun if b"engine.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()}
 
 
 def libraries(pid: int) -> str:

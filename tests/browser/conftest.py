@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.serving import serving
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
+from tests.serving import serving
 
 
 def pytest_collection_modifyitems(items):

@@ -232,3 +232,11 @@ def test_a_number_of_workers_that_is_none(monkeypatch, wanted):
     monkeypatch.setenv("ATTENTION_WORKERS", wanted)
     with pytest.raises(ValueError, match="ATTENTION_WORKERS"):
         Engine.from_environment()
+
+
+@pytest.mark.parametrize(("said", "ahead"), [("0", False), ("", True), ("1", True)])
+def test_workers_may_be_told_to_leave_the_cores_alone(monkeypatch, said, ahead):
+    monkeypatch.delenv("ATTENTION_ENGINE", raising=False)
+    monkeypatch.setenv("ATTENTION_AHEAD", said)
+    monkeypatch.setattr(Engine, "start", lambda models, workers, ahead: (models, workers, ahead))
+    assert Engine.from_environment(["a"]) == (["a"], 1, ahead)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 
 @contextmanager
-def serving(**environment: str) -> Iterator[str]:
-    """The address of `streamlit run app.py` with these variables besides; it ends with the block.
+def started(**environment: str) -> Iterator[tuple[subprocess.Popen, str]]:
+    """(process, address) of `streamlit run app.py` with these variables besides; it ends with the block.
 
     Its workers make no graphs while nobody asks: that would take a core from the tests for a minute or two.
     """
@@ -31,13 +31,19 @@ def serving(**environment: str) -> Iterator[str]:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
-    address = f"http://127.0.0.1:{port}"
     try:
-        _wait_until_healthy(process, f"{address}/_stcore/health")
-        yield address
+        yield process, f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(timeout=60)
+
+
+@contextmanager
+def serving(**environment: str) -> Iterator[str]:
+    """The address of an app that answers; see ``started``."""
+    with started(**environment) as (process, address):
+        _wait_until_healthy(process, f"{address}/_stcore/health")
+        yield address
 
 
 def _wait_until_healthy(process: subprocess.Popen, url: str) -> None:

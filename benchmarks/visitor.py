@@ -67,6 +67,11 @@ class Visitor:
         """The id of the text area; empty until the page has drawn it."""
         return next((id_ for name, id_ in self.components.items() if name.endswith(TEXT_AREA)), "")
 
+    @property
+    def sees_loading(self) -> bool:
+        """Whether a part of the page runs again and again, which tells how far the model is."""
+        return bool(self._timers)
+
     async def open(self, patience: float) -> None:
         """Fetch the shell as a browser does, with its cookies, and open the websocket. A visitor who was here
         before asks for the same session and brings what was typed."""
@@ -209,15 +214,17 @@ class Visitor:
 
 
 async def wait_for_the_network(address: str, seconds: float) -> None:
-    """Return once a server that has just been started corrects what is typed. Raises TimeoutError."""
+    """Return once the network of a server that has just been started corrects what is typed, and nothing stands in for
+    it any more. Raises TimeoutError."""
     visitor, ends = Visitor(address), time.monotonic() + seconds
     try:
         await visitor.open(seconds)
         while time.monotonic() < ends:
             with suppress(TimeoutError):
                 seen = await visitor.next_run(30)  # longer than a run takes on a busy machine
-                if visitor.text and seen.finished and FIRST in seen.shown:
+                if visitor.text and seen.finished and FIRST in seen.shown and not visitor.sees_loading:
                     return
+                await asyncio.sleep(_BETWEEN_LOOKS)
             await visitor.type(f"고갱이 왔다 {FIRST}")
         raise TimeoutError("the network did not answer")
     finally:
@@ -225,4 +232,5 @@ async def wait_for_the_network(address: str, seconds: float) -> None:
 
 
 FIRST = "9876543210"  # no correction touches it
+_BETWEEN_LOOKS = 0.5  # seconds
 _ERROR_BOX = 1  # Alert.Format.ERROR

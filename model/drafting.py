@@ -102,12 +102,13 @@ def settle(
     space_id: int,
     finish: Finish | None = None,
     forced: Sequence[Sequence[int]] = (),
+    most: int = PASSES,
 ) -> list[Produced | None]:
     """The correction of each of the ``sources`` that ``reading`` has encoded; None where no end mark comes
     within ``longest_target``.
 
     ``space_id``: the token that is missing more often than it is replaced. Each pass makes one more token
-    certain at least. ``finish(sources)`` -> ids decodes step by step what is not certain after PASSES passes;
+    certain at least. ``finish(sources)`` -> ids decodes step by step what is not certain after ``most`` passes;
     without it there are as many passes as it takes. ``forced``: for each row the tokens that its correction has
     to begin with, whatever the network says; none by default.
     """
@@ -119,7 +120,7 @@ def settle(
         for row, (source, start) in enumerate(zip(sources, forced, strict=True))
     }
     passes = 0
-    while drafts and (finish is None or passes < PASSES):
+    while drafts and (finish is None or passes < most):
         looked, unsettled = reading.look(list(drafts.values())), []
         passes += 1
         for number, (row, draft) in enumerate(list(drafts.items())):

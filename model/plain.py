@@ -8,16 +8,17 @@ B batch, S source, T target, L layers, H heads, Q query and K key positions, D d
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
 from model.config import TransformerConfig
-from model.drafting import Pass, Produced, read_off, settle
+from model.drafting import Pass, Produced, longest_target, read_off, settle
 from model.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
 from model.positions import positional_encoding
 from model.tokenizer import PAD_ID, START_ID, Tokenizer, pad
 
+PASSES = 16  # that a sentence may take; of those with errors 0.3 % take more than 10 (benchmarks/decoding.md)
 EPSILON = 1e-6  # of layer normalisation
 MASKED_LOGIT = np.float32(-1e9)
 
@@ -41,7 +42,8 @@ class PlainTransformer:
         self._weights = {name.partition("/")[2]: array.astype(np.float32) for name, array in weights.items()}
         self._vectors = self._compose(features)  # (ids, D)
         self._vocabulary = self._vectors[: config.vocab_size].T  # (D, V)
-        self._positions = positional_encoding(4 * config.max_length, config.d_model)
+        longest = longest_target(config.max_length + 1)  # the end mark is a token
+        self._positions = positional_encoding(longest, config.d_model)
 
     def count_params(self) -> int:
         return sum(array.size for array in self._weights.values())
@@ -151,20 +153,35 @@ def load_plain(folder: Path) -> tuple[PlainTransformer, Tokenizer, str]:
     return network, tokenizer, found
 
 
+class NotLoadedError(LookupError):
+    """Only the loaded network can answer this."""
+
+
 class PlainNetwork:
-    """``produce`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads."""
+    """``produce`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads.
+
+    It has no step-by-step decoding. Where drafts do not settle soon, which takes nonsense or many errors close together,
+    ``produce`` raises NotLoadedError: going on could take half a minute.
+    """
 
     def __init__(self, network: PlainTransformer, space_id: int):
         self.network, self.space_id = network, space_id
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids the most probable token at each place; see ``CompiledNetwork.produce``."""
-        return [settle(_Reading(self.network, source), [source], self.space_id)[0] for source in sources]
+        return [
+            settle(_Reading(self.network, source), [source], self.space_id, _give_up, most=PASSES)[0]
+            for source in sources
+        ]
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """What ``drafting.read_off`` tells of one pass over one sentence."""
         looked = _Reading(self.network, source).look([target])
         return read_off(looked.row(0, source, list(target)))
+
+
+def _give_up(sources: Sequence[Sequence[int]]) -> NoReturn:
+    raise NotLoadedError(f"{len(sources)} sentences need step-by-step decoding")
 
 
 class _Reading:

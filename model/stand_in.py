@@ -6,17 +6,16 @@ from typing import NoReturn
 from model.config import TransformerConfig
 from model.corrector import Corrector
 from model.folder import load_confidence, model_name, read_config
-from model.plain import load_plain
+from model.plain import NotLoadedError, load_plain
 
 LONGEST = 200  # characters of a text: more would hold up the other pages of this process
 
 
-class NotLoadedError(LookupError):
-    """Only the loaded network can answer this."""
-
-
 class StandIn(Corrector):
-    """The same answers as the folder's Corrector to texts of up to LONGEST characters, and nothing else."""
+    """The same answers as the folder's Corrector to texts of up to LONGEST characters, and nothing else.
+
+    ``correct`` raises NotLoadedError for the few that need step-by-step decoding.
+    """
 
     def answers(self, text: str) -> bool:
         """Whether ``correct`` may be asked about this text."""

@@ -22,8 +22,9 @@ from model.corrector import DEFAULT_MODEL
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
 from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.interventions import Head
+from model.plain import NotLoadedError
 from model.projections import Projections
-from model.stand_in import NotLoadedError, StandIn, open_stand_in
+from model.stand_in import StandIn, open_stand_in
 from ui import turns
 from ui.loading import StillLoading
 

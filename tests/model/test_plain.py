@@ -10,8 +10,8 @@ import pytest
 from model import Corrector, ModelFolderError
 from model.config import Seq2SeqConfig
 from model.folder import ASSETS, WEIGHTS_FILE, build_network, read_config, read_weights, save_model_folder
-from model.plain import PlainTransformer, load_plain
-from model.stand_in import LONGEST, NotLoadedError, open_stand_in
+from model.plain import NotLoadedError, PlainTransformer, load_plain
+from model.stand_in import LONGEST, open_stand_in
 from model.trace import AttentionTrace
 
 EXAMPLES = [example["text"] for example in json.loads((ASSETS / "examples.json").read_text("utf-8"))]
@@ -74,6 +74,12 @@ def test_only_the_loaded_network_answers_anything_else(tiny_folder):
     assert not stand_in.answers("가" * (LONGEST + 1))
     with pytest.raises(NotLoadedError, match="projections"):
         stand_in.ask("projections", "가", "가", 0)
+
+
+def test_what_needs_step_by_step_decoding_is_left_to_the_network(tiny_folder, monkeypatch):
+    monkeypatch.setattr("model.plain.PASSES", 0)
+    with pytest.raises(NotLoadedError, match="step-by-step"):
+        open_stand_in(tiny_folder).correct("오래 씂 수")
 
 
 def test_another_kind_of_network_has_no_stand_in(tmp_path, tiny_tokenizer):

@@ -61,10 +61,15 @@ def waiting(correctors, monkeypatch):
 
 
 class FakeStandIn(FakeCorrector):
-    """Answers all texts but a long one, and nothing else."""
+    """Answers all texts but a long one and a hard one, and nothing else."""
 
     def answers(self, text: str) -> bool:
         return len(text) < 100
+
+    def correct(self, text: str):
+        if "뷁" in text:
+            raise loaders.NotLoadedError("step-by-step decoding")
+        return super().correct(text)
 
     def ask(self, kind, *_):
         raise loaders.NotLoadedError(kind)
@@ -100,16 +105,17 @@ def test_what_is_typed_before_the_model_is_ready_is_corrected_at_once(open_app, 
     assert words(app) == [("고갱이", "고객이")]
 
 
-def test_a_text_that_the_stand_in_does_not_answer_waits(open_app, waiting, stand_in):
-    long = ". ".join([OTHER, *["그리고"] * 30])
-    app = open_app(sentence=long)
+@pytest.mark.parametrize("text", [". ".join([OTHER, *["그리고"] * 30]), OTHER + " 뷁"])
+def test_a_text_that_the_stand_in_does_not_answer_waits(open_app, waiting, stand_in, text):
+    app = open_app(sentence=text)
+    assert not app.exception
     assert len(progress(app)) == 1
     assert not figures(app)
     waiting.stage = "ready"
     app.run()
     assert not progress(app)
     assert words(app) == [("고갱이", "고객이")]
-    assert app.session_state["view"]["sentence"] == long
+    assert app.session_state["view"]["sentence"] == text
 
 
 def test_a_view_that_needs_the_network_waits_for_it_and_that_is_said_once(open_app, waiting, stand_in):

@@ -35,9 +35,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def running(*command: str, **settings) -> Iterator[subprocess.Popen]:
+def running(*command: str, cwd: Path = ROOT, **settings) -> Iterator[subprocess.Popen]:
     """A process that ends with the block."""
-    process = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.DEVNULL, **settings)
+    process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, **settings)
     try:
         yield process
     finally:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import click
 import numpy as np
-from failover import PATIENCE, free_port
+from failover import PATIENCE, free_port, running, wait_for
 from idle import wait_until_idle
 from visitor import Visitor, wait_for_the_network
 
@@ -33,8 +33,10 @@ def started(folder: Path, stack: ExitStack) -> str:
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     command += ["--server.address", "127.0.0.1", "--server.headless", "true"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    stack.callback(subprocess.Popen(command, cwd=folder, **quiet).terminate)
-    return f"http://127.0.0.1:{port}"
+    stack.enter_context(running(*command, cwd=folder, **quiet))
+    address = f"http://127.0.0.1:{port}"
+    wait_for(address)
+    return address
 
 
 async def come(address: str) -> Visitor:

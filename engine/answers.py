@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields, is_dataclass
 import numpy as np
 
 from model.changes import Change
-from model.corrector import Correction, SentenceCorrection
+from model.correction import Correction, SentenceCorrection
 from model.trace import AttentionTrace
 
 TRACE_BYTES = 4 * 2**20  # of the traces that travel with one correction; others are fetched when asked for

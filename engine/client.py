@@ -23,7 +23,7 @@ from engine.shared import find_worker
 from engine.traced import VARIABLE, TracedConfig
 from engine.versions import LIVE, ModelKey, version_on_disk
 from model.config import NetworkConfig
-from model.corrector import Correction
+from model.correction import Correction
 from model.folder import (
     VOCABULARY_FILE,
     ModelFolderError,

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from engine.errors import OwnModelError
 from model.changes import find_rewriting
-from model.corrector import Correction, SentenceCorrection
+from model.correction import Correction, SentenceCorrection
 from model.sentences import split_sentences
 from model.tokenizer import normalise
 from model.trace import AttentionTrace, TraceError

@@ -7,7 +7,8 @@ TensorFlow; ``Corrector.load`` does, which takes seconds.
 import os
 
 from model.changes import Change
-from model.corrector import Correction, Corrector, SentenceCorrection
+from model.correction import Correction, SentenceCorrection
+from model.corrector import Corrector
 from model.folder import ModelFolderError
 from model.interventions import Intervention
 from model.strict_npz import TraceError

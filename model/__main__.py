@@ -10,7 +10,8 @@ from pathlib import Path
 import click
 
 from model.changes import Change
-from model.corrector import DEFAULT_MODEL, Correction, Corrector
+from model.correction import Correction
+from model.corrector import DEFAULT_MODEL, Corrector
 from model.folder import ASSETS, ModelFolderError, find_model_folder, list_models
 from model.quiet import hide_log_lines
 from model.tables.command import correct_table

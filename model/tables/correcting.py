@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from model.analysis.kinds import KINDS, kind_of
-from model.corrector import Correction
+from model.correction import Correction
 from model.tables.reading import Row
 
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch

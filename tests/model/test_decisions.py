@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from model.changes import apply_changes, find_changes
-from model.corrector import KEPT_TRACES, Correction, SentenceCorrection
+from model.correction import KEPT_TRACES, Correction, SentenceCorrection
 
 # Source, target, and the confidence of each change.
 SENTENCES = (

@@ -10,7 +10,7 @@ from openpyxl import Workbook, load_workbook
 
 from model.__main__ import main
 from model.changes import find_changes
-from model.corrector import Correction, SentenceCorrection
+from model.correction import Correction, SentenceCorrection
 from model.tables import Counts, Row, TableError, correct_rows, count_rows, read_rows
 from model.tables.reading import LONGEST, UNPACKED
 from model.tables.resuming import Job, PartialResult

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from model.folder import ASSETS, list_models, load_confidence, load_model_folder, snapshot_steps
+from model.stand_in import open_stand_in
 
 MODELS = [entry.name for entry in list_models(ASSETS)]
 MEGABYTE = 1_000_000
@@ -59,3 +60,37 @@ def test_the_table_of_words_is_small():
     folder = ASSETS / "transformer"
     assert (folder / "words.txt.gz").stat().st_size < 2 * MEGABYTE
     assert 10_000 < len(load_confidence(folder).words.counts) < 500_000
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    """The network that visitors meet, without TensorFlow."""
+    return open_stand_in(ASSETS / "transformer")
+
+
+@pytest.mark.parametrize(
+    "typed, corrected",
+    [
+        ("고갱니믈 만났다.", "고객님을 만났다."),
+        ("그러면 안되요.", "그러면 안 돼요."),
+        ("친구와 가치 밥을 머거요.", "친구와 같이 밥을 먹어요."),
+        ("나 지금 가고있어", "나 지금 가고 있어"),
+    ],
+)
+def test_what_is_promised_is_corrected(shipped, typed, corrected):
+    assert shipped.correct(typed).text == corrected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "응우옌 티 란",
+        "제 친구 응우옌 티 란 씨는 베트남 사람입니다.",
+        "친구의 가치를 알아요.",
+        "너무 좋아요ㅋㅋㅋ",
+        "ㅇㅇ 안녕 ㅠㅠ",
+        "3시 30분에 KTX를 타요 🙂",
+    ],
+)
+def test_what_is_right_stays(shipped, text):
+    assert shipped.correct(text).text == text

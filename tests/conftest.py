@@ -1,7 +1,6 @@
 """What the tests of several rooms share: one tiny network with seeded weights, never a trained one."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,13 +17,19 @@ TINY_CHARACTERS = sorted({*"0123456789abcok", *WRITABLE})
 SEED, END_BIAS = 2, 4.0
 
 
-def pytest_collection_modifyitems(items):
-    """In several processes (``pytest -n 2 --dist loadgroup``) the tests of a file stay together, and so do all that
-    need the browser: they share one server."""
-    browser = Path(__file__).parent / "browser"
-    for item in items:
-        group = "browser" if item.path.is_relative_to(browser) else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """In several processes (``pytest -n 2``) the tests of a file stay together and make its fixtures once; so do all that need
+    the browser, since they share one server. These take longest, so they begin first: the order is that of the folders."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "browser" if nodeid.startswith("tests/browser/") else super()._split_scope(nodeid)
+
+    return Scheduling(config, log)
 
 
 @pytest.fixture(scope="session")

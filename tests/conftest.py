@@ -21,6 +21,7 @@ SEED, END_BIAS = 2, 4.0
 def pytest_xdist_make_scheduler(config, log):
     """In several processes (``pytest -n 2``) the tests of a file stay together and make its fixtures once; so do all that need
     the browser, since they share one server. These take longest, so they begin first: the order is that of the folders."""
+    # `--dist loadgroup` cannot say this: xdist 3.8 writes the group into item._nodeid, which pytest 9.2 does not read.
     from xdist.scheduler import LoadFileScheduling
 
     config.option.loadscopereorder = False

@@ -4,7 +4,7 @@
     python benchmarks/hostile.py --through command
     python benchmarks/hostile.py --through page --address http://127.0.0.1:8501
 
-Through the library all texts are corrected, many together. Then some, of each kind equally many, are corrected alone and compared with an
+Through the library all texts are corrected, many together. Then some, of each kind equally many, are corrected alone and compared with
 ordinary texts of about their length, full of errors, in processor time, which other work on the machine changes little. Ends with 1
 where a text raised something or lost a protected character, and where one took more than five times as long as the median of the ordinary ones, all
 times being the best of three. Through the command line there has to be one line for each line and no traceback; through the page

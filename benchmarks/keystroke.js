@@ -11,7 +11,7 @@ window.watch = (() => {
   const Original = window.WebSocket;
   window.WebSocket = class extends Original {
     send(data) {
-      if (key && !sent) sent = performance.now();
+      if (key && !written) sent = performance.now(); // the last time counts: before it the page tells what the network may read ahead
       super.send(data);
     }
   };

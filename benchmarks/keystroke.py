@@ -105,7 +105,7 @@ def type_key(page: Page, wire: Wire, character: str) -> Update:
     for came, data in wire.messages:
         message = ForwardMsg.FromString(data)
         kind = message.WhichOneof("type")
-        runs += kind == "new_session"
+        runs += kind == "new_session" and not message.metadata.run.fragment_ids
         element = message.delta.new_element if kind == "delta" else None
         if (
             element

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any, Self
 
 import numpy as np
@@ -59,6 +60,7 @@ class Engine:
         self._lines, self._patience = list(lines), patience
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
+        self._ahead = Lock()  # held while a question is asked ahead
         self.while_waiting: Callable[[], AbstractContextManager] = (
             nullcontext  # around each wait for an answer
         )
@@ -136,6 +138,21 @@ class Engine:
             return known
         with self.while_waiting():
             return self._cache(kind).get((key, arguments), lambda: self._ask((key, kind, arguments)))
+
+    def ask_ahead(self, key: ModelKey, kind: str, *arguments: Hashable) -> None:
+        """Begin to ask what somebody may ask soon, and return at once. Does nothing while another such question is under
+        way. What goes wrong is told to who asks in earnest."""
+        if not self._ahead.acquire(blocking=False):
+            return
+
+        def ask() -> None:
+            try:
+                with suppress(Exception):
+                    self.ask(key, kind, *arguments)
+            finally:
+                self._ahead.release()
+
+        Thread(target=ask, daemon=True).start()
 
     def known(self, key: ModelKey, kind: str, *arguments: Hashable) -> Any | None:
         """What ``ask`` would return from memory; None where it would have to ask. Asks nothing, waits for nothing."""
@@ -246,6 +263,10 @@ class EngineCorrector:
         packed: PackedCorrection = self.ask(CORRECT, text)
         return unpack(packed, self.trace)
 
+    def correct_ahead(self, text: str) -> None:
+        """Have ``text`` corrected because it may be asked for soon; see ``Engine.ask_ahead``."""
+        self._engine.ask_ahead(self.key, CORRECT, text)
+
     def trace(self, source: str, target: str) -> AttentionTrace:
         """What the network looks at while it turns one sentence into ``target``.
 
@@ -273,6 +294,9 @@ class OwnCorrector(EngineCorrector):
         self.name, self._engine = name, engine
         self.key = model_key(name)
         self.fingerprint = self.key.fingerprint
+
+    def correct_ahead(self, text: str) -> None:
+        """Nothing: such a model may take long for a text, and the one that counts would wait for it."""
 
     @cached_property
     def config(self) -> TracedConfig:

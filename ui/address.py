@@ -93,13 +93,13 @@ def get(name: str) -> str:
 def put(name: str, value: str) -> None:
     """Change the setting ``name``. Raises KeyError for a name that is not in DEFAULTS.
 
-    In a run that only asks how far a model is (``ui/loading.py``) nothing changes: nobody decided anything. The
-    browser says with each question where its controls stand, and where the session has just moved one of them and
-    the browser has not heard of it, the old place looks like a choice.
+    In a run that only asks how far a model is (``ui/loading.py``), or lets it read ahead (``ui/ahead.py``), nothing
+    changes: nobody decided anything. The browser says with each question where its controls stand, and where the
+    session has just moved one of them and the browser has not heard of it, the old place looks like a choice.
     """
     if name not in DEFAULTS:
         raise KeyError(f"no setting {name!r}, there are {sorted(DEFAULTS)}")
-    if not _asks_for_news():
+    if not _runs_a_part():
         _view()[name] = value
 
 
@@ -187,8 +187,8 @@ def note_choice() -> None:
     st.session_state[_CHOSEN_TEXTS] = st.session_state.get(_CHOSEN_TEXTS, 0) + 1
 
 
-def _asks_for_news() -> bool:
-    """Whether this run is one of a fragment, of which the app has no other."""
+def _runs_a_part() -> bool:
+    """Whether this run is one of a fragment, in which nobody decides anything."""
     context = get_script_run_ctx(suppress_warning=True)
     return bool(context and context.fragment_ids_this_run)
 

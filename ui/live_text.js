@@ -1,4 +1,5 @@
 const PAUSE = 200; // milliseconds without typing after which the text is sent
+const AHEAD = 100; // milliseconds without typing after which the network may read the text already (ahead.py)
 const PATIENCE = 3000; // milliseconds after which it is said that the server has not got to it yet
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -28,6 +29,7 @@ export default function ({ data, parentElement, setStateValue }) {
   grow(area);
   const send = () => {
     clearTimeout(area.pending);
+    clearTimeout(area.ahead);
     if (area.value === area.sent) return;
     setStateValue("text", (area.sent = area.value));
     area.waiting ??= setTimeout(() => (status.textContent = data.waiting), PATIENCE);
@@ -36,6 +38,8 @@ export default function ({ data, parentElement, setStateValue }) {
   area.oninput = () => {
     grow(area);
     clearTimeout(area.pending);
+    clearTimeout(area.ahead);
+    area.ahead = setTimeout(() => window.askAhead?.(area.value), AHEAD);
     area.pending = setTimeout(send, PAUSE);
   };
   area.onblur = send;

@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from ui import address, controls, examples, header, loaders, models, notices, turns
+from ui import address, ahead, controls, examples, header, loaders, models, notices, turns
 from ui.lens import Lens
 from ui.live_text import live_text, replace
 from ui.proposals import Decisions, show_correction
@@ -39,6 +39,8 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
             models.choose()
             if corrector is not None:
                 models.choose_confidence(corrector)
+    if corrector is not None and not isinstance(corrector, loaders.StandIn):
+        ahead.listen(corrector)
 
 
 def write_and_look(

@@ -65,10 +65,14 @@ class Turns:
 
         ``look`` is called now and then meanwhile; where it raises, the place is not held any more.
         """
-        with self._lock:
-            alone = not (self._texts or self._pictures)
-        if not alone and self._give():
+        if not self.nobody_waits and self._give():
             self._take(self._pictures, since, look)
+
+    @property
+    def nobody_waits(self) -> bool:
+        """Whether no page waits for a place; another one may have it."""
+        with self._lock:
+            return not (self._texts or self._pictures)
 
     def _take(self, queue: list[_Place], since: float, look: Callable[[], object] | None = None) -> None:
         with self._lock:

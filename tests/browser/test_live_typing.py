@@ -89,6 +89,17 @@ def test_typing_goes_on_in_an_example_while_the_server_answers_late(open_page):
     assert area.evaluate(CURSOR) == [2, 2]
 
 
+def test_the_network_reads_ahead_what_is_sent_after_the_pause(open_page):
+    late = LateAnswers()
+    page = open_page(late=late)
+    late.asked.clear()
+    text_area(page).press("End")
+    page.keyboard.type("가")
+    expect_settings(page, sentence=f"{examples.load()[0].text}가")
+    ahead, whole = (each.rerun_script for each in late.asked)  # one run each, the first of a part of the page
+    assert (bool(ahead.fragment_id), bool(whole.fragment_id)) == (True, False)
+
+
 def test_who_waits_long_is_told_and_nothing_moves(open_page):
     late = LateAnswers()
     page = open_page(late=late)

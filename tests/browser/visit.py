@@ -7,6 +7,7 @@ from urllib.parse import parse_qs, urlparse
 import numpy as np
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 PATIENCE = 120_000  # milliseconds; the first page waits for TensorFlow, on a busy machine for long
@@ -59,12 +60,13 @@ class LateAnswers:
     """Stands between a page and the server; what the server says waits from ``hold`` to ``release``."""
 
     def __init__(self):
+        self.asked: list[BackMsg] = []  # all that the page has said
         self._held: list | None = None
 
     def stand_between(self, page: WebSocketRoute) -> None:
-        self._page, server = page, page.connect_to_server()
-        page.on_message(server.send)
-        server.on_message(self._answer)
+        self._page, self._server = page, page.connect_to_server()
+        page.on_message(self._ask)
+        self._server.on_message(self._answer)
 
     def hold(self) -> None:
         self._held = []
@@ -78,6 +80,10 @@ class LateAnswers:
         while self._held:  # more may arrive meanwhile, and has to stay behind
             self._page.send(self._held.pop(0))
         self._held = None
+
+    def _ask(self, message: bytes) -> None:
+        self.asked.append(BackMsg.FromString(message))
+        self._server.send(message)
 
     def _answer(self, message: str | bytes) -> None:
         if self._held is None:

@@ -131,6 +131,38 @@ def test_answers_are_kept_read_only(model):
         trace.cross_attention[:] = 0
 
 
+def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, monkeypatch):
+    engine, asked, may_answer = model._engine, [], threading.Event()
+    answer = engine._ask
+
+    def slow(question):
+        asked.append(question[-1])
+        may_answer.wait(60)
+        return answer(question)
+
+    monkeypatch.setattr(engine, "_ask", slow)
+    model.correct_ahead(TEXTS[0])
+    model.correct_ahead("가나")  # too early: nobody is told, nothing is asked
+    may_answer.set()
+    assert model.correct(TEXTS[0]).text == model.correct(TEXTS[0]).text
+    assert asked == [(TEXTS[0],)]
+    with engine._ahead:  # the first is over
+        pass
+    model.correct_ahead("가나")
+    with engine._ahead:
+        pass
+    assert model.known("correct", "가나") is not None
+
+
+def test_what_goes_wrong_with_a_question_asked_ahead_is_told_to_who_asks_in_earnest(model):
+    engine = model._engine
+    engine.ask_ahead(model.key, "oracle", "가")
+    with engine._ahead:
+        pass
+    with pytest.raises(EngineError, match="'oracle'"):
+        model.ask("oracle", "가")
+
+
 def test_many_visitors_at_once_get_their_own_answers(model, tiny_corrector):
     texts = [f"{a}{b} 가나다 {a}" for a in "전오래쓸수있" for b in "는게필요해요"]
     expected = {text: tiny_corrector.correct(text).text for text in texts}

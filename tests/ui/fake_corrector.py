@@ -94,12 +94,16 @@ class FakeCorrector:
     def __init__(self, fingerprint: str = "fake", trace=random_trace):
         self.fingerprint, self.trace = fingerprint, trace
         self.asked = set()  # the texts that were to be corrected; the engine keeps its answers
+        self.asked_ahead = []
 
     def correct(self, text: str) -> Correction:
         self.asked.add(text)
         text = unicodedata.normalize("NFC", text)
         pieces = [piece for piece in text.strip().replace(". ", ".\n").split("\n") if piece.strip()]
         return Correction(text, tuple(self._sentence(text.index(piece), piece) for piece in pieces))
+
+    def correct_ahead(self, text: str) -> None:
+        self.asked_ahead.append(text)
 
     def ask(self, kind: str, *arguments):
         return QUESTIONS[kind](self, *arguments)

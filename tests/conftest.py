@@ -108,3 +108,17 @@ def tiny_corrector(tiny_folder):
     from model import Corrector
 
     return Corrector.load(tiny_folder)
+
+
+@pytest.fixture(scope="session")
+def load_tiny(tiny_corrector):
+    """``Corrector.load`` of a folder with the weights of ``tiny_folder``. The graphs are those of ``tiny_corrector``: making them takes
+    seconds each time."""
+    from model import Corrector
+
+    def load(folder, **options):
+        corrector = Corrector.load(folder, **options)
+        corrector._network = tiny_corrector._network
+        return corrector
+
+    return load

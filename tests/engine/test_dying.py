@@ -16,7 +16,9 @@ import pytest
 from engine import Engine, EngineDiedError
 from engine.line import Line
 from engine.process import Orders, WorkerProcess
+from tests.own_model import RIGHT, WRONG
 
+SPELLER = "tests.own_model:Speller"  # without TensorFlow, which takes seconds to start
 ROOT = Path(__file__).parents[2]
 SECONDS = 60
 
@@ -44,17 +46,16 @@ def under_way(engine: Engine) -> None:
         os.sched_yield()
 
 
-def test_a_worker_killed_in_the_middle_of_a_question(tiny_folder, tiny_corrector):
-    text = "손니미 완는데 방이 업쓰며"
-    with Engine.start([tiny_folder], ahead=False) as engine, ThreadPoolExecutor(1) as pool:
-        model = engine.open(tiny_folder)
-        assert model.correct("가나").source == "가나"
+def test_a_worker_killed_in_the_middle_of_a_question():
+    with Engine.start([SPELLER]) as engine, ThreadPoolExecutor(1) as pool:
+        model = engine.open(SPELLER)
+        assert model.correct(RIGHT).text == RIGHT
         pid = next_worker(engine)
         os.kill(pid, signal.SIGSTOP)  # it has the question and does not answer
-        asked = pool.submit(model.correct, text)
+        asked = pool.submit(model.correct, WRONG)
         under_way(engine)
         os.kill(pid, signal.SIGKILL)
-        assert asked.result(SECONDS) == tiny_corrector.correct(text)
+        assert asked.result(SECONDS).text == RIGHT
         assert next_worker(engine) != pid
 
 
@@ -72,15 +73,15 @@ os._exit(1)
 """
 
 
-def test_a_question_that_kills_two_workers_gets_an_error_with_a_name(tiny_folder):
+def test_a_question_that_kills_two_workers_gets_an_error_with_a_name():
     orders = Orders((), 1, 1, ahead=False)
     mortal = partial(WorkerProcess, orders, command=[sys.executable, "-c", MORTAL])
     starts = iter([mortal, mortal, partial(WorkerProcess, orders)])
     with Engine([Line(lambda: next(starts)())]) as engine:
-        model = engine.open(tiny_folder)
+        model = engine.open(SPELLER)
         with pytest.raises(EngineDiedError, match="twice"):
-            model.correct("가나")
-        assert model.correct("가나").source == "가나"
+            model.correct(WRONG)
+        assert model.correct(WRONG).text == RIGHT
 
 
 def test_a_worker_that_cannot_be_started_is_named():

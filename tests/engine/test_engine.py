@@ -28,6 +28,7 @@ TEXTS = (
     "ok 🙂",
     "\udcff 가",
 )
+SPELLER = "tests.own_model:Speller"  # of somebody else's, without TensorFlow, which takes seconds to start
 RIGHT = "전 오래 쓸 수 있는 게 필요해요."  # of the first
 
 
@@ -242,10 +243,10 @@ def test_the_page_loads_no_network_library(tiny_folder):
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
 
 
-def test_nothing_is_left_after_closing(tiny_folder):
+def test_nothing_is_left_after_closing():
     before = set(threading.enumerate())
-    engine = Engine.start([tiny_folder], workers=2, ahead=False)
-    model = engine.open(tiny_folder)
+    engine = Engine.start([SPELLER], workers=2)
+    model = engine.open(SPELLER)
     assert model.correct("가나").source == "가나"
     engine.close()
     assert set(threading.enumerate()) <= before
@@ -253,9 +254,9 @@ def test_nothing_is_left_after_closing(tiny_folder):
         model.correct("다라")
 
 
-def test_an_answer_that_does_not_come_in_time(tiny_folder):
-    with Engine.start([tiny_folder], patience=0.0) as engine, pytest.raises(EngineSlowError):
-        engine.open(tiny_folder).correct("가나")
+def test_an_answer_that_does_not_come_in_time():
+    with Engine.start([SPELLER], patience=0.0) as engine, pytest.raises(EngineSlowError):
+        engine.open(SPELLER).correct("가나")
 
 
 @pytest.mark.parametrize("wanted", ["0", "-1", "two", "1.5"])

@@ -101,8 +101,10 @@ def test_a_threshold_is_moved_without_asking_the_network_again(tiny_corrector, t
         corrections[0].with_minimum_confidence(1.5)
 
 
-def test_a_corrector_that_must_be_certain_changes_nothing(tiny_folder, tiny_corrector, corrections):
-    certain = Corrector.load(tiny_folder, minimum_confidence=1.0)
+def test_a_corrector_that_must_be_certain_changes_nothing(
+    tiny_folder, tiny_corrector, load_tiny, corrections
+):
+    certain = load_tiny(tiny_folder, minimum_confidence=1.0)
     assert [correction.text for correction in certain.correct_batch(TEXTS)] == TEXTS
     assert certain.minimum_confidence == 1.0
     assert any(correction.changes for correction in corrections)

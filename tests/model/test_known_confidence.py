@@ -85,9 +85,9 @@ def test_a_folder_keeps_it(folder):
     assert load_confidence(folder).words.counts == WORDS.counts
 
 
-def test_a_corrector_weighs_with_it(folder, tiny_corrector):
+def test_a_corrector_weighs_with_it(folder, tiny_corrector, load_tiny):
     text = "손니미 왔는데 방이 없으면"
-    alone, known = tiny_corrector.correct(text), Corrector.load(folder).correct(text)
+    alone, known = tiny_corrector.correct(text), load_tiny(folder).correct(text)
     assert alone.proposed == known.proposed != ()
     for one, other in zip(alone.proposed, known.proposed, strict=True):
         assert one.known_confidence is None and one.confidence == one.network_confidence

@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from model.confidence import Confidence, Features
-from model.corrector import Corrector
 from model.folder import load_confidence
 from model.words import Words
 from training.__main__ import main
@@ -105,7 +104,7 @@ def files(tmp_path):
     return pairs, known
 
 
-def test_the_command_puts_it_beside_the_weights(tiny_folder, tmp_path, files, monkeypatch):
+def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path, files, monkeypatch):
     folder = tmp_path / "model"
     shutil.copytree(tiny_folder, folder)
     # What such a network writes is never right; every other change counts as right here.
@@ -125,7 +124,7 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, tmp_path, files, mo
     assert done.exit_code == 0, done.output
     assert "by the network alone" in done.output and "with words" in done.output
     assert load_confidence(folder).words.counts == {"오래": 2, "쓸": 2, "수": 2, "있는": 2}
-    (change, *_) = Corrector.load(folder).correct("손니미 왔는데 방이 없으면").proposed
+    (change, *_) = load_tiny(folder).correct("손니미 왔는데 방이 없으면").proposed
     assert 0 < change.known_confidence < 1
 
 

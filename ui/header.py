@@ -32,7 +32,7 @@ def show(page: str) -> None:
 def begin(page: str, *, heading: str | None = None) -> bool:
     """The left part of the line: the other pages, and the product's name; ``heading`` instead of it, where a page has
     no other one. Returns whether the run before this one showed the same page."""
-    markup.style()
+    markup.style(controls.theme())
     plot.prepare()
     if controls.is_on("lecture"):
         markup.lecture_style()

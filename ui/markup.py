@@ -16,9 +16,11 @@ _STYLE = Path(__file__).with_name("style.css")
 _LECTURE_STYLE = Path(__file__).with_name("lecture.css")
 
 
-def style() -> None:
-    """The page's few own rules of style."""
+def style(theme: str) -> None:
+    """The page's few own rules of style; ``theme`` is "light" or "dark"."""
     st.html(_STYLE)
+    # Streamlit says it of the page alone; what opens over it (a popover, a menu) lies outside and would use light colours.
+    st.html(f"<style>:root {{color-scheme: {theme}}}</style>")
 
 
 def lecture_style() -> None:

@@ -43,6 +43,7 @@ NO_FAULTS = {"axe": [], "wider than the window": [0, 0]}
 def test_every_page_is_for_everyone_in_its_language_and_asks_nobody_else(open_page, colour, width, language):
     page = open_page(f"?lang={language}", colour=colour, width=width)
     expect(page.locator("html")).to_have_attribute("lang", language)
+    expect(page.locator("html")).to_have_css("color-scheme", colour)  # for what opens over the page
     assert faults(page) == NO_FAULTS, "the first page"
     for popover in ("settings", "view_options", "taking"):
         toggle(page, popover)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.cell_overlay import legend_entry
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
@@ -20,6 +21,7 @@ REQUIRED_COLUMNS = ("step", "loss", "learning_rate")
 _PANEL_HEIGHT = 200
 _HEAD, _FOOT = TITLE_HEIGHT + 8, 50
 _SPACE_BETWEEN = 0.08
+_COOLED = 0.1  # share of the highest rate that is left at the end of a cooling, at most
 
 
 def history_curves(
@@ -32,6 +34,7 @@ def history_curves(
     loss_title: str = "Loss",
     score_title: str = "Development score",
     learning_rate_title: str | None = "Learning rate",
+    cooling_name: str | None = None,
     panel_height: float = _PANEL_HEIGHT,
     theme: str = "light",
 ) -> go.Figure:
@@ -47,6 +50,7 @@ def history_curves(
             column whose name starts with ``dev`` and ends with ``loss``.
         scores: columns to draw as development scores; by default all others that start with ``dev``.
         learning_rate_title: None leaves the learning rate out.
+        cooling_name: legend text of the bands behind all panels that mark each of ``coolings``; None marks none.
         panel_height: pixels of each panel.
 
     Raises ValueError for a missing column, naming those received, and for an unknown theme.
@@ -54,7 +58,24 @@ def history_curves(
     titles = (loss_title, score_title, learning_rate_title)
     panels = _info(frame, losses, scores, titles)
     layout = _layout(panels, title, step_title, panel_height, theme)
-    return go.Figure(_traces(panels, step_title, theme), layout)
+    traces = _traces(panels, step_title, theme)
+    if cooling_name and not frame.empty and (bands := coolings(frame["learning_rate"].to_numpy())):
+        steps, colours = frame["step"].to_numpy(), palette(theme)
+        traces.append(legend_entry(cooling_name, colours.grid, colours.hatch))
+        layout.shapes = [_band(steps[first], steps[last], colours.grid) for first, last in bands]
+    return go.Figure(traces, layout)
+
+
+def coolings(rates: np.ndarray) -> list[tuple[int, int]]:
+    """Of learning rates (N,) the first and the last index of each stretch in which they come down, without rising in
+    between, to a tenth of its highest rate or less."""
+    rises = np.flatnonzero(np.diff(rates) > 0) + 1
+    found = []
+    for start, end in zip((0, *rises), (*rises, len(rates)), strict=True):
+        stretch = rates[start:end]
+        if len(stretch) and stretch[-1] < _COOLED * stretch[0]:
+            found.append((int(start + np.flatnonzero(stretch == stretch[0])[-1]), int(end - 1)))
+    return found
 
 
 @dataclass(frozen=True)
@@ -134,6 +155,11 @@ def _traces(panels: tuple[_Panel, ...], step_title: str, theme: str) -> list[go.
                 )
             )
     return traces
+
+
+def _band(first: float, last: float, colour: str) -> dict:
+    across = {"type": "rect", "yref": "paper", "y0": 0, "y1": 1, "layer": "below"}
+    return across | {"x0": first, "x1": last, "fillcolor": colour, "line": {"width": 0}}
 
 
 def _layout(

@@ -30,9 +30,9 @@ class Palette:
 
 
 # The sequential scales keep one hue and change only in lightness, steadily, away from the background: zero
-# looks # like nothing, and the order survives every kind of colour blindness and a grey printer.
+# looks like nothing, and the order survives every kind of colour blindness and a grey printer.
 # Lines: the palette of Okabe and Ito (2008), "Color Universal Design"; its black turns pale on a dark
-# ground, its # yellow goes last because it is faint on a light one.
+# ground, its yellow goes last because it is faint on a light one.
 _THEMES = {
     "light": Palette(
         text="#1b2430",

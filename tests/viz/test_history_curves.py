@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from viz import history_curves
+from viz.history import coolings
 
 
 def history() -> pd.DataFrame:
@@ -87,3 +88,29 @@ def test_no_records_give_an_empty_figure_with_its_layout(frame):
 def test_missing_columns_are_named_with_those_received():
     with pytest.raises(ValueError, match=r"\['loss', 'nope'\] too, received \['step', 'learning_rate'\]"):
         history_curves(history()[["step", "learning_rate"]], scores={"nope": "x"})
+
+
+@pytest.mark.parametrize(
+    ("rates", "found"),
+    [
+        ([1, 2, 2, 1, 0.1], [(2, 4)]),  # from the last step at the full rate
+        ([1, 2, 1, 0.3], []),  # it did not come down to a tenth
+        ([2, 1, 0, 1, 1, 0], [(0, 2), (4, 5)]),
+        ([1, 0, 0, 2, 2], [(0, 2)]),
+        ([3], []),
+        ([], []),
+    ],
+)
+def test_a_rate_that_comes_down_to_nothing_is_a_cooling(rates, found):
+    assert coolings(np.array(rates, float)) == found
+
+
+def test_coolings_are_marked_behind_every_panel_and_named_once():
+    cooled = history().assign(learning_rate=[1e-3, 1e-3, 5e-4, 1e-6])
+    figure = history_curves(cooled, cooling_name="식힘")
+    (band,) = figure.layout.shapes
+    assert (band.x0, band.x1, band.yref, band.y0, band.y1, band.layer) == (200, 400, "paper", 0, 1, "below")
+    assert [trace.name for trace in figure.data if trace.showlegend].count("식힘") == 1
+    assert not history_curves(cooled).layout.shapes
+    assert not history_curves(history(), cooling_name="식힘").layout.shapes
+    assert not history_curves(cooled.iloc[:0], cooling_name="식힘").layout.shapes

@@ -81,7 +81,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
     show_roles(found, grown, selection)
     show_texts(found)
     with st.expander(say("explanation")):
-        st.markdown(say("growing_idea"))
+        st.markdown(say("growing_idea", count=len(found)))
 
 
 def show_told(grown) -> None:

@@ -174,6 +174,7 @@ def show_losses(history: pd.DataFrame) -> None:
         step_title=say("history_step"),
         loss_title=say("history_loss"),
         learning_rate_title=None,
+        cooling_name=say("history_cooling"),
         panel_height=LOSS_HEIGHT,
         theme=controls.theme(),
     )

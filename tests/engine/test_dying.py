@@ -40,6 +40,12 @@ def next_worker(engine: Engine, old: int | None = None) -> int:
         return line.endpoint.pid
 
 
+def hold(pid: int) -> None:
+    """Returns once the worker stands still: on a busy machine it answers a question for a while after the signal."""
+    os.kill(pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, pid, os.WSTOPPED)
+
+
 def under_way(engine: Engine) -> None:
     (line,) = engine._lines
     while not line.under_way:  # it counts before it waits, so this lasts as long as a thread's start
@@ -51,7 +57,7 @@ def test_a_worker_killed_in_the_middle_of_a_question():
         model = engine.open(SPELLER)
         assert model.correct(RIGHT).text == RIGHT
         pid = next_worker(engine)
-        os.kill(pid, signal.SIGSTOP)  # it has the question and does not answer
+        hold(pid)  # it gets the question and does not answer
         asked = pool.submit(model.correct, WRONG)
         under_way(engine)
         os.kill(pid, signal.SIGKILL)

@@ -21,7 +21,7 @@ REQUIRED_COLUMNS = ("step", "loss", "learning_rate")
 _PANEL_HEIGHT = 200
 _HEAD, _FOOT = TITLE_HEIGHT + 8, 50
 _SPACE_BETWEEN = 0.08
-_COOLED = 0.1  # share of the highest rate that is left at the end of a cooling, at most
+_COOLED = 0.1  # less than this share of its highest rate is left at the end of a cooling
 
 
 def history_curves(
@@ -68,7 +68,7 @@ def history_curves(
 
 def coolings(rates: np.ndarray) -> list[tuple[int, int]]:
     """Of learning rates (N,) the first and the last index of each stretch in which they come down, without rising in
-    between, to a tenth of its highest rate or less."""
+    between, to less than a tenth of where they began."""
     rises = np.flatnonzero(np.diff(rates) > 0) + 1
     found = []
     for start, end in zip((0, *rises), (*rises, len(rates)), strict=True):

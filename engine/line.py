@@ -5,8 +5,8 @@ import pickle
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from multiprocessing import AuthenticationError
-from multiprocessing.connection import Client, Connection
+from multiprocessing import AuthenticationError, Pipe
+from multiprocessing.connection import Client, Connection, wait
 from threading import Condition, Event, Thread
 from typing import Any, Protocol
 
@@ -49,6 +49,7 @@ class Line:
         self.progress: dict[ModelKey, Progress] = {}
         self.under_way = 0  # questions
         self._closing = Event()
+        self._ended, self._end = Pipe(duplex=False)  # the first can be read once this line is closed
         self._thread = Thread(target=self._watch, name="engine line", daemon=True)
         self._thread.start()
 
@@ -113,6 +114,7 @@ class Line:
     def close(self) -> None:
         """End the worker and everything that belongs to it."""
         self._closing.set()
+        self._end.close()
         with self._state:
             endpoint = self._endpoint
         if endpoint is not None:
@@ -157,6 +159,7 @@ class Line:
                     )
                     self._state.notify_all()
             self._closing.wait(_PAUSES[min(failures, len(_PAUSES) - 1)])
+        self._ended.close()
         with self._state:
             self._state.notify_all()
 
@@ -170,7 +173,8 @@ class Line:
                 with self._state:
                     self._endpoint, self._generation = endpoint, self._generation + 1
                     self._state.notify_all()
-                while not self._closing.is_set():
+                # A worker that is not ours goes on, and may have nothing to tell for hours.
+                while self._ended not in wait([connection, self._ended]):
                     self._told(connection.recv())
         except (*LOST, AuthenticationError, EngineDiedError) as error:
             return str(error) or type(error).__name__

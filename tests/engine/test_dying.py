@@ -79,6 +79,13 @@ os._exit(1)
 """
 
 
+@pytest.fixture
+def soon(monkeypatch):
+    """Where workers end at once, the next start comes at once, too."""
+    monkeypatch.setattr("engine.line._PAUSES", (0.0, 0.0, 0.0, 30.0))
+
+
+@pytest.mark.usefixtures("soon")
 def test_a_question_that_kills_two_workers_gets_an_error_with_a_name():
     orders = Orders((), 1, 1, ahead=False)
     mortal = partial(WorkerProcess, orders, command=[sys.executable, "-c", MORTAL])
@@ -90,6 +97,7 @@ def test_a_question_that_kills_two_workers_gets_an_error_with_a_name():
         assert model.correct(WRONG).text == RIGHT
 
 
+@pytest.mark.usefixtures("soon")
 def test_a_worker_that_cannot_be_started_is_named():
     command = [sys.executable, "-c", "raise SystemExit(3)"]
     orders = Orders((), 1, 1)
@@ -149,18 +157,18 @@ def test_no_worker_outlives_who_started_it(end, tiny_folder):
         assert not os.path.exists(os.path.dirname(address))
 
 
-def test_workers_for_several_processes(tiny_folder, tiny_corrector, tmp_path):
-    command = [sys.executable, "-m", "engine", str(tmp_path / "at"), "--model", str(tiny_folder)]
+def test_workers_for_several_processes(tmp_path):
+    command = [sys.executable, "-m", "engine", str(tmp_path / "at"), "--model", SPELLER]
+    env = {**os.environ, "ATTENTION_MODEL": SPELLER}
     with Engine.connect(tmp_path / "at") as early:  # a page may be there before its workers
-        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, env=env)
         try:
             assert "1 workers" in server.stdout.readline()
             with Engine.connect(tmp_path / "at") as other:
                 for engine in (early, other):
-                    assert engine.open(tiny_folder).correct("가나") == tiny_corrector.correct("가나")
-            assert (
-                early.open(tiny_folder).correct("다라").source == "다라"
-            )  # the other one's end is not the worker's
+                    assert engine.open(SPELLER).correct(WRONG).text == RIGHT
+            # The other one's end is not the worker's.
+            assert early.open(SPELLER).correct("teh").text == "the"
             assert (tmp_path / "at").stat().st_mode & 0o077 == 0
         finally:
             server.send_signal(signal.SIGTERM)

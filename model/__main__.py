@@ -6,12 +6,14 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from queue import Queue
+from threading import Thread
 
 import click
 
 from model.changes import Change
 from model.correction import Correction
-from model.corrector import DEFAULT_MODEL, Corrector
+from model.corrector import BATCH_SENTENCES, DEFAULT_MODEL, KEPT_CHARACTERS, Corrector
 from model.folder import ASSETS, ModelFolderError, find_model_folder, list_models
 from model.quiet import hide_log_lines
 from model.tables.command import correct_table
@@ -61,8 +63,9 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
         stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     corrector = _load(model, minimum_confidence, beam_width)
-    for number, line in enumerate([text] if text is not None else _input_lines(), start=1):
-        correction = corrector.correct(line)
+    batches = [[text]] if text is not None else _waiting(_input_lines())
+    corrections = (each for batch in batches for each in corrector.correct_batch(batch))
+    for number, correction in enumerate(corrections, start=1):
         for sentence in correction.sentences:
             if sentence.too_long:
                 click.echo(
@@ -140,6 +143,32 @@ def _input_lines() -> Iterator[str]:
     # Only "\n" ends a line: whatever else a line holds (form feeds, U+2028), it stays one line.
     for line in sys.stdin:
         yield line.removesuffix("\n")
+
+
+def _waiting(lines: Iterator[str]) -> Iterator[list[str]]:
+    """The lines that came while those before them were answered. So a program that waits for each answer gets it at once,
+    and the lines of a file are corrected many together: at most ``BATCH_SENTENCES``, and no more than ``KEPT_CHARACTERS`` but
+    for the last of them, since beyond that the passes, which hold the attention, are not kept."""
+    come: Queue[str | None] = Queue(2 * BATCH_SENTENCES)
+
+    def read() -> None:
+        try:
+            for line in lines:
+                come.put(line)
+        finally:
+            come.put(None)
+
+    Thread(target=read, daemon=True).start()
+    ended = False
+    while not ended:
+        batch: list[str] = []
+        while not ended and len(batch) < BATCH_SENTENCES and sum(map(len, batch)) < KEPT_CHARACTERS:
+            if batch and come.empty():
+                break
+            line = come.get()
+            ended = line is None
+            batch += [] if line is None else [line]
+        yield batch
 
 
 def _undone(correction: Correction) -> list[Change]:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from model import Corrector
 from model.__main__ import main
+from model.corrector import BATCH_SENTENCES
 from model.trace import ATTENTION_KINDS
 
 ROOT = Path(__file__).parents[2]
@@ -26,11 +27,13 @@ def correct(tiny_corrector, monkeypatch):
     return lambda *arguments, **rest: CliRunner().invoke(main, ["correct", *arguments], **rest)
 
 
-def test_a_pipe_gets_a_line_for_each_line_before_the_input_ends(tiny_folder, tiny_corrector):
+def test_a_pipe_gets_a_line_for_each_line_before_the_input_ends(tiny_folder, tiny_corrector, tmp_path):
     command = [sys.executable, "-m", "model", "correct", "--model", str(tiny_folder)]
-    process = subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
+    errors = tmp_path / "stderr"
+    with open(errors, "wb") as file:
+        process = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=file
+        )
     guard = threading.Timer(PATIENCE, process.kill)
     guard.start()
     try:
@@ -38,6 +41,7 @@ def test_a_pipe_gets_a_line_for_each_line_before_the_input_ends(tiny_folder, tin
             process.stdin.write(f"{line}\n".encode())
             process.stdin.flush()
             assert process.stdout.readline().decode() == f"{tiny_corrector.correct(line).text}\n"
+        assert errors.read_bytes() == b""  # nothing was wrong
         odd = [
             b"\xff\xfe broken \x80",
             b"form\x0cfeed\x0b\x1c\x85",
@@ -58,12 +62,30 @@ def test_a_pipe_gets_a_line_for_each_line_before_the_input_ends(tiny_folder, tin
     assert lines[:5] == odd[:5]
     assert lines[-1] == odd[-1]
     assert process.returncode == 0
+    assert {line.split(":")[0] for line in errors.read_text().splitlines()} <= {"line 9", "line 10"}
 
 
 def test_an_argument_gives_one_line(correct, tiny_corrector):
     result = correct(SENTENCE)
     assert result.exit_code == 0
     assert result.stdout == f"{tiny_corrector.correct(SENTENCE).text}\n"
+
+
+def test_lines_that_wait_are_corrected_together_and_come_out_in_order(correct, tiny_corrector, monkeypatch):
+    lines, together, correct_batch = (
+        [f"{number} 가나다" for number in range(300)],
+        [],
+        tiny_corrector.correct_batch,
+    )
+    expected = [each.text for each in correct_batch(lines)]
+
+    def watched(texts):
+        together.append(len(texts))
+        return correct_batch(texts)
+
+    monkeypatch.setattr(tiny_corrector, "correct_batch", watched)
+    assert correct(input="\n".join(lines)).stdout.splitlines() == expected
+    assert 1 < max(together) <= BATCH_SENTENCES
 
 
 def test_an_argument_that_is_no_utf_8_comes_out_as_it_went_in(correct):
@@ -133,13 +155,6 @@ def test_an_unknown_model_gets_the_names_of_those_there_are(model):
     assert result.stdout == ""
 
 
-def test_standard_error_stays_empty_where_nothing_is_wrong(tiny_folder):
-    command = [sys.executable, "-m", "model", "correct", "--model", str(tiny_folder), SENTENCE]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=True)
-    assert result.stderr == b""
-    assert result.stdout
-
-
 def test_only_log_lines_are_hidden_even_before_a_crash():
     code = r"""
 import os
@@ -162,7 +177,7 @@ def test_what_was_left_undone_is_suggested(tiny_corrector, monkeypatch):
     careful = tiny_corrector.correct(SENTENCE).with_minimum_confidence(1.0)
     assert not careful.changes and careful.proposed
     monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
-    monkeypatch.setattr(tiny_corrector, "correct", lambda text: careful)
+    monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [careful] * len(texts))
     text, *suggestions = CliRunner().invoke(main, ["correct", "--suggest", SENTENCE]).output.splitlines()
     assert text == SENTENCE
     assert len(suggestions) == len(careful.proposed)

@@ -24,7 +24,7 @@ from training.examples import ExampleMaker, ExampleSettings, Item
 from training.judge import Encoded, Judge
 from training.network import keep_freed_memory
 
-LENGTH_STEP = 8  # batches are padded to a multiple of this many tokens
+LENGTH_STEP = 4  # batches are padded to a multiple of this many tokens
 JUDGED_TOKENS = 2048  # of one batch that a judge reads: larger ones outgrow the processor's cache
 
 
@@ -32,7 +32,7 @@ JUDGED_TOKENS = 2048  # of one batch that a judge reads: larger ones outgrow the
 class StreamSettings(ExampleSettings):
     seed: int = 0
     batch_tokens: int = 4096  # source tokens of one batch, padding included
-    pool_sentences: int = 4096
+    pool_sentences: int = 16_384
 
 
 class Position(NamedTuple):

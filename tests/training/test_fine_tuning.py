@@ -3,12 +3,14 @@
 import csv
 import json
 import shutil
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from model.folder import list_models, load_model_folder, snapshot_steps
+from tests.training.steps import eagerly
 from training.__main__ import main
 
 SMALL = ("--d-model=16", "--num-layers=1", "--num-heads=2", "--dff=32")
@@ -16,11 +18,13 @@ SCHEDULE = ("--warmup=5", "--peak=0.003", "--batch-tokens=200", "--history-every
 PAIRS = "src,tgt\n머글 꺼예요.,먹을 거예요.\n됬어요.,됐어요.\n"
 
 
-def train(*arguments):
+def train(*arguments, eager: bool = False):
+    """A few steps run ``eager``: making a graph of a step takes longer than they do."""
     import keras
 
     keras.utils.clear_session()  # as a new process, number the layers from 0
-    return CliRunner().invoke(main, ["train", *map(str, (*SCHEDULE, *arguments))])
+    with eagerly() if eager else nullcontext():
+        return CliRunner().invoke(main, ["train", *map(str, (*SCHEDULE, *arguments))])
 
 
 def rows(folder) -> list[dict[str, str]]:
@@ -88,7 +92,7 @@ def test_history_beyond_the_saved_weights_is_not_continued(base, pairs, tmp_path
     last = rows(stopped / "model")[-1]
     with open(stopped / "model" / "history.csv", "a", newline="", encoding="utf-8") as file:
         csv.DictWriter(file, last).writerow({**last, "step": 70, "pairs": 9999})
-    result = train("--pairs", pairs, "--init", stopped, "--out", out, "--steps=10")
+    result = train("--pairs", pairs, "--init", stopped, "--out", out, "--steps=10", eager=True)
     assert result.exit_code == 0, result.output
     assert [int(row["step"]) for row in rows(out / "model")[-2:]] == [60, 70]
     assert int(rows(out / "model")[-1]["pairs"]) < 9999
@@ -105,7 +109,8 @@ def test_the_shape_comes_from_the_model_one_starts_from(base, pairs, tmp_path):
 
 def test_a_widened_network_begins_with_what_it_was_grown_from(base, pairs, tmp_path):
     out = tmp_path / "wide"
-    result = train("--pairs", pairs, "--init", base, "--out", out, "--steps=1", "--peak=1e-9", "--dff=48")
+    grown = "--init", base, "--steps=1", "--peak=1e-9", "--dff=48"
+    result = train("--pairs", pairs, "--out", out, *grown, eager=True)
     assert result.exit_code == 0, result.output
     (narrow, *_), (wide, *_) = (load_model_folder(folder / "model") for folder in (base, out))
     assert (narrow.config.dff, wide.config.dff) == (32, 48)
@@ -132,7 +137,7 @@ def test_bad_rows_are_named_and_nothing_else_stops(pairs, tmp_path):
     ]
     path.write_text("\n".join(lines), encoding="utf-8")
     out = tmp_path / "run"
-    result = train("--pairs", path, "--out", out, "--steps=3", *SMALL)
+    result = train("--pairs", path, "--out", out, "--steps=3", *SMALL, eager=True)
     assert result.exit_code == 0, result.output
     assert "skipped 4, kept 2 rows" in result.output
     for line in (3, 4, 5, 6):

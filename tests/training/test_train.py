@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +18,14 @@ from click.testing import CliRunner
 
 from model.folder import snapshot_steps
 from model.tokenizer import Tokenizer
+from tests.training.steps import eagerly
 from training.__main__ import main
 from training.noise.pairs import read_mix
 from training.train import DevelopmentSet
 from training.vocabulary import choose_characters
 
 ROOT = Path(__file__).parents[2]
-STEPS = 150
+STEPS = 90
 PATIENCE = 600  # seconds until a silent process counts as hanging, on a busy machine
 OPTIONS = {
     "steps": STEPS,
@@ -39,7 +40,7 @@ OPTIONS = {
     "mix": "typing=30,clean=5",
     "seed": 5,
     "history-every": 1,
-    "dev-every": 50,
+    "dev-every": 30,
 }
 SUBJECTS = ("저는", "우리 형은", "그 친구는", "옆집 아이가", "할머니께서는", "선생님이")
 DEEDS = (
@@ -82,17 +83,6 @@ def train(out: Path, files: dict, *, eager: bool = False, **options):
         return CliRunner().invoke(main, arguments(out, files, **options))
 
 
-@contextmanager
-def eagerly():
-    import tensorflow as tf
-
-    tf.config.run_functions_eagerly(True)
-    try:
-        yield
-    finally:
-        tf.config.run_functions_eagerly(False)
-
-
 def history(out: Path) -> list[dict[str, str]]:
     with open(out / "model" / "history.csv", newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
@@ -129,7 +119,7 @@ def uninterrupted(files, tmp_path_factory) -> Path:
 
 def test_a_killed_run_continues_as_if_nothing_had_happened(files, uninterrupted, tmp_path):
     out = tmp_path / "killed"
-    options = {"checkpoint-every": 7, "workers": 2}
+    options = {"checkpoint-every": 5, "workers": 2}
     process = subprocess.Popen(
         [sys.executable, "-m", "training", *arguments(out, files, **options)],
         cwd=ROOT,
@@ -164,8 +154,8 @@ def test_the_history_of_a_run(uninterrupted):
     ]  # fmt: skip
     assert float(rows[-1]["loss"]) < 0.8 * float(rows[0]["loss"])
     assert float(rows[0]["learning_rate"]) == pytest.approx(0.003 / 20)
-    assert float(rows[99]["learning_rate"]) == pytest.approx(0.003)
-    assert [row["step"] for row in rows if row["dev_loss"]] == ["50", "100", "150"]
+    assert float(rows[59]["learning_rate"]) == pytest.approx(0.003)
+    assert [row["step"] for row in rows if row["dev_loss"]] == ["30", "60", "90"]
     pairs = [int(row["pairs"]) for row in rows]
     assert pairs == sorted(set(pairs))
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 from tests.serving import serving
+from ui.components.correction import LEAST_OFFERED
 
 
 def pytest_collection_modifyitems(items):
@@ -45,6 +46,32 @@ def browser():
         )
         yield browser
         browser.close()
+
+
+HALF_SURE = (
+    "도서관에 가치 가고 시퍼요",
+    "친구하고 가치 바다에 가고 시퍼요",
+    "내일은 집에서 푹 쉴꺼에요 그리고 갈께요",
+    "어제 산 컵이 깨젔는데 어떻게 하면 조을까요",
+    "그 사람을 만난지 오래되서 얼굴이 잘 기억 안나요",
+    "여기는 사람이 너무 만아서 발디딜 틈도 업네요",
+    "문이 다쳐서 손가락을 다쳤는데 정말 아파써요",
+    "할머니가 끌여 주신 된장찌게가 제일 마싯어요",
+)
+
+
+@pytest.fixture(scope="session")
+def half_sure(corrector) -> str:
+    """A sentence in which the network is sure of the last change, and too unsure of an earlier one to make it. Which one it is
+    depends on the weights, so it is looked for."""
+    for text in HALF_SURE:
+        (sentence,) = corrector.correct(text).sentences
+        made = {change.source_start for change in sentence.changes}
+        *earlier, last = [each.source_start in made for each in sentence.proposed] or [False]
+        undone = [each for each in sentence.proposed if each.source_start not in made]
+        if last and not all(earlier) and all(each.confidence >= LEAST_OFFERED for each in undone):
+            return text
+    raise AssertionError(f"the network is sure, or unsure, of all of {HALF_SURE}")
 
 
 class Pages:

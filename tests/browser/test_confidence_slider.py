@@ -15,30 +15,28 @@ from tests.browser.visit import (
 )
 from ui.numbers_text import probability
 
-SENTENCE = "도서관에 가치 가고 시퍼요"  # the network is unsure of the first and sure of the last
 
-
-def test_the_slider_decides_what_is_made_and_what_is_only_offered(open_page, corrector):
-    correction = corrector.correct(SENTENCE)
-    page = open_page(f"?{urlencode({'sentence': SENTENCE})}")
-    expect_corrected(page, SENTENCE, correction.text)
+def test_the_slider_decides_what_is_made_and_what_is_only_offered(open_page, corrector, half_sure):
+    correction = corrector.correct(half_sure)
+    page = open_page(f"?{urlencode({'sentence': half_sure})}")
+    expect_corrected(page, half_sure, correction.text)
     assert offered_words(page).count() > 0
     toggle(page, "settings")
     slider = page.get_by_role("slider", name="최소 확신도")
     slider.press("Home")
     expect_settings(page, confidence="0")
-    expect_corrected(page, SENTENCE, correction.with_minimum_confidence(0).text)
+    expect_corrected(page, half_sure, correction.with_minimum_confidence(0).text)
     expect(offered_words(page)).to_have_count(0)
     slider.press("End")
     expect_settings(page, confidence="1")
-    expect_corrected(page, SENTENCE, correction.with_minimum_confidence(1).text)
+    expect_corrected(page, half_sure, correction.with_minimum_confidence(1).text)
     assert offered_words(page).count() > 0
 
 
-def test_a_link_carries_it_and_a_chosen_word_says_how_sure_the_network_is(open_page, corrector):
-    everything = corrector.correct(SENTENCE).with_minimum_confidence(0)
-    page = open_page(f"?{urlencode({'sentence': SENTENCE, 'confidence': '0'})}")
-    expect_corrected(page, SENTENCE, everything.text)
+def test_a_link_carries_it_and_a_chosen_word_says_how_sure_the_network_is(open_page, corrector, half_sure):
+    everything = corrector.correct(half_sure).with_minimum_confidence(0)
+    page = open_page(f"?{urlencode({'sentence': half_sure, 'confidence': '0'})}")
+    expect_corrected(page, half_sure, everything.text)
     changed_words(page).first.focus()
     page.keyboard.press("Enter")
     expect_settings(page, edit="1")

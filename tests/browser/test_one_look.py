@@ -444,19 +444,18 @@ def expect_chosen(page: Page, name: str, option: str) -> None:
     expect(radio).to_be_checked()
 
 
-def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector):
-    typed = "도서관에 가치 가고 시퍼요"  # the network is unsure of the first and sure of the last
-    page = open_page(f"?{urlencode({'sentence': typed})}", width=1366, height=768)
-    found = corrector.correct(typed)
+def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector, half_sure):
+    page = open_page(f"?{urlencode({'sentence': half_sure})}", width=1366, height=768)
+    found = corrector.correct(half_sure)
     (sentence,) = found.sentences
-    expect_corrected(page, typed, found.text)
+    expect_corrected(page, half_sure, found.text)
     made = [change.source_start for change in sentence.changes]
     offered = [n for n, change in enumerate(sentence.proposed) if change.source_start not in made]
     accepted = offered[0]
     offered_words(page).first.click()
     expect_settings(page, accepted=str(accepted + 1))
     with_one = found.with_decisions({accepted}, set())
-    expect_corrected(page, typed, with_one.text)
+    expect_corrected(page, half_sure, with_one.text)
     assert heatmap(page, figure("heatmap")).shape == with_one.trace.cross_attention.shape[2:]
     changed_words(page).last.click()
     expect(changed_words(page).last).to_have_attribute("aria-pressed", "true")
@@ -464,9 +463,9 @@ def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector):
     rejected = len(sentence.proposed) - 1
     expect_settings(page, rejected=str(rejected + 1))
     text = found.with_decisions({accepted}, {rejected}).text
-    expect_corrected(page, typed, text)
+    expect_corrected(page, half_sure, text)
     copy = open_page(f"?{page.url.partition('?')[2]}")
-    expect_corrected(copy, typed, text)
+    expect_corrected(copy, half_sure, text)
 
 
 def test_a_saved_picture_is_named_after_sentence_kind_layer_and_head(open_typed, corrector):

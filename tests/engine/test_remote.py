@@ -47,7 +47,7 @@ def server(tiny_folder, monkeypatch):
     with ThreadingHTTPServer(("127.0.0.1", 0), Answers) as server:
         server.answers, server.asked, server.folder = [], [], tiny_folder
         server.may_end = threading.Event()
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
         server.may_end.set()

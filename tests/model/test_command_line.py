@@ -129,9 +129,14 @@ def test_a_sentence_too_long_is_reported_beside_the_output(correct):
     assert "cross_attention" not in sentence
 
 
-def test_beams_are_searched_when_asked_for(tiny_folder):
+def test_beams_are_searched_when_asked_for(tiny_folder, monkeypatch):
+    wide, asked = Corrector.load(tiny_folder, beam_width=3), {}
+    monkeypatch.setattr(
+        Corrector, "load", lambda model, *_, **options: asked.update(options, model=model) or wide
+    )
     result = CliRunner().invoke(main, ["correct", SENTENCE, "--model", str(tiny_folder), "--beam-width", "3"])
-    assert result.stdout == f"{Corrector.load(tiny_folder, beam_width=3).correct(SENTENCE).text}\n"
+    assert result.stdout == f"{wide.correct(SENTENCE).text}\n"
+    assert asked == {"model": str(tiny_folder), "beam_width": 3}
     assert CliRunner().invoke(main, ["correct", SENTENCE, "--beam-width", "0"]).exit_code == 2
 
 

@@ -25,7 +25,7 @@ from training.train import DevelopmentSet
 from training.vocabulary import choose_characters
 
 ROOT = Path(__file__).parents[2]
-STEPS = 90
+STEPS = 60
 PATIENCE = 600  # seconds until a silent process counts as hanging, on a busy machine
 OPTIONS = {
     "steps": STEPS,
@@ -40,7 +40,7 @@ OPTIONS = {
     "mix": "typing=30,clean=5",
     "seed": 5,
     "history-every": 1,
-    "dev-every": 30,
+    "dev-every": 20,
 }
 SUBJECTS = ("저는", "우리 형은", "그 친구는", "옆집 아이가", "할머니께서는", "선생님이")
 DEEDS = (
@@ -154,8 +154,8 @@ def test_the_history_of_a_run(uninterrupted):
     ]  # fmt: skip
     assert float(rows[-1]["loss"]) < 0.8 * float(rows[0]["loss"])
     assert float(rows[0]["learning_rate"]) == pytest.approx(0.003 / 20)
-    assert float(rows[59]["learning_rate"]) == pytest.approx(0.003)
-    assert [row["step"] for row in rows if row["dev_loss"]] == ["30", "60", "90"]
+    assert float(rows[39]["learning_rate"]) == pytest.approx(0.003)
+    assert [row["step"] for row in rows if row["dev_loss"]] == ["20", "40", "60"]
     pairs = [int(row["pairs"]) for row in rows]
     assert pairs == sorted(set(pairs))
 

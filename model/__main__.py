@@ -159,16 +159,13 @@ def _waiting(lines: Iterator[str]) -> Iterator[list[str]]:
             come.put(None)
 
     Thread(target=read, daemon=True).start()
-    ended = False
-    while not ended:
-        batch: list[str] = []
-        while not ended and len(batch) < BATCH_SENTENCES and sum(map(len, batch)) < KEPT_CHARACTERS:
-            if batch and come.empty():
-                break
-            line = come.get()
-            ended = line is None
-            batch += [] if line is None else [line]
-        yield batch
+    batch: list[str] = []
+    while (line := come.get()) is not None:
+        batch.append(line)
+        if come.empty() or len(batch) == BATCH_SENTENCES or sum(map(len, batch)) >= KEPT_CHARACTERS:
+            yield batch
+            batch = []
+    yield batch
 
 
 def _undone(correction: Correction) -> list[Change]:

@@ -37,7 +37,7 @@ def pytest_xdist_make_scheduler(config, log):
 @pytest.fixture(autouse=True, scope="module")
 def little_garbage_to_look_for():
     """Streamlit collects garbage after each run of a script, Keras with each new network. What the files before this one have left is
-    not searched again: TensorFlow alone is half a million objects, and this saves a seventh of the time of all tests."""
+    not searched again: TensorFlow alone is half a million objects, and this saves a seventh of the time of tests/model and tests/ui."""
     gc.freeze()
 
 

@@ -72,11 +72,8 @@ def test_an_argument_gives_one_line(correct, tiny_corrector):
 
 
 def test_lines_that_wait_are_corrected_together_and_come_out_in_order(correct, tiny_corrector, monkeypatch):
-    lines, together, correct_batch = (
-        [f"{number} 가나다" for number in range(300)],
-        [],
-        tiny_corrector.correct_batch,
-    )
+    lines, together = [f"{number} 가나다" for number in range(300)], []
+    correct_batch = tiny_corrector.correct_batch
     expected = [each.text for each in correct_batch(lines)]
 
     def watched(texts):

@@ -92,9 +92,8 @@ def test_rows_of_a_batch():
 
 def test_both_sides_of_a_batch_share_one_length():
     batch = make_batch([([5, 6, END_ID], [5, END_ID]), ([7, END_ID], [*range(4, 12), END_ID])])
-    assert (
-        batch.source.shape == batch.target.shape == (2, 12)
-    )  # nine tokens, filled up to a multiple of LENGTH_STEP
+    # Nine tokens, filled up to a multiple of LENGTH_STEP.
+    assert batch.source.shape == batch.target.shape == (2, 12)
     assert batch.decoder_input[1, :9].tolist() == [START_ID, *range(4, 12)]
 
 

@@ -1,12 +1,15 @@
 """Controls whose choice is a setting of the address bar."""
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 import streamlit as st
 
 from ui import address
 from ui.settings import Choice, Flag, Number, Setting
 from ui.texts import say
+
+Value = TypeVar("Value")
 
 
 def theme() -> str:
@@ -23,10 +26,11 @@ def choose(
     label_visibility: str = "visible",
 ) -> str:
     """One of a few ``options``, side by side; returns the chosen one."""
-    key = _seed(name, address.get_option(name, options, otherwise))
+    key, start = seed(f"control_{name}", address.get_option(name, options, otherwise))
     st.segmented_control(
         say(f"{name}_label"),
         options,
+        default=start,
         format_func=label_of,
         key=key,
         on_change=_keep,
@@ -44,8 +48,8 @@ def is_on(name: str) -> bool:
 
 def switch(name: str) -> bool:
     """Something that is on or off; the setting is "1" or empty."""
-    key = _seed(name, is_on(name))
-    st.toggle(say(f"{name}_label"), key=key, on_change=_keep_switch, args=(name,))
+    key, start = seed(f"control_{name}", is_on(name))
+    st.toggle(say(f"{name}_label"), value=bool(start), key=key, on_change=_keep_switch, args=(name,))
     return is_on(name)
 
 
@@ -75,10 +79,11 @@ def pick(
     width: str | int = "stretch",
 ) -> str:
     """One of many ``options`` from a list that opens; labels are shown as plain text."""
-    key = _seed(name, address.get_option(name, options, otherwise))
+    key, start = seed(f"control_{name}", address.get_option(name, options, otherwise))
     st.selectbox(
         say(f"{name}_label"),
         options,
+        index=0 if start is None else options.index(start),
         format_func=label_of,
         key=key,
         on_change=_keep,
@@ -91,15 +96,17 @@ def pick(
 
 def write(name: str, longest: int) -> str:
     """One line of text of at most ``longest`` characters."""
-    key = _seed(name, address.get(name)[:longest])
-    st.text_input(say(f"{name}_label"), key=key, max_chars=longest, on_change=_keep, args=(name,))
+    key, start = seed(f"control_{name}", address.get(name)[:longest])
+    st.text_input(
+        say(f"{name}_label"), value=start or "", key=key, max_chars=longest, on_change=_keep, args=(name,)
+    )
     return address.get(name)[:longest]
 
 
 def slide(name: str, lowest: int, highest: int, step: int = 1) -> int:
     """A whole number from ``lowest`` to ``highest``."""
-    key = _seed(name, address.get_number(name, lowest, highest))
-    st.slider(say(f"{name}_label"), lowest, highest, step=step, key=key, on_change=_keep, args=(name,))
+    key, start = seed(f"control_{name}", address.get_number(name, lowest, highest))
+    st.slider(say(f"{name}_label"), lowest, highest, start, step=step, key=key, on_change=_keep, args=(name,))
     return address.get_number(name, lowest, highest)
 
 
@@ -110,10 +117,11 @@ def slide_share(name: str, unchosen: float) -> float | None:
     labels[unchosen] = say(f"{name}_unchosen", share=labels[unchosen])
     asked = address.get_share(name)
     chosen = asked if asked in labels else unchosen
-    key = _seed(name, chosen)
+    key, start = seed(f"control_{name}", chosen)
     st.select_slider(
         say(f"{name}_label"),
         list(labels),
+        start,
         format_func=labels.get,
         key=key,
         on_change=_keep_choice,
@@ -124,19 +132,20 @@ def slide_share(name: str, unchosen: float) -> float | None:
 
 def slide_through(name: str, options: list[str], otherwise: str, label_of: Callable[[str], str]) -> str:
     """One of ``options`` in their order."""
-    key = _seed(name, address.get_option(name, options, otherwise))
+    key, start = seed(f"control_{name}", address.get_option(name, options, otherwise))
     st.select_slider(
-        say(f"{name}_label"), options, format_func=label_of, key=key, on_change=_keep, args=(name,)
+        say(f"{name}_label"), options, start, format_func=label_of, key=key, on_change=_keep, args=(name,)
     )
     return address.get_option(name, options, otherwise)
 
 
 def pick_numbers(name: str, highest: int) -> list[int]:
     """Several different whole numbers from 0 to ``highest``, in the order chosen."""
-    key = _seed(name, _numbers(address.get(name), highest))
+    key, start = seed(f"control_{name}", _numbers(address.get(name), highest))
     st.multiselect(
         say(f"{name}_label"),
         list(range(highest + 1)),
+        start,
         key=key,
         on_change=_keep,
         args=(name,),
@@ -151,11 +160,16 @@ def _numbers(text: str, highest: int) -> list[int]:
     return list(dict.fromkeys(number for number in numbers if number <= highest))[:8]
 
 
-def _seed(name: str, value: object) -> str:
-    """Give the widget its value before it is drawn: the setting leads, whatever the browser remembers."""
-    key = f"control_{name}"
+def seed(key: str, value: Value) -> tuple[str, Value | None]:
+    """``key`` of a widget that is to show ``value``, and what the widget begins with where the browser has none yet.
+
+    The setting leads: a widget that stands elsewhere is moved. It must not be moved to where it stands. Such an order
+    reaches the browser with the drawing, and takes back what the visitor has chosen while that was on its way.
+    """
+    if st.session_state.get(key, value) == value:
+        return key, value
     st.session_state[key] = value
-    return key
+    return key, None  # Streamlit warns of a widget that is both moved and given a beginning
 
 
 def _keep(name: str) -> None:

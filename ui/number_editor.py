@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ui import address
+from ui import address, controls
 from ui.number_table import NumberTable
 
 
@@ -35,9 +35,8 @@ def cells(name: str) -> None:
 
 def line(name: str, label: str) -> None:
     """The setting ``name`` as one line, for other widths and for whoever would rather type than point."""
-    key = f"line_{name}"
-    st.session_state[key] = address.get(name)
-    st.text_input(label, key=key, on_change=lambda: address.put(name, st.session_state[key]))
+    key, start = controls.seed(f"line_{name}", address.get(name))
+    st.text_input(label, start or "", key=key, on_change=lambda: address.put(name, st.session_state[key]))
 
 
 def _editor(name: str) -> _Editor:

@@ -408,13 +408,30 @@ def test_an_answer_that_was_on_its_way_before_back_changes_no_address(open_page)
     expect_settings(page, view="lines")
     late.hold()
     choose(page, "head", "2")
-    wait_until(page, late.holds_a_whole_run, True)
+    wait_until(page, late.whole_runs, 1)
     page.go_back()
     late.release()
     expect_chosen(page, "view", table("ko")["view_heatmap"])
     expect_settings(page, view=None, head=None)
     page.go_forward()
     expect_settings(page, view="lines", head=None)
+
+
+def test_what_is_chosen_while_the_page_is_being_drawn_stays_chosen(open_page):
+    late = LateAnswers()
+    page = open_page(late=late)
+    late.hold()
+    text_area(page).press("End")
+    page.keyboard.type("!")
+    wait_until(page, late.whole_runs, 1)
+    choose(page, "layer", "1")
+    wait_until(page, late.whole_runs, 2)
+    late.release_a_run()  # it was drawn before the choice
+    expect(page.locator(".corrected")).to_contain_text("!")
+    wait_until(page, lambda: settings(page).get("sentence", "")[-1:], "!")
+    choose(page, "kind", table("ko")["kind_encoder_attention"])
+    late.release()
+    expect_settings(page, kind="encoder_attention", layer="1")
 
 
 def test_methods_that_are_still_being_asked_keep_neither_back_nor_the_picture_waiting(open_page):

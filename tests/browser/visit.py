@@ -71,10 +71,16 @@ class LateAnswers:
     def hold(self) -> None:
         self._held = []
 
-    def holds_a_whole_run(self) -> bool:
-        """Whether the server has said that a run of the script is over, and the page has not heard of it."""
-        held = [ForwardMsg.FromString(message) for message in self._held or ()]
-        return any(message.WhichOneof("type") == "script_finished" for message in held)
+    def whole_runs(self) -> int:
+        """How many runs of the whole script the server has ended that the page has not heard of."""
+        return sum(map(_ends_a_whole_run, self._held or ()))
+
+    def release_a_run(self) -> None:
+        """Let the page hear of the first whole run that waits, and of nothing after it."""
+        ended = False
+        while not ended:
+            ended = _ends_a_whole_run(self._held[0])
+            self._page.send(self._held.pop(0))
 
     def release(self) -> None:
         while self._held:  # more may arrive meanwhile, and has to stay behind
@@ -90,6 +96,14 @@ class LateAnswers:
             self._page.send(message)
         else:
             self._held.append(message)
+
+
+def _ends_a_whole_run(message: bytes) -> bool:
+    message = ForwardMsg.FromString(message)
+    return (
+        message.WhichOneof("type") == "script_finished"
+        and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
+    )
 
 
 def serious_violations(page: Page) -> list[tuple[str, list[str]]]:

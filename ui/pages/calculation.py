@@ -93,11 +93,14 @@ def type_tables() -> bool:
 
 def choose_query() -> None:
     """The queries whose results every course knows, one button each, and the way back to the first tables."""
-    key, here = "control_known_query", address.get("q")
-    st.session_state[key] = next((name for name, text in QUERIES.items() if text == here), None)
+    here = address.get("q")
+    key, start = controls.seed(
+        "control_known_query", next((name for name, text in QUERIES.items() if text == here), None)
+    )
     st.pills(
         say("calculation_queries"),
         list(QUERIES),
+        default=start,
         format_func=lambda name: say(f"calculation_query_{name}"),
         key=key,
         on_change=lambda: keep_query(st.session_state[key]),

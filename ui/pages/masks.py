@@ -58,10 +58,13 @@ def main() -> None:
 
 def type_batch() -> list[str]:
     """The sentences, one a line; blank lines do not count."""
-    key = "control_batch"
-    st.session_state[key] = address.get("batch")
+    key, start = controls.seed("control_batch", address.get("batch"))
     st.text_area(
-        say("batch_label"), key=key, on_change=lambda: address.put("batch", st.session_state[key]), height=130
+        say("batch_label"),
+        start or "",
+        key=key,
+        on_change=lambda: address.put("batch", st.session_state[key]),
+        height=130,
     )
     lines = unicodedata.normalize("NFC", address.get("batch")).splitlines()
     return [line.strip() for line in lines if line.strip()]

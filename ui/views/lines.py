@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.analysis.edits import row_positions
 from model.selection import Selection
-from ui import address, reading
+from ui import address, controls, reading
 from ui.components.lines import lines
 from ui.lens import Lens
 from ui.settings import Number
@@ -23,7 +23,6 @@ FORMULAS = (
     r"\alpha_{ij} = \operatorname{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d}}\right)",
     r"\sum_{j \in E_i} \alpha_{ij} \ge m",
 )
-_CONTROL = "control_heads"
 
 Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
 
@@ -54,15 +53,17 @@ def choose_heads(lens: Lens) -> None:
     layers, heads = lens.trace.shape(lens.kind)
     if layers * heads == 1:
         return
-    st.session_state[_CONTROL] = [_short(head) for head in chosen_heads(address.get("heads"), layers, heads)]
+    chosen = chosen_heads(address.get("heads"), layers, heads)
+    key, start = controls.seed("control_heads", [_short(head) for head in chosen])
     st.multiselect(
         say("lines_heads"),
         [_short((layer, head)) for layer in range(layers) for head in range(heads)],
+        start,
         format_func=lambda name: say(
             "place_head", **dict(zip(("layer", "head"), name.split("."), strict=True))
         ),
-        key=_CONTROL,
-        on_change=lambda: address.put("heads", ",".join(st.session_state[_CONTROL])),
+        key=key,
+        on_change=lambda: address.put("heads", ",".join(st.session_state[key])),
         placeholder=say("lines_follow", place=lens.place),
         max_selections=MOST_HEADS,
     )

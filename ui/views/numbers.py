@@ -6,7 +6,7 @@ import streamlit as st
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.selection import Selection
-from ui import address, figures, formulas, loaders, markup
+from ui import address, controls, figures, formulas, loaders, markup
 from ui.lens import Lens
 from ui.texts import say
 from ui.views import needs
@@ -54,8 +54,7 @@ def chosen_query(lens: Lens) -> int:
 def choose_query(lens: Lens, row: int) -> None:
     """Another row; its cell with the largest weight becomes the chosen one."""
     layer, head = one_head(lens)
-    key = "control_numbers_query"
-    st.session_state[key] = row
+    key, start = controls.seed("control_numbers_query", row)
 
     def keep() -> None:
         chosen = st.session_state[key]
@@ -65,6 +64,7 @@ def choose_query(lens: Lens, row: int) -> None:
     st.selectbox(
         say("numbers_query_label"),
         range(len(lens.queries)),
+        start or 0,
         format_func=lambda number: f"{number + 1}: {visible_token(lens.queries[number])}",
         key=key,
         on_change=keep,

@@ -108,14 +108,14 @@ def _forget_another_question(lens: Lens, change: Change) -> None:
 def _ask(lens: Lens, change: Change) -> None:
     """The characters to mark, and the button that ends the guessing."""
     offered, marked = _offer(lens, change), marks(lens)
-    key = "control_marks"
-    st.session_state[key] = [position for position in marked if position in offered]
+    key, start = controls.seed("control_marks", [position for position in marked if position in offered])
     tokens = lens.trace.source_tokens
     changed = range(change.source_start, change.source_end)
     st.pills(
         say("predict_marks"),
         list(offered),
         selection_mode="multi",
+        default=start,
         format_func=lambda position: label(tokens[position], position, position in changed),
         key=key,
         on_change=_keep_marks,

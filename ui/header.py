@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui import address, controls, markup
+from ui import address, controls, markup, theme_change
 from ui.components import plot
 from ui.texts import LANGUAGES, language, say
 
@@ -33,6 +33,7 @@ def begin(page: str, *, heading: str | None = None) -> bool:
     """The left part of the line: the other pages, and the product's name; ``heading`` instead of it, where a page has
     no other one. Returns whether the run before this one showed the same page."""
     markup.style(controls.theme())
+    theme_change.follow(controls.theme())
     plot.prepare()
     if controls.is_on("lecture"):
         markup.lecture_style()

@@ -29,6 +29,7 @@ from ui import examples
 from ui.settings import Flag
 from ui.texts import table
 from ui.views.heatmap import SETTINGS
+from viz.theme import palette
 
 FIRST_EXAMPLE = examples.load()[0].text
 TYPED = {  # tokens, the end mark included -> a sentence of so many
@@ -432,6 +433,17 @@ def test_what_is_chosen_while_the_page_is_being_drawn_stays_chosen(open_page):
     choose(page, "kind", table("ko")["kind_encoder_attention"])
     late.release()
     expect_settings(page, kind="encoder_attention", layer="1")
+
+
+def test_a_page_that_turns_dark_takes_its_figures_along(open_page):
+    page = open_page()
+    ink = "([figure]) => [getComputedStyle(document.documentElement).colorScheme, figure.layout.font.color]"
+    figures = page.locator(figure("heatmap"))
+    light = figures.evaluate_all(ink)
+    page.emulate_media(color_scheme="dark")
+    wait_until(page, lambda: figures.evaluate_all(ink), ["dark", palette("dark").text])
+    page.emulate_media(color_scheme="light")
+    wait_until(page, lambda: figures.evaluate_all(ink), light)
 
 
 def test_methods_that_are_still_being_asked_keep_neither_back_nor_the_picture_waiting(open_page):

@@ -1,0 +1,15 @@
+"""Draws the page anew when the visitor, or the evening, turns it from light to dark or back."""
+
+from pathlib import Path
+
+import streamlit as st
+
+_COMPONENT = st.components.v2.component(
+    "theme_change", js=Path(__file__).with_suffix(".js").read_text("utf-8")
+)
+
+
+def follow(theme: str) -> None:
+    """Have the page run again once it looks other than ``theme``, "light" or "dark"; nothing is shown."""
+    # A change of the component's is all that is needed: each run asks the browser for the theme anyway.
+    _COMPONENT(key="theme_change", data={"theme": theme}, on_theme_change=lambda: None)

@@ -128,8 +128,11 @@ class Confidence:
 
     def probability(self, row: Sequence[float]) -> float:
         """That a change with these features is right."""
-        odds = self.start + sum(_leaf(tree, row) for tree in self.trees)
-        return 1 / (1 + math.exp(-min(max(odds, -50.0), 50.0)))
+        return 1 / (1 + math.exp(-min(max(self.odds(row), -50.0), 50.0)))
+
+    def odds(self, row: Sequence[float]) -> float:
+        """The logarithm of the odds that a change with these features is right."""
+        return self.start + sum(_leaf(tree, row) for tree in self.trees)
 
 
 def _leaf(tree: Tree, row: Sequence[float]) -> float:

@@ -7,6 +7,9 @@ import numpy as np
 
 from model.confidence import Tree
 
+STEPS = 25  # of Newton's method; two numbers are found in fewer
+RIDGE = 1e-6  # where all rows have the same odds there is no slope to find
+
 
 @dataclass(frozen=True)
 class Boosting:
@@ -42,6 +45,32 @@ def fit(
         )
         trees.append(grower.grow(np.arange(len(rows)), how.depth, -np.inf, np.inf))
     return start, tuple(trees)
+
+
+def calibrated(
+    start: float, trees: Sequence[Tree], odds: np.ndarray, right: np.ndarray
+) -> tuple[float, tuple[Tree, ...]]:
+    """The same trees, scaled so that odds (N,) of theirs are true for what is right (N,) (Platt 1999).
+
+    Which of two rows is surer stays as it is. Raises ValueError where surer rows are right less often.
+    """
+    design = np.stack([np.ones_like(odds), odds], 1)
+    line = np.array([0.0, 1.0])
+    for _ in range(STEPS):
+        probability = 1 / (1 + np.exp(-np.clip(design @ line, -50, 50)))
+        curvature = design.T * (probability * (1 - probability)) @ design
+        line += np.linalg.solve(curvature + RIDGE * np.eye(2), design.T @ (right - probability))
+    shift, slope = map(float, line)
+    if not slope > 0:
+        raise ValueError(f"surer rows should be right more often, the slope is {slope:.3f}")
+    return shift + slope * start, tuple(_scaled(tree, slope) for tree in trees)
+
+
+def _scaled(tree: Tree, slope: float) -> Tree:
+    if not isinstance(tree, tuple):
+        return slope * tree
+    feature, threshold, below, above = tree
+    return feature, threshold, _scaled(below, slope), _scaled(above, slope)
 
 
 def _thresholds(values: np.ndarray, count: int) -> np.ndarray:

@@ -18,7 +18,7 @@ from model.changes import Change
 from model.confidence import MONOTONE, Confidence, Features, features
 from model.folder import find_model_folder, save_confidence
 from model.words import Words
-from training.boosting import fit
+from training.boosting import calibrated, fit
 from training.corpus import Corpus, CorpusError, read_sentences
 from training.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
 from training.metrics import edits
@@ -58,6 +58,16 @@ def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     return [pair for pair in made if pair.family == "native"]
 
 
+def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
+    """``count`` right sentences as they are, or all if there are fewer: whatever is changed in them is wrong.
+
+    Most of what people write is right. The development pairs hold few such sentences, so trees that are fitted on them
+    alone do not learn what a false alarm looks like.
+    """
+    chosen = random.Random(0).sample(sentences, min(count, len(sentences)))
+    return [NoisyPair(text, text, "clean", ()) for text in chosen]
+
+
 def examples(outcomes: Iterable[Outcome], words: Words) -> tuple[np.ndarray, np.ndarray]:
     """(N, features) of all proposed changes, and (N,) 1 for those that the right sentence has, too."""
     rows, right = [], []
@@ -73,11 +83,17 @@ def examples(outcomes: Iterable[Outcome], words: Words) -> tuple[np.ndarray, np.
     return np.array(rows, float).reshape(-1, len(Features._fields)), np.array(right, float)
 
 
-def fit_confidence(outcomes: Iterable[Outcome], words: Words) -> Confidence:
-    """Trees for these outcomes. Raises ValueError where the network proposed nothing right or nothing wrong."""
+def fit_confidence(outcomes: Iterable[Outcome], others: Iterable[Outcome], words: Words) -> Confidence:
+    """Trees for all of these; the confidence is true for ``outcomes``, whatever the share of ``others``.
+
+    Raises ValueError where the network proposed nothing right or nothing wrong, and where nothing can be learnt.
+    """
     rows, right = examples(outcomes, words)
-    start, trees = fit(rows, right, [MONOTONE.get(name, 0) for name in Features._fields])
-    return Confidence(words, start, trees)
+    more, more_right = examples(others, words)
+    monotone = [MONOTONE.get(name, 0) for name in Features._fields]
+    start, trees = fit(np.concatenate([rows, more]), np.concatenate([right, more_right]), monotone)
+    odds = Confidence(words, start, trees).odds
+    return Confidence(words, *calibrated(start, trees, np.array([odds(row) for row in rows]), right))
 
 
 def weighed(correction: "Correction", weigh) -> "Correction":
@@ -105,28 +121,38 @@ def by_network_alone(source: str, proposed: Sequence[Change]) -> tuple[Change, .
     "--seeds", default=2, show_default=True, help="Errors made for each sentence that is fitted on."
 )
 @click.option("--drill", default=0, show_default=True, help="Phrases with a native mistake to fit on, too.")
+@click.option(
+    "--intact",
+    default=0,
+    show_default=True,
+    help="Sentences of --known to leave as they are and fit on, too.",
+)
 @click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
-def command(files, known, model, seeds, drill, least):
+def command(files, known, model, seeds, drill, intact, least):
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and say what the
     other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
     try:
-        words = Words.count((row.text for path in known for row in read_sentences(path)), least)
+        sentences = [row.text for path in known for row in read_sentences(path)]
     except CorpusError as error:
         raise click.ClickException(str(error)) from error
+    words = Words.count(sentences, least)
     pairs = pairs_of(map(open_corpus, files), seeds)
     corrector = load_corrector(model, 0.0)
     outcomes = evaluate_with_progress(corrector, pairs, 64).outcomes
     fitted = [each for each in outcomes if is_for_fitting(each.pair)]
-    fitted += evaluate_with_progress(corrector, drilled_pairs(pairs, drill), 64).outcomes
+    more = [*drilled_pairs(pairs, drill), *intact_pairs(sentences, intact)]
+    others = evaluate_with_progress(corrector, more, 64).outcomes
     tested = [each for each in outcomes if not is_for_fitting(each.pair)]
     try:
-        confidence = fit_confidence(fitted, words)
+        confidence = fit_confidence(fitted, others, words)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     folder = find_model_folder(model)
     save_confidence(folder, confidence)
     console = open_console(None)
-    console.print(f"{len(words.counts):,} words, {len(confidence.trees)} trees from {len(fitted):,} pairs")
+    console.print(
+        f"{len(words.counts):,} words, {len(confidence.trees)} trees from {len(fitted):,} pairs and {len(others):,} others"
+    )
     for title, weigh in (("by the network alone", by_network_alone), ("with words", confidence.weigh)):
         console.print(_table(f"{len(tested):,} other pairs, {title}", tested, weigh))
     click.echo(folder)

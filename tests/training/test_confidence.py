@@ -12,8 +12,8 @@ from model.confidence import Confidence, Features
 from model.folder import load_confidence
 from model.words import Words
 from training.__main__ import main
-from training.boosting import Boosting, fit
-from training.confidence import drilled_pairs, is_for_fitting
+from training.boosting import Boosting, calibrated, fit
+from training.confidence import drilled_pairs, intact_pairs, is_for_fitting
 from training.noise.pairs import NoisyPair
 
 
@@ -41,6 +41,26 @@ def test_trees_learn_what_decides():
     guess = -np.mean(right * np.log(right.mean()) + (1 - right) * np.log(1 - right.mean()))
     assert loss < 0.75 * guess
     assert abs(probability.mean() - right.mean()) < 0.01
+
+
+def test_trees_of_another_mixture_are_made_true_and_keep_their_order():
+    rows, right = data()
+    often_wrong = np.concatenate([rows, rows[right == 0], rows[right == 0]])
+    start, trees = fit(often_wrong, np.concatenate([right, np.zeros(2 * int((right == 0).sum()))]), (0, 0, 0))
+    odds = start + odds_of(trees, rows)
+    start, trees = calibrated(start, trees, odds, right)
+    told = 1 / (1 + np.exp(-(start + odds_of(trees, rows))))
+    assert (1 / (1 + np.exp(-odds))).mean() < right.mean() - 0.1
+    for least, most in ((0, 0.3), (0.3, 0.6), (0.6, 1)):
+        between = (told >= least) & (told < most)
+        assert abs(told[between].mean() - right[between].mean()) < 0.03
+    assert (np.argsort(told, kind="stable") == np.argsort(odds, kind="stable")).all()
+
+
+def test_odds_that_say_the_opposite_are_not_turned_round():
+    odds = np.linspace(-2, 2, 200)
+    with pytest.raises(ValueError, match="surer rows"):
+        calibrated(0.0, (1.0,), odds, (odds < 0).astype(float))
 
 
 @pytest.mark.parametrize(("direction", "slope"), [(1, 1.0), (-1, 1.0)])
@@ -91,6 +111,14 @@ def test_native_mistakes_are_drilled_in_the_fitting_half_alone():
     assert not any(set(pair.right.split()) & others for pair in drilled)
 
 
+def test_right_sentences_are_fitted_on_as_they_are():
+    sentences = [f"{number}번 손님이 왔다." for number in range(50)]
+    pairs = intact_pairs(sentences, 20)
+    assert len({pair.right for pair in pairs}) == 20 and all(pair.wrong == pair.right for pair in pairs)
+    assert pairs == intact_pairs(sentences, 20)
+    assert len(intact_pairs(sentences, 100)) == 50
+
+
 @pytest.fixture
 def files(tmp_path):
     """Pairs half of whose wrong sides are right, by chance: enough for a network that writes nonsense."""
@@ -120,7 +148,9 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path
     original = confidence.examples
     monkeypatch.setattr(confidence, "examples", every_other)
     pairs, known = files
-    done = CliRunner().invoke(main, ["confidence", str(pairs), "--known", str(known), "--model", str(folder)])
+    done = CliRunner().invoke(
+        main, ["confidence", str(pairs), "--known", str(known), "--intact", "9", "--model", str(folder)]
+    )
     assert done.exit_code == 0, done.output
     assert "by the network alone" in done.output and "with words" in done.output
     assert load_confidence(folder).words.counts == {"오래": 2, "쓸": 2, "수": 2, "있는": 2}

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Client, Connection, wait
-from threading import Condition, Event, Thread
+from threading import Condition, Thread
 from typing import Any, Protocol
 
 from engine.errors import EngineDiedError, EngineError, EngineSlowError
@@ -48,8 +48,7 @@ class Line:
         self._is_well = False  # whether the worker there is now has loaded a model or answered
         self.progress: dict[ModelKey, Progress] = {}
         self.under_way = 0  # questions
-        self._closing = Event()
-        self._ended, self._end = Pipe(duplex=False)  # the first can be read once this line is closed
+        self._ended, self._end = Pipe(duplex=False)  # closing the second lets whoever waits for the first go on
         self._thread = Thread(target=self._watch, name="engine line", daemon=True)
         self._thread.start()
 
@@ -113,7 +112,6 @@ class Line:
 
     def close(self) -> None:
         """End the worker and everything that belongs to it."""
-        self._closing.set()
         self._end.close()
         with self._state:
             endpoint = self._endpoint
@@ -124,9 +122,9 @@ class Line:
     def _connection(self, deadline: float) -> tuple[int, Connection]:
         with self._state:
             known = self._state.wait_for(
-                lambda: self._endpoint or self.problem or self._closing.is_set(), deadline - time.monotonic()
+                lambda: self._endpoint or self.problem or self._end.closed, deadline - time.monotonic()
             )
-            if self._closing.is_set():
+            if self._end.closed:
                 raise EngineDiedError("the engine has been closed")
             if self.problem:
                 raise self.problem
@@ -146,10 +144,10 @@ class Line:
 
     def _watch(self) -> None:
         failures = 0
-        while not self._closing.is_set():
+        while not self._end.closed:
             problem = self._watch_one()
             failures = 0 if self._is_well else failures + 1
-            if self._closing.is_set():
+            if self._end.closed:
                 break
             _logger.warning("a worker of the engine ended: %s", problem)
             if failures >= _PATIENT_STARTS:
@@ -158,7 +156,7 @@ class Line:
                         f"{failures} workers ended at their start, the last: {problem}"
                     )
                     self._state.notify_all()
-            self._closing.wait(_PAUSES[min(failures, len(_PAUSES) - 1)])
+            wait([self._ended], _PAUSES[min(failures, len(_PAUSES) - 1)])
         self._ended.close()
         with self._state:
             self._state.notify_all()

@@ -48,9 +48,8 @@ class Line:
         self._is_well = False  # whether the worker there is now has loaded a model or answered
         self.progress: dict[ModelKey, Progress] = {}
         self.under_way = 0  # questions
-        self._ended, self._end = Pipe(
-            duplex=False
-        )  # closing the second lets whoever waits for the first go on
+        # Closing the second lets whoever waits for the first go on.
+        self._ended, self._end = Pipe(duplex=False)
         self._thread = Thread(target=self._watch, name="engine line", daemon=True)
         self._thread.start()
 

@@ -17,7 +17,8 @@ class Change:
     of the token that follows) and ``keep_probability`` of writing the next character of the source
     instead, which is how leaving the text alone would begin. They are None between any two texts.
     ``known_confidence`` is what ``confidence.py`` makes of both and of whether the words are known, where the
-    model has its files.
+    model has its files. Such a model may propose what its network found less probable: then ``instead_of`` is what the network
+    wrote for the stretch that the change lies in, and None where it wrote this itself.
     """
 
     source_start: int
@@ -29,6 +30,7 @@ class Change:
     fix_probability: float | None = field(default=None, compare=False)
     keep_probability: float | None = field(default=None, compare=False)
     known_confidence: float | None = field(default=None, compare=False)
+    instead_of: str | None = field(default=None, compare=False)
 
     @property
     def is_weighed(self) -> bool:
@@ -76,7 +78,8 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
     """
     changes: list[Change] = []
     for (first, one), (last, other) in pairwise(_common(source, target)):
-        changes += _differences(source, target, (first + 1, last), (one + 1, other))
+        if last - first > 1 or other - one > 1:
+            changes += _differences(source, target, (first + 1, last), (one + 1, other))
     return tuple(changes)
 
 

@@ -175,14 +175,20 @@ def _undone(correction: Correction) -> list[Change]:
 
 
 def _suggestion(change: Change, source: str) -> str:
-    """``  1-3 니미 → 님이  in 손니미  confidence 0.61 (fix 0.70, keep 0.13)``; a space is ␣."""
+    """``  1-3 니미 → 님이  in 손니미  confidence 0.61 (fix 0.70, keep 0.13)``; a space is ␣.
+
+    Where the network's own first choice was another, it follows: ``, first choice 니마``.
+    """
     wrong, right = (text.replace(" ", "␣") or "∅" for text in (change.wrong, change.right))
     start = source.rfind(" ", 0, change.source_start) + 1
     end = source.find(" ", change.source_end)
+    first = (
+        "" if change.instead_of is None else f", first choice {change.instead_of.replace(' ', '␣') or '∅'}"
+    )
     word = source[start : end if end >= 0 else None]
     return (
         f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  confidence {change.confidence:.2f} "
-        f"(fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f})"
+        f"(fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f}){first}"
     )
 
 

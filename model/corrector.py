@@ -1,7 +1,7 @@
 """Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model import hangul
-from model.changes import Change, find_changes, select_changes
+from model.candidates import Stretch, find_stretches
+from model.changes import Change, apply_changes, find_changes, select_changes
 from model.confidence import Confidence
 from model.config import NetworkConfig
 from model.correction import Correction, SentenceCorrection
@@ -37,9 +38,13 @@ class Answer(NamedTuple):
     produced: Produced  # the ids of ``target``, the end mark last, and the pass that wrote them
 
     @property
+    def is_torn(self) -> bool:
+        """Whether there is a mark in its middle: then it is no answer at all."""
+        return len(self.target) + 1 != len(self.produced.ids)
+
+    @property
     def is_new(self) -> bool:
-        """Whether it is another text; with a mark in its middle it is no answer at all."""
-        return self.target != self.source and len(self.target) + 1 == len(self.produced.ids)
+        return self.target != self.source and not self.is_torn
 
 
 class Corrector:
@@ -60,7 +65,7 @@ class Corrector:
         self.config: NetworkConfig = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
-        self.tokenizer, self._confidence = tokenizer, confidence
+        self.tokenizer, self.confidence = tokenizer, confidence
         self.num_parameters: int = network.count_params()
         self._network = _answering(network, tokenizer.encode_target(" ")[0], beam_width)
 
@@ -113,6 +118,18 @@ class Corrector:
             for source, cuts in zip(sources, spans, strict=True)
         ]
 
+    def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
+        """For each text its sentences: where one begins, the sentence, and the stretches in which something else could stand."""
+        sources = [normalise(text) for text in texts]
+        spans = [split_sentences(source, self.config.max_length) for source in sources]
+        pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
+        found: list[tuple[Stretch, ...]] = [()] * len(pieces)
+        for answers in self._answers(pieces):
+            for i, answer in answers.items():
+                found[i] = self._stretches(answer)
+        each = iter(zip(pieces, found, strict=True))
+        return [[(start, *next(each)) for start, _ in cuts] for cuts in spans]
+
     def _sentence(
         self, start: int, source: str, proposed: tuple[Change, ...], produced: Produced | None
     ) -> SentenceCorrection:
@@ -126,37 +143,78 @@ class Corrector:
         """For each sentence, what the network would change and how sure it is; and the pass that proved it,
         where passes are to be kept."""
         proposed: list[tuple[tuple[Change, ...], Produced | None]] = [((), None)] * len(sentences)
+        for answers in self._answers(sentences):
+            weighed = self._weigh(list(answers.values()))
+            for i, (changes, produced) in zip(answers, weighed, strict=True):
+                proposed[i] = changes, produced if keep_passes else None
+        return proposed
+
+    def _answers(self, sentences: list[str]) -> Iterator[dict[int, Answer]]:
+        """What the network wrote, by the number of the sentence, a batch at a time; nothing for what it cannot read."""
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
         readable.sort(key=lambda i: len(sentences[i]))  # alike lengths waste little padding
         for first in range(0, len(readable), BATCH_SENTENCES):
             batch = readable[first : first + BATCH_SENTENCES]
             produced = self._network.produce([self.tokenizer.encode_source(sentences[i]) for i in batch])
-            answers = {
+            yield {
                 i: Answer(sentences[i], self.tokenizer.decode(one.ids, sentences[i]), one)
                 for i, one in zip(batch, produced, strict=True)
                 if one is not None  # else the network found no end: better uncorrected than cut off
             }
-            for i, answer in answers.items():
-                changes = self._weigh(answer) if answer.is_new else ()
-                proposed[i] = changes, answer.produced if keep_passes else None
-        return proposed
 
-    def _weigh(self, answer: Answer) -> tuple[Change, ...]:
-        """The changes of an answer with their probabilities; those that would touch a protected
-        character or a laugh, or the spaces beside what the network cannot read, are no proposals."""
-        original = self.tokenizer.encode_target(answer.source)
-        proposed = select_changes(
-            (
-                with_probabilities(change, answer.produced, original[change.source_start])
-                for change in find_changes(answer.source, answer.target)
-            ),
-            lambda change: (
-                spares_protected(change)
-                and spares_outcries(change, answer.source)
-                and self._can_judge(change, answer.source)
-            ),
+    def _weigh(self, answers: list[Answer]) -> list[tuple[tuple[Change, ...], Produced]]:
+        """Of each answer the proposed changes with their probabilities, and the pass that these were read off."""
+        if self.confidence is None:
+            return [(self._written(answer), answer.produced) for answer in answers]
+        chosen = [self._chosen(answer, self.confidence) for answer in answers]
+        targets = [apply_changes(a.source, changes) for a, changes in zip(answers, chosen, strict=True)]
+        # Where something else is proposed than what the network wrote, its probabilities take a pass of their own.
+        others = [i for i, answer in enumerate(answers) if chosen[i] and targets[i] != answer.target]
+        passes = self._network.read(
+            [self.tokenizer.encode_source(answers[i].source) for i in others],
+            [self.tokenizer.encode_target(targets[i]) for i in others],
         )
-        return self._confidence.weigh(answer.source, proposed) if self._confidence else proposed
+        produced = [answer.produced for answer in answers]
+        for i, one in zip(others, passes, strict=True):
+            produced[i] = one
+        return [
+            (tuple(map(self._probable(answer.source, one), changes)), one)
+            for answer, changes, one in zip(answers, chosen, produced, strict=True)
+        ]
+
+    def _written(self, answer: Answer) -> tuple[Change, ...]:
+        """The changes that the network made and that may be proposed, with their probabilities."""
+        changes = find_changes(answer.source, answer.target) if answer.is_new else ()
+        probable = map(self._probable(answer.source, answer.produced), changes)
+        return select_changes(probable, partial(self._accepts, answer.source))
+
+    def _chosen(self, answer: Answer, judge: Confidence) -> tuple[Change, ...]:
+        """Of all that the network might have written, what is likeliest right, with its confidence."""
+        chosen, drift = [], 0
+        for stretch, text, confidence in judge.choose(answer.source, self._stretches(answer)):
+            instead_of = None if text == stretch.written else stretch.written
+            for change in stretch.changes(text, drift):
+                chosen.append(replace(change, known_confidence=confidence, instead_of=instead_of))
+            drift += len(text) - len(stretch.kept)
+        return tuple(chosen)
+
+    def _stretches(self, answer: Answer) -> tuple[Stretch, ...]:
+        if answer.is_torn:
+            return ()
+        accepts = partial(self._accepts, answer.source)
+        return find_stretches(answer.source, answer.target, answer.produced, self.tokenizer, accepts)
+
+    def _probable(self, source: str, produced: Produced) -> Callable[[Change], Change]:
+        """What gives a change of ``source`` its probabilities in this pass."""
+        original = self.tokenizer.encode_target(source)
+        return lambda change: with_probabilities(change, produced, original[change.source_start])
+
+    def _accepts(self, source: str, change: Change) -> bool:
+        """Whether a change may be proposed: not if it would touch a protected character or a laugh, or the spaces beside what
+        the network cannot read."""
+        return (
+            spares_protected(change) and spares_outcries(change, source) and self._can_judge(change, source)
+        )
 
     def _can_judge(self, change: Change, source: str) -> bool:
         """Not where a change only moves spaces beside a character outside the vocabulary: an emoji, half an

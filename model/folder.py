@@ -22,6 +22,7 @@ import numpy as np
 from model.confidence import CONFIDENCE_FILE, Confidence
 from model.confidence import FILES as CONFIDENCE_FILES
 from model.config import CONFIGS, NetworkConfig
+from model.ngrams import NGRAMS_FILE
 from model.tokenizer import Tokenizer
 from model.words import WORDS_FILE
 
@@ -169,6 +170,7 @@ def load_confidence(folder: Path) -> Confidence | None:
 
 def save_confidence(folder: Path, confidence: Confidence) -> None:
     """Write the files that ``load_confidence`` reads."""
+    write_atomically(folder / NGRAMS_FILE, confidence.ngrams.write)
     write_atomically(folder / WORDS_FILE, lambda file: file.write(confidence.words.to_bytes()))
     write_atomically(folder / CONFIDENCE_FILE, lambda file: file.write(confidence.to_json().encode()))
 

@@ -91,6 +91,12 @@ class CompiledNetwork:
         rows = [self._fast_search(pad([source], length)).numpy()[0].tolist() for source, length in each]
         return _ended(rows, sources)
 
+    def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
+        """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
+        if len(sources) > FEW:
+            return self._look(sources, targets)
+        return [self._look([source], [target])[0] for source, target in zip(sources, targets, strict=True)]
+
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
 

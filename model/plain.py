@@ -174,10 +174,16 @@ class PlainNetwork:
             for source in sources
         ]
 
+    def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
+        """See ``CompiledNetwork.read``."""
+        pairs = zip(sources, targets, strict=True)
+        return [
+            _Reading(self.network, source).look([target]).row(0, source, target) for source, target in pairs
+        ]
+
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """What ``drafting.read_off`` tells of one pass over one sentence."""
-        looked = _Reading(self.network, source).look([target])
-        return read_off(looked.row(0, source, list(target)))
+        return read_off(self.read([source], [list(target)])[0])
 
 
 def _give_up(sources: Sequence[Sequence[int]]) -> NoReturn:

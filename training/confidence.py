@@ -6,21 +6,22 @@ The other half, of other sentences, says whether it helps. Which half a sentence
 import hashlib
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 import numpy as np
 from rich.table import Table
 
-from model.changes import Change
+from model.candidates import Stretch
 from model.confidence import MONOTONE, Confidence, Features, features
 from model.folder import find_model_folder, save_confidence
+from model.ngrams import NGrams
 from model.words import Words
-from training.boosting import calibrated, fit
+from training.boosting import Boosting, calibrated, fit
 from training.corpus import Corpus, CorpusError, read_sentences
-from training.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
+from training.evaluate import evaluate, load_corrector, open_corpus, sample_pairs
+from training.examples import ExampleMaker, ExampleSettings
 from training.metrics import edits
 from training.noise.drill import Drill
 from training.noise.pairs import NoisyPair, make_pair
@@ -28,7 +29,9 @@ from training.reliability import THRESHOLDS, reliability, threshold_table
 from training.report import Outcome, open_console, percent
 
 if TYPE_CHECKING:
-    from model import Correction
+    from model import Corrector
+
+HOW = Boosting(trees=350, depth=3)
 
 
 def is_for_fitting(pair: NoisyPair) -> bool:
@@ -58,6 +61,17 @@ def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     return [pair for pair in made if pair.family == "native"]
 
 
+def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Sentences of the fitting half with a made-up name, which is right, and errors around it.
+
+    No table knows such a name, and trees that meet none take it for a slip in the nearest word that they know.
+    """
+    sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
+    maker, rng = ExampleMaker(sentences, ExampleSettings(name_share=1.0)), random.Random(0)
+    made = (next(maker.pairs(rng.choice(sentences), rng)) for _ in range(count))
+    return [NoisyPair(wrong, right, "name", ()) for wrong, right in made]
+
+
 def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
     """``count`` right sentences as they are, or all if there are fewer: whatever is changed in them is wrong.
 
@@ -68,43 +82,56 @@ def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
     return [NoisyPair(text, text, "clean", ()) for text in chosen]
 
 
-def examples(outcomes: Iterable[Outcome], words: Words) -> tuple[np.ndarray, np.ndarray]:
-    """(N, features) of all proposed changes, and (N,) 1 for those that the right sentence has, too."""
-    rows, right = [], []
-    for outcome in outcomes:
-        wanted = edits(outcome.correction.source, outcome.pair.right)
-        for sentence in outcome.correction.sentences:
-            for change, row in zip(
-                sentence.proposed, features(sentence.source, sentence.proposed, words), strict=True
-            ):
-                moved = change.moved(sentence.start, 0)
-                rows.append(row)
-                right.append((moved.source_start, moved.source_end, moved.right) in wanted)
-    return np.array(rows, float).reshape(-1, len(Features._fields)), np.array(right, float)
+class Example(NamedTuple):
+    """A candidate that the trees are fitted on, and whether it is right."""
+
+    features: Features
+    is_right: bool
 
 
-def fit_confidence(outcomes: Iterable[Outcome], others: Iterable[Outcome], words: Words) -> Confidence:
-    """Trees for all of these; the confidence is true for ``outcomes``, whatever the share of ``others``.
+def examples(
+    pairs: Sequence[NoisyPair], corrector: "Corrector", words: Words, ngrams: NGrams
+) -> list[Example]:
+    """All candidates for the wrong sentences of ``pairs``; right is what the right sentence has in its stretch."""
+    found = []
+    wrong = [pair.wrong for pair in pairs]
+    for pair, sentences in zip(pairs, corrector.stretches(wrong), strict=True):
+        wanted = edits(pair.wrong, pair.right)
+        for start, source, stretches in sentences:
+            right = [right_there(stretch, start, wanted) for stretch in stretches]
+            for rated in features(source, stretches, words, ngrams):
+                found.append(Example(rated.features, rated.text == right[rated.stretch]))
+    return found
 
-    Raises ValueError where the network proposed nothing right or nothing wrong, and where nothing can be learnt.
+
+def right_there(stretch: Stretch, start: int, wanted: Iterable[tuple[int, int, str]]) -> str | None:
+    """What should stand in a stretch of the sentence that begins at ``start`` of the text; None where a wanted edit
+    reaches beyond it. ``wanted``: see ``metrics.edits``."""
+    first, last = stretch.start + start, stretch.end + start
+    parts, done = [], first
+    for begin, end, text in sorted(wanted):
+        if end < first or begin > last or (end == first > begin) or (begin == last < end):
+            continue
+        if begin < first or end > last:
+            return None
+        parts += [stretch.kept[done - first : begin - first], text]
+        done = end
+    return "".join([*parts, stretch.kept[done - first :]])
+
+
+def fit_confidence(
+    mine: Sequence[Example], others: Sequence[Example], words: Words, ngrams: NGrams
+) -> Confidence:
+    """Trees for all of these; the confidence is true for ``mine``, whatever the share of ``others``.
+
+    Raises ValueError where no candidate is right or none is wrong, and where nothing can be learnt.
     """
-    rows, right = examples(outcomes, words)
-    more, more_right = examples(others, words)
+    rows = np.array([each.features for each in (*mine, *others)], float).reshape(-1, len(Features._fields))
+    right = np.array([each.is_right for each in (*mine, *others)], float)
     monotone = [MONOTONE.get(name, 0) for name in Features._fields]
-    start, trees = fit(np.concatenate([rows, more]), np.concatenate([right, more_right]), monotone)
-    odds = Confidence(words, start, trees).odds
-    return Confidence(words, *calibrated(start, trees, np.array([odds(row) for row in rows]), right))
-
-
-def weighed(correction: "Correction", weigh) -> "Correction":
-    """The same answer of the network, its changes weighed by ``weigh(source, proposed)``."""
-    sentences = (replace(each, proposed=weigh(each.source, each.proposed)) for each in correction.sentences)
-    return replace(correction, sentences=tuple(sentences))
-
-
-def by_network_alone(source: str, proposed: Sequence[Change]) -> tuple[Change, ...]:
-    """The changes with the network's own confidence."""
-    return tuple(replace(change, known_confidence=None) for change in proposed)
+    start, trees = fit(rows, right, monotone, HOW)
+    odds = Confidence(words, ngrams, start, trees).odds(rows[: len(mine)])
+    return Confidence(words, ngrams, *calibrated(start, trees, odds, right[: len(mine)]))
 
 
 @click.command("confidence")
@@ -114,52 +141,62 @@ def by_network_alone(source: str, proposed: Sequence[Change]) -> tuple[Change, .
     multiple=True,
     required=True,
     type=click.Path(exists=True),
-    help="Sentences whose words are counted.",
+    help="Sentences whose words and phrases are counted.",
 )
 @click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
 @click.option(
     "--seeds", default=2, show_default=True, help="Errors made for each sentence that is fitted on."
 )
 @click.option("--drill", default=0, show_default=True, help="Phrases with a native mistake to fit on, too.")
+@click.option("--names", default=0, show_default=True, help="Sentences with a made-up name to fit on, too.")
 @click.option(
     "--intact",
     default=0,
     show_default=True,
-    help="Sentences of --known to leave as they are and fit on, too.",
+    help="Sentences of --known to leave as they are and fit on, too; they are not counted.",
 )
 @click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
-def command(files, known, model, seeds, drill, intact, least):
+def command(files, known, model, seeds, drill, names, intact, least):
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and say what the
     other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
     try:
         sentences = [row.text for path in known for row in read_sentences(path)]
     except CorpusError as error:
         raise click.ClickException(str(error)) from error
-    words = Words.count(sentences, least)
+    left_out = intact_pairs(sentences, intact)
+    # What is counted must not hold what is fitted on: there every phrase would be known.
+    counted = set(sentences) - {pair.right for pair in left_out}
+    counted = [text for text in sentences if text in counted]
+    words, ngrams = Words.count(counted, least), NGrams.count(counted)
     pairs = pairs_of(map(open_corpus, files), seeds)
+    fitted = [pair for pair in pairs if is_for_fitting(pair)]
+    others = [*drilled_pairs(pairs, drill), *named_pairs(pairs, names), *left_out]
     corrector = load_corrector(model, 0.0)
-    outcomes = evaluate_with_progress(corrector, pairs, 64).outcomes
-    fitted = [each for each in outcomes if is_for_fitting(each.pair)]
-    more = [*drilled_pairs(pairs, drill), *intact_pairs(sentences, intact)]
-    others = evaluate_with_progress(corrector, more, 64).outcomes
-    tested = [each for each in outcomes if not is_for_fitting(each.pair)]
     try:
-        confidence = fit_confidence(fitted, others, words)
+        confidence = fit_confidence(
+            *(examples(each, corrector, words, ngrams) for each in (fitted, others)), words, ngrams
+        )
     except ValueError as error:
         raise click.ClickException(str(error)) from error
+    tested = [pair for pair in pairs if not is_for_fitting(pair)]
+    tables = []
+    for title, judge in (("by the network alone", None), ("with words and phrases", confidence)):
+        corrector.confidence = judge
+        tables.append(_table(f"{len(tested):,} other pairs, {title}", evaluate(corrector, tested).outcomes))
     folder = find_model_folder(model)
     save_confidence(folder, confidence)
     console = open_console(None)
     console.print(
-        f"{len(words.counts):,} words, {len(confidence.trees)} trees from {len(fitted):,} pairs and {len(others):,} others"
+        f"{len(words.counts):,} words, {len(ngrams):,} runs of characters, {len(confidence.trees)} trees from "
+        f"{len(fitted):,} pairs and {len(others):,} others"
     )
-    for title, weigh in (("by the network alone", by_network_alone), ("with words", confidence.weigh)):
-        console.print(_table(f"{len(tested):,} other pairs, {title}", tested, weigh))
+    for table in tables:
+        console.print(table)
     click.echo(folder)
 
 
-def _table(title: str, outcomes: Sequence[Outcome], weigh) -> Table:
-    corrections = [weighed(each.correction, weigh) for each in outcomes]
+def _table(title: str, outcomes: Sequence[Outcome]) -> Table:
+    corrections = [each.correction for each in outcomes]
     pairs = [each.pair for each in outcomes]
     error = reliability(corrections, pairs).expected_calibration_error
     table = Table("minimum", title=f"{title}; calibration error {percent(error)}")

@@ -12,7 +12,8 @@ from ui.components.correction import LEAST_OFFERED, Proposal, correction, correc
 from ui.kinds_text import kind_name
 from ui.numbers_text import probability
 from ui.texts import say
-from ui.views.edits import in_words
+from ui.views.edits import LONGEST_SIDE, in_words
+from viz.labels import visible_token
 
 
 @dataclass(frozen=True)
@@ -123,12 +124,15 @@ def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
     target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
     if not change.is_weighed:
         return say("correction_about_unweighed", what=in_words(change))
-    return say(
+    about = say(
         "correction_about",
         what=in_words(change),
         confidence=probability(change.confidence, sentence.minimum_confidence),
         kind=kind_name(say, change, sentence.source, target),
     )
+    if change.instead_of is None:
+        return about
+    return say("correction_instead_of", about=about, text=visible_token(change.instead_of, LONGEST_SIDE) or "∅")
 
 
 def _number(found: loaders.Correction, place: int, chosen: int | None) -> int | None:

@@ -4,13 +4,14 @@ import json
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from model import Corrector
+from model import Correction, Corrector
 from model.__main__ import main
 from model.corrector import BATCH_SENTENCES
 from model.trace import ATTENTION_KINDS
@@ -185,10 +186,25 @@ def test_what_was_left_undone_is_suggested(tiny_corrector, monkeypatch):
     assert len(suggestions) == len(careful.proposed)
     for line, change in zip(suggestions, careful.proposed, strict=True):
         assert line.startswith(f"  {change.source_start}-{change.source_end} ")
-        assert f"confidence {change.confidence:.2f}" in line
+        assert f"confidence {change.confidence:.2f}" in line and line.endswith(")")
     document = json.loads(CliRunner().invoke(main, ["correct", "--suggest", "--json", SENTENCE]).output)
     assert [each["right"] for each in document["suggestions"]] == [c.right for c in careful.proposed]
     assert document["suggestions"][0]["confidence"] == careful.proposed[0].confidence
+
+
+def test_a_suggestion_that_was_not_the_networks_first_choice_says_so(tiny_corrector, monkeypatch):
+    (sentence,) = tiny_corrector.correct(SENTENCE).with_minimum_confidence(1.0).sentences
+    others = [
+        replace(change, instead_of=first)
+        for change, first in zip(sentence.proposed, ("가 나", ""), strict=False)
+    ]
+    careful = Correction(SENTENCE, (replace(sentence, proposed=tuple(others)),))
+    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
+    monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [careful] * len(texts))
+    _, *suggestions = CliRunner().invoke(main, ["correct", "--suggest", SENTENCE]).output.splitlines()
+    assert [line.rpartition(", ")[2] for line in suggestions] == ["first choice 가␣나", "first choice ∅"][
+        : len(others)
+    ]
 
 
 def test_nothing_is_suggested_where_everything_is_made(tiny_corrector, correct):

@@ -5,66 +5,121 @@ import math
 import shutil
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from model import Corrector, ModelFolderError
-from model.changes import find_changes
-from model.confidence import CONFIDENCE_FILE, MONOTONE, Confidence, Features, features
+from model.candidates import Stretch
+from model.confidence import ALONE, CONFIDENCE_FILE, LEAST_LOG, MONOTONE, Confidence, Features, features
 from model.folder import fingerprint, load_confidence, save_confidence
+from model.ngrams import NGRAMS_FILE, NGrams
 from model.words import WORDS_FILE, Words
 
 WORDS = Words({"학교에": 30, "집에": 20, "갔다": 8})
+NGRAMS = NGrams.count(["학교에 갔다", "집에 갔다"])
 KNOWN, NETWORK = (Features._fields.index(name) for name in ("right_count", "network"))
 TREES = ((KNOWN, 1.0, -2.0, 1.0), (NETWORK, 0.5, -1.0, (KNOWN, 3.0, 0.0, 0.5)))
-CONFIDENCE = Confidence(WORDS, 0.25, TREES)
+CONFIDENCE = Confidence(WORDS, NGRAMS, 0.25, TREES)
 
 
-def proposed(source, target, fix=0.9, keep=0.1):
-    return tuple(
-        replace(change, fix_probability=fix, keep_probability=keep) for change in find_changes(source, target)
-    )
+def stretch(source, kept, **probabilities):
+    """Where ``kept`` stands in ``source``, and the network's probability of each text, what it wrote first."""
+    start = source.index(kept)
+    logs = {text: math.log(probability) for text, probability in probabilities.items()}
+    return Stretch(start, start + len(kept), kept, logs)
 
 
-def test_the_features_of_changes():
-    changes = proposed("하꾜에 갓다", "학교에 갔다")
-    first, second = features("하꾜에 갓다", changes, WORDS)
-    assert first.fix == pytest.approx(math.log(0.9)) and first.keep == pytest.approx(math.log(0.1))
-    assert first.network == pytest.approx(0.81)
-    assert (first.wrong_count, first.right_count) == (0.0, math.log(31))
-    assert second.right_count == math.log(9) and second.right_beginning == 1
-    assert first.spaces == 0 and first.length == 2 and first.changes == 2
-    assert second.jamo == 1  # ㅅ for ㅆ
-    assert first.sentence == pytest.approx(2 * math.log(0.81))
+def rows_of(source, *stretches):
+    return {(each.stretch, each.text): each.features for each in features(source, stretches, WORDS, NGRAMS)}
+
+
+SOURCE = "하꾜에 갓다"
+FIRST = stretch(SOURCE, "하꾜", 학교=0.7, 하꾜=0.1, 학꾜=0.05)
+SECOND = stretch(SOURCE, "갓", 갔=0.9, 갓=0.05)
+
+
+def test_the_features_of_candidates():
+    rows = rows_of(SOURCE, FIRST, SECOND)
+    assert set(rows) == {(0, "학교"), (0, "학꾜"), (1, "갔")}  # to keep the source is no change
+    school, other, went = rows.values()
+    assert school.fix == pytest.approx(math.log(0.7)) and school.keep == pytest.approx(math.log(0.1))
+    assert school.other == pytest.approx(math.log(0.05)) and other.other == pytest.approx(math.log(0.7))
+    assert school.network == pytest.approx(0.7 * 0.9)
+    assert (school.written, other.written) == (1, 0) and school.candidates == 3
+    assert (school.wrong_count, school.right_count, other.right_count) == (0.0, math.log(31), 0.0)
+    assert went.right_count == math.log(9) and went.right_beginning == 1
+    assert school.spaces == 0 and school.length == 2 and school.changes == 2
+    assert went.jamo == 1  # ㅅ for ㅆ
+    assert school.sentence == pytest.approx(math.log(0.9)) and went.sentence == pytest.approx(math.log(0.7))
+    assert went.other == LEAST_LOG and went.phrase_other == ALONE
+
+
+def test_a_phrase_is_compared_with_those_of_the_other_candidates():
+    rows = rows_of(SOURCE, FIRST, SECOND)
+    school, other = rows[0, "학교"], rows[0, "학꾜"]
+    assert school.phrase_kept > 5 and school.phrase > other.phrase
+    assert school.phrase_other == pytest.approx(-other.phrase_other)
+    span, kept = (("학교에 갔다", 0, 5), ("하꾜에 갔다", 0, 5))  # all else as the network wrote it
+    assert school.phrase_kept == pytest.approx(float(np.subtract(*NGRAMS.scores([span, kept]))))
+    assert school.phrase == pytest.approx(float(NGRAMS.scores([span])[0]) / 5)
 
 
 def test_the_words_that_would_stand_there_are_read_after_all_changes():
-    # Two slips in one word are two changes; neither alone gives the word.
-    source, target = "확교헤", "학교에"
-    changes = proposed(source, target)
-    assert len(changes) == 2
-    assert {row.right_count for row in features(source, changes, WORDS)} == {math.log(31)}
+    # Two slips in one word are two stretches; neither alone gives the word.
+    source = "확교헤"
+    rows = rows_of(source, stretch(source, "확", 학=0.9), stretch(source, "헤", 에=0.9))
+    assert {row.right_count for row in rows.values()} == {math.log(31)}
 
 
 def test_a_space_concerns_the_words_on_both_sides():
-    (row,) = features("집에갔다", proposed("집에갔다", "집에 갔다"), WORDS)
+    rows = rows_of("집에갔다", Stretch(2, 2, "", {" ": -0.1, "": -3.0}))
+    row = rows[0, " "]
     assert row.spaces == 1 and row.wrong_count == 0 and row.right_count == math.log(9)
-    (row,) = features("집에갓다", proposed("집에갓다", "집에 갔다"), WORDS)
-    assert row.spaces == 2
+    rows = rows_of("집에갓다", Stretch(2, 3, "갓", {" 갔": -0.1}))
+    assert rows[0, " 갔"].spaces == 2
+
+
+def probability(odds):
+    return 1 / (1 + math.exp(-odds))
 
 
 def test_leaves_add_up_to_log_odds():
-    (known,) = CONFIDENCE.weigh("하꾜에", proposed("하꾜에", "학교에"))
-    assert known.known_confidence == pytest.approx(1 / (1 + math.exp(-(0.25 + 1.0 + 0.5))))
-    assert known.confidence == known.known_confidence
-    assert known.network_confidence == pytest.approx(0.81)
-    (unknown,) = CONFIDENCE.weigh("하꾜에", proposed("하꾜에", "학꾜에"))
-    assert unknown.confidence == pytest.approx(1 / (1 + math.exp(-(0.25 - 2.0 + 0.0))))
-    assert CONFIDENCE.weigh("하꾜에", ()) == ()
+    ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [FIRST])
+    assert (text, confidence) == ("학교", pytest.approx(probability(0.25 + 1.0 + 0.5)))
+    unknown = replace(FIRST, candidates={"학꾜": math.log(0.9), "하꾜": math.log(0.1)})
+    ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [unknown])
+    assert (text, confidence) == ("학꾜", pytest.approx(probability(0.25 - 2.0 + 0.0)))
+    assert CONFIDENCE.choose("하꾜에", ()) == []
 
 
-def test_a_moved_change_keeps_its_confidence():
-    (known,) = CONFIDENCE.weigh("하꾜에", proposed("하꾜에", "학교에"))
-    assert known.moved(3, 3).confidence == known.confidence
+def test_the_likeliest_candidate_is_chosen_whatever_the_network_put_first():
+    second = replace(FIRST, candidates={"학꾜": math.log(0.6), "학교": math.log(0.3), "하꾜": math.log(0.05)})
+    ((found, text, _),) = CONFIDENCE.choose("하꾜에", [second])
+    assert text == "학교" and found.written == "학꾜"
+
+
+@pytest.mark.parametrize(("known", "expected"), [("학교", ["학교"]), ("학꾜", [])])
+def test_what_the_network_would_have_left_alone_takes_better_odds_than_evens(known, expected):
+    kept = replace(FIRST, candidates={"하꾜": math.log(0.6), known: math.log(0.3)})
+    assert [text for _, text, _ in CONFIDENCE.choose("하꾜에", [kept])] == expected
+
+
+def test_trees_of_all_shapes_are_walked_at_once():
+    rng = np.random.default_rng(0)
+    trees = ((0, 0.0, -1.0, (1, 0.5, (2, -0.5, 2.0, 3.0), 4.0)), 0.5, (1, 0.0, (0, 1.0, 7.0, 8.0), 9.0))
+    confidence = Confidence(WORDS, NGRAMS, 0.25, trees)
+
+    def walked(tree, row):
+        while isinstance(tree, tuple):
+            tree = tree[3] if row[tree[0]] >= tree[1] else tree[2]
+        return tree
+
+    rows = rng.normal(size=(60, len(Features._fields)))
+    expected = [0.25 + sum(walked(tree, row) for tree in trees) for row in rows]
+    np.testing.assert_allclose(confidence.odds(rows), expected)
+    assert confidence.odds([]).shape == (0,)
+    np.testing.assert_allclose(Confidence(WORDS, NGRAMS, 0.5, (1.0,)).odds(rows), 1.5)
+    np.testing.assert_allclose(Confidence(WORDS, NGRAMS, 0.5, ()).odds(rows), 0.5)
 
 
 def test_every_monotone_feature_exists():
@@ -83,16 +138,55 @@ def test_a_folder_keeps_it(folder):
     assert load_confidence(folder).trees == TREES
     assert load_confidence(folder).start == 0.25
     assert load_confidence(folder).words.counts == WORDS.counts
+    assert len(load_confidence(folder).ngrams) == len(NGRAMS)
 
 
 def test_a_corrector_weighs_with_it(folder, tiny_corrector, load_tiny):
     text = "손니미 왔는데 방이 없으면"
     alone, known = tiny_corrector.correct(text), load_tiny(folder).correct(text)
-    assert alone.proposed == known.proposed != ()
-    for one, other in zip(alone.proposed, known.proposed, strict=True):
-        assert one.known_confidence is None and one.confidence == one.network_confidence
-        assert other.network_confidence == pytest.approx(one.confidence, abs=1e-6)
-        assert other.known_confidence is not None
+    assert alone.proposed and known.proposed
+    assert all(each.known_confidence is None for each in alone.proposed)
+    for each in known.proposed:
+        assert each.confidence == each.known_confidence
+        assert each.moved(3, 3).confidence == each.confidence
+        assert each.network_confidence == pytest.approx(each.fix_probability * (1 - each.keep_probability))
+
+
+class Choosing:
+    """In place of a Confidence: it takes the last candidate of every stretch, or the first."""
+
+    def __init__(self, last):
+        self.last = last
+
+    def choose(self, source, stretches):
+        for each in stretches:
+            texts = [text for text in each.candidates if text != each.kept]
+            if texts:
+                yield each, texts[-1 if self.last else 0], 0.8
+
+
+def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(
+    tiny_corrector, load_tiny, tiny_folder
+):
+    corrector = load_tiny(tiny_folder)
+    texts = ["손니미 왔는데 방이 없으면", "전 오래 씂 수 깄는 겍 필요해요.", "방이 업쓰며 너떠캐요?"]
+    first, last = [], []
+    for found, judge in ((first, Choosing(last=False)), (last, Choosing(last=True))):
+        corrector.confidence = judge
+        found += corrector.correct_batch(texts)
+    others = [c for correction in last for c in correction.proposed if c.instead_of is not None]
+    assert others  # else the network was too sure for this test
+    for correction in (*first, *last):
+        (sentence,) = correction.sentences
+        trace = sentence.trace
+        assert correction.text == correction.with_minimum_confidence(0.0).text
+        for change in correction.proposed:
+            assert correction.text[change.target_start : change.target_end] == change.right
+            rows = slice(change.target_start, max(change.target_end, change.target_start + 1))
+            written = math.exp(trace.log_probabilities[rows].sum())
+            assert change.fix_probability == pytest.approx(written, abs=1e-4)
+            assert change.known_confidence == 0.8
+    assert [one.text for one in first] != [other.text for other in last]
 
 
 def test_the_fingerprint_is_of_all_that_decides(folder, tiny_folder):
@@ -130,10 +224,11 @@ def test_trees_too_deep_are_refused(folder):
         load_confidence(folder)
 
 
-def test_a_missing_or_damaged_table_is_a_message(folder):
-    (folder / WORDS_FILE).write_bytes(b"no table")
-    with pytest.raises(ModelFolderError, match=WORDS_FILE):
+@pytest.mark.parametrize("name", [WORDS_FILE, NGRAMS_FILE])
+def test_a_missing_or_damaged_table_is_a_message(folder, name):
+    (folder / name).write_bytes(b"no table")
+    with pytest.raises(ModelFolderError, match=name):
         load_confidence(folder)
-    (folder / WORDS_FILE).unlink()
+    (folder / name).unlink()
     with pytest.raises(ModelFolderError):
         load_confidence(folder)

@@ -77,4 +77,5 @@ class Written:
 def test_a_corrector_proposes_no_such_change(tiny_corrector):
     source, target = "마니 ㅋㅋ", "많이 금"
     answer = Answer(source, target, Written(tiny_corrector.tokenizer.encode_target(target)))
-    assert [change.right for change in tiny_corrector._weigh(answer)] == ["많이"]
+    ((changes, _),) = tiny_corrector._weigh([answer])
+    assert [change.right for change in changes] == ["많이"]

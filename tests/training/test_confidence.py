@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from model.candidates import Stretch
 from model.confidence import Confidence, Features
 from model.folder import load_confidence
+from model.ngrams import NGrams
 from model.words import Words
 from training.__main__ import main
 from training.boosting import Boosting, calibrated, fit
-from training.confidence import drilled_pairs, intact_pairs, is_for_fitting
+from training.confidence import Example, drilled_pairs, intact_pairs, is_for_fitting, named_pairs, right_there
+from training.metrics import edits
 from training.noise.pairs import NoisyPair
 
 
@@ -88,7 +91,7 @@ def test_rounding_a_threshold_moves_no_row():
     right = (rows[:, 0] > 1).astype(float)
     right[::7] = 0.5 > right[::7]
     start, trees = fit(rows, right, (0,), Boosting(trees=5, fewest=1))
-    confidence = Confidence(Words({}), start, tuple(trees))
+    confidence = Confidence(Words({}), NGrams.count([]), start, tuple(trees))
     saved = json.loads(confidence.to_json())["trees"]
     for tree in saved:
         assert min(abs(tree[1] - value) for value in rows[:, 0]) > 0.01
@@ -109,6 +112,36 @@ def test_native_mistakes_are_drilled_in_the_fitting_half_alone():
     assert drilled == drilled_pairs(pairs, 200)
     others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
     assert not any(set(pair.right.split()) & others for pair in drilled)
+
+
+def test_made_up_names_stay_in_sentences_of_the_fitting_half():
+    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
+    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
+    named = named_pairs(pairs, 60)
+    assert len(named) == 60 and named == named_pairs(pairs, 60)
+    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
+    assert not any(set(pair.right.split()) & others for pair in named)
+    assert any(pair.wrong != pair.right for pair in named)
+    assert all(pair.right not in rights for pair in named)
+
+
+@pytest.mark.parametrize(
+    ("source", "right", "span", "expected"),
+    [
+        ("가나다라", "가마다라", (1, 2), "마"),
+        ("가나다라", "가마다사", (1, 2), "마"),  # what else is wrong is no matter
+        ("가나다라", "가나다라", (1, 3), "나다"),
+        ("가나다라", "가 나마라", (1, 3), " 나마"),  # two edits in one stretch
+        ("가나다라", "가마사라", (1, 2), None),  # an edit that goes on behind it
+        ("가나다라", "가나 다라", (2, 2), " "),
+        ("가나다라", "가마다라", (2, 2), ""),  # an edit that ends where it begins
+        ("가나다라", "가나사라", (1, 2), "나"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "앞. "])
+def test_what_is_right_in_a_stretch(source, right, span, expected, before):
+    stretch = Stretch(*span, source[slice(*span)], {})
+    assert right_there(stretch, len(before), edits(before + source, before + right)) == expected
 
 
 def test_right_sentences_are_fitted_on_as_they_are():
@@ -135,13 +168,10 @@ def files(tmp_path):
 def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path, files, monkeypatch):
     folder = tmp_path / "model"
     shutil.copytree(tiny_folder, folder)
-    # What such a network writes is never right; every other change counts as right here.
-    counter = iter(range(10**6))
 
-    def every_other(outcomes, words):
-
-        rows, _ = original(outcomes, words)
-        return rows, np.array([next(counter) % 2 for _ in rows], float)
+    # What such a network writes is never right; every other candidate counts as right here.
+    def every_other(*arguments):
+        return [Example(each.features, number % 2 == 0) for number, each in enumerate(original(*arguments))]
 
     from training import confidence
 
@@ -149,11 +179,16 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path
     monkeypatch.setattr(confidence, "examples", every_other)
     pairs, known = files
     done = CliRunner().invoke(
-        main, ["confidence", str(pairs), "--known", str(known), "--intact", "9", "--model", str(folder)]
+        main,
+        ["confidence", str(pairs), "--known", str(known), "--least", "1", "--model", str(folder)]
+        + ["--names", "3", "--intact", "1"],
     )
     assert done.exit_code == 0, done.output
-    assert "by the network alone" in done.output and "with words" in done.output
-    assert load_confidence(folder).words.counts == {"오래": 2, "쓸": 2, "수": 2, "있는": 2}
+    assert "by the network alone" in done.output and "with words and phrases" in done.output
+    # The sentence that is fitted on is not counted.
+    lines = [line.split() for line in known.read_text(encoding="utf-8").splitlines()]
+    assert load_confidence(folder).words.counts in [dict.fromkeys(line, 1) for line in lines]
+    assert len(load_confidence(folder).ngrams) > 20
     (change, *_) = load_tiny(folder).correct("손니미 왔는데 방이 없으면").proposed
     assert 0 < change.known_confidence < 1
 
@@ -170,5 +205,5 @@ def test_changes_that_are_all_wrong_are_a_message(tiny_folder, tmp_path, files):
 
 
 def test_features_are_named_in_the_file():
-    confidence = Confidence(Words({}), 0.0, ((0, 0.5, -1.0, 1.0),))
+    confidence = Confidence(Words({}), NGrams.count([]), 0.0, ((0, 0.5, -1.0, 1.0),))
     assert json.loads(confidence.to_json())["trees"] == [[Features._fields[0], 0.5, -1.0, 1.0]]

@@ -1,5 +1,6 @@
 """The corrected text as the control: what is accepted, rejected and put in focus, and what none of it can break."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -224,3 +225,15 @@ def test_the_slider_moves_what_is_made(open_app, correctors):
     app.select_slider(key="control_confidence").set_value(0.4).run()
     assert words(app) == [("고갱이", "고객이"), ("왓다", "왔다")]
     assert len(correctors["transformer"].asked) == 1
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize(("first", "told"), [("각", "각"), (" ", "␣"), ("", "∅"), ("<b>", "<b>")])
+def test_a_proposal_that_was_not_the_networks_first_choice_says_so(monkeypatch, found, language, first, told):
+    texts = table(language)
+    monkeypatch.setattr(proposals, "say", lambda name, **values: texts[name].format(**values))
+    sentence = found.sentences[0]
+    change, *_ = sentence.proposed
+    about = proposals._about(change, sentence)
+    other = replace(change, instead_of=first)
+    assert proposals._about(other, sentence) == texts["correction_instead_of"].format(about=about, text=told)

@@ -4,15 +4,16 @@ For each token of the answer the pass tells how probable every other one was the
 answer with this one token instead. Further passes are not needed for this, though the probability of what follows such a token is
 taken to be that of what follows in the answer.
 
-Candidates that touch each other are put together in one stretch of the source, in which one of them is to be chosen
+Candidates for the same tokens stand in one stretch of the sentence, in which one of them is to be chosen
 (``confidence.Confidence.choose``).
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from heapq import nlargest
 from os.path import commonprefix
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,87 +58,96 @@ def find_stretches(
 ) -> tuple[Stretch, ...]:
     """The stretches of ``source`` in which the network wrote something else or might have.
 
-    ``produced``: the pass that wrote ``target``. Changes that are not accepted are in no candidate.
+    ``produced``: the pass that wrote ``target``, a token for each of its characters and the end mark. Changes that are not accepted are in
+    no candidate.
     """
     logs = log_softmax(produced.logits)
-    ids = produced.ids
     written = find_changes(source, target)
-    answers = [([change for change in written if accepts(change)], 0.0)]
-    space = tokenizer.encode_target(" ")[0]
-    for other, ratio in _others(ids, logs, space):
-        text = tokenizer.decode(other, source)
-        if len(text) + 1 == len(other):  # else there is a mark in its middle
-            answers.append(([change for change in find_changes(source, text) if accepts(change)], ratio))
+    others = list(_others(produced.ids, logs, tokenizer))
+    edits = [
+        *((change.target_start, change.target_end) for change in written),
+        *(each[:2] for each in others),
+    ]
     original = tokenizer.encode_target(source)
     stretches = []
-    for start, end in _spans(change for changes, _ in answers for change in changes):
-        rows = _rows(written, start, end)
-        certain = float(logs[rows, ids[rows.start : rows.stop]].sum())
-        stretch = _stretch(source[start:end], start, answers, certain)
-        if stretch.kept not in stretch.candidates:
-            same = len(commonprefix([stretch.kept, stretch.written]))
-            begun = float(logs[rows.start + same, original[start + same]])
-            stretch = replace(stretch, candidates={**stretch.candidates, stretch.kept: begun})
-        stretches.append(stretch)
+    for first, last in _together(edits):
+        drift = _growth(change for change in written if change.target_end <= first > change.target_start)
+        inside = [
+            c for c in written if c.target_end <= last and (first <= c.target_start < max(last, first + 1))
+        ]
+        start, end = first - drift, last - drift - _growth(inside)
+        kept, rows = source[start:end], range(first, max(last, first + 1))
+
+        certain = float(logs[rows, produced.ids[rows.start : rows.stop]].sum())
+        candidates = {_accepted(kept, target[first:last], start, accepts): certain}
+        for each in others:
+            if first <= each.first < rows.stop and each.last <= last:
+                text = target[first : each.first] + each.text + target[each.last : last]
+                if text == _accepted(kept, text, start, accepts):
+                    candidates.setdefault(text, certain + each.ratio)
+        if kept not in candidates:
+            same = len(commonprefix([kept, target[first:last]]))
+            candidates[kept] = float(logs[first + same, original[start + same]])
+        if len(candidates) > 1:
+            stretches.append(Stretch(start, end, kept, candidates))
     return tuple(stretches)
 
 
-def _others(ids: list[int], logs: np.ndarray, space: int) -> Iterator[tuple[list[int], float]]:
-    """The answer with one other token each, and how much more probable that is than the answer's own, as a logarithm."""
+def _accepted(kept: str, text: str, start: int, accepts: Callable[[Change], bool]) -> str:
+    """``text`` without those changes of ``kept``, which begins at ``start`` of the source, that are not accepted."""
+    return apply_changes(kept, (c for c in find_changes(kept, text) if accepts(c.moved(start, start))))
+
+
+class _Other(NamedTuple):
+    """Another token: ``text`` instead of the answer's characters from ``first`` to ``last``."""
+
+    first: int
+    last: int
+    text: str
+    ratio: float  # how much more probable it is than the answer's own token, as a logarithm
+
+
+def _others(ids: list[int], logs: np.ndarray, tokenizer: Tokenizer) -> Iterator[_Other]:
+    """All that the network might have written in place of one token, the most probable first."""
     places, tokens = divmod(np.flatnonzero(logs > math.log(LEAST_PROBABILITY)), logs.shape[1])
     others = (tokens != np.array(ids)[places]) & ~np.isin(tokens, (PAD_ID, START_ID, OUTSIDE_ID))
     found = zip(places[others].tolist(), tokens[others].tolist(), strict=True)
     rated = ((float(logs[t, token] - logs[t, ids[t]]), t, token) for t, token in found)
     for ratio, t, token in nlargest(MOST, rated):
-        for other in _with(ids, t, token, space):
-            yield other, ratio
+        for size, text in _instead(ids, t, token, tokenizer):
+            yield _Other(t, t + size, text, ratio)
 
 
-def _with(ids: list[int], t: int, token: int, space: int) -> Iterator[list[int]]:
-    """The answers that go on with ``token`` at place ``t``, and then as before."""
-    there, before, after = ids[t], ids[:t], ids[t + 1 :]
-    if END_ID in (there, token):
-        if there == END_ID:
-            yield [*before, token, END_ID]
-        elif after == [END_ID]:  # else it would cut the sentence off
-            yield [*before, END_ID]
+def _instead(ids: list[int], t: int, token: int, tokenizer: Tokenizer) -> Iterator[tuple[int, str]]:
+    """How ``token`` can come to stand at place ``t``: how many characters it takes the place of, and the text that does."""
+    if token == END_ID:
+        if t == len(ids) - 2:  # elsewhere it would cut the sentence off
+            yield 1, ""
         return
-    if token == after[0]:  # then what stands there is left out
-        yield [*before, *after]
-    if space not in (there, token):
-        yield [*before, token, *after]
-    elif token != after[0]:
-        yield [*before, token, there, *after]
+    text = tokenizer.decode([token], "")
+    if ids[t] == END_ID:
+        yield 0, text
+        return
+    follows = token == ids[t + 1]
+    if follows:  # then what stands there is left out
+        yield 1, ""
+    there = tokenizer.decode(ids[t : t + 1], "")
+    if " " not in (there, text):
+        yield 1, text
+    elif not follows:
+        yield 0, text
 
 
-def _spans(changes: Iterable[Change]) -> list[tuple[int, int]]:
-    """The stretches that changes cover; those that touch are one."""
+def _together(edits: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The stretches of the answer that edits of the same tokens cover."""
     spans: list[tuple[int, int]] = []
-    for start, end in sorted({(change.source_start, change.source_end) for change in changes}):
-        if spans and start <= spans[-1][1]:
-            spans[-1] = spans[-1][0], max(spans[-1][1], end)
+    for first, last in sorted(edits):
+        if spans and (first < spans[-1][1] or first == spans[-1][0]):
+            spans[-1] = spans[-1][0], max(spans[-1][1], last)
         else:
-            spans.append((start, end))
+            spans.append((first, last))
     return spans
-
-
-def _rows(written: Sequence[Change], start: int, end: int) -> range:
-    """The rows of the pass that wrote what stands for ``source[start:end]``; where that is nothing, the row that follows."""
-    first = start + _growth(c for c in written if c.source_end <= start and c.source_start < start)
-    size = end - start + _growth(c for c in written if start <= c.source_start and c.source_end <= end)
-    return range(first, first + max(size, 1))
 
 
 def _growth(changes: Iterable[Change]) -> int:
     return sum(len(change.right) - len(change.wrong) for change in changes)
-
-
-def _stretch(kept: str, start: int, answers: Iterable[tuple[list[Change], float]], certain: float) -> Stretch:
-    """Of each answer what it has here; ``certain``: the logarithm of the probability of what the first has here."""
-    end, found = start + len(kept), {}
-    for changes, ratio in answers:
-        inside = [c.moved(-start, 0) for c in changes if start <= c.source_start and c.source_end <= end]
-        text = apply_changes(kept, inside)
-        if text not in found or (ratio and text != next(iter(found)) and certain + ratio > found[text]):
-            found[text] = certain + ratio
-    return Stretch(start, end, kept, found)

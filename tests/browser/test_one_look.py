@@ -7,18 +7,13 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.visit import (
-    LateAnswers,
     cell,
     changed_words,
     choose,
     click,
-    expect_corrected,
     expect_settings,
     figure,
     heatmap,
-    offered_words,
-    pick,
-    settings,
     settle,
     text_area,
     tile,
@@ -371,70 +366,6 @@ def test_tab_goes_from_the_text_through_the_correction_to_both_pictures(open_pag
     assert 0 < places[0] < places[1]
 
 
-def test_back_takes_back_example_change_head_and_view_one_by_one(open_page):
-    page = open_page()
-    say, other = table("ko"), examples.load()[1]
-    choose(page, "view", say["view_lines"])
-    expect_settings(page, view="lines")
-    choose(page, "head", "2")
-    expect_settings(page, head="2")
-    changed_words(page).first.click()
-    expect_settings(page, edit="1")
-    pick(page, "examples", say[f"example_{other.id}"])
-    expect_settings(page, sentence=other.text, edit=None)
-    text_area(page).press("End")
-    page.keyboard.type("!")  # typing is no step
-    expect_settings(page, sentence=other.text + "!")
-    page.go_back()
-    expect_settings(page, sentence=None, edit="1", head="2", view="lines")
-    expect(text_area(page)).to_have_value(FIRST_EXAMPLE)
-    expect(changed_words(page).first).to_have_attribute("aria-pressed", "true")
-    page.go_back()
-    expect_settings(page, edit=None, head="2", view="lines")
-    expect(changed_words(page).first).to_have_attribute("aria-pressed", "false")
-    page.go_back()
-    expect_settings(page, head=None, view="lines")
-    expect_chosen(page, "head", say["head_mean"])
-    page.go_back()
-    expect_settings(page, view=None)
-    expect_chosen(page, "view", say["view_heatmap"])
-    expect(page.locator(HEATMAP)).to_be_visible()
-    assert settings(page) == {}
-
-
-def test_an_answer_that_was_on_its_way_before_back_changes_no_address(open_page):
-    late = LateAnswers()
-    page = open_page(late=late)
-    choose(page, "view", table("ko")["view_lines"])
-    expect_settings(page, view="lines")
-    late.hold()
-    choose(page, "head", "2")
-    wait_until(page, late.whole_runs, 1)
-    page.go_back()
-    late.release()
-    expect_chosen(page, "view", table("ko")["view_heatmap"])
-    expect_settings(page, view=None, head=None)
-    page.go_forward()
-    expect_settings(page, view="lines", head=None)
-
-
-def test_what_is_chosen_while_the_page_is_being_drawn_stays_chosen(open_page):
-    late = LateAnswers()
-    page = open_page(late=late)
-    late.hold()
-    text_area(page).press("End")
-    page.keyboard.type("!")
-    wait_until(page, late.whole_runs, 1)
-    choose(page, "layer", "1")
-    wait_until(page, late.whole_runs, 2)
-    late.release_a_run()  # it was drawn before the choice
-    expect(page.locator(".corrected")).to_contain_text("!")
-    wait_until(page, lambda: settings(page).get("sentence", "")[-1:], "!")
-    choose(page, "kind", table("ko")["kind_encoder_attention"])
-    late.release()
-    expect_settings(page, kind="encoder_attention", layer="1")
-
-
 def test_a_page_that_turns_dark_takes_its_figures_along(open_page):
     page = open_page()
     ink = "([figure]) => [getComputedStyle(document.documentElement).colorScheme, figure.layout.font.color]"
@@ -444,57 +375,6 @@ def test_a_page_that_turns_dark_takes_its_figures_along(open_page):
     wait_until(page, lambda: figures.evaluate_all(ink), ["dark", palette("dark").text])
     page.emulate_media(color_scheme="light")
     wait_until(page, lambda: figures.evaluate_all(ink), light)
-
-
-def test_methods_that_are_still_being_asked_keep_neither_back_nor_the_picture_waiting(open_page):
-    page = open_page("laboratory?experiment=sources&edit=1")
-    panels = page.locator(".st-key-sources .plot")
-    late_methods = panels.get_by_text(table("ko")["sources_asking"])
-    expect(panels).to_be_visible()
-    expect(late_methods).to_have_count(0)
-    settle(page)
-    box = panels.bounding_box()
-    changed_words(page).nth(1).click()
-    expect(late_methods.first).to_be_visible()  # the quick ones are drawn, the others have their places
-    assert panels.bounding_box() == box
-    wait_until(page, lambda: settings(page)["edit"], "2")
-    page.go_back()
-    expect_settings(page, edit="1")
-    expect(changed_words(page).first).to_have_attribute("aria-pressed", "true")
-    expect(late_methods).to_have_count(0)
-    page.go_forward()
-    expect_settings(page, edit="2")
-    expect(late_methods).to_have_count(0)
-    assert panels.bounding_box() == box
-
-
-def expect_chosen(page: Page, name: str, option: str) -> None:
-    radio = page.locator(f".st-key-control_{name}").get_by_role("radio", name=option, exact=True)
-    expect(radio).to_be_checked()
-
-
-def test_what_is_accepted_and_left_undone_is_in_the_link(open_page, corrector, half_sure):
-    page = open_page(f"?{urlencode({'sentence': half_sure})}", width=1366, height=768)
-    found = corrector.correct(half_sure)
-    (sentence,) = found.sentences
-    expect_corrected(page, half_sure, found.text)
-    made = [change.source_start for change in sentence.changes]
-    offered = [n for n, change in enumerate(sentence.proposed) if change.source_start not in made]
-    accepted = offered[0]
-    offered_words(page).first.click()
-    expect_settings(page, accepted=str(accepted + 1))
-    with_one = found.with_decisions({accepted}, set())
-    expect_corrected(page, half_sure, with_one.text)
-    assert heatmap(page, figure("heatmap")).shape == with_one.trace.cross_attention.shape[2:]
-    changed_words(page).last.click()
-    expect(changed_words(page).last).to_have_attribute("aria-pressed", "true")
-    page.locator(".about .undo").click()
-    rejected = len(sentence.proposed) - 1
-    expect_settings(page, rejected=str(rejected + 1))
-    text = found.with_decisions({accepted}, {rejected}).text
-    expect_corrected(page, half_sure, text)
-    copy = open_page(f"?{page.url.partition('?')[2]}")
-    expect_corrected(copy, half_sure, text)
 
 
 def test_a_saved_picture_is_named_after_sentence_kind_layer_and_head(open_typed, corrector):

@@ -72,24 +72,34 @@ def test_candidates_by_what_the_other_token_is(target, other, expected):
     assert (expected in texts) if expected else texts == set()
 
 
-def test_candidates_that_touch_are_one_stretch_and_others_are_not():
-    found = stretches("가나다라마바", "가다다라마바", [(2, "사", 0.1), (5, "사", 0.1)])
-    assert [(each.start, each.end) for each in found] == [(1, 3), (5, 6)]
-    assert set(found[0].candidates) == {"다다", "다사", "나다"}
+def test_candidates_for_the_same_tokens_are_one_stretch_and_others_are_not():
+    found = stretches("나나라마바", "가 다라마바", [(2, "사", 0.1), (4, "사", 0.1)])
+    assert [(each.start, each.end) for each in found] == [(0, 2), (3, 4)]
+    assert list(found[0].candidates) == ["가 다", "가 사", "나나"]
     # The answer's probability is that of all its tokens in the stretch.
-    assert math.exp(found[0].candidates["다다"]) == pytest.approx(0.9, rel=1e-4)
+    assert math.exp(found[0].candidates["가 다"]) == pytest.approx(0.9, rel=1e-4)
+
+
+def test_neighbours_are_chosen_one_by_one():
+    found = stretches("가나다라마바", "가다다라마바", [(2, "사", 0.1)])
+    assert [(each.start, set(each.candidates)) for each in found] == [(1, {"다", "나"}), (2, {"다", "사"})]
 
 
 def test_offsets_follow_what_was_inserted_before():
     found = stretches("가나다라", "가 나다 마", [(2, "사", 0.1), (5, "바", 0.2)])
-    assert [(each.kept, each.written) for each in found] == [("나", " 나"), ("라", " 마")]
-    last = found[-1]
+    assert [(each.kept, each.written) for each in found] == [("", " "), ("나", "나"), ("라", " 마")]
+    space, _, last = found
     assert math.exp(last.candidates[" 바"]) == pytest.approx(0.2, rel=1e-3)
-    first = found[0]
-    (change,) = first.changes(first.written, drift=0)
+    (change,) = space.changes(" ", drift=0)
     assert (change.source_start, change.target_start, change.right) == (1, 1, " ")
-    (_, change) = (*first.changes(first.written, 0), *last.changes(" 마", drift=1))
+    (change,) = last.changes(" 마", drift=1)
     assert "가 나다 마"[change.target_start : change.target_end] == change.right == " 마"
+
+
+def test_what_was_left_out_may_have_been_kept():
+    (found,) = stretches("가나다", "가다", [(1, "나", 0.3)])
+    assert (found.start, found.end, found.kept, found.written) == (1, 3, "나다", "다")
+    assert math.exp(found.candidates["나다"]) == pytest.approx(0.3, rel=1e-4)
 
 
 def test_what_is_not_accepted_is_in_no_candidate():

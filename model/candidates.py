@@ -43,11 +43,6 @@ class Stretch:
         """What the network wrote there."""
         return next(iter(self.candidates))
 
-    def changes(self, text: str, drift: int) -> tuple[Change, ...]:
-        """What differs where ``text`` stands there; ``drift``: how much longer the target is than the source up to here."""
-        found = find_changes(self.kept, text)
-        return tuple(change.moved(self.start, self.start + drift) for change in found)
-
 
 def find_stretches(
     source: str,

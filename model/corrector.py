@@ -1,7 +1,7 @@
 """Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 from model import hangul
 from model.candidates import Stretch, find_stretches
 from model.changes import Change, apply_changes, find_changes, select_changes
-from model.confidence import Confidence
+from model.confidence import Chosen, Confidence
 from model.config import NetworkConfig
 from model.correction import Correction, SentenceCorrection
 from model.drafting import Produced, read_off
@@ -190,13 +190,10 @@ class Corrector:
 
     def _chosen(self, answer: Answer, judge: Confidence) -> tuple[Change, ...]:
         """Of all that the network might have written, what is likeliest right, with its confidence."""
-        chosen, drift = [], 0
-        for stretch, text, confidence in judge.choose(answer.source, self._stretches(answer)):
-            instead_of = None if text == stretch.written else stretch.written
-            for change in stretch.changes(text, drift):
-                chosen.append(replace(change, known_confidence=confidence, instead_of=instead_of))
-            drift += len(text) - len(stretch.kept)
-        return tuple(chosen)
+        chosen = without_spoilers(judge.choose(answer.source, self._stretches(answer)))
+        parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in chosen]
+        changes = find_changes(answer.source, apply_changes(answer.source, parts))
+        return tuple(_rated(change, chosen) for change in changes)
 
     def _stretches(self, answer: Answer) -> tuple[Stretch, ...]:
         if answer.is_torn:
@@ -305,6 +302,39 @@ def _answering(network: Any, space_id: int, beam_width: int) -> Any:
     from model.network import CompiledNetwork  # loads TensorFlow
 
     return CompiledNetwork(network, space_id, beam_width)
+
+
+def without_spoilers(chosen: Iterable[Chosen]) -> list[Chosen]:
+    """Without what the network would have left alone, where that stands beside something surer that it changed.
+
+    Beside each other they are one change, and what is sure would be as unsure as the rest.
+    """
+    chosen = list(chosen)
+    return [
+        each
+        for each in chosen
+        if each.stretch.written != each.stretch.kept
+        or not any(
+            other.stretch.written != other.stretch.kept
+            and other.confidence > each.confidence
+            and each.stretch.start <= other.stretch.end
+            and other.stretch.start <= each.stretch.end
+            for other in chosen
+        )
+    ]
+
+
+def _rated(change: Change, chosen: Sequence[Chosen]) -> Change:
+    """A change is as sure as the least sure of the stretches that it is made of."""
+    touched = [
+        each
+        for each in chosen
+        if each.stretch.start <= change.source_end and change.source_start <= each.stretch.end
+    ]
+    least = min(touched or chosen, key=lambda each: each.confidence)
+    first_choice = all(each.text == each.stretch.written for each in touched)
+    instead_of = None if first_choice else "".join(each.stretch.written for each in touched)
+    return replace(change, known_confidence=least.confidence, instead_of=instead_of)
 
 
 def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:

@@ -2,9 +2,12 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
+from model import Corrector
+from model.changes import find_changes
 from model.folder import ASSETS, list_models, load_confidence, load_model_folder, snapshot_steps
 from model.stand_in import open_stand_in
 
@@ -94,3 +97,13 @@ def test_what_is_promised_is_corrected(shipped, typed, corrected):
 )
 def test_what_is_right_stays(shipped, text):
     assert shipped.correct(text).text == text
+
+
+def test_what_is_made_of_everyday_mistakes_is_what_differs():
+    """Pictures find a change again by comparing the texts, whatever the minimum confidence left undone."""
+    files = sorted((Path(__file__).parents[1] / "benchmarks").glob("everyday*.csv"))
+    texts = [row["src"] for path in files for row in csv.DictReader(path.open(encoding="utf-8"))]
+    for correction in Corrector.load().correct_batch(texts):
+        for minimum in (0.0, 0.3, 0.5, 0.7, 0.9):
+            for sentence in correction.with_minimum_confidence(minimum).sentences:
+                assert sentence.changes == find_changes(sentence.source, sentence.text)

@@ -4,13 +4,24 @@ import json
 import math
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from model import Corrector, ModelFolderError
 from model.candidates import Stretch
-from model.confidence import ALONE, CONFIDENCE_FILE, LEAST_LOG, MONOTONE, Confidence, Features, features
+from model.changes import find_changes
+from model.confidence import (
+    ALONE,
+    CONFIDENCE_FILE,
+    LEAST_LOG,
+    MONOTONE,
+    Chosen,
+    Confidence,
+    Features,
+    features,
+)
 from model.folder import fingerprint, load_confidence, save_confidence
 from model.ngrams import NGRAMS_FILE, NGrams
 from model.words import WORDS_FILE, Words
@@ -162,7 +173,28 @@ class Choosing:
         for each in stretches:
             texts = [text for text in each.candidates if text != each.kept]
             if texts:
-                yield each, texts[-1 if self.last else 0], 0.8
+                yield Chosen(each, texts[-1 if self.last else 0], 0.8)
+
+
+def test_changes_beside_each_other_are_one_and_as_sure_as_the_least_sure(load_tiny, tiny_folder):
+    source = "저에요."
+    left_alone = Stretch(0, 1, "저", {"저": -0.5, "거": -1.0})
+    changed = Stretch(1, 2, "에", {"예": -0.1, "에": -3.0})
+    end = Stretch(3, 4, ".", {"!": -0.5, ".": -1.0})
+
+    def proposed(*chosen):
+        corrector = load_tiny(tiny_folder)
+        corrector._stretches = lambda answer: ()
+        judge = SimpleNamespace(choose=lambda *_: [Chosen(*each) for each in chosen])
+        return corrector._chosen(SimpleNamespace(source=source), judge)
+
+    one, other = proposed((left_alone, "거", 0.9), (changed, "예", 0.8), (end, "!", 0.6))
+    assert (one.wrong, one.right, one.confidence, one.instead_of) == ("저에", "거예", 0.8, "저예")
+    assert (other.wrong, other.right, other.confidence, other.instead_of) == (".", "!", 0.6, None)
+    # What the network would have left alone makes nothing beside it less sure.
+    (one,) = proposed((left_alone, "거", 0.6), (changed, "예", 0.8))
+    assert (one.wrong, one.right, one.confidence, one.instead_of) == ("에", "예", 0.8, None)
+    assert proposed() == ()
 
 
 def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(
@@ -180,6 +212,7 @@ def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(
         (sentence,) = correction.sentences
         trace = sentence.trace
         assert correction.text == correction.with_minimum_confidence(0.0).text
+        assert correction.proposed == find_changes(correction.source, correction.text)
         for change in correction.proposed:
             assert correction.text[change.target_start : change.target_end] == change.right
             rows = slice(change.target_start, max(change.target_end, change.target_start + 1))

@@ -1,0 +1,92 @@
+"""What candidates can give, which of them were chosen, and what choosing costs.
+
+    python benchmarks/candidates.py FILE... [--alone 300]
+
+FILE holds correct sentences (.txt or .jsonl), from which the training's own generator makes sentences with errors, or pairs (.csv). Counted
+are the pairs whose right sentence is the network's answer, and those for which it is the answer with other candidates, each where it is right;
+and, of what is proposed with at least the model's minimum confidence, how much is right: what the network put first, what it put second,
+and what it would have left alone. Sentences alone are corrected with candidates and without, in turns, so that their times compare.
+"""
+
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import click
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from model import Corrector
+from model.corrector import DEFAULT_MODEL
+from training.confidence import right_there
+from training.evaluate import open_corpus, sample_pairs
+from training.metrics import edits
+
+
+def count(corrector: Corrector, pairs) -> tuple[Counter, Counter]:
+    """(pairs by where their right sentence is, proposals by their rank and whether they are right)."""
+    reached, proposals = Counter(), Counter()
+    for pair, sentences in zip(pairs, corrector.stretches([pair.wrong for pair in pairs]), strict=True):
+        wanted, covered, written, there = edits(pair.wrong, pair.right), set(), True, True
+        for start, source, stretches in sentences:
+            right = [right_there(stretch, start, wanted) for stretch in stretches]
+            for stretch, text in zip(stretches, right, strict=True):
+                written &= text == stretch.written
+                there &= text in stretch.candidates
+                covered |= {
+                    (a, b, c) for a, b, c in wanted if stretch.start + start <= a and b <= stretch.end + start
+                }
+            for stretch, text, confidence in corrector.confidence.choose(source, stretches):
+                if confidence >= corrector.minimum_confidence:
+                    first = "first" if text == stretch.written else "second"
+                    rank = "would have left alone" if stretch.written == stretch.kept else f"put {first}"
+                    proposals[rank, text == right_there(stretch, start, wanted)] += 1
+        reached["is the answer"] += written and covered == wanted
+        reached["is among the candidates"] += there and covered == wanted
+    return reached, proposals
+
+
+def milliseconds(corrector: Corrector, texts) -> dict[str, np.ndarray]:
+    for _ in corrector.warm_up():
+        pass
+    judge, found = corrector.confidence, {"without": [], "with": []}
+    for text in texts:
+        for name, confidence in (("without", None), ("with", judge)):
+            corrector.confidence = confidence
+            started = time.perf_counter()
+            corrector.correct(text)
+            found[name].append(1000 * (time.perf_counter() - started))
+    corrector.confidence = judge
+    return {name: np.array(values[10:]) for name, values in found.items()}
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--alone", default=300, show_default=True, help="Sentences of 28 to 36 characters that are timed."
+)
+@click.option("--model", default=DEFAULT_MODEL, show_default=True)
+def main(files, alone, model):
+    """Print all of it; a file at a time, then the times of sentences of the first one."""
+    corrector = Corrector.load(model)
+    for path in files:
+        pairs = sample_pairs(open_corpus(path), 0)
+        reached, proposals = count(corrector, pairs)
+        click.echo(
+            f"{path.name}, {len(pairs):,} pairs: " + ", ".join(f"{n} {k:,}" for k, n in reached.items())
+        )
+        for rank in ("put first", "put second", "would have left alone"):
+            right, wrong = proposals[rank, True], proposals[rank, False]
+            click.echo(f"  proposed of what the network {rank}: {right:,} right, {wrong:,} wrong")
+    texts = [pair.wrong for pair in sample_pairs(open_corpus(files[0]), 0) if 28 <= len(pair.wrong) <= 36]
+    found = milliseconds(corrector, texts[: alone + 10])
+    for name, values in found.items():
+        spread = f"median {np.median(values):.1f}, 95th percentile {np.percentile(values, 95):.1f}"
+        click.echo(f"one sentence {name} candidates, words and phrases: {spread} ms")
+    click.echo(f"with / without: {np.median(found['with'] / found['without']):.2f}")
+
+
+if __name__ == "__main__":
+    main()

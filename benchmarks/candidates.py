@@ -19,6 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model import Corrector
+from model.changes import Change, apply_changes
 from model.corrector import DEFAULT_MODEL
 from training.confidence import right_there
 from training.evaluate import open_corpus, sample_pairs
@@ -26,25 +27,26 @@ from training.metrics import edits
 
 
 def count(corrector: Corrector, pairs) -> tuple[Counter, Counter]:
-    """(pairs by where their right sentence is, proposals by their rank and whether they are right)."""
+    """(pairs by where their right sentence is, at least, proposals by their rank and whether they are right)."""
     reached, proposals = Counter(), Counter()
     for pair, sentences in zip(pairs, corrector.stretches([pair.wrong for pair in pairs]), strict=True):
-        wanted, covered, written, there = edits(pair.wrong, pair.right), set(), True, True
+        wanted, written, best = edits(pair.wrong, pair.right), [], []
         for start, source, stretches in sentences:
-            right = [right_there(stretch, start, wanted) for stretch in stretches]
-            for stretch, text in zip(stretches, right, strict=True):
-                written &= text == stretch.written
-                there &= text in stretch.candidates
-                covered |= {
-                    (a, b, c) for a, b, c in wanted if stretch.start + start <= a and b <= stretch.end + start
-                }
+            for stretch in stretches:
+                right = right_there(stretch, start, wanted)
+                places = stretch.start + start, stretch.end + start, 0, 0, stretch.kept
+                written.append(Change(*places, stretch.written))
+                best.append(Change(*places, right if right in stretch.candidates else stretch.written))
             for stretch, text, confidence in corrector.confidence.choose(source, stretches):
                 if confidence >= corrector.minimum_confidence:
                     first = "first" if text == stretch.written else "second"
                     rank = "would have left alone" if stretch.written == stretch.kept else f"put {first}"
                     proposals[rank, text == right_there(stretch, start, wanted)] += 1
-        reached["is the answer"] += written and covered == wanted
-        reached["is among the candidates"] += there and covered == wanted
+        answer = apply_changes(pair.wrong, written) == pair.right
+        reached["are the answer"] += answer
+        reached["are the answer with other candidates"] += (
+            not answer and apply_changes(pair.wrong, best) == pair.right
+        )
     return reached, proposals
 
 
@@ -75,7 +77,8 @@ def main(files, alone, model):
         pairs = sample_pairs(open_corpus(path), 0)
         reached, proposals = count(corrector, pairs)
         click.echo(
-            f"{path.name}, {len(pairs):,} pairs: " + ", ".join(f"{n} {k:,}" for k, n in reached.items())
+            f"{path.name}, {len(pairs):,} pairs: "
+            + ", ".join(f"{number:,} right sentences {where}" for where, number in reached.items())
         )
         for rank in ("put first", "put second", "would have left alone"):
             right, wrong = proposals[rank, True], proposals[rank, False]

@@ -132,7 +132,9 @@ def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
     )
     if change.instead_of is None:
         return about
-    return say("correction_instead_of", about=about, text=visible_token(change.instead_of, LONGEST_SIDE) or "∅")
+    return say(
+        "correction_instead_of", about=about, text=visible_token(change.instead_of, LONGEST_SIDE) or "∅"
+    )
 
 
 def _number(found: loaders.Correction, place: int, chosen: int | None) -> int | None:

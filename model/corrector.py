@@ -193,6 +193,8 @@ class Corrector:
         chosen = without_spoilers(judge.choose(answer.source, self._stretches(answer)))
         parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in chosen]
         changes = find_changes(answer.source, apply_changes(answer.source, parts))
+        # Each part may be proposed; what they are together is asked once more.
+        changes = select_changes(changes, partial(self._accepts, answer.source))
         return tuple(_rated(change, chosen) for change in changes)
 
     def _stretches(self, answer: Answer) -> tuple[Stretch, ...]:

@@ -40,7 +40,7 @@ def count(corrector: Corrector, pairs) -> tuple[Counter, Counter]:
             for stretch, text, confidence in corrector.confidence.choose(source, stretches):
                 if confidence >= corrector.minimum_confidence:
                     first = "first" if text == stretch.written else "second"
-                    rank = "would have left alone" if stretch.written == stretch.kept else f"put {first}"
+                    rank = f"put {first}" if stretch.is_changed else "would have left alone"
                     proposals[rank, text == right_there(stretch, start, wanted)] += 1
         answer = apply_changes(pair.wrong, written) == pair.right
         reached["are the answer"] += answer

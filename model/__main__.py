@@ -179,17 +179,19 @@ def _suggestion(change: Change, source: str) -> str:
 
     Where the network's own first choice was another, it follows: ``, first choice 니마``.
     """
-    wrong, right = (text.replace(" ", "␣") or "∅" for text in (change.wrong, change.right))
+    wrong, right = map(_visible, (change.wrong, change.right))
     start = source.rfind(" ", 0, change.source_start) + 1
     end = source.find(" ", change.source_end)
-    first = (
-        "" if change.instead_of is None else f", first choice {change.instead_of.replace(' ', '␣') or '∅'}"
-    )
+    first = "" if change.instead_of is None else f", first choice {_visible(change.instead_of)}"
     word = source[start : end if end >= 0 else None]
     return (
         f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  confidence {change.confidence:.2f} "
         f"(fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f}){first}"
     )
+
+
+def _visible(text: str) -> str:
+    return text.replace(" ", "␣") or "∅"
 
 
 def _to_json(correction: Correction, suggest: bool = False) -> str:

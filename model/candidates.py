@@ -43,6 +43,11 @@ class Stretch:
         """What the network wrote there."""
         return next(iter(self.candidates))
 
+    @property
+    def is_changed(self) -> bool:
+        """Whether that is something else than the source."""
+        return self.written != self.kept
+
 
 def find_stretches(
     source: str,

@@ -86,30 +86,29 @@ class Rated(NamedTuple):
 def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NGrams) -> list[Rated]:
     """All candidates of one sentence that would change it. Each is looked at where all else is as the network wrote it."""
     sentence = _Sentence(source, stretches)
-    spans, asked = [], []
-    for number, stretch in enumerate(stretches):
-        for text in {stretch.kept: None, **stretch.candidates}:
-            asked.append((number, text))
-            spans.append(sentence.span(number, text))
-    usual = dict(zip(asked, ngrams.scores(spans).tolist(), strict=True))
-    long = {each: max(stop - start, 1) for each, (_, start, stop) in zip(asked, spans, strict=True)}
-    certain = [max(stretch.candidates[stretch.written], LEAST_LOG) for stretch in stretches]
-    changed = sum(stretch.written != stretch.kept for stretch in stretches)
+    spans = {
+        (number, text): sentence.span(number, text)
+        for number, stretch in enumerate(stretches)
+        for text in stretch.candidates
+    }
+    usual = dict(zip(spans, ngrams.scores(list(spans.values())).tolist(), strict=True))
+    logs = [{text: max(log, LEAST_LOG) for text, log in stretch.candidates.items()} for stretch in stretches]
+    certain = [mine[stretch.written] for mine, stretch in zip(logs, stretches, strict=True)]
+    changed = sum(stretch.is_changed for stretch in stretches)
     rated = []
-    for number, stretch in enumerate(stretches):
-        keep = max(stretch.candidates.get(stretch.kept, LEAST_LOG), LEAST_LOG)
+    for number, (mine, stretch) in enumerate(zip(logs, stretches, strict=True)):
+        keep = mine[stretch.kept]
         wrong = words.known(touching(source, stretch.start, stretch.end))
-        for text, log_probability in stretch.candidates.items():
+        for text, fix in mine.items():
             if text == stretch.kept:
                 continue
-            others = [each for each in stretch.candidates if each not in (text, stretch.kept)]
-            fix = max(log_probability, LEAST_LOG)
-            whole, start, _ = sentence.span(number, text)
+            others = [each for each in mine if each not in (text, stretch.kept)]
+            whole, start, stop = spans[number, text]
             phrase = usual[number, text]
             row = Features(
                 fix,
                 keep,
-                max((max(stretch.candidates[each], LEAST_LOG) for each in others), default=LEAST_LOG),
+                max((mine[each] for each in others), default=LEAST_LOG),
                 math.exp(fix) * (1 - math.exp(keep)),
                 *wrong,
                 *words.known(touching(whole, start, start + len(text))),
@@ -118,11 +117,11 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
                 Levenshtein.distance(*(unicodedata.normalize("NFD", each) for each in (stretch.kept, text))),
                 changed,
                 sum(certain) - certain[number],
-                len(stretch.candidates),
+                len(mine),
                 text == stretch.written,
                 phrase - usual[number, stretch.kept],
                 phrase - max((usual[number, each] for each in others), default=phrase - ALONE),
-                phrase / long[number, text],
+                phrase / max(stop - start, 1),
             )
             rated.append(Rated(number, text, row))
     return rated
@@ -199,7 +198,7 @@ class Confidence:
         return [
             Chosen(stretches[number], text, 1 / (1 + math.exp(-min(max(odds, -50.0), 50.0))))
             for number, (odds, text) in best.items()
-            if odds > 0 or stretches[number].written != stretches[number].kept
+            if odds > 0 or stretches[number].is_changed
         ]
 
     def odds(self, rows: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 from model import hangul
 from model.candidates import Stretch, find_stretches
 from model.changes import Change, apply_changes, find_changes, select_changes
-from model.confidence import Chosen, Confidence
+from model.confidence import Confidence
 from model.config import NetworkConfig
 from model.correction import Correction, SentenceCorrection
 from model.drafting import Produced, read_off
@@ -20,8 +20,9 @@ from model.folder import find_model_folder, load_confidence, load_model_folder, 
 from model.plain import PlainNetwork, PlainTransformer
 from model.positions import positional_encoding
 from model.projections import Projections
+from model.proposing import changes_of, with_probabilities
 from model.protected import spares_outcries, spares_protected
-from model.sentences import split_sentences
+from model.sentences import Span, split_sentences
 from model.tokenizer import END, START, Tokenizer, normalise, visible
 from model.trace import AttentionTrace
 
@@ -108,9 +109,7 @@ class Corrector:
 
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
         """Correct many texts at once; the result has their order."""
-        sources = [normalise(text) for text in texts]
-        spans = [split_sentences(source, self.config.max_length) for source in sources]
-        pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
+        sources, spans, pieces = self._cut(texts)
         # The passes over a long text would fill the memory: its traces take a pass of their own when asked for.
         answers = iter(self._propose(pieces, keep_passes=sum(map(len, pieces)) <= KEPT_CHARACTERS))
         return [
@@ -120,15 +119,20 @@ class Corrector:
 
     def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
         """For each text its sentences: where one begins, the sentence, and the stretches in which something else could stand."""
-        sources = [normalise(text) for text in texts]
-        spans = [split_sentences(source, self.config.max_length) for source in sources]
-        pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
+        _, spans, pieces = self._cut(texts)
         found: list[tuple[Stretch, ...]] = [()] * len(pieces)
         for answers in self._answers(pieces):
             for i, answer in answers.items():
                 found[i] = self._stretches(answer)
         each = iter(zip(pieces, found, strict=True))
         return [[(start, *next(each)) for start, _ in cuts] for cuts in spans]
+
+    def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[str]]:
+        """The texts in NFC, where the sentences of each begin and end, and all sentences one after the other."""
+        sources = [normalise(text) for text in texts]
+        spans = [split_sentences(source, self.config.max_length) for source in sources]
+        pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
+        return sources, spans, pieces
 
     def _sentence(
         self, start: int, source: str, proposed: tuple[Change, ...], produced: Produced | None
@@ -190,12 +194,8 @@ class Corrector:
 
     def _chosen(self, answer: Answer, judge: Confidence) -> tuple[Change, ...]:
         """Of all that the network might have written, what is likeliest right, with its confidence."""
-        chosen = without_spoilers(judge.choose(answer.source, self._stretches(answer)))
-        parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in chosen]
-        changes = find_changes(answer.source, apply_changes(answer.source, parts))
-        # Each part may be proposed; what they are together is asked once more.
-        changes = select_changes(changes, partial(self._accepts, answer.source))
-        return tuple(_rated(change, chosen) for change in changes)
+        chosen = judge.choose(answer.source, self._stretches(answer))
+        return changes_of(answer.source, chosen, partial(self._accepts, answer.source))
 
     def _stretches(self, answer: Answer) -> tuple[Stretch, ...]:
         if answer.is_torn:
@@ -304,48 +304,3 @@ def _answering(network: Any, space_id: int, beam_width: int) -> Any:
     from model.network import CompiledNetwork  # loads TensorFlow
 
     return CompiledNetwork(network, space_id, beam_width)
-
-
-def without_spoilers(chosen: Iterable[Chosen]) -> list[Chosen]:
-    """Without what the network would have left alone, where that stands beside something surer that it changed.
-
-    Beside each other they are one change, and what is sure would be as unsure as the rest.
-    """
-    chosen = list(chosen)
-    return [
-        each
-        for each in chosen
-        if each.stretch.written != each.stretch.kept
-        or not any(
-            other.stretch.written != other.stretch.kept
-            and other.confidence > each.confidence
-            and each.stretch.start <= other.stretch.end
-            and other.stretch.start <= each.stretch.end
-            for other in chosen
-        )
-    ]
-
-
-def _rated(change: Change, chosen: Sequence[Chosen]) -> Change:
-    """A change is as sure as the least sure of the stretches that it is made of."""
-    touched = [
-        each
-        for each in chosen
-        if each.stretch.start <= change.source_end and change.source_start <= each.stretch.end
-    ]
-    least = min(touched or chosen, key=lambda each: each.confidence)
-    first_choice = all(each.text == each.stretch.written for each in touched)
-    instead_of = None if first_choice else "".join(each.stretch.written for each in touched)
-    return replace(change, known_confidence=least.confidence, instead_of=instead_of)
-
-
-def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:
-    """``change`` with both probabilities: of the tokens that were ``produced`` in its place, and of
-    ``kept_id``, the token that would have kept the source where the change begins."""
-    end = max(change.target_end, change.target_start + 1)
-    written = sum(produced.log_probability(t, produced.ids[t]) for t in range(change.target_start, end))
-    return replace(
-        change,
-        fix_probability=min(1.0, math.exp(written)),  # logarithms of float32 may sum to a little more than 0
-        keep_probability=min(1.0, math.exp(produced.log_probability(change.target_start, kept_id))),
-    )

@@ -20,7 +20,7 @@ from model.ngrams import NGrams
 from model.words import Words
 from training.boosting import Boosting, calibrated, fit
 from training.corpus import Corpus, CorpusError, read_sentences
-from training.evaluate import evaluate, load_corrector, open_corpus, sample_pairs
+from training.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
 from training.examples import ExampleMaker, ExampleSettings
 from training.metrics import edits
 from training.noise.drill import Drill
@@ -182,7 +182,12 @@ def command(files, known, model, seeds, drill, names, intact, least):
     tables = []
     for title, judge in (("by the network alone", None), ("with words and phrases", confidence)):
         corrector.confidence = judge
-        tables.append(_table(f"{len(tested):,} other pairs, {title}", evaluate(corrector, tested).outcomes))
+        tables.append(
+            _table(
+                f"{len(tested):,} other pairs, {title}",
+                evaluate_with_progress(corrector, tested, 64).outcomes,
+            )
+        )
     folder = find_model_folder(model)
     save_confidence(folder, confidence)
     console = open_console(None)

@@ -7,7 +7,7 @@ import pytest
 
 from model import Corrector
 from model.changes import apply_changes, find_changes
-from model.corrector import with_probabilities
+from model.proposing import with_probabilities
 
 TEXTS = [
     "전 오래 씂 수 깄는 겍 필요해요.",

@@ -4,7 +4,6 @@ import json
 import math
 import shutil
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from model.confidence import (
 )
 from model.folder import fingerprint, load_confidence, save_confidence
 from model.ngrams import NGRAMS_FILE, NGrams
+from model.proposing import changes_of
 from model.words import WORDS_FILE, Words
 
 WORDS = Words({"학교에": 30, "집에": 20, "갔다": 8})
@@ -78,7 +78,7 @@ def test_a_phrase_is_compared_with_those_of_the_other_candidates():
 def test_the_words_that_would_stand_there_are_read_after_all_changes():
     # Two slips in one word are two stretches; neither alone gives the word.
     source = "확교헤"
-    rows = rows_of(source, stretch(source, "확", 학=0.9), stretch(source, "헤", 에=0.9))
+    rows = rows_of(source, stretch(source, "확", 학=0.9, 확=0.05), stretch(source, "헤", 에=0.9, 헤=0.05))
     assert {row.right_count for row in rows.values()} == {math.log(31)}
 
 
@@ -86,7 +86,7 @@ def test_a_space_concerns_the_words_on_both_sides():
     rows = rows_of("집에갔다", Stretch(2, 2, "", {" ": -0.1, "": -3.0}))
     row = rows[0, " "]
     assert row.spaces == 1 and row.wrong_count == 0 and row.right_count == math.log(9)
-    rows = rows_of("집에갓다", Stretch(2, 3, "갓", {" 갔": -0.1}))
+    rows = rows_of("집에갓다", Stretch(2, 3, "갓", {" 갔": -0.1, "갓": -3.0}))
     assert rows[0, " 갔"].spaces == 2
 
 
@@ -176,17 +176,14 @@ class Choosing:
                 yield Chosen(each, texts[-1 if self.last else 0], 0.8)
 
 
-def test_changes_beside_each_other_are_one_and_as_sure_as_the_least_sure(load_tiny, tiny_folder):
+def test_changes_beside_each_other_are_one_and_as_sure_as_the_least_sure():
     source = "저에요."
     left_alone = Stretch(0, 1, "저", {"저": -0.5, "거": -1.0})
     changed = Stretch(1, 2, "에", {"예": -0.1, "에": -3.0})
     end = Stretch(3, 4, ".", {"!": -0.5, ".": -1.0})
 
-    def proposed(*chosen):
-        corrector = load_tiny(tiny_folder)
-        corrector._stretches = lambda answer: ()
-        judge = SimpleNamespace(choose=lambda *_: [Chosen(*each) for each in chosen])
-        return corrector._chosen(SimpleNamespace(source=source), judge)
+    def proposed(*chosen, accepts=lambda change: True):
+        return changes_of(source, [Chosen(*each) for each in chosen], accepts)
 
     one, other = proposed((left_alone, "거", 0.9), (changed, "예", 0.8), (end, "!", 0.6))
     assert (one.wrong, one.right, one.confidence, one.instead_of) == ("저에", "거예", 0.8, "저예")
@@ -195,6 +192,11 @@ def test_changes_beside_each_other_are_one_and_as_sure_as_the_least_sure(load_ti
     (one,) = proposed((left_alone, "거", 0.6), (changed, "예", 0.8))
     assert (one.wrong, one.right, one.confidence, one.instead_of) == ("에", "예", 0.8, None)
     assert proposed() == ()
+    # What may not be proposed is not, though each part of it might.
+    (one,) = proposed(
+        (left_alone, "거", 0.9), (changed, "예", 0.8), (end, "!", 0.6), accepts=lambda c: c.right == "!"
+    )
+    assert (one.wrong, one.right, one.target_start) == (".", "!", 3)
 
 
 def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(

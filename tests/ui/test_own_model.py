@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 from engine import Engine
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
 from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, told
+from tests.ui.test_turns import wait_until
 from ui import address, loaders
 from ui.texts import table
 from ui.views import EXPERIMENTS, VIEWS
@@ -22,7 +23,10 @@ SPELLER, BARE = "tests.own_model:Speller", "tests.own_model:Bare"
 def engine():
     with Engine.start([SPELLER, BARE]) as engine:
         for name in (SPELLER, BARE):
-            engine.open(name).correct("ready")
+            model = engine.open(name)
+            model.correct("ready")
+            # The news that it is ready may come a moment after its first answer; until then a page shows how far it is.
+            wait_until(lambda model=model: model.progress.is_ready)
         yield engine
 
 

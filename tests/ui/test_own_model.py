@@ -120,8 +120,11 @@ def test_a_bare_trace_is_shown_and_what_it_lacks_is_said(open_own, view):
 
 @pytest.mark.parametrize("name", ["nonsense", "tests.own_model:unusable"])
 def test_a_wrong_name_is_named_on_the_page(open_own, engine, name):
+    model = engine.open(name)
     with pytest.raises(Exception, match="ATTENTION_MODEL"):
-        engine.open(name).correct("a")
+        model.correct("a")
+    # As above: until the news has come, a page shows how far the model is.
+    wait_until(lambda: model.progress.problem)
     app = open_own(name)
     assert EN["live_model_error"] in messages(app)
     assert name in html(app)

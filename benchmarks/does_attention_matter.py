@@ -29,7 +29,7 @@ from model.analysis.questions import question_of_change
 from model.analysis.ranks import shared_top
 from model.analysis.tally import Estimate, Tally
 from model.corpus_agreement import Agreed, CorpusAgreement, write_agreement
-from model.folder import find_model_folder, fingerprint
+from model.folder import find_model_folder, fingerprint, of_weights
 
 ROWS = "edits.jsonl"
 
@@ -65,7 +65,7 @@ def main(file, out, edits, model, keep):
                 click.echo(f"\r{len(rows)}/{edits} edits", nl=False, err=True)
     click.echo(report(rows))
     if keep:
-        write_agreement(keep, agreement_of(rows, fingerprint(find_model_folder(model))))
+        write_agreement(keep, agreement_of(rows, of_weights(fingerprint(find_model_folder(model)))))
 
 
 def agreement_of(rows: list[dict], fingerprint: str) -> CorpusAgreement:

@@ -23,7 +23,7 @@ class Agreed(NamedTuple):
 
 @dataclass(frozen=True)
 class CorpusAgreement:
-    fingerprint: str  # of the weights that were asked
+    fingerprint: str  # of the weights that were asked: ``folder.of_weights``
     edits: int
     sentences: int
     methods: dict[str, Agreed]

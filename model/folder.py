@@ -13,6 +13,7 @@ optimiser steps, in the same form.
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -179,7 +180,7 @@ def load_model_folder(folder: Path, snapshot: int | None = None) -> tuple[Any, T
     """(network, tokenizer, fingerprint) from a folder. Raises ModelFolderError with the reason.
 
     ``snapshot`` is one of ``snapshot_steps``; None takes the weights the folder is about. The
-    fingerprint is 12 hexadecimal digits of a SHA-256 over all files that decide an answer.
+    fingerprint is of all files that decide an answer; see ``fingerprint``.
     """
     path = weights_path(folder, snapshot)
     found = fingerprint(folder, path)
@@ -205,10 +206,21 @@ def weights_path(folder: Path, snapshot: int | None = None) -> Path:
 def fingerprint(folder: Path, weights: Path | None = None) -> str:
     """What ``load_model_folder`` calls these files, without loading a network; ``weights`` may be a snapshot's.
 
-    Raises ModelFolderError where a file cannot be read.
+    12 hexadecimal digits of a SHA-256 over weights and vocabulary, a dot, and 12 over what decides which of the network's
+    answers are proposed. Raises ModelFolderError where a file cannot be read.
     """
-    files = [folder / CONFIG_FILE, folder / VOCABULARY_FILE, weights or folder / WEIGHTS_FILE]
-    files += [folder / name for name in CONFIDENCE_FILES if (folder / CONFIDENCE_FILE).is_file()]
+    network = [weights or folder / WEIGHTS_FILE, folder / VOCABULARY_FILE]
+    proposals = [folder / CONFIG_FILE]
+    proposals += [folder / name for name in CONFIDENCE_FILES if (folder / CONFIDENCE_FILE).is_file()]
+    return f"{_digest(network)}.{_digest(proposals)}"
+
+
+def of_weights(fingerprint: str) -> str:
+    """The part of a fingerprint that tells one set of weights from another, whatever is proposed with them."""
+    return fingerprint.partition(".")[0]
+
+
+def _digest(files: Iterable[Path]) -> str:
     return hashlib.sha256(b"".join(map(_read, files))).hexdigest()[:12]
 
 

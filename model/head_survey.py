@@ -33,7 +33,7 @@ class HeadSurvey:
     """Raises KeyError, TypeError or ValueError for what is no result of a survey."""
 
     def __init__(self, found: dict):
-        self.fingerprint: str = found["fingerprint"]
+        self.fingerprint: str = found["fingerprint"]  # of the weights alone: ``folder.of_weights``
         self.kinds: tuple[str, ...] = tuple(found["kinds"])
         self.sentences, self.effect_sentences = int(found["sentences"]), int(found["effect_sentences"])
         self.judged, self.judged_right = int(found["pruning_sentences"]), int(found["pruning_right"])

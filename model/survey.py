@@ -18,7 +18,7 @@ import numpy as np
 
 from model.analysis.pruning import Pair, pruning_curve, random_order
 from model.analysis.tally import Tally
-from model.folder import write_atomically
+from model.folder import of_weights, write_atomically
 from model.interventions import every_head
 from model.survey_sums import ANY_KIND, LOSS, Sums, sums_of_effects, sums_of_roles
 
@@ -162,5 +162,5 @@ class Survey:
     def _key(self) -> str:
         plan = self.plan
         numbers = plan.effects, plan.pruning, plan.pruning_step, plan.random_orders
-        told = repr((self.corrector.fingerprint, numbers, plan.pairs))
+        told = repr((of_weights(self.corrector.fingerprint), numbers, plan.pairs))
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()

@@ -14,7 +14,7 @@ import numpy as np
 
 from model.analysis.pruning import Pair
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
-from model.folder import write_atomically
+from model.folder import of_weights, write_atomically
 from model.head_survey import HEADS_FILE, HeadSurvey
 from model.survey import Survey
 from model.survey_sums import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS
@@ -116,7 +116,7 @@ def result(survey: Survey) -> dict:
     means = {kind: survey.sums.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
     return {
         "model": survey.corrector.name,
-        "fingerprint": survey.corrector.fingerprint,
+        "fingerprint": of_weights(survey.corrector.fingerprint),
         "sentences": survey.done["roles"],
         "effect_sentences": survey.done["effects"],
         "pruning_sentences": len(survey.plan.judged),

@@ -19,7 +19,7 @@ from model import Correction, SentenceCorrection
 from model.changes import Change
 from model.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreement
 from model.corrector import DEFAULT_MODEL
-from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, read_entry
+from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, of_weights, read_entry
 from model.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.interventions import Head
 from model.plain import NotLoadedError
@@ -134,7 +134,7 @@ def corpus_agreement(path: Path | str, corrector: EngineCorrector | StandIn) -> 
 def _of_these_weights(read, path: Path | str, name: str, corrector):
     file = Path(path) / name
     found = read(str(path), file.stat().st_mtime_ns) if file.is_file() else None
-    return found if found is not None and found.fingerprint == corrector.fingerprint else None
+    return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None
 
 
 def stand_in(path: Path | str) -> StandIn | None:

@@ -31,7 +31,7 @@ def test_what_a_loaded_model_tells_about_itself(tiny_corrector, tiny_tokenizer):
     assert (config.d_model, config.num_layers, config.num_heads, config.dff) == (16, 2, 2, 32)
     assert config.vocab_size == tiny_tokenizer.vocab_size
     assert tiny_corrector.name == "tiny"
-    assert len(tiny_corrector.fingerprint) == 12
+    assert len(tiny_corrector.fingerprint) == 25
     assert tiny_corrector.num_parameters > 1000
 
 

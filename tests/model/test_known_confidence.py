@@ -21,7 +21,7 @@ from model.confidence import (
     Features,
     features,
 )
-from model.folder import fingerprint, load_confidence, save_confidence
+from model.folder import fingerprint, load_confidence, of_weights, save_confidence
 from model.ngrams import NGRAMS_FILE, NGrams
 from model.proposing import changes_of
 from model.words import WORDS_FILE, Words
@@ -224,11 +224,12 @@ def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(
     assert [one.text for one in first] != [other.text for other in last]
 
 
-def test_the_fingerprint_is_of_all_that_decides(folder, tiny_folder):
+def test_the_fingerprint_is_of_all_that_decides_and_tells_the_weights_apart(folder, tiny_folder):
     assert fingerprint(folder) != fingerprint(tiny_folder)
     before = fingerprint(folder)
     save_confidence(folder, replace(CONFIDENCE, start=0.5))
     assert fingerprint(folder) != before
+    assert of_weights(fingerprint(folder)) == of_weights(before) == of_weights(fingerprint(tiny_folder))
 
 
 @pytest.mark.parametrize(

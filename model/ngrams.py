@@ -1,13 +1,14 @@
-"""How usual a run of characters is: counts of all runs of up to four characters in the training sentences.
+"""How usual a run of characters is: counts of all runs of up to five characters in the training sentences.
 
 The network has seen every sentence a few times at most and has few parameters to remember them by; a table forgets nothing. It is a language
-model of the simplest kind, with "stupid backoff" (Brants et al., EMNLP 2007, section 4): a character is as probable as the
-longest known run before it says, with a discount for each character of it that has to be given up.
+model of a classical kind: what was counted after a run of characters is mixed with what follows the last characters of that run,
+the more of it the more different ones were seen there (Witten and Bell 1991, as interpolated in Chen and Goodman 1999, section 2.4). Of the
+shortest runs it counts what stands before them, not how often they stand there (Kneser and Ney 1995): a character that is frequent
+after one other alone is not usual elsewhere.
 
 ``ngrams.npz`` in a model folder holds the counts as a tree: after each run the characters that follow it.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,16 +17,14 @@ from typing import Any
 import numpy as np
 
 NGRAMS_FILE = "ngrams.npz"
-ORDER = 4  # characters of the longest runs
+ORDER = 5  # characters of the longest runs
 EDGE = "\n"  # stands before and behind every sentence
-LEAST = {
-    4: 2
-}  # counts from which runs of that length are kept; of most sentences one could be put together from single ones
-LOG_DISCOUNT = math.log(0.4)  # for each character given up; the paper's
+LEAST = {4: 2, 5: 3}  # counts from which runs are kept: of rarer ones sentences could be put together
+SHORT = 2  # characters up to which a run counts as often as there are different characters before it
 LEVELS = 8  # of a count between a power of two and the next: what is kept of it
 _BITS = 12  # of a character's number in a key
 _UNKNOWN = (1 << _BITS) - 1  # the number of a character that the table lacks
-_LARGEST = 20_000_000  # runs of one length that are read; the shipped table has a tenth
+_LARGEST = 20_000_000  # runs of one length that are read; the shipped table has a fifteenth
 
 
 class NGrams:
@@ -36,8 +35,21 @@ class NGrams:
     def __init__(self, characters: str, keys: Sequence[np.ndarray], levels: Sequence[np.ndarray]):
         self.characters, self.keys, self.levels = characters, tuple(keys), tuple(levels)
         self._numbers = {character: number for number, character in enumerate(characters)}
-        total = float(np.exp2(self.levels[0] / LEVELS).sum()) if len(self.levels[0]) else 1.0
-        self._log_total = math.log(total)
+        counts = [np.exp2(each / LEVELS, dtype=np.float32) for each in levels]
+        everything = float(counts[0].sum()) + 0.5 * (len(characters) + 1)
+        self._unseen = 0.5 / everything  # as if half of each character had been seen besides
+        # Of each run the share of its last character among all that follow the others, and what is left there for shorter runs.
+        self._shares, self._rests = [counts[0] / everything], []
+        for length in range(2, ORDER + 1):
+            before = np.searchsorted(self.keys[length - 2], self.keys[length - 1] >> np.uint64(_BITS))
+            histories = len(self.keys[length - 2])
+            seen = np.bincount(before, counts[length - 1], histories)
+            rest = np.bincount(before, minlength=histories).astype(float)
+            if length > SHORT + 1:  # each that was left out stood there, too
+                rest += np.maximum(counts[length - 2] - seen, 0)
+            total = np.maximum(seen + rest, 1.0)
+            self._shares.append((counts[length - 1] / total[before]).astype(np.float32))
+            self._rests.append(np.where(seen > 0, rest / total, 1.0).astype(np.float32))
 
     def __len__(self) -> int:
         """How many different runs it knows."""
@@ -45,7 +57,8 @@ class NGrams:
 
     @classmethod
     def count(cls, sentences: Iterable[str], least: dict[int, int] = LEAST) -> "NGrams":
-        """Count the runs; of n characters those that stand there fewer than ``least[n]`` times (1) are left out.
+        """Count the runs; those of n characters or more that stand there fewer than ``least[n]`` times are left out, which is
+        possible for n > SHORT + 1.
 
         Raises ValueError for more characters than a key has room for.
         """
@@ -55,20 +68,27 @@ class NGrams:
         alphabet, numbers = np.unique(points, return_inverse=True)
         if len(alphabet) > _UNKNOWN:
             raise ValueError(f"at most {_UNKNOWN} characters, received {len(alphabet)}")
-        keys, levels = [], []
+        keys, counts_of = [], []
         runs = numbers = numbers.astype(np.uint64)
+        fewest = 1
         for length in range(1, ORDER + 1):
+            fewest = max(fewest, least.get(length, 1))
             if length > 1:
                 runs = (runs[:-1] << np.uint64(_BITS)) | numbers[length - 1 :]
             found, counts = np.unique(runs, return_counts=True)
-            kept = counts >= least.get(length, 1)
+            kept = counts >= fewest
             keys.append(found[kept])
-            levels.append(np.rint(LEVELS * np.log2(counts[kept])).astype(np.uint8))
+            counts_of.append(counts[kept])
+        for length in range(1, SHORT + 1):
+            last = keys[length] & np.uint64((1 << length * _BITS) - 1)
+            place = np.searchsorted(keys[length - 1], last)
+            counts_of[length - 1] = np.bincount(place, minlength=len(keys[length - 1]))
+        levels = [np.rint(LEVELS * np.log2(np.maximum(counts, 1))).astype(np.uint8) for counts in counts_of]
         return cls("".join(map(chr, alphabet.tolist())), keys, levels)
 
     def scores(self, spans: Sequence[tuple[str, int, int]]) -> np.ndarray:
-        """(N,) of each (text, start, stop) how usual the characters from start to stop are after those before them: the sum of
-        the natural logarithms of their scores. ``stop`` may be ``len(text) + 1``, which counts the end of the sentence.
+        """(N,) of each (text, start, stop) how usual the characters from start to stop are after those before them: the
+        natural logarithm of their probability. ``stop`` may be ``len(text) + 1``, which counts the end of the sentence.
         """
         rows = [self._windows(text, start, stop) for text, start, stop in spans]
         sizes = [len(row) for row in rows]
@@ -85,30 +105,25 @@ class NGrams:
         return np.stack([numbers[i : i + size] for i in range(ORDER)], 1)
 
     def _scores(self, windows: np.ndarray) -> np.ndarray:
-        """(N,) of (N, ORDER) numbers: the natural logarithm of the last one's score."""
-        found = np.full(len(windows), -math.log(2) - self._log_total)  # as if half of it had been seen
-        found += (ORDER - 1) * LOG_DISCOUNT
+        """(N,) of (N, ORDER) numbers: the natural logarithm of the last one's probability."""
+        probability = np.full(len(windows), self._unseen)
         for length in range(1, ORDER + 1):
             key = np.zeros(len(windows), np.uint64)
             for column in range(ORDER - length, ORDER):
                 key = (key << np.uint64(_BITS)) | windows[:, column]
-            log_count, known = self._log_counts(length, key)
-            if length == 1:
-                log_history = np.full(len(windows), self._log_total)
-            else:
-                log_history, _ = self._log_counts(length - 1, key >> np.uint64(_BITS))
-            share = np.minimum(log_count - log_history, 0.0)  # counts are rounded
-            found = np.where(known, share + (ORDER - length) * LOG_DISCOUNT, found)
-        return found
+            if length > 1:
+                history = key >> np.uint64(_BITS)
+                probability *= self._look_up(self._rests[length - 2], history, length - 1, 1.0)
+            probability += self._look_up(self._shares[length - 1], key, length, 0.0)
+        return np.log(probability)
 
-    def _log_counts(self, length: int, key: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Natural logarithms of the counts of runs of that length, and whether they are known; 0 for those that are not."""
+    def _look_up(self, values: np.ndarray, runs: np.ndarray, length: int, otherwise: float) -> np.ndarray:
+        """(N,) the value of each of the (N,) runs of that length."""
         keys = self.keys[length - 1]
         if not len(keys):
-            return np.zeros(len(key)), np.zeros(len(key), bool)
-        place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
-        known = keys[place] == key
-        return np.where(known, self.levels[length - 1][place] * (math.log(2) / LEVELS), 0.0), known
+            return np.full(len(runs), otherwise)
+        place = np.minimum(np.searchsorted(keys, runs), len(keys) - 1)
+        return np.where(keys[place] == runs, values[place], otherwise)
 
     def write(self, file: Any) -> None:
         """Write what ``read`` reads: the same bytes for the same counts."""

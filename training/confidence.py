@@ -31,7 +31,7 @@ from training.report import Outcome, open_console, percent
 if TYPE_CHECKING:
     from model import Corrector
 
-HOW = Boosting(trees=350, depth=3)
+HOW = Boosting(trees=500, depth=5, rate=0.05)
 
 
 def is_for_fitting(pair: NoisyPair) -> bool:

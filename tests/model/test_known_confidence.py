@@ -70,9 +70,9 @@ def test_a_phrase_is_compared_with_those_of_the_other_candidates():
     school, other = rows[0, "학교"], rows[0, "학꾜"]
     assert school.phrase_kept > 5 and school.phrase > other.phrase
     assert school.phrase_other == pytest.approx(-other.phrase_other)
-    span, kept = (("학교에 갔다", 0, 5), ("하꾜에 갔다", 0, 5))  # all else as the network wrote it
+    span, kept = (("학교에 갔다", 0, 6), ("하꾜에 갔다", 0, 6))  # all else as the network wrote it
     assert school.phrase_kept == pytest.approx(float(np.subtract(*NGRAMS.scores([span, kept]))))
-    assert school.phrase == pytest.approx(float(NGRAMS.scores([span])[0]) / 5)
+    assert school.phrase == pytest.approx(float(NGRAMS.scores([span])[0]) / 6)
 
 
 def test_the_words_that_would_stand_there_are_read_after_all_changes():

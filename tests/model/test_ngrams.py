@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from model.ngrams import LOG_DISCOUNT, NGRAMS_FILE, ORDER, NGrams
+from model.ngrams import LEAST, NGRAMS_FILE, NGrams
 
 SENTENCES = ["가나다라", "가나다마", "가나다라", "나나"]
 
@@ -20,22 +20,42 @@ def score(ngrams, text, start, stop):
     return float(ngrams.scores([(text, start, stop)])[0])
 
 
-def test_a_known_run_has_the_share_of_its_history(ngrams):
-    # 라 follows 가나다 in two of three sentences.
-    assert score(ngrams, "가나다라", 3, 4) == pytest.approx(math.log(2 / 3), abs=0.05)
+def mixed(count: int, following: list[int], shorter: float) -> float:
+    """Witten and Bell: of what follows a run, and how probable a character is after the last characters of that run."""
+    return (count + len(following) * shorter) / (sum(following) + len(following))
 
 
-def test_each_character_given_up_costs_the_discount(ngrams):
-    # 다나다 is unknown, 나다 is followed by 라 two times of three.
-    expected = math.log(2 / 3) + LOG_DISCOUNT
-    assert score(ngrams, "다나다라", 3, 4) == pytest.approx(expected, abs=0.05)
-    # After 마 nothing but the end is known, so 라 is as frequent as it is in all text.
-    everywhere = math.log(2 / sum(len(text) + ORDER for text in SENTENCES))
-    assert score(ngrams, "마라", 1, 2) == pytest.approx(everywhere + 3 * LOG_DISCOUNT, abs=0.2)
+# Of a single character counts how many different ones stand before it: 4 before the edge, 3 before 나, 1 before each of 가 다 라 마.
+ANYWHERE = (1 + 0.5) / (4 + 3 + 1 + 1 + 1 + 1 + 0.5 * 7)  # six characters and the unknown one
+AFTER_TWO = mixed(2, [2, 1], mixed(1, [1, 1], ANYWHERE))  # 라 after 나다
+
+
+def test_what_follows_a_run_is_mixed_with_what_follows_shorter_ones(ngrams):
+    # 라 follows two of three times, whether one looks at 나다, 가나다 or at 가나다 at the beginning.
+    expected = mixed(2, [2, 1], mixed(2, [2, 1], AFTER_TWO))
+    assert score(ngrams, "가나다라", 3, 4) == pytest.approx(math.log(expected), abs=0.05)
+
+
+def test_where_a_run_is_unknown_the_shorter_one_decides(ngrams):
+    assert score(ngrams, "다나다라", 3, 4) == pytest.approx(math.log(AFTER_TWO), abs=0.05)
+    assert score(ngrams, "힣라", 1, 2) == pytest.approx(math.log(ANYWHERE), abs=0.01)
+
+
+def test_what_is_frequent_in_one_place_alone_is_not_usual_elsewhere():
+    ngrams = NGrams.count(["가나", "가나", "가나", "다라", "마라"])
+    assert score(ngrams, "힣나", 1, 2) < score(ngrams, "힣라", 1, 2)
+
+
+@pytest.mark.parametrize("least", [{}, LEAST])
+@pytest.mark.parametrize("before", ["", "가", "나다", "가나다", "다나다", "힣", "나나"])
+def test_the_probabilities_of_all_that_may_follow_add_up_to_one(before, least):
+    ngrams = NGrams.count(SENTENCES, least)
+    spans = [(before + character, len(before), len(before) + 1) for character in f"{ngrams.characters}힣"]
+    assert np.exp(ngrams.scores(spans)).sum() == pytest.approx(1)
 
 
 def test_both_ends_of_a_sentence_count(ngrams):
-    assert score(ngrams, "가나다", 0, 1) == pytest.approx(math.log(3 / 4), abs=0.05)
+    assert score(ngrams, "가나다", 0, 1) > score(ngrams, "나가다", 1, 2)  # sentences begin with 가
     assert score(ngrams, "나나", 2, 3) > score(ngrams, "나다", 2, 3)  # no sentence ends in 다
 
 
@@ -52,11 +72,12 @@ def test_spans_are_scored_together_as_alone(ngrams):
     assert ngrams.scores([]).shape == (0,)
 
 
-def test_rare_long_runs_are_left_out():
+def test_rare_long_runs_are_left_out_and_leave_their_share_to_shorter_ones():
     pruned = NGrams.count(SENTENCES, least={4: 2})
     assert len(pruned) < len(NGrams.count(SENTENCES, least={}))
-    assert score(pruned, "가나다라", 3, 4) == pytest.approx(math.log(2 / 3), abs=0.05)
-    assert score(pruned, "가나다마", 3, 4) == pytest.approx(math.log(1 / 3) + LOG_DISCOUNT, abs=0.05)
+    # 마 stood once after 가나다; of three times two are known to be 라, and the third may be anything.
+    shorter = mixed(1, [2, 1], mixed(1, [1, 1], ANYWHERE))
+    assert score(pruned, "힣가나다마", 4, 5) == pytest.approx(math.log((2 / 4) * shorter), abs=0.05)
 
 
 def saved(ngrams) -> bytes:
@@ -97,10 +118,10 @@ def changed(name, change):
         changed("last_1", lambda a: a + np.uint16(4000)),
         changed("last_2", lambda a: a.astype(np.float32)),
         changed("last_3", lambda a: a[:-1]),
-        changed("last_4", lambda a: a[::-1].copy()),
+        changed("last_5", lambda a: a[::-1].copy()),
         changed("following_2", lambda a: a[:-1]),
         changed("following_3", lambda a: a * np.uint16(9)),
-        changed("levels_4", lambda a: a[None]),
+        changed("levels_5", lambda a: a[None]),
     ],
 )
 def test_a_damaged_file_is_refused(ngrams, tmp_path, damage):

@@ -41,8 +41,7 @@ class NGrams:
         # Of each run the share of its last character among all that follow the others, and what is left there for shorter runs.
         self._shares, self._rests = [counts[0] / everything], []
         for length in range(2, ORDER + 1):
-            before = np.searchsorted(self.keys[length - 2], self.keys[length - 1] >> np.uint64(_BITS))
-            histories = len(self.keys[length - 2])
+            before, histories = self._before(length), len(self.keys[length - 2])
             seen = np.bincount(before, counts[length - 1], histories)
             rest = np.bincount(before, minlength=histories).astype(float)
             if length > SHORT + 1:  # each that was left out stood there, too
@@ -85,6 +84,10 @@ class NGrams:
             counts_of[length - 1] = np.bincount(place, minlength=len(keys[length - 1]))
         levels = [np.rint(LEVELS * np.log2(np.maximum(counts, 1))).astype(np.uint8) for counts in counts_of]
         return cls("".join(map(chr, alphabet.tolist())), keys, levels)
+
+    def _before(self, length: int) -> np.ndarray:
+        """(N,) of each run of that length, two at least, the place of the run without its last character."""
+        return np.searchsorted(self.keys[length - 2], self.keys[length - 1] >> np.uint64(_BITS))
 
     def scores(self, spans: Sequence[tuple[str, int, int]]) -> np.ndarray:
         """(N,) of each (text, start, stop) how usual the characters from start to stop are after those before them: the
@@ -132,8 +135,7 @@ class NGrams:
         }
         for length, (keys, levels) in enumerate(zip(self.keys, self.levels, strict=True), 1):
             if length > 1:
-                before = np.searchsorted(self.keys[length - 2], keys >> np.uint64(_BITS))
-                following = np.bincount(before, minlength=len(self.keys[length - 2]))
+                following = np.bincount(self._before(length), minlength=len(self.keys[length - 2]))
                 arrays[f"following_{length}"] = following.astype(np.uint16)
             arrays[f"last_{length}"] = (keys & np.uint64(_UNKNOWN)).astype(np.uint16)
             arrays[f"levels_{length}"] = levels

@@ -2,7 +2,8 @@
 
 The network reads characters and knows no list of words, so it is as sure of a non-word as of a word. Here small decision
 trees put its probabilities together with how often the words, before and after the change, stand in the training sentences, and with how
-usual the run of characters is (``ngrams``). Where the network found several answers not improbable, the one that the trees think likeliest is
+usual the run of characters is (``ngrams``). Where that leaves doubt, second trees are asked, which also know how usual the words are by their
+morphemes (``morphemes``). Where the network found several answers not improbable, the one that the trees think likeliest is
 proposed. They were fitted on development pairs (``python -m training confidence``) and are data: ``confidence.json`` holds them,
 ``words.txt.gz`` and ``ngrams.npz`` the counts. A model folder without these files has the network's own answer and confidence.
 """
@@ -10,9 +11,8 @@ proposed. They were fitted on development pairs (``python -m training confidence
 import json
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,14 +21,16 @@ from rapidfuzz.distance import Levenshtein
 
 from model.candidates import Stretch
 from model.changes import find_changes
+from model.morphemes import usual
 from model.ngrams import NGRAMS_FILE, ORDER, NGrams
+from model.trees import Trees
 from model.words import WORDS_FILE, Words, touching
 
 CONFIDENCE_FILE = "confidence.json"
 FILES = (CONFIDENCE_FILE, WORDS_FILE, NGRAMS_FILE)
 LEAST_LOG = math.log(1e-5)  # what is less probable counts as this
 ALONE = 20.0  # how much more usual a phrase is than that of the next candidate, where there is none
-DEEPEST = 8  # questions one after the other in a tree
+DOUBT = 0.1, 0.95  # between these probabilities the second trees are asked
 
 
 class Features(NamedTuple):
@@ -68,11 +70,20 @@ MONOTONE = {
     "sentence": 1,
     "phrase_kept": 1,
     "phrase_other": 1,
+    "morphemes_kept": 1,
+    "morphemes_other": 1,
 }
 
-Tree = (
-    float | tuple[int, float, "Tree", "Tree"]
-)  # a leaf; or feature, threshold, tree below it, tree from it on
+
+class Morphemes(NamedTuple):
+    """What the second trees ask besides: ``morphemes.usual`` of the candidate and of the words around it."""
+
+    morphemes_kept: float  # how much more usual they are than with the source's
+    morphemes_other: float  # than with the most usual other candidate
+    morphemes: float  # how usual they are, for each morpheme
+
+
+FIRST, SECOND = Features._fields, (*Features._fields, *Morphemes._fields)
 
 
 class Rated(NamedTuple):
@@ -127,6 +138,33 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
     return rated
 
 
+def morphemes(
+    source: str,
+    stretches: Sequence[Stretch],
+    asked: Sequence[Rated],
+    usual: Callable[[Sequence[str]], np.ndarray] = usual,
+) -> list[Morphemes]:
+    """Of some candidates what the second trees ask besides."""
+    sentence = _Sentence(source, stretches)
+    texts = {
+        (number, text): sentence.nearby(number, text)
+        for number in sorted({each.stretch for each in asked})
+        for text in stretches[number].candidates
+    }
+    logs = dict(zip(texts, usual(list(texts.values())).tolist(), strict=True))
+    found = []
+    for number, text, _ in asked:
+        kept = stretches[number].kept
+        log, count = logs[number, text]
+        others = [logs[number, each][0] for each in stretches[number].candidates if each not in (text, kept)]
+        found.append(
+            Morphemes(
+                log - logs[number, kept][0], log - max(others, default=log - ALONE), log / max(count, 1)
+            )
+        )
+    return found
+
+
 class _Sentence:
     """A source whose stretches are as the network wrote them, but for one."""
 
@@ -139,10 +177,17 @@ class _Sentence:
 
     def span(self, number: int, text: str) -> tuple[str, int, int]:
         """The sentence with ``text`` in one stretch, where that begins, and how far its n-grams reach."""
-        before, after = self._parts[: 2 * number + 1], self._parts[2 * number + 2 :]
-        start = sum(map(len, before))
-        whole = "".join([*before, text, *after])
+        before, after = self._around(number)
+        whole, start = f"{before}{text}{after}", len(before)
         return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
+
+    def nearby(self, number: int, text: str) -> str:
+        """``text`` in one stretch, with the rest of its words and one further word on either side."""
+        before, after = (part.split(" ") for part in self._around(number))
+        return " ".join(before[-2:]) + text + " ".join(after[:2])
+
+    def _around(self, number: int) -> tuple[str, str]:
+        return "".join(self._parts[: 2 * number + 1]), "".join(self._parts[2 * number + 2 :])
 
 
 def _spaces(kept: str, text: str) -> int:
@@ -163,12 +208,15 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Confidence:
-    """Trees whose leaves add up to the log odds that a change is right."""
+    """``trees`` rate every candidate by its ``Features``. Where they leave doubt, ``second`` do, which also know morphemes: of few
+    candidates, for asking for these takes longer than all the rest. ``second`` is None where a folder has none.
+    """
 
     words: Words
     ngrams: NGrams
-    start: float  # the log odds before any tree
-    trees: tuple[Tree, ...]
+    trees: Trees
+    second: Trees | None = None
+    usual: Callable[[Sequence[str]], np.ndarray] = usual  # of (N,) texts, as in ``morphemes``
 
     @classmethod
     def read(cls, folder: Path) -> "Confidence | None":
@@ -176,88 +224,43 @@ class Confidence:
         if not (folder / CONFIDENCE_FILE).is_file():
             return None
         values = json.loads((folder / CONFIDENCE_FILE).read_text("utf-8"))
-        if not isinstance(values, dict) or not {"start", "trees"} <= values.keys():
-            raise ValueError("neither start nor trees")
-        trees = tuple(_parse(tree) for tree in values["trees"])
-        words, ngrams = Words.read(folder / WORDS_FILE), NGrams.read(folder / NGRAMS_FILE)
-        return cls(words, ngrams, _number(values["start"]), trees)
+        trees = Trees.parse(FIRST, values)
+        second = Trees.parse(SECOND, values["second"]) if "second" in values else None
+        return cls(Words.read(folder / WORDS_FILE), NGrams.read(folder / NGRAMS_FILE), trees, second)
 
     def to_json(self) -> str:
-        """The trees as ``read`` takes them, one a line, with the features by name."""
-        trees = ",\n    ".join(json.dumps(_named(tree)) for tree in self.trees)
-        return f'{{\n  "start": {round(self.start, 4)},\n  "trees": [\n    {trees}\n  ]\n}}\n'
+        """All trees as ``read`` takes them."""
+        second = "" if self.second is None else f',\n"second": {self.second.to_json()}'
+        return f"{self.trees.to_json()[:-1]}{second}}}\n"
+
+    def warm_up(self) -> None:
+        """Load what the second trees need, so that no question waits for it."""
+        if self.second is not None:
+            self.usual([])
 
     def choose(self, source: str, stretches: Sequence[Stretch]) -> list[Chosen]:
         """The likeliest candidate of each stretch that the network changed; and of each that it did not, where it is
         likelier right than wrong."""
         rated = features(source, stretches, self.words, self.ngrams)
         best: dict[int, tuple[float, str]] = {}
-        for odds, each in zip(self.odds([each.features for each in rated]), rated, strict=True):
+        for odds, each in zip(self._odds(source, stretches, rated), rated, strict=True):
             if each.stretch not in best or odds > best[each.stretch][0]:
                 best[each.stretch] = float(odds), each.text
         return [
-            Chosen(stretches[number], text, 1 / (1 + math.exp(-min(max(odds, -50.0), 50.0))))
+            Chosen(stretches[number], text, _probability(odds))
             for number, (odds, text) in best.items()
             if odds > 0 or stretches[number].is_changed
         ]
 
-    def odds(self, rows: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
-        """(N,) the logarithm of the odds that each candidate with these features is right."""
-        values = np.asarray(rows, float).reshape(-1, len(Features._fields))
-        asked, thresholds, leaves = self._arrays
-        node, tree = np.zeros((len(values), len(self.trees)), int), np.arange(len(self.trees))
-        for _ in range(leaves.shape[1].bit_length() - 1):
-            above = np.take_along_axis(values, asked[tree, node], 1) >= thresholds[tree, node]
-            node = 2 * node + 1 + above
-        return self.start + leaves[tree, node - asked.shape[1]].sum(1)
-
-    @cached_property
-    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All trees of one depth d, in breadth-first order: features and thresholds (trees, 2**d - 1), leaves (trees, 2**d)."""
-        depth = max(map(_depth, self.trees), default=0)
-        levels = [_level(tree, depth) for tree in self.trees]
-        asked = np.array([[question[0] for question in questions] for questions, _ in levels], int)
-        thresholds = np.array([[question[1] for question in questions] for questions, _ in levels], float)
-        leaves = np.array([values for _, values in levels], float)
-        count, nodes = len(self.trees), 2**depth
-        return (
-            asked.reshape(count, nodes - 1),
-            thresholds.reshape(count, nodes - 1),
-            leaves.reshape(count, nodes),
-        )
+    def _odds(self, source: str, stretches: Sequence[Stretch], rated: Sequence[Rated]) -> np.ndarray:
+        odds = self.trees.odds([each.features for each in rated])
+        doubtful = np.flatnonzero([DOUBT[0] < _probability(each) < DOUBT[1] for each in odds])
+        if self.second is not None and len(doubtful):
+            asked = [rated[i] for i in doubtful]
+            more = morphemes(source, stretches, asked, self.usual)
+            odds[doubtful] = self.second.odds([(*a.features, *m) for a, m in zip(asked, more, strict=True)])
+        return odds
 
 
-def _depth(tree: Tree) -> int:
-    return 1 + max(map(_depth, tree[2:])) if isinstance(tree, tuple) else 0
-
-
-def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[float]]:
-    """The questions and leaves of a tree, breadth first; a leaf that comes early stands below questions that decide nothing."""
-    row, questions = [tree], []
-    for _ in range(depth):
-        nodes = [node if isinstance(node, tuple) else (0, 0.0, node, node) for node in row]
-        questions += [(node[0], node[1]) for node in nodes]
-        row = [part for node in nodes for part in node[2:]]
-    return questions, row
-
-
-def _named(tree: Tree) -> float | list:
-    if not isinstance(tree, tuple):
-        return round(tree, 4)
-    feature, threshold, below, above = tree
-    return [Features._fields[feature], round(threshold, 4), _named(below), _named(above)]
-
-
-def _parse(values: object, depth: int = 0) -> Tree:
-    if not isinstance(values, list):
-        return _number(values)
-    if len(values) != 4 or values[0] not in Features._fields or depth == DEEPEST:
-        raise ValueError(f"not a tree: {str(values)[:80]}")
-    name, threshold, *parts = values
-    return Features._fields.index(name), _number(threshold), *(_parse(part, depth + 1) for part in parts)
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"not a number: {value!r}")
-    return float(value)
+def _probability(odds: float) -> float:
+    return 1 / (1 + math.exp(-min(max(odds, -50.0), 50.0)))

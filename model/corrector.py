@@ -235,7 +235,11 @@ class Corrector:
         It takes seconds for each length and may run in a thread beside questions: they are answered
         meanwhile, and about twice as fast once their length is ready.
         """
-        return self._network.warm_up()
+        passes = self._network.warm_up()
+        yield next(passes)
+        if self.confidence is not None:
+            self.confidence.warm_up()
+        yield from passes
 
     def trace(self, source: str, target: str) -> AttentionTrace:
         """What the network looks at while it turns one sentence into ``target``, in one pass.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.confidence import Tree
+from model.trees import Tree
 
 STEPS = 25  # of Newton's method; two numbers are found in fewer
 RIDGE = 1e-6  # where all rows have the same odds there is no slope to find

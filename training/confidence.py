@@ -6,6 +6,7 @@ The other half, of other sentences, says whether it helps. Which half a sentence
 import hashlib
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,9 +15,10 @@ import numpy as np
 from rich.table import Table
 
 from model.candidates import Stretch
-from model.confidence import MONOTONE, Confidence, Features, features
+from model.confidence import FIRST, MONOTONE, SECOND, Confidence, Features, Morphemes, features, morphemes
 from model.folder import find_model_folder, save_confidence
 from model.ngrams import NGrams
+from model.trees import Trees
 from model.words import Words
 from training.boosting import Boosting, calibrated, fit
 from training.corpus import Corpus, CorpusError, read_sentences
@@ -86,6 +88,7 @@ class Example(NamedTuple):
     """A candidate that the trees are fitted on, and whether it is right."""
 
     features: Features
+    morphemes: Morphemes
     is_right: bool
 
 
@@ -99,8 +102,9 @@ def examples(
         wanted = edits(pair.wrong, pair.right)
         for start, source, stretches in sentences:
             right = [right_there(stretch, start, wanted) for stretch in stretches]
-            for rated in features(source, stretches, words, ngrams):
-                found.append(Example(rated.features, rated.text == right[rated.stretch]))
+            rated = features(source, stretches, words, ngrams)
+            for each, more in zip(rated, morphemes(source, stretches, rated), strict=True):
+                found.append(Example(each.features, more, each.text == right[each.stretch]))
     return found
 
 
@@ -126,12 +130,18 @@ def fit_confidence(
 
     Raises ValueError where no candidate is right or none is wrong, and where nothing can be learnt.
     """
-    rows = np.array([each.features for each in (*mine, *others)], float).reshape(-1, len(Features._fields))
     right = np.array([each.is_right for each in (*mine, *others)], float)
-    monotone = [MONOTONE.get(name, 0) for name in Features._fields]
-    start, trees = fit(rows, right, monotone, HOW)
-    odds = Confidence(words, ngrams, start, trees).odds(rows[: len(mine)])
-    return Confidence(words, ngrams, *calibrated(start, trees, odds, right[: len(mine)]))
+    rows = np.array([(*each.features, *each.morphemes) for each in (*mine, *others)], float)
+    rows = rows.reshape(-1, len(SECOND))
+    first, second = (_fit(fields, rows[:, : len(fields)], right, len(mine)) for fields in (FIRST, SECOND))
+    return Confidence(words, ngrams, first, second)
+
+
+def _fit(fields: Sequence[str], rows: np.ndarray, right: np.ndarray, mine: int) -> Trees:
+    """Trees for all rows, whose odds are true for the first ``mine`` of them."""
+    start, trees = fit(rows, right, [MONOTONE.get(name, 0) for name in fields], HOW)
+    odds = Trees(tuple(fields), start, trees).odds(rows[:mine])
+    return Trees(tuple(fields), *calibrated(start, trees, odds, right[:mine]))
 
 
 @click.command("confidence")
@@ -180,7 +190,11 @@ def command(files, known, model, seeds, drill, names, intact, least):
         raise click.ClickException(str(error)) from error
     tested = [pair for pair in pairs if not is_for_fitting(pair)]
     tables = []
-    for title, judge in (("by the network alone", None), ("with words and phrases", confidence)):
+    for title, judge in (
+        ("by the network alone", None),
+        ("with words and phrases", replace(confidence, second=None)),
+        ("with morphemes, too", confidence),
+    ):
         corrector.confidence = judge
         tables.append(
             _table(
@@ -192,7 +206,7 @@ def command(files, known, model, seeds, drill, names, intact, least):
     save_confidence(folder, confidence)
     console = open_console(None)
     console.print(
-        f"{len(words.counts):,} words, {len(ngrams):,} runs of characters, {len(confidence.trees)} trees from "
+        f"{len(words.counts):,} words, {len(ngrams):,} runs of characters, {HOW.trees} trees twice from "
         f"{len(fitted):,} pairs and {len(others):,} others"
     )
     for table in tables:

@@ -14,23 +14,28 @@ from model.changes import find_changes
 from model.confidence import (
     ALONE,
     CONFIDENCE_FILE,
+    DOUBT,
+    FIRST,
     LEAST_LOG,
     MONOTONE,
+    SECOND,
     Chosen,
     Confidence,
     Features,
     features,
+    morphemes,
 )
 from model.folder import fingerprint, load_confidence, of_weights, save_confidence
 from model.ngrams import NGRAMS_FILE, NGrams
 from model.proposing import changes_of
+from model.trees import Trees
 from model.words import WORDS_FILE, Words
 
 WORDS = Words({"학교에": 30, "집에": 20, "갔다": 8})
 NGRAMS = NGrams.count(["학교에 갔다", "집에 갔다"])
 KNOWN, NETWORK = (Features._fields.index(name) for name in ("right_count", "network"))
 TREES = ((KNOWN, 1.0, -2.0, 1.0), (NETWORK, 0.5, -1.0, (KNOWN, 3.0, 0.0, 0.5)))
-CONFIDENCE = Confidence(WORDS, NGRAMS, 0.25, TREES)
+CONFIDENCE = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.25, TREES))
 
 
 def stretch(source, kept, **probabilities):
@@ -45,12 +50,12 @@ def rows_of(source, *stretches):
 
 
 SOURCE = "하꾜에 갓다"
-FIRST = stretch(SOURCE, "하꾜", 학교=0.7, 하꾜=0.1, 학꾜=0.05)
-SECOND = stretch(SOURCE, "갓", 갔=0.9, 갓=0.05)
+FIRST_STRETCH = stretch(SOURCE, "하꾜", 학교=0.7, 하꾜=0.1, 학꾜=0.05)
+SECOND_STRETCH = stretch(SOURCE, "갓", 갔=0.9, 갓=0.05)
 
 
 def test_the_features_of_candidates():
-    rows = rows_of(SOURCE, FIRST, SECOND)
+    rows = rows_of(SOURCE, FIRST_STRETCH, SECOND_STRETCH)
     assert set(rows) == {(0, "학교"), (0, "학꾜"), (1, "갔")}  # to keep the source is no change
     school, other, went = rows.values()
     assert school.fix == pytest.approx(math.log(0.7)) and school.keep == pytest.approx(math.log(0.1))
@@ -66,7 +71,7 @@ def test_the_features_of_candidates():
 
 
 def test_a_phrase_is_compared_with_those_of_the_other_candidates():
-    rows = rows_of(SOURCE, FIRST, SECOND)
+    rows = rows_of(SOURCE, FIRST_STRETCH, SECOND_STRETCH)
     school, other = rows[0, "학교"], rows[0, "학꾜"]
     assert school.phrase_kept > 5 and school.phrase > other.phrase
     assert school.phrase_other == pytest.approx(-other.phrase_other)
@@ -95,46 +100,75 @@ def probability(odds):
 
 
 def test_leaves_add_up_to_log_odds():
-    ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [FIRST])
+    ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [FIRST_STRETCH])
     assert (text, confidence) == ("학교", pytest.approx(probability(0.25 + 1.0 + 0.5)))
-    unknown = replace(FIRST, candidates={"학꾜": math.log(0.9), "하꾜": math.log(0.1)})
+    unknown = replace(FIRST_STRETCH, candidates={"학꾜": math.log(0.9), "하꾜": math.log(0.1)})
     ((_, text, confidence),) = CONFIDENCE.choose("하꾜에", [unknown])
     assert (text, confidence) == ("학꾜", pytest.approx(probability(0.25 - 2.0 + 0.0)))
     assert CONFIDENCE.choose("하꾜에", ()) == []
 
 
 def test_the_likeliest_candidate_is_chosen_whatever_the_network_put_first():
-    second = replace(FIRST, candidates={"학꾜": math.log(0.6), "학교": math.log(0.3), "하꾜": math.log(0.05)})
+    second = replace(
+        FIRST_STRETCH, candidates={"학꾜": math.log(0.6), "학교": math.log(0.3), "하꾜": math.log(0.05)}
+    )
     ((found, text, _),) = CONFIDENCE.choose("하꾜에", [second])
     assert text == "학교" and found.written == "학꾜"
 
 
 @pytest.mark.parametrize(("known", "expected"), [("학교", ["학교"]), ("학꾜", [])])
 def test_what_the_network_would_have_left_alone_takes_better_odds_than_evens(known, expected):
-    kept = replace(FIRST, candidates={"하꾜": math.log(0.6), known: math.log(0.3)})
+    kept = replace(FIRST_STRETCH, candidates={"하꾜": math.log(0.6), known: math.log(0.3)})
     assert [text for _, text, _ in CONFIDENCE.choose("하꾜에", [kept])] == expected
 
 
-def test_trees_of_all_shapes_are_walked_at_once():
-    rng = np.random.default_rng(0)
-    trees = ((0, 0.0, -1.0, (1, 0.5, (2, -0.5, 2.0, 3.0), 4.0)), 0.5, (1, 0.0, (0, 1.0, 7.0, 8.0), 9.0))
-    confidence = Confidence(WORDS, NGRAMS, 0.25, trees)
+def counting(asked):
+    """In place of Kiwi: the more letters of 학교 a text has, the more usual it is; what it is asked is put into ``asked``."""
 
-    def walked(tree, row):
-        while isinstance(tree, tuple):
-            tree = tree[3] if row[tree[0]] >= tree[1] else tree[2]
-        return tree
+    def usual(texts):
+        asked.extend(texts)
+        return np.array([(10.0 * sum(c in text for c in "학교") - 30, 3) for text in texts]).reshape(-1, 2)
 
-    rows = rng.normal(size=(60, len(Features._fields)))
-    expected = [0.25 + sum(walked(tree, row) for tree in trees) for row in rows]
-    np.testing.assert_allclose(confidence.odds(rows), expected)
-    assert confidence.odds([]).shape == (0,)
-    np.testing.assert_allclose(Confidence(WORDS, NGRAMS, 0.5, (1.0,)).odds(rows), 1.5)
-    np.testing.assert_allclose(Confidence(WORDS, NGRAMS, 0.5, ()).odds(rows), 0.5)
+    return usual
+
+
+def test_morphemes_are_looked_at_with_the_words_around_them():
+    source = "우리 동네 하꾜에서 친구를 갓다"
+    stretches = (
+        stretch(source, "하꾜", 학교=0.7, 하꾜=0.1, 학꾜=0.05),
+        stretch(source, "갓", 갔=0.9, 갓=0.05),
+    )
+    rated, asked = features(source, stretches, WORDS, NGRAMS), []
+    school, other = morphemes(source, stretches, rated[:2], counting(asked))
+    assert asked == [
+        f"동네 {text}에서 친구를" for text in ("학교", "하꾜", "학꾜")
+    ]  # nothing of the other stretch
+    assert school == (20, 10, -10 / 3) and other == (10, -10, -20 / 3)
+    (went,) = morphemes(source, stretches, rated[2:], counting(asked))
+    assert went.morphemes_other == ALONE
+
+
+SURE, UNSURE, HOPELESS = (FIRST.index("fix"), -9.0, 0.0, 4.0), 0.5, -4.0  # log odds
+
+
+@pytest.mark.parametrize(("first", "is_asked"), [(SURE, False), (UNSURE, True), (HOPELESS, False)])
+def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked):
+    second = Trees(SECOND, 0.0, ((SECOND.index("morphemes_kept"), 15.0, -1.5, 1.5),))
+    asked = []
+    confidence = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.0, (first,)), second, counting(asked))
+    ((_, text, found),) = confidence.choose("하꾜에", [FIRST_STRETCH])
+    assert bool(asked) == is_asked
+    if is_asked:
+        assert (text, found) == ("학교", pytest.approx(probability(1.5)))
+    else:
+        assert not DOUBT[0] < found < DOUBT[1]
+        without = replace(confidence, second=None)
+        assert without.choose("하꾜에", [FIRST_STRETCH]) == confidence.choose("하꾜에", [FIRST_STRETCH])
 
 
 def test_every_monotone_feature_exists():
-    assert set(MONOTONE) <= set(Features._fields)
+    assert set(MONOTONE) <= set(SECOND)
+    assert SECOND[: len(FIRST)] == FIRST == Features._fields
 
 
 @pytest.fixture
@@ -146,8 +180,11 @@ def folder(tiny_folder, tmp_path):
 
 
 def test_a_folder_keeps_it(folder):
-    assert load_confidence(folder).trees == TREES
-    assert load_confidence(folder).start == 0.25
+    assert load_confidence(folder).trees == CONFIDENCE.trees
+    assert load_confidence(folder).second is None
+    second = Trees(SECOND, -0.5, ((SECOND.index("morphemes"), -9.0, 0.5, -1.0),))
+    save_confidence(folder, replace(CONFIDENCE, second=second))
+    assert load_confidence(folder).trees == CONFIDENCE.trees and load_confidence(folder).second == second
     assert load_confidence(folder).words.counts == WORDS.counts
     assert len(load_confidence(folder).ngrams) == len(NGRAMS)
 
@@ -227,7 +264,7 @@ def test_what_is_chosen_is_proposed_with_the_probabilities_of_its_own_pass(
 def test_the_fingerprint_is_of_all_that_decides_and_tells_the_weights_apart(folder, tiny_folder):
     assert fingerprint(folder) != fingerprint(tiny_folder)
     before = fingerprint(folder)
-    save_confidence(folder, replace(CONFIDENCE, start=0.5))
+    save_confidence(folder, replace(CONFIDENCE, trees=Trees(FIRST, 0.5, TREES)))
     assert fingerprint(folder) != before
     assert of_weights(fingerprint(folder)) == of_weights(before) == of_weights(fingerprint(tiny_folder))
 
@@ -243,6 +280,9 @@ def test_the_fingerprint_is_of_all_that_decides_and_tells_the_weights_apart(fold
         '{"start": NaN, "trees": []}',
         '{"start": true, "trees": []}',
         '{"start": 0, "trees": ["fix"]}',
+        '{"start": 0, "trees": 1}',
+        '{"start": 0, "trees": [], "second": []}',
+        '{"start": 0, "trees": [["morphemes", 0, 1, 2]]}',
     ],
 )
 def test_damaged_trees_are_a_message(folder, content):

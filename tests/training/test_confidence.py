@@ -9,13 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from model.candidates import Stretch
-from model.confidence import Confidence, Features
 from model.folder import load_confidence
-from model.ngrams import NGrams
-from model.words import Words
+from model.trees import Trees
 from training.__main__ import main
 from training.boosting import Boosting, calibrated, fit
-from training.confidence import Example, drilled_pairs, intact_pairs, is_for_fitting, named_pairs, right_there
+from training.confidence import drilled_pairs, intact_pairs, is_for_fitting, named_pairs, right_there
 from training.metrics import edits
 from training.noise.pairs import NoisyPair
 
@@ -91,8 +89,7 @@ def test_rounding_a_threshold_moves_no_row():
     right = (rows[:, 0] > 1).astype(float)
     right[::7] = 0.5 > right[::7]
     start, trees = fit(rows, right, (0,), Boosting(trees=5, fewest=1))
-    confidence = Confidence(Words({}), NGrams.count([]), start, tuple(trees))
-    saved = json.loads(confidence.to_json())["trees"]
+    saved = json.loads(Trees(("count",), start, trees).to_json())["trees"]
     for tree in saved:
         assert min(abs(tree[1] - value) for value in rows[:, 0]) > 0.01
 
@@ -171,7 +168,7 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path
 
     # What such a network writes is never right; every other candidate counts as right here.
     def every_other(*arguments):
-        return [Example(each.features, number % 2 == 0) for number, each in enumerate(original(*arguments))]
+        return [each._replace(is_right=number % 2 == 0) for number, each in enumerate(original(*arguments))]
 
     from training import confidence
 
@@ -185,6 +182,7 @@ def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path
     )
     assert done.exit_code == 0, done.output
     assert "by the network alone" in done.output and "with words and phrases" in done.output
+    assert "with morphemes, too" in done.output and load_confidence(folder).second is not None
     # The sentence that is fitted on is not counted.
     lines = [line.split() for line in known.read_text(encoding="utf-8").splitlines()]
     assert load_confidence(folder).words.counts in [dict.fromkeys(line, 1) for line in lines]
@@ -202,8 +200,3 @@ def test_changes_that_are_all_wrong_are_a_message(tiny_folder, tmp_path, files):
     )
     assert refused.exit_code == 1 and "some wrong" in refused.output
     assert load_confidence(folder) is None
-
-
-def test_features_are_named_in_the_file():
-    confidence = Confidence(Words({}), NGrams.count([]), 0.0, ((0, 0.5, -1.0, 1.0),))
-    assert json.loads(confidence.to_json())["trees"] == [[Features._fields[0], 0.5, -1.0, 1.0]]

@@ -1,0 +1,99 @@
+"""Small decision trees whose leaves add up: what they say of rows of named features, and how they are written as data."""
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+DEEPEST = 8  # questions one after the other in a tree
+
+Tree = (
+    float | tuple[int, float, "Tree", "Tree"]
+)  # a leaf; or feature, threshold, tree below it, tree from it on
+
+
+@dataclass(frozen=True)
+class Trees:
+    """Trees whose leaves add up to the log odds that something is right. ``fields``: the names of the features, in order."""
+
+    fields: tuple[str, ...]
+    start: float  # the log odds before any tree
+    trees: tuple[Tree, ...]
+
+    @classmethod
+    def parse(cls, fields: Sequence[str], values: object) -> "Trees":
+        """From what ``to_json`` wrote. Raises ValueError for anything else."""
+        if not isinstance(values, dict) or "start" not in values or not isinstance(values.get("trees"), list):
+            raise ValueError(f"no start and trees: {str(values)[:80]}")
+        trees = tuple(_parse(tree, fields) for tree in values["trees"])
+        return cls(tuple(fields), _number(values["start"]), trees)
+
+    def to_json(self) -> str:
+        """The trees, one a line, with the features by name."""
+        trees = ",\n".join(json.dumps(_named(tree, self.fields)) for tree in self.trees)
+        return f'{{"start": {round(self.start, 4)}, "trees": [\n{trees}\n]}}'
+
+    def odds(self, rows: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
+        """(N,) the logarithm of the odds for each of these rows of features (N, F)."""
+        values = np.asarray(rows, float).reshape(-1, len(self.fields))
+        asked, thresholds, leaves = self._arrays
+        node, tree = np.zeros((len(values), len(self.trees)), int), np.arange(len(self.trees))
+        for _ in range(leaves.shape[1].bit_length() - 1):
+            above = np.take_along_axis(values, asked[tree, node], 1) >= thresholds[tree, node]
+            node = 2 * node + 1 + above
+        return self.start + leaves[tree, node - asked.shape[1]].sum(1)
+
+    @cached_property
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """All trees of one depth d, in breadth-first order: features and thresholds (trees, 2**d - 1), leaves (trees, 2**d)."""
+        depth = max(map(_depth, self.trees), default=0)
+        levels = [_level(tree, depth) for tree in self.trees]
+        asked = np.array([[question[0] for question in questions] for questions, _ in levels], int)
+        thresholds = np.array([[question[1] for question in questions] for questions, _ in levels], float)
+        leaves = np.array([values for _, values in levels], float)
+        count, nodes = len(self.trees), 2**depth
+        return (
+            asked.reshape(count, nodes - 1),
+            thresholds.reshape(count, nodes - 1),
+            leaves.reshape(count, nodes),
+        )
+
+
+def _depth(tree: Tree) -> int:
+    return 1 + max(map(_depth, tree[2:])) if isinstance(tree, tuple) else 0
+
+
+def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[float]]:
+    """The questions and leaves of a tree, breadth first; a leaf that comes early stands below questions that decide nothing."""
+    row, questions = [tree], []
+    for _ in range(depth):
+        nodes = [node if isinstance(node, tuple) else (0, 0.0, node, node) for node in row]
+        questions += [(node[0], node[1]) for node in nodes]
+        row = [part for node in nodes for part in node[2:]]
+    return questions, row
+
+
+def _named(tree: Tree, fields: Sequence[str]) -> float | list:
+    if not isinstance(tree, tuple):
+        return round(tree, 4)
+    feature, threshold, below, above = tree
+    return [fields[feature], round(threshold, 4), _named(below, fields), _named(above, fields)]
+
+
+def _parse(values: object, fields: Sequence[str], depth: int = 0) -> Tree:
+    if not isinstance(values, list):
+        return _number(values)
+    if len(values) != 4 or values[0] not in fields or depth == DEEPEST:
+        raise ValueError(f"not a tree: {str(values)[:80]}")
+    name, threshold, below, above = values
+    parts = (_parse(part, fields, depth + 1) for part in (below, above))
+    return fields.index(name), _number(threshold), *parts
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ValueError(f"not a number: {value!r}")
+    return float(value)

@@ -30,7 +30,7 @@ CONFIDENCE_FILE = "confidence.json"
 FILES = (CONFIDENCE_FILE, WORDS_FILE, NGRAMS_FILE)
 LEAST_LOG = math.log(1e-5)  # what is less probable counts as this
 ALONE = 20.0  # how much more usual a phrase is than that of the next candidate, where there is none
-DOUBT = 0.1, 0.95  # between these probabilities the second trees are asked
+DOUBT = 0.1, 0.9  # between these probabilities the second trees are asked
 
 
 class Features(NamedTuple):

@@ -1,7 +1,5 @@
 """A Corrector that answers while TensorFlow is still being imported."""
 
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -16,8 +14,7 @@ LONGEST = 200  # characters of a text: more would hold up the other pages of thi
 class StandIn(Corrector):
     """The same answers as the folder's Corrector to texts of up to LONGEST characters, and nothing else.
 
-    ``correct`` raises NotLoadedError for those that need step-by-step decoding, and for those of which a change is in doubt
-    until its morphemes are known: what knows them would take a second to load, and the memory of every page's process.
+    ``correct`` raises NotLoadedError for the few that need step-by-step decoding.
     """
 
     def answers(self, text: str) -> bool:
@@ -38,10 +35,4 @@ def open_stand_in(folder: Path) -> StandIn | None:
         return None
     network, tokenizer, fingerprint = load_plain(folder)
     confidence = load_confidence(folder)
-    if confidence is not None:
-        confidence = replace(confidence, usual=_not_loaded)
     return StandIn(model_name(folder), network, tokenizer, fingerprint, confidence=confidence, folder=folder)
-
-
-def _not_loaded(texts: Sequence[str]) -> NoReturn:
-    raise NotLoadedError(f"morphemes of {len(texts)} texts are asked for")

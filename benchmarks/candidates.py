@@ -25,6 +25,8 @@ from training.confidence import right_there
 from training.evaluate import open_corpus, sample_pairs
 from training.metrics import edits
 
+WARMING = 10  # sentences that are not counted
+
 
 def count(corrector: Corrector, pairs) -> tuple[Counter, Counter]:
     """(pairs by where their right sentence is, at least, proposals by their rank and whether they are right)."""
@@ -61,7 +63,7 @@ def milliseconds(corrector: Corrector, texts) -> dict[str, np.ndarray]:
             corrector.correct(text)
             found[name].append(1000 * (time.perf_counter() - started))
     corrector.confidence = judge
-    return {name: np.array(values[10:]) for name, values in found.items()}
+    return {name: np.array(values[WARMING:]) for name, values in found.items()}
 
 
 @click.command()
@@ -84,7 +86,11 @@ def main(files, alone, model):
             right, wrong = proposals[rank, True], proposals[rank, False]
             click.echo(f"  proposed of what the network {rank}: {right:,} right, {wrong:,} wrong")
     texts = [pair.wrong for pair in sample_pairs(open_corpus(files[0]), 0) if 28 <= len(pair.wrong) <= 36]
-    found = milliseconds(corrector, texts[: alone + 10])
+    if len(texts) <= WARMING:
+        raise click.UsageError(
+            f"{files[0]} has {len(texts)} sentences of 28 to 36 characters: too few to time"
+        )
+    found = milliseconds(corrector, texts[: alone + WARMING])
     for name, values in found.items():
         spread = f"median {np.median(values):.1f}, 95th percentile {np.percentile(values, 95):.1f}"
         click.echo(f"one sentence {name} candidates, words and phrases: {spread} ms")

@@ -102,6 +102,7 @@ class Desk:
             chosen = set(map(id, taken))
             self._waiting = [each for each in self._waiting if id(each) not in chosen]
             self._under_way += len(taken)
+            self._changed.notify_all()
             return taken
 
     def _waiting_for(self, laboratory: bool) -> list[Waiting]:

@@ -80,8 +80,17 @@ def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
     Most of what people write is right. The development pairs hold few such sentences, so trees that are fitted on them
     alone do not learn what a false alarm looks like.
     """
-    chosen = random.Random(0).sample(sentences, min(count, len(sentences)))
-    return [NoisyPair(text, text, "clean", ()) for text in chosen]
+    return _as_they_are(random.Random(0).sample(sentences, min(count, len(sentences))))
+
+
+def right_pairs(pairs: Iterable[NoisyPair]) -> list[NoisyPair]:
+    """The right sentences of the fitting half as they are. The training has seen those of ``intact_pairs``, so the network is
+    surer of them than of what people write."""
+    return _as_they_are(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+
+
+def _as_they_are(sentences: Iterable[str]) -> list[NoisyPair]:
+    return [NoisyPair(text, text, "clean", ()) for text in sentences]
 
 
 class Example(NamedTuple):
@@ -180,7 +189,7 @@ def command(files, known, model, seeds, drill, names, intact, least):
     words, ngrams = Words.count(counted, least), NGrams.count(counted)
     pairs = pairs_of(map(open_corpus, files), seeds)
     fitted = [pair for pair in pairs if is_for_fitting(pair)]
-    others = [*drilled_pairs(pairs, drill), *named_pairs(pairs, names), *left_out]
+    others = [*drilled_pairs(pairs, drill), *named_pairs(pairs, names), *left_out, *right_pairs(pairs)]
     corrector = load_corrector(model, 0.0)
     try:
         confidence = fit_confidence(

@@ -13,7 +13,14 @@ from model.folder import load_confidence
 from model.trees import Trees
 from training.__main__ import main
 from training.boosting import Boosting, calibrated, fit
-from training.confidence import drilled_pairs, intact_pairs, is_for_fitting, named_pairs, right_there
+from training.confidence import (
+    drilled_pairs,
+    intact_pairs,
+    is_for_fitting,
+    named_pairs,
+    right_pairs,
+    right_there,
+)
 from training.metrics import edits
 from training.noise.pairs import NoisyPair
 
@@ -109,6 +116,16 @@ def test_native_mistakes_are_drilled_in_the_fitting_half_alone():
     assert drilled == drilled_pairs(pairs, 200)
     others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
     assert not any(set(pair.right.split()) & others for pair in drilled)
+
+
+def test_right_sentences_of_the_fitting_half_are_fitted_on_once_each():
+    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
+    pairs = [NoisyPair(wrong, right, "mixed", ()) for right in rights for wrong in (right, right[1:])]
+    found = right_pairs(pairs)
+    assert {pair.right for pair in found} == {pair.right for pair in pairs if is_for_fitting(pair)}
+    assert len(found) == len({pair.right for pair in found}) and all(
+        pair.wrong == pair.right for pair in found
+    )
 
 
 def test_made_up_names_stay_in_sentences_of_the_fitting_half():

@@ -11,7 +11,7 @@ proposed. They were fitted on development pairs (``python -m training confidence
 import json
 import math
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from rapidfuzz.distance import Levenshtein
 
 from model.candidates import Stretch
 from model.changes import find_changes
-from model.morphemes import usual
+from model.morphemes import analyse
 from model.ngrams import NGRAMS_FILE, ORDER, NGrams
 from model.trees import Trees
 from model.words import WORDS_FILE, Words, touching
@@ -30,7 +30,7 @@ CONFIDENCE_FILE = "confidence.json"
 FILES = (CONFIDENCE_FILE, WORDS_FILE, NGRAMS_FILE)
 LEAST_LOG = math.log(1e-5)  # what is less probable counts as this
 ALONE = 20.0  # how much more usual a phrase is than that of the next candidate, where there is none
-DOUBT = 0.1, 0.9  # between these probabilities the second trees are asked
+DOUBT = math.log(0.9 / 0.1)  # log odds up to which, either way, the second trees are asked
 
 
 class Features(NamedTuple):
@@ -76,7 +76,7 @@ MONOTONE = {
 
 
 class Morphemes(NamedTuple):
-    """What the second trees ask besides: ``morphemes.usual`` of the candidate and of the words around it."""
+    """What the second trees ask besides: ``morphemes.analyse`` of the candidate and of the words around it."""
 
     morphemes_kept: float  # how much more usual they are than with the source's
     morphemes_other: float  # than with the most usual other candidate
@@ -131,19 +131,14 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
                 len(mine),
                 text == stretch.written,
                 phrase - usual[number, stretch.kept],
-                phrase - max((usual[number, each] for each in others), default=phrase - ALONE),
+                _ahead(phrase, (usual[number, each] for each in others)),
                 phrase / max(stop - start, 1),
             )
             rated.append(Rated(number, text, row))
     return rated
 
 
-def morphemes(
-    source: str,
-    stretches: Sequence[Stretch],
-    asked: Sequence[Rated],
-    usual: Callable[[Sequence[str]], np.ndarray] = usual,
-) -> list[Morphemes]:
+def morphemes(source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]) -> list[Morphemes]:
     """Of some candidates what the second trees ask besides."""
     sentence = _Sentence(source, stretches)
     texts = {
@@ -151,18 +146,19 @@ def morphemes(
         for number in sorted({each.stretch for each in asked})
         for text in stretches[number].candidates
     }
-    logs = dict(zip(texts, usual(list(texts.values())).tolist(), strict=True))
+    logs = dict(zip(texts, analyse(list(texts.values())).tolist(), strict=True))
     found = []
     for number, text, _ in asked:
         kept = stretches[number].kept
         log, count = logs[number, text]
-        others = [logs[number, each][0] for each in stretches[number].candidates if each not in (text, kept)]
-        found.append(
-            Morphemes(
-                log - logs[number, kept][0], log - max(others, default=log - ALONE), log / max(count, 1)
-            )
-        )
+        others = (logs[number, each][0] for each in stretches[number].candidates if each not in (text, kept))
+        found.append(Morphemes(log - logs[number, kept][0], _ahead(log, others), log / max(count, 1)))
     return found
+
+
+def _ahead(usual: float, others: Iterable[float]) -> float:
+    """How much more usual a candidate is than the most usual other one; ALONE where there is none."""
+    return usual - max(others, default=usual - ALONE)
 
 
 class _Sentence:
@@ -208,15 +204,14 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Confidence:
-    """``trees`` rate every candidate by its ``Features``. Where they leave doubt, ``second`` do, which also know morphemes: of few
-    candidates, for asking for these takes longer than all the rest. ``second`` is None where a folder has none.
+    """``trees`` rate every candidate by its ``Features``. ``second``, which also know morphemes, rate those about which these are in
+    doubt, and no others, because morphemes take the most time of all features; None where a folder has no such trees.
     """
 
     words: Words
     ngrams: NGrams
     trees: Trees
     second: Trees | None = None
-    usual: Callable[[Sequence[str]], np.ndarray] = usual  # of (N,) texts, as in ``morphemes``
 
     @classmethod
     def read(cls, folder: Path) -> "Confidence | None":
@@ -236,7 +231,7 @@ class Confidence:
     def warm_up(self) -> None:
         """Load what the second trees need, so that no question waits for it."""
         if self.second is not None:
-            self.usual([])
+            analyse([])
 
     def choose(self, source: str, stretches: Sequence[Stretch]) -> list[Chosen]:
         """The likeliest candidate of each stretch that the network changed; and of each that it did not, where it is
@@ -247,20 +242,16 @@ class Confidence:
             if each.stretch not in best or odds > best[each.stretch][0]:
                 best[each.stretch] = float(odds), each.text
         return [
-            Chosen(stretches[number], text, _probability(odds))
+            Chosen(stretches[number], text, 1 / (1 + math.exp(-min(max(odds, -50.0), 50.0))))
             for number, (odds, text) in best.items()
             if odds > 0 or stretches[number].is_changed
         ]
 
     def _odds(self, source: str, stretches: Sequence[Stretch], rated: Sequence[Rated]) -> np.ndarray:
         odds = self.trees.odds([each.features for each in rated])
-        doubtful = np.flatnonzero([DOUBT[0] < _probability(each) < DOUBT[1] for each in odds])
+        doubtful = np.flatnonzero(np.abs(odds) < DOUBT)
         if self.second is not None and len(doubtful):
             asked = [rated[i] for i in doubtful]
-            more = morphemes(source, stretches, asked, self.usual)
+            more = morphemes(source, stretches, asked)
             odds[doubtful] = self.second.odds([(*a.features, *m) for a, m in zip(asked, more, strict=True)])
         return odds
-
-
-def _probability(odds: float) -> float:
-    return 1 / (1 + math.exp(-min(max(odds, -50.0), 50.0)))

@@ -15,7 +15,7 @@ import numpy as np
 _loading = Lock()
 
 
-def usual(texts: Sequence[str]) -> np.ndarray:
+def analyse(texts: Sequence[str]) -> np.ndarray:
     """(N, 2) for each text the natural logarithm of the probability of its likeliest analysis, and how many morphemes that has.
 
     The first call loads Kiwi: about a second, and 230 MB that the process keeps.

@@ -146,11 +146,11 @@ def fit_confidence(
     return Confidence(words, ngrams, first, second)
 
 
-def _fit(fields: Sequence[str], rows: np.ndarray, right: np.ndarray, mine: int) -> Trees:
+def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int) -> Trees:
     """Trees for all rows, whose odds are true for the first ``mine`` of them."""
     start, trees = fit(rows, right, [MONOTONE.get(name, 0) for name in fields], HOW)
-    odds = Trees(tuple(fields), start, trees).odds(rows[:mine])
-    return Trees(tuple(fields), *calibrated(start, trees, odds, right[:mine]))
+    odds = Trees(fields, start, trees).odds(rows[:mine])
+    return Trees(fields, *calibrated(start, trees, odds, right[:mine]))
 
 
 @click.command("confidence")

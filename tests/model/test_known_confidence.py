@@ -14,7 +14,6 @@ from model.changes import find_changes
 from model.confidence import (
     ALONE,
     CONFIDENCE_FILE,
-    DOUBT,
     FIRST,
     LEAST_LOG,
     MONOTONE,
@@ -122,29 +121,32 @@ def test_what_the_network_would_have_left_alone_takes_better_odds_than_evens(kno
     assert [text for _, text, _ in CONFIDENCE.choose("하꾜에", [kept])] == expected
 
 
-def counting(asked):
-    """In place of Kiwi: the more letters of 학교 a text has, the more usual it is; what it is asked is put into ``asked``."""
+@pytest.fixture
+def asked(monkeypatch):
+    """What Kiwi was asked. In its place: the more letters of 학교 a text has, the more usual it is."""
+    asked = []
 
-    def usual(texts):
+    def analyse(texts):
         asked.extend(texts)
         return np.array([(10.0 * sum(c in text for c in "학교") - 30, 3) for text in texts]).reshape(-1, 2)
 
-    return usual
+    monkeypatch.setattr("model.confidence.analyse", analyse)
+    return asked
 
 
-def test_morphemes_are_looked_at_with_the_words_around_them():
+def test_morphemes_are_looked_at_with_the_words_around_them(asked):
     source = "우리 동네 하꾜에서 친구를 갓다"
     stretches = (
         stretch(source, "하꾜", 학교=0.7, 하꾜=0.1, 학꾜=0.05),
         stretch(source, "갓", 갔=0.9, 갓=0.05),
     )
-    rated, asked = features(source, stretches, WORDS, NGRAMS), []
-    school, other = morphemes(source, stretches, rated[:2], counting(asked))
+    rated = features(source, stretches, WORDS, NGRAMS)
+    school, other = morphemes(source, stretches, rated[:2])
     assert asked == [
         f"동네 {text}에서 친구를" for text in ("학교", "하꾜", "학꾜")
     ]  # nothing of the other stretch
     assert school == (20, 10, -10 / 3) and other == (10, -10, -20 / 3)
-    (went,) = morphemes(source, stretches, rated[2:], counting(asked))
+    (went,) = morphemes(source, stretches, rated[2:])
     assert went.morphemes_other == ALONE
 
 
@@ -152,16 +154,15 @@ SURE, UNSURE, HOPELESS = (FIRST.index("fix"), -9.0, 0.0, 4.0), 0.5, -4.0  # log 
 
 
 @pytest.mark.parametrize(("first", "is_asked"), [(SURE, False), (UNSURE, True), (HOPELESS, False)])
-def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked):
+def test_second_trees_are_asked_where_the_first_leave_doubt(first, is_asked, asked):
     second = Trees(SECOND, 0.0, ((SECOND.index("morphemes_kept"), 15.0, -1.5, 1.5),))
-    asked = []
-    confidence = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.0, (first,)), second, counting(asked))
+    confidence = Confidence(WORDS, NGRAMS, Trees(FIRST, 0.0, (first,)), second)
     ((_, text, found),) = confidence.choose("하꾜에", [FIRST_STRETCH])
     assert bool(asked) == is_asked
     if is_asked:
         assert (text, found) == ("학교", pytest.approx(probability(1.5)))
     else:
-        assert not DOUBT[0] < found < DOUBT[1]
+        assert not 0.1 < found < 0.9
         without = replace(confidence, second=None)
         assert without.choose("하꾜에", [FIRST_STRETCH]) == confidence.choose("하꾜에", [FIRST_STRETCH])
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.hostile_texts import hostile_texts
-from model.morphemes import usual
+from model.morphemes import analyse
 
 
 @pytest.mark.parametrize(
@@ -18,19 +18,19 @@ from model.morphemes import usual
     ],
 )
 def test_what_is_right_is_more_usual(right, wrong):
-    (one, count), (other, _) = usual([right, wrong])
+    (one, count), (other, _) = analyse([right, wrong])
     assert one > other + 2 and count >= 4
 
 
 def test_no_text_has_no_morphemes():
-    assert usual([]).shape == (0, 2)
-    np.testing.assert_array_equal(usual(["", " "]), np.zeros((2, 2)))
+    assert analyse([]).shape == (0, 2)
+    np.testing.assert_array_equal(analyse(["", " "]), np.zeros((2, 2)))
 
 
 def test_any_text_has_an_answer_and_the_same_in_every_thread():
     texts = [text[:128] for text in hostile_texts(seed=5, count=120)]
-    expected = usual(texts)
+    expected = analyse(texts)
     assert np.isfinite(expected).all()
     with ThreadPoolExecutor(4) as threads:
-        for found in threads.map(usual, [texts] * 4):
+        for found in threads.map(analyse, [texts] * 4):
             np.testing.assert_array_equal(found, expected)

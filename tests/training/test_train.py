@@ -20,8 +20,8 @@ from model.folder import snapshot_steps
 from model.tokenizer import Tokenizer
 from tests.training.steps import eagerly
 from training.__main__ import main
+from training.development import DevelopmentSet
 from training.noise.pairs import read_mix
-from training.train import DevelopmentSet
 from training.vocabulary import choose_characters
 
 ROOT = Path(__file__).parents[2]

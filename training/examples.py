@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from training.noise.aim import Aim
 from training.noise.drill import Drill
+from training.noise.hearsay import as_hearsay
 from training.noise.laughter import add_laughter
 from training.noise.names import made_up_phrase
 from training.noise.native import has_native_site
@@ -34,6 +35,7 @@ class ExampleSettings:
     drill_share: float = 0.0  # bring a second pair, a phrase with room for a native mistake
     aim_share: float = 0.0  # are mistyped in their rarer words more often than in their common ones
     laugh_share: float = 0.0  # get ㅋㅋ, ㅠㅠ or the like, which stays as it is
+    hearsay_share: float = 0.0  # are told as hearsay, where they can be
 
 
 class ExampleMaker:
@@ -73,6 +75,8 @@ class ExampleMaker:
 
     def _varied(self, text: str, rng: random.Random) -> str:
         """The sentence, now and then with something that the corpus has too little of."""
+        if self.settings.hearsay_share and rng.random() < self.settings.hearsay_share:
+            text = as_hearsay(text, rng)
         if rng.random() < self.settings.join_share:
             other = rng.choice(self.items)
             if isinstance(other, str) and len(text) + len(other) < self.settings.max_length:

@@ -196,6 +196,12 @@ def _check_mix(_context, _option, text: str) -> str:
     help="Share of sentences that get ㅋㅋ, ㅠㅠ or the like.",
 )
 @click.option(
+    "--hearsay-share",
+    default=0.0,
+    show_default=True,
+    help="Share of sentences that are told as hearsay (했대), where they can be.",
+)
+@click.option(
     "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
 )
 @click.option(

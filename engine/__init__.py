@@ -1,6 +1,7 @@
 """The networks in processes of their own, asked from a process that imports neither TensorFlow nor Keras.
 
-``Engine()`` starts the workers; ``engine.open(folder)`` is a model that answers as ``model.Corrector`` does.
+``Engine.start`` begins the workers, ``Engine.from_environment`` begins or finds them as the environment says.
+``engine.open(folder)`` is a model that answers as ``model.Corrector`` does.
 """
 
 from engine.client import Engine, EngineCorrector, own_model

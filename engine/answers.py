@@ -29,6 +29,8 @@ class PackedSentence:
 
 @dataclass(frozen=True)
 class PackedCorrection:
+    """What a Correction consists of; ``pack`` makes it and ``unpack`` turns it back."""
+
     source: str
     sentences: tuple[PackedSentence, ...]
 
@@ -81,6 +83,7 @@ def _unpack_sentence(packed: PackedSentence, look: Look) -> SentenceCorrection:
 
 
 def trace_bytes(trace: AttentionTrace) -> int:
+    """The memory that the arrays of a trace take; its tokens and texts are not counted."""
     return sum(value.nbytes for value in vars(trace).values() if isinstance(value, np.ndarray))
 
 

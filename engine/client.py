@@ -15,7 +15,7 @@ import numpy as np
 from engine.answers import PackedCorrection, freeze, unpack
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
-from engine.line import LOST, Endpoint, Line
+from engine.line import LOST, Line
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT
@@ -177,11 +177,6 @@ class Engine:
         if problem := progress.problem or (self.is_lost and self._lines[0].problem):
             raise problem
         return progress
-
-    @property
-    def endpoints(self) -> list[Endpoint | None]:
-        """The workers; None for one that is being started."""
-        return [line.endpoint for line in self._lines]
 
     @property
     def is_lost(self) -> bool:

@@ -28,7 +28,9 @@ class Waiting(NamedTuple):
 
 
 class Desk:
-    """Answers questions about one ``corrector``, several visitors' texts together where many wait.
+    """The request queue of one loaded model, the ``corrector``, and the threads that work through it.
+
+    Several visitors' texts are answered together where many wait.
 
     At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError. ``hands``
     threads answer; while more than ``few`` texts wait, they are answered together. ``ask`` may be called from threads.
@@ -47,9 +49,16 @@ class Desk:
             thread.start()
 
     def ask(self, kind: str, arguments: tuple) -> Any:
-        """The answer, or what was raised instead. Waits."""
+        """The answer, or what was raised instead. Waits.
+
+        Raises EngineError for another kind of question, and for a correction of anything but one text.
+        """
         if kind not in QUESTIONS:
             raise EngineError(f"a question should be one of {sorted(QUESTIONS)}, received {kind!r}")
+        # The threads measure waiting texts outside of any question's ``try``, so these have to be texts.
+        if kind == CORRECT and not (len(arguments) == 1 and isinstance(arguments[0], str)):
+            received = [type(each).__name__ for each in arguments]
+            raise EngineError(f"{CORRECT!r} should be asked with one str, received {received}")
         question = Waiting(kind, arguments, Future())
         with self._changed:
             if self._closed:

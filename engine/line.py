@@ -33,9 +33,9 @@ class Endpoint(Protocol):
 
 
 class Line:
-    """``start`` begins a worker, or finds one that runs, and is called again whenever it has gone.
+    """A client's connection to one worker: it starts the worker, watches it and asks it.
 
-    Safe to use from threads.
+    ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone. Safe to use from threads.
     """
 
     def __init__(self, start: Callable[[], Endpoint]):
@@ -55,8 +55,8 @@ class Line:
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is a ``problem``."""
-        return self.problem is not None
+        """Whether there is a ``problem``, and no worker has been started since."""
+        return self.problem is not None and self._endpoint is None
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -86,6 +86,8 @@ class Line:
         is_answer, answer = pickle.loads(raw)
         if not is_answer:
             raise answer
+        if question[1] != PREPARE:  # a worker answers that while it loads a model, which may still end it
+            self._has_answered(generation)
         return answer, len(raw)
 
     def has(self, key: ModelKey) -> bool:
@@ -96,12 +98,15 @@ class Line:
     def prepare(self, key: ModelKey) -> None:
         """Have the worker load this model. Nothing happens where it has begun to, or where it is being started:
         then it may be asked again later."""
-        known = self.progress.get(key)
+        before = self.progress
+        known = before.get(key)
         if self._endpoint is None or (known is not None and not known.may_be_tried_again):
             return
         with suppress(*LOST, EngineError):
             told, _ = self.ask((key, PREPARE, ()), time.monotonic() + _NOTICED)
-            self.progress = {**self.progress, key: told}
+            with self._state:
+                if self.progress is before:  # else the watching thread knows something newer
+                    self.progress = {**before, key: told}
 
     def wait_for_loss(self) -> None:
         """After one of LOST: return as soon as the worker is known to have gone, or seems to be there still."""
@@ -122,15 +127,13 @@ class Line:
 
     def _connection(self, deadline: float) -> tuple[int, Connection]:
         with self._state:
-            known = self._state.wait_for(
+            self._state.wait_for(
                 lambda: self._endpoint or self.problem or self._end.closed, deadline - time.monotonic()
             )
             if self._end.closed:
                 raise EngineDiedError("the engine has been closed")
-            if self.problem:
-                raise self.problem
-            if not known:
-                raise EngineSlowError("no worker was ready in time")
+            if self._endpoint is None:
+                raise self.problem or EngineSlowError("no worker was ready in time")
             if self._idle:
                 return self._idle.pop()
             generation, endpoint = self._generation, self._endpoint
@@ -142,6 +145,11 @@ class Line:
                 self._idle.append((generation, connection))
                 return
         connection.close()
+
+    def _has_answered(self, generation: int) -> None:
+        with self._state:
+            if generation == self._generation:
+                self._is_well, self.problem = True, None
 
     def _watch(self) -> None:
         failures = 0

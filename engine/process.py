@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,7 +65,8 @@ class WorkerProcess:
 
     def stop(self) -> None:
         """End it within seconds; nothing happens where it has ended."""
-        self._process.stdin.close()
+        with suppress(OSError):  # closing writes what is left, to a process that may have gone
+            self._process.stdin.close()
         try:
             self._process.wait(_SECONDS_TO_END)
         except subprocess.TimeoutExpired:

@@ -12,22 +12,22 @@ import numpy as np
 
 from engine import traced_laboratory
 from engine.answers import PackedCorrection, pack
+from engine.spans import Span, nearest
 from engine.traced import TracedCorrector
 from model.analysis.contributions import METHODS, contributions
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
-from model.analysis.kinds import kind_of
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
-from model.changes import Change, find_changes
+from model.changes import find_changes
 from model.growing import growing_network
 from model.interventions import Head
 from model.survey_files import pairs_of
 from model.survey_sums import Sums, sums_of_effects, sums_of_roles
+from model.tables import change_kinds
 
 CORRECT = "correct"  # the one question that is answered for several visitors together
 
-Span = tuple[int, int]  # source_start and source_end of a change
 # The methods of ``contributions`` in the order in which they are asked, the quick ones first: one pass each; then a pass for
 # each token; then a path of passes.
 PARTS = (
@@ -40,12 +40,15 @@ Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers
 
 
 def correct_together(corrector, texts: Sequence[str]) -> list[PackedCorrection]:
+    """The corrections of N texts in their order, made in one batch."""
     return [pack(correction) for correction in corrector.correct_batch(texts)]
 
 
 def _effects(corrector, source: str, target: str, span: Span, means: Means = ()):
     """What becomes of the change at ``span`` without each head; its part of ``means`` stands in for it, else zero."""
-    return head_effects(corrector, source, target, _change(source, target, span), _arrays(means))
+    return head_effects(
+        corrector, source, target, nearest(find_changes(source, target), span), _arrays(means)
+    )
 
 
 def _without(corrector, source: str, sets: tuple[tuple[tuple, ...], ...], means: Means = ()):
@@ -61,7 +64,8 @@ def _arrays(means: Means) -> dict[str, np.ndarray] | None:
 
 def _contributions(corrector, source: str, target: str, span: Span, part: int = 0):
     """(row, all methods, what those of PARTS[part] say)."""
-    question = question_of_change(corrector, source, target, _change(source, target, span))
+    change = nearest(find_changes(source, target), span)
+    question = question_of_change(corrector, source, target, change)
     return question.row, METHODS, tuple(contributions(corrector, source, target, question, PARTS[part]))
 
 
@@ -75,17 +79,13 @@ def _replaced(
     corrector, source: str, target: str, span: Span, head: tuple[str, int, int], painted: tuple[int, ...]
 ):
     """(question, versions) of the change at ``span`` with other weights in ``head``."""
-    change = _change(source, target, span)
+    change = nearest(find_changes(source, target), span)
     return replaced_for_change(corrector, source, target, change, Head(*head), painted)
 
 
 def _table(corrector, texts: tuple[str, ...]):
     """(corrected text, kinds of its changes) of each text: what a file of many needs, without attention."""
-    found = corrector.correct_batch(texts)
-    return tuple(
-        (each.text, tuple(kind_of(change, each.source, each.text) for change in each.changes))
-        for each in found
-    )
+    return tuple((each.text, change_kinds(each)) for each in corrector.correct_batch(texts))
 
 
 def _head_roles(corrector, given: tuple[tuple[str, str | None], ...], first: int):
@@ -97,14 +97,6 @@ def _head_roles(corrector, given: tuple[tuple[str, str | None], ...], first: int
 def _grown(corrector, text: str):
     """The answers of all snapshots of the model's folder."""
     return growing_network(corrector.folder).answers(text)
-
-
-def _change(source: str, target: str, span: Span) -> Change:
-    """Of the changes from source to target the one at ``span``. Raises ValueError where there is none."""
-    for change in find_changes(source, target):
-        if (change.source_start, change.source_end) == span:
-            return change
-    raise ValueError(f"nothing changes at {span}")  # no word of the texts: it may reach a log
 
 
 def answered(corrector, kind: str, arguments: tuple) -> Any:

@@ -27,8 +27,6 @@ class RemoteLine:
     Safe to use from threads. Raises ValueError for an address that is none.
     """
 
-    endpoint = None
-
     def __init__(self, address: str):
         parts = urlsplit(address)
         if not address.startswith(SCHEMES) or not parts.hostname:
@@ -96,8 +94,9 @@ class RemoteLine:
 
     def close(self) -> None:
         """Close the connections. The engine goes on for others."""
-        while self._idle:
-            self._idle.pop().close()
+        with suppress(IndexError):  # none is left; other threads take some, too
+            while True:
+                self._idle.pop().close()
 
     def _lose(self) -> None:
         self.close()

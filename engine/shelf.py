@@ -23,9 +23,10 @@ DONE = object()
 
 
 class Shelf:
-    """Models by their key; at most ``room`` stay in memory, those that were asked last.
+    """A cache of loaded models by their key; at most ``room`` stay in memory, those that were asked last.
 
-    With ``ahead`` graphs are made while nobody asks: compiled ones for the lengths of sentences, and the laboratory's. Each loads in a thread of its own, one after the other. Safe to call from threads.
+    Each model loads in a thread of its own, one after the other. With ``ahead`` graphs are made while nobody asks:
+    compiled ones for the lengths of sentences, and the laboratory's. Safe to call from threads.
     """
 
     def __init__(self, room: int, questions: int, ahead: bool = True):

@@ -15,7 +15,7 @@ from model.changes import find_rewriting
 from model.correction import Correction, SentenceCorrection
 from model.sentences import split_sentences
 from model.tokenizer import normalise
-from model.trace import AttentionTrace, TraceError
+from model.trace import ATTENTION_KINDS, AttentionTrace, TraceError
 from model.traced import InterveningModel, TracedModel
 
 VARIABLE = "ATTENTION_MODEL"
@@ -83,8 +83,8 @@ class TracedCorrector:
     def _checked(self, trace: AttentionTrace) -> AttentionTrace:
         try:
             trace.check()
-        except TraceError as error:
-            raise OwnModelError(f"{self.name}: trace: {error.field} is not as it should be") from error
+        except TraceError as error:  # the message holds the field's name and numbers alone
+            raise OwnModelError(f"{self.name}: trace: {error}") from error
         return trace
 
 
@@ -98,7 +98,7 @@ def load(name: str) -> TracedCorrector:
         raise _told(f'{VARIABLE} should be "package.module:factory", received {name!r}')
     try:
         model = getattr(import_module(module), factory)()
-    except (Exception, SystemExit) as error:  # a script that is no module may end the process
+    except BaseException as error:  # a script that is no module may end the process
         traceback.print_exc()
         raise _told(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
     if not isinstance(model, TracedModel):
@@ -112,10 +112,17 @@ def _told(message: str) -> OwnModelError:
 
 
 def _guarded(what: str, ask: Callable[[], Any]):
-    """What ``ask`` returns. Where it raises, the terminal is told where, but not the message: it may hold the text."""
+    """What ``ask`` returns. Where it raises, the terminal is told where, but not the message: it may hold the text.
+    Of a wrong attention array in a trace, which is told with its shape, the message is passed on.
+
+    Raises OwnModelError for SystemExit, too, which would end the thread that answers.
+    """
     try:
         return ask()
-    except Exception as error:  # noqa: BLE001  it is the visitor's model
+    except BaseException as error:  # noqa: BLE001  it is the visitor's model
+        told = f"{what} raised {type(error).__name__}"
+        if isinstance(error, TraceError) and error.field in ATTENTION_KINDS:
+            told += f": {error}"
         where = "".join(traceback.format_tb(error.__traceback__))
-        print(f"{what} raised {type(error).__name__}\n{where}", file=sys.stderr, flush=True)
-        raise OwnModelError(f"{what} raised {type(error).__name__}") from None
+        print(f"{told}\n{where}", file=sys.stderr, flush=True)
+        raise OwnModelError(told) from None

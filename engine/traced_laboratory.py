@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import OwnModelError
+from engine.spans import Span, nearest
 from engine.traced import TracedCorrector
 from model.analysis.contributions import Contribution
 from model.analysis.edits import attention_to_edit, row_positions
@@ -32,7 +33,6 @@ from model.changes import Change, find_rewriting
 from model.interventions import Head, Intervention
 from model.trace import AttentionTrace
 
-Span = tuple[int, int]
 NO_ID = -1  # of tokens that are known by their names alone
 
 
@@ -65,18 +65,23 @@ class Asked:
 
 
 def ask_about(corrector: TracedCorrector, source: str, target: str, span: Span) -> Asked:
-    """The question about the change whose source tokens are ``span``. Raises ValueError where there is none."""
+    """The question about the change whose source tokens are at ``span``, or nearest to it.
+
+    Raises ValueError where nothing changes, OwnModelError where the tokens are the same with and without the change.
+    """
     trace = corrector.trace(source, target)
     plain = find_rewriting(source, target)
     placed = changes_in_tokens(trace, plain) or ()
-    for each, change in zip(plain, placed, strict=False):
-        if (change.source_start, change.source_end) == span:
-            kept = target[: each.target_start] + each.wrong + target[each.target_end :]
-            tokens = trace.target_tokens, corrector.trace(source, kept).target_tokens
-            row = next(row for row, (one, other) in enumerate(zip(*tokens, strict=False)) if one != other)
-            question = Question(row, NO_ID, NO_ID, tokens[0][row], tokens[1][row])
+    change = nearest(placed, span)
+    each = plain[placed.index(change)]
+    kept = target[: each.target_start] + each.wrong + target[each.target_end :]
+    tokens = trace.target_tokens, corrector.trace(source, kept).target_tokens
+    for row, (one, other) in enumerate(zip(*tokens, strict=False)):
+        if one != other:
+            question = Question(row, NO_ID, NO_ID, one, other)
             return Asked(corrector, source, target, kept, trace, change, placed, question)
-    raise ValueError(f"nothing changes at {span}")
+    # Such as <unk> for both.
+    raise OwnModelError(f"{corrector.name}: trace: target_tokens are the same with and without the change")
 
 
 def head_effects(corrector: TracedCorrector, source: str, target: str, span: Span) -> HeadEffects:

@@ -46,8 +46,6 @@ class SurveyJob(Job):
     def work(self) -> None:
         survey = self._survey
         for first in range(0, len(self.given), ROLES_TOGETHER):
-            if self.is_stopped:
-                return
             rows = tuple(self.given[first : first + ROLES_TOGETHER])
             pairs, left_out, sums = self.ask("head_roles", rows, len(survey.plan.pairs))
             with self._lock:
@@ -56,8 +54,6 @@ class SurveyJob(Job):
                 self.read, self.left_out = self.read + len(rows), self.left_out + left_out
         edited = survey.plan.edited
         for first in range(0, len(edited), EFFECTS_TOGETHER):
-            if self.is_stopped:
-                return
             some = edited[first : first + EFFECTS_TOGETHER]
             sums = self.ask("head_losses", some)
             with self._lock:

@@ -36,8 +36,6 @@ class TableJob(Job):
 
     def work(self) -> None:
         for first in range(0, len(self.rows), TOGETHER):
-            if self.is_stopped:
-                return
             batch = self.rows[first : first + TOGETHER]
             texts = tuple(row.text for row in batch if row.problem is None)
             answers = iter(self.ask("table", texts) if texts else ())

@@ -97,6 +97,14 @@ def test_an_unknown_question_and_a_closed_desk(desk, corrector):
         desk.ask("correct", ("가",))
 
 
+@pytest.mark.parametrize("arguments", [(), (3,), ("가", "나"), (("가",),)])
+def test_a_correction_of_anything_but_one_text_is_refused(desk, corrector, arguments):
+    corrector.may_answer.set()
+    with pytest.raises(EngineError, match="one str"):
+        desk.ask("correct", arguments)
+    assert corrector.asked == []
+
+
 def test_closing_answers_what_waits(corrector):
     desk = Desk(corrector, limit=40)
     with ThreadPoolExecutor(10) as pool:

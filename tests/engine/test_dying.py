@@ -13,9 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, EngineDiedError
+from engine import Engine, EngineDiedError, EngineError, Progress
+from engine.client import model_key
 from engine.line import Line
 from engine.process import Orders, WorkerProcess
+from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, WRONG
 
 SPELLER = "tests.own_model:Speller"  # without TensorFlow, which takes seconds to start
@@ -105,6 +107,82 @@ def test_a_worker_that_cannot_be_started_is_named():
         with pytest.raises(EngineDiedError, match="code 3"):
             engine.ask(("nowhere", None, "0"), "weight_sizes")
         assert engine.is_lost
+
+
+# A worker that begins to load a model and ends.
+LOADING = MORTAL.replace(
+    "listener.accept().recv()",
+    """
+import pickle
+from engine.progress import Progress
+connection = listener.accept()
+connection.recv()
+connection.send_bytes(pickle.dumps((True, Progress("library"))))
+""",
+)
+
+
+@pytest.mark.usefixtures("soon")
+def test_workers_that_end_while_they_load_a_model_are_lost():
+    command = [sys.executable, "-c", LOADING]
+    with Engine([Line(partial(WorkerProcess, Orders((), 1, 1), command=command))]) as engine:
+        model = engine.open(SPELLER)
+        with pytest.raises(EngineDiedError, match="3 workers ended at their start"):
+            wait_for(model, lambda: model.prepare().is_ready)
+
+
+def test_a_worker_that_starts_at_last_answers(monkeypatch):
+    monkeypatch.setattr("engine.line._PAUSES", (0.0,))
+
+    def fail():
+        raise EngineDiedError("not yet")
+
+    starts = iter([fail, fail, fail, partial(WorkerProcess, Orders((), 1, 1))])
+    line = Line(lambda: next(starts)())
+    with Engine([line]) as engine:
+        next_worker(engine)
+        assert not engine.is_lost
+        with pytest.raises(EngineError, match="oracle"):  # the worker's own error shows that it was asked
+            engine.ask(model_key(SPELLER), "oracle")
+        assert engine.open(SPELLER).correct(WRONG).text == RIGHT
+        assert (line.problem, line._is_well) == (None, True)
+
+
+def test_an_answer_makes_a_worker_well_that_has_no_model_ready(monkeypatch):
+    monkeypatch.setattr(Line, "_told", lambda line, progress: None)  # only answers tell how it is
+    with Engine.start() as engine:
+        next_worker(engine)
+        (line,) = engine._lines
+        line.problem = EngineDiedError("of an earlier worker")
+        assert engine.open(SPELLER).correct(WRONG).text == RIGHT
+        assert (line.problem, line._is_well) == (None, True)
+
+
+def test_news_of_the_watching_thread_are_not_overwritten_by_an_older_answer(monkeypatch):
+    with Engine.start() as engine:
+        next_worker(engine)
+        (line,), key = engine._lines, model_key(SPELLER)
+
+        def ask(question, deadline):
+            line._told({key: Progress("ready")})  # before the answer is here
+            return Progress("library"), 0
+
+        monkeypatch.setattr(line, "ask", ask)
+        line.prepare(key)
+        assert line.has(key)
+
+
+def test_a_worker_that_ends_before_it_gets_its_orders_leaves_no_folder(tmp_path, monkeypatch):
+    class Ended(subprocess.Popen):
+        def __init__(self, *args, **kwargs):
+            super().__init__(*args, **kwargs)
+            super().wait(SECONDS)  # so that the orders are written to nobody
+
+    monkeypatch.setattr("subprocess.Popen", Ended)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(EngineDiedError, match="code 3"):
+        WorkerProcess(Orders((), 1, 1), command=[sys.executable, "-c", "raise SystemExit(3)"])
+    assert list(tmp_path.iterdir()) == []
 
 
 # What a shell starts in the background ignores Ctrl-C, and so would everything that is started here. Where a folder is

@@ -101,7 +101,7 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
         )
         assert [each.heads for each in found] == [*map(frozenset, sets)]
     with pytest.raises(ValueError, match="nothing changes"):
-        model.ask("head_effects", *about, (0, 99))
+        model.ask("head_effects", RIGHT, RIGHT, (0, 99))
 
 
 def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):

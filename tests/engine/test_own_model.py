@@ -2,13 +2,15 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from engine import Engine, OwnModelError, own_model
-from engine.traced import load
+from engine.traced import TracedCorrector, load
+from engine.traced_laboratory import ask_about
 from model import InterveningModel, TracedModel
 from model.analysis.places import changes_in_tokens
 from model.changes import find_changes
@@ -100,6 +102,21 @@ def test_the_page_is_told_while_it_waits(engine):
         wait_for(model, lambda: model.prepare().is_ready)
 
 
+class PanicError(BaseException):
+    """As extensions in Rust raise it."""
+
+
+@pytest.mark.parametrize("end", [SystemExit("a secret"), PanicError("a secret")])
+def test_a_model_that_would_end_its_thread_is_named(end, capsys):
+    class Odd(Bare):
+        def correct(self, text):
+            raise end
+
+    with pytest.raises(OwnModelError, match=f"odd: correct raised {type(end).__name__}"):
+        TracedCorrector("odd", Odd()).correct_batch(["a"])
+    assert "secret" not in capsys.readouterr().err
+
+
 def test_answers_of_another_type_are_refused():
     class Odd(Bare):
         def correct(self, text):
@@ -122,8 +139,30 @@ def test_a_trace_that_is_no_attention_is_refused():
             trace.encoder_attention[:] = np.nan
             return trace
 
-    with pytest.raises(OwnModelError, match="encoder_attention"):
+    with pytest.raises(OwnModelError, match=r"encoder_attention should be finite .*, received nan"):
         type(load(NAME))("odd", Odd()).trace("a b", "a b")
+
+
+def test_an_attention_of_the_wrong_shape_is_told_with_its_shape(capsys):
+    class Odd(Speller):
+        def trace(self, source, target):
+            return replace(super().trace(source, target), cross_attention=np.ones((1, 1, 2, 3)))
+
+    with pytest.raises(
+        OwnModelError, match=r"cross_attention should have .* received \(1, 1, 2, 3\)"
+    ) as raised:
+        TracedCorrector("odd", Odd()).trace(WRONG, RIGHT)
+    assert str(raised.value) in capsys.readouterr().err
+
+
+def test_what_is_wrong_with_the_words_of_a_trace_may_hold_the_text_and_is_not_told():
+    class Odd(Speller):
+        def trace(self, source, target):
+            return replace(super().trace(source, target), source_words=("ab", "cd"))
+
+    with pytest.raises(OwnModelError) as raised:
+        TracedCorrector("odd", Odd()).trace(WRONG, RIGHT)
+    assert str(raised.value) == "odd: trace raised TraceError"
 
 
 def test_the_variable_names_the_model(monkeypatch):
@@ -167,4 +206,15 @@ def test_the_laboratory_answers_from_traces(speller):
         versions[1].written_probability, versions[0].written_probability * np.exp(-3.1), atol=1e-5
     )
     with pytest.raises(ValueError, match="nothing changes"):
-        speller.ask("head_effects", WRONG, RIGHT, (40, 41))
+        speller.ask("head_effects", RIGHT, RIGHT, (40, 41))
+
+
+def test_a_change_that_the_tokens_do_not_show_is_named():
+    class Unknowing(Speller):
+        def trace(self, source, target):
+            trace = super().trace(source, target)
+            return replace(trace, target_tokens=("<unk>",) * len(trace.target_tokens))
+
+    (first, *_) = changes_in_tokens(Speller().trace(WRONG, RIGHT), find_changes(WRONG, RIGHT))
+    with pytest.raises(OwnModelError, match="target_tokens are the same with and without the change"):
+        ask_about(TracedCorrector("odd", Unknowing()), WRONG, RIGHT, (first.source_start, first.source_end))

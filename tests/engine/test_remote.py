@@ -1,6 +1,7 @@
 """The way to an engine on other machines, answered by a small HTTP server of these tests."""
 
 import threading
+from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -116,6 +117,18 @@ def test_where_nobody_listens(server, tiny_folder):
         assert engine.is_lost
         with pytest.raises(EngineDiedError):
             engine.open(tiny_folder).correct("가")
+
+
+def test_closing_while_another_thread_takes_the_last_connection():
+    class Taken(deque):
+        """Its last connection is taken between the look and the pop."""
+
+        def __bool__(self):
+            return True
+
+    line = RemoteLine("http://127.0.0.1:9")
+    line._idle = Taken()
+    line.close()
 
 
 @pytest.mark.parametrize("address", ["http://", "https:///path", "ray://head:10001"])

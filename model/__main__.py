@@ -1,6 +1,7 @@
 """``python -m model correct``: corrections on the command line, and what heads do over a file of sentences."""
 
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -25,13 +26,24 @@ def main():
     """Correct Korean spelling, and see what the network looked at."""
 
 
+class Share(click.FloatRange):
+    """A number in 0..1. ``click.FloatRange`` alone takes nan for one, since nothing is smaller or larger than it."""
+
+    def __init__(self):
+        super().__init__(0, 1)
+
+    def convert(self, value, param, ctx):
+        found = super().convert(value, param, ctx)
+        return self.fail("nan is no number from 0 to 1", param, ctx) if math.isnan(found) else found
+
+
 @main.command()
 @click.argument("text", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with changes and attention.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
 @click.option(
     "--minimum-confidence",
-    type=click.FloatRange(0, 1),
+    type=Share(),
     help="Leave changes undone that are less probable. [default: the model's own]",
 )
 @click.option(
@@ -55,8 +67,10 @@ def main():
 def correct(text, as_json, model, minimum_confidence, beam_width, table, out, column, suggest):
     """Correct TEXT, or standard input line by line: one line out for each line in, in order. With --csv and
     --out, correct a file row by row."""
-    if (table is None) != (out is None) or (table and (text is not None or as_json)):
-        raise click.UsageError("--csv and --out come together, without TEXT and --json")
+    if (table is None) != (out is None) or (table and (text is not None or as_json or suggest)):
+        raise click.UsageError("--csv and --out come together, without TEXT, --json and --suggest")
+    if column is not None and not table:
+        raise click.UsageError("--column needs --csv")
     if table:
         correct_table(_load(model, minimum_confidence, beam_width), table, out, column)
         return

@@ -38,7 +38,8 @@ class AlteredHalves:
     def _graph(self, half: str, names: frozenset[str]):
         with self._lock:
             if (half, names) not in self._graphs:
-                self._graphs[half, names] = getattr(self, f"_trace_{half}")(names)
+                trace = {"encode": self._trace_encode, "decode": self._trace_decode}[half]
+                self._graphs[half, names] = trace(names)
             return self._graphs[half, names]
 
     def _trace_encode(self, names: frozenset[str]):

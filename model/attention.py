@@ -4,10 +4,16 @@ B batch, H heads, Q query positions, K key positions, D d_model, P cache positio
 """
 
 import math
+import warnings
 from typing import Any, NamedTuple
 
 import keras
 from keras import ops
+
+# Keras takes a softmax over a single key for a mistake. The first row of a decoder has no other key.
+warnings.filterwarnings(
+    "ignore", "You are using a softmax over axis -1 of a tensor of shape .*, 1\\)", UserWarning
+)
 
 MASKED_LOGIT = -1e9  # exp(MASKED_LOGIT - any real logit) underflows to exactly 0 in float32
 

@@ -12,10 +12,12 @@ class Change:
     """One place where the correction differs: ``source[source_start:source_end] == wrong`` and
     ``target[target_start:target_end] == right``. Either may be empty (an insertion, a deletion).
 
-    A change that a network made carries two probabilities, both given the source and all of the target
-    before the change: ``fix_probability`` of what it wrote (the product over its tokens; for a deletion,
-    of the token that follows) and ``keep_probability`` of writing the next character of the source
-    instead, which is how leaving the text alone would begin. They are None between any two texts.
+    A change that a network made carries two probabilities, both given the source and all of the target before the
+    change: ``fix_probability`` of the change (the product over its tokens; for a deletion, of the token that follows)
+    and ``keep_probability`` of writing the next character of the source instead, which is how leaving the text alone
+    would begin. The target is the text with all that was proposed; where the network alone judges its changes, all
+    that it wrote. So they stay the same when some changes are left undone: the trace of that text has its own.
+    They are None between any two texts.
     ``known_confidence`` is what ``confidence.py`` makes of both and of whether the words are known, where the
     model has its files. Such a model may propose what its network found less probable: then ``instead_of`` is what the network
     wrote for the stretch that the change lies in, and None where it wrote this itself.
@@ -54,8 +56,14 @@ class Change:
         Raises ValueError for a change without probabilities.
         """
         if self.fix_probability is None or self.keep_probability is None:
-            raise ValueError(f"no network made this change, so it has no confidence: {self}")
+            raise ValueError(f"no network made the change of {self.place}, so it has no confidence")
         return self.fix_probability * (1.0 - self.keep_probability)
+
+    @property
+    def place(self) -> str:
+        """Its offsets in words. Messages name a change by them: they may reach a log, where nobody's words belong."""
+        source, target = (self.source_start, self.source_end), (self.target_start, self.target_end)
+        return "source[{}:{}] to target[{}:{}]".format(*source, *target)
 
     def moved(self, source: int, target: int) -> "Change":
         """The same change with its offsets shifted by these numbers of characters."""

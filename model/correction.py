@@ -93,7 +93,8 @@ class Correction:
     def with_decisions(self, accepted: Iterable[int] = (), rejected: Iterable[int] = ()) -> "Correction":
         """The same answer with some changes decided by a person, whatever their confidence.
 
-        Numbers count ``proposed`` from 0; a number that is none of them decides nothing.
+        Numbers count ``proposed`` from 0; a number that is none of them decides nothing. The changes keep their
+        probabilities, which are of one pass over all of them; ``trace`` is of the text with these decisions.
         """
         accepted, rejected = set(accepted), set(rejected)
         sentences, first = [], 0

@@ -92,7 +92,7 @@ class Corrector:
         ``beam_width``: 1 writes the most probable token at each place; more keep that many beginnings of each
         sentence and are many times as slow (``decoding.beam_search``).
 
-        Raises ValueError for a beam width below 1, ModelFolderError if the folder is missing, damaged or
+        Raises ValueError for a beam width that is no whole number from 1, ModelFolderError if the folder is missing, damaged or
         holds something else.
         """
         folder = find_model_folder(model)
@@ -108,7 +108,7 @@ class Corrector:
         return self.correct_batch([text])[0]
 
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
-        """Correct many texts at once; the result has their order."""
+        """Correct many texts at once; the result has their order. Raises TypeError for a single text."""
         sources, spans, pieces = self._cut(texts)
         # The passes over a long text would fill the memory: its traces take a pass of their own when asked for.
         answers = iter(self._propose(pieces, keep_passes=sum(map(len, pieces)) <= KEPT_CHARACTERS))
@@ -118,7 +118,10 @@ class Corrector:
         ]
 
     def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
-        """For each text its sentences: where one begins, the sentence, and the stretches in which something else could stand."""
+        """For each text its sentences: where one begins, the sentence, and the stretches in which something else could stand.
+
+        Raises TypeError for a single text.
+        """
         _, spans, pieces = self._cut(texts)
         found: list[tuple[Stretch, ...]] = [()] * len(pieces)
         for answers in self._answers(pieces):
@@ -129,6 +132,8 @@ class Corrector:
 
     def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[str]]:
         """The texts in NFC, where the sentences of each begin and end, and all sentences one after the other."""
+        if isinstance(texts, str):  # else each of its characters would be a text
+            raise TypeError("texts should be a list of texts, received one str")
         sources = [normalise(text) for text in texts]
         spans = [split_sentences(source, self.config.max_length) for source in sources]
         pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
@@ -225,8 +230,7 @@ class Corrector:
 
     def _worth_reading(self, sentence: str) -> bool:
         # Errors of this product are errors of Hangul; a sentence without any is right as it is.
-        has_hangul = any(hangul.is_syllable(c) or "ㄱ" <= c <= "ㅣ" for c in sentence)
-        return has_hangul and len(sentence) <= self.config.max_length
+        return any(map(hangul.is_hangul, sentence)) and len(sentence) <= self.config.max_length
 
     def warm_up(self) -> Iterator[float]:
         """Compile for single sentences of all lengths; yields the share that is done, 0 once the first answer
@@ -272,8 +276,10 @@ class Corrector:
         """Of each kind of attention the queries, keys and values that its weights in ``trace`` are
         computed from; with ``padding`` for both sides that many padding tokens longer.
 
-        Raises ValueError for a source that is longer than the network can read.
+        Raises ValueError for a source that is longer than the network can read and for a negative ``padding``.
         """
+        if padding < 0:
+            raise ValueError(f"padding should be 0 or more, received {padding!r}")
         return self._network.project(*self._encode(source, target), padding)
 
     def embeddings(self, text: str) -> np.ndarray:

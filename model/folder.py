@@ -1,6 +1,6 @@
 """One folder per model: ``config.json``, ``vocabulary.txt``, ``weights.npz``. Nothing in it is code.
 
-``confidence.json`` and ``words.txt.gz`` may stand beside them (``confidence.py``).
+``confidence.json``, ``words.txt.gz`` and ``ngrams.npz`` may stand beside them (``confidence.py``).
 
 ``weights.npz`` holds one float16 array for each variable, under the variable's path; NumPy reads it
 with ``allow_pickle=False``, so a hostile file can at worst be refused. On reading, float16 differs

@@ -26,6 +26,12 @@ class Grown:
     text: str
     trace: AttentionTrace  # of writing ``text``
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether the network cannot even end the source once all of it is written; then ``text`` is not its own."""
+        likeliest, *_ = self.trace.alternatives[-1]
+        return self.text == self.source and likeliest != self.trace.target_tokens[-1]
+
 
 class GrowingNetwork:
     """A model folder with snapshots, asked for all of them. Safe to call from threads.
@@ -59,7 +65,13 @@ class GrowingNetwork:
         return Grown(step, sentence.source, sentence.text, sentence.trace)
 
 
-@lru_cache(maxsize=1)
 def growing_network(folder: Path) -> GrowingNetwork:
-    """The network of a folder, kept for the next question."""
+    """The network of a folder, kept for the next question as long as the folder's snapshots stay the same files."""
+    paths = [weights_path(folder, step) for step in snapshot_steps(folder)]
+    return _kept_network(folder, tuple((path.name, path.stat().st_mtime_ns) for path in paths))
+
+
+@lru_cache(maxsize=1)
+def _kept_network(folder: Path, snapshots: tuple[tuple[str, int], ...]) -> GrowingNetwork:
+    """``snapshots``, the names and times of the files, is only a part of the key."""
     return GrowingNetwork(folder)

@@ -7,7 +7,8 @@ An intervention is an argument of a pass (``Laboratory.look``), never a state of
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from operator import index
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 
@@ -67,6 +68,21 @@ class Intervention:
     without_source: frozenset[int] = frozenset()
     without_target: frozenset[int] = frozenset()
 
+    def __post_init__(self):
+        """NumPy's integers become Python's, and plain tuples heads: what compares equal has one fingerprint.
+
+        Raises ValueError for what is no such place.
+        """
+        places = {
+            "off": frozenset(Head(*_place("off", each)) for each in self.off),
+            "weights": {Head(*_place("weights", head)): rows for head, rows in self.weights.items()},
+            "zeroed": frozenset(ZeroedValue(*_place("zeroed", each)) for each in self.zeroed),
+            "without_source": frozenset(_whole("without_source", each) for each in self.without_source),
+            "without_target": frozenset(_whole("without_target", each) for each in self.without_target),
+        }
+        for name, value in places.items():
+            object.__setattr__(self, name, value)
+
     @property
     def reaches_encoder(self) -> bool:
         """Whether what the encoder leaves is changed by it."""
@@ -92,9 +108,27 @@ class Intervention:
         return hash(self.fingerprint)
 
 
+def _place(name: str, value: Sequence[Any]) -> tuple[str, int, int]:
+    """(kind, layer, head or position) of a Head or a ZeroedValue, which may be a plain tuple."""
+    if not isinstance(value, tuple) or len(value) != 3:
+        raise ValueError(f"{name} should name a kind, a layer and a number, received {value!r}")
+    kind, layer, number = value
+    return str(kind), _whole(name, layer), _whole(name, number)
+
+
+def _whole(name: str, value: SupportsIndex) -> int:
+    try:
+        return int(index(value))
+    except TypeError:
+        raise ValueError(f"{name} should count in whole numbers, received {value!r}") from None
+
+
 def check(intervention: Intervention, config: NetworkConfig, source_length: int) -> None:
     """Raise ValueError for an intervention that a network and a sentence of S = ``source_length`` tokens
-    do not have: unknown heads, means or weights of other shapes, rows that are no distribution."""
+    do not have: unknown heads, means or weights of other shapes, rows that are no distribution. Also for a sentence
+    that is longer than the network can read."""
+    if source_length - 1 > config.max_length:  # the end mark is no character
+        raise ValueError(f"a sentence may have {config.max_length} characters, received {source_length - 1}")
     known = set(every_head(config))
     if strange := sorted({*intervention.off, *intervention.weights} - known):
         raise ValueError(f"a head should be one of the network's {len(known)}, received {strange[0]}")

@@ -36,12 +36,12 @@ class CompiledNetwork:
     and ``start(source_ids, positions)`` -> the step and cache of ``decoding.greedy``. ``space_id``: see
     ``drafting.settle``. With ``beam_width`` 1 the search is greedy; else ``decoding.beam_search``, which is
     many times as slow and finds sentences that are at least as probable, with few exceptions.
-    Raises ValueError for a beam width below 1.
+    Raises ValueError for a beam width that is no whole number from 1.
     """
 
     def __init__(self, network: keras.Model, space_id: int, beam_width: int = 1):
-        if beam_width < 1:
-            raise ValueError(f"the beam width should be 1 or more, received {beam_width!r}")
+        if not isinstance(beam_width, int) or beam_width < 1:
+            raise ValueError(f"the beam width should be a whole number from 1, received {beam_width!r}")
         self.network, self.space_id, self.beam_width = network, space_id, beam_width
         network.embedding.freeze()
         self._fast_lengths: tuple[int, ...] = ()

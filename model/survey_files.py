@@ -45,12 +45,12 @@ def read_pairs(path: Path, corrector: Corrector, limit: int | None = None) -> tu
     except (OSError, UnicodeDecodeError) as error:
         raise SurveyFileError(f"{path} cannot be read as UTF-8 text: {error}") from error
     if path.suffix.lower() == ".csv":
-        rows = csv.DictReader(text.splitlines())
+        rows = csv.DictReader(io.StringIO(text, newline=""))
         if missing := [name for name in PAIR_COLUMNS if name not in (rows.fieldnames or ())]:
             raise SurveyFileError(f"{path} should have the columns {missing} too, received {rows.fieldnames}")
         given = [(row["src"] or "", row["tgt"] or "") for row in rows]
     else:
-        given = [(line, None) for line in text.splitlines()]
+        given = [(line.removesuffix("\n"), None) for line in io.StringIO(text)]
     return pairs_of(given[:limit], corrector)
 
 

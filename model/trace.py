@@ -68,7 +68,14 @@ class AttentionTrace:
     target_words: Spans | None = None  # (W, 2) which target tokens each word has
 
     def __post_init__(self):
-        """Raises TraceError for fields whose shapes do not fit each other."""
+        """Lists of texts and of spans become tuples, NumPy's integers in spans Python's.
+
+        Raises TraceError for fields that hold something else, and for shapes that do not fit each other.
+        """
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _OF_WORDS and not (value is None and field.default is None):
+                object.__setattr__(self, field.name, _OF_WORDS[field.name](field.name, value))
         if not self.kinds:
             raise TraceError("kinds", "be at least one of " + ", ".join(ATTENTION_KINDS), "none")
         for name in _RANKS:
@@ -194,30 +201,42 @@ class AttentionTrace:
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise TraceError(name, "be a text", type(value).__name__)
+        raise TraceError(name, "be a text", _received(value))
     return value
 
 
 def _texts(name: str, value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        raise TraceError(name, "be a list of texts", type(value).__name__)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of texts", _received(value))
     return tuple(_text(f"{name}[{place}]", each) for place, each in enumerate(value))
 
 
 def _rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list):
-        raise TraceError(name, "be a list of lists of texts", type(value).__name__)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of lists of texts", _received(value))
     return tuple(_texts(f"{name}[{place}]", each) for place, each in enumerate(value))
 
 
 def _pairs(name: str, value: object) -> Spans:
-    if not isinstance(value, list) or not all(map(_is_pair, value)):
-        raise TraceError(name, "be a list of pairs of whole numbers", type(value).__name__)
-    return tuple((start, end) for start, end in value)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of pairs of whole numbers", _received(value))
+    return tuple(_pair(f"{name}[{place}]", each) for place, each in enumerate(value))
 
 
-def _is_pair(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(type(end) is int for end in value)
+def _pair(name: str, value: object) -> tuple[int, int]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise TraceError(name, "be a pair of whole numbers", _received(value))
+    for end in value:
+        if isinstance(end, bool) or not isinstance(end, int | np.integer):
+            raise TraceError(name, "be a pair of whole numbers", _received(end))
+    start, end = value
+    return int(start), int(end)
+
+
+def _received(value: object) -> str:
+    """The type of a value; the value as well where it is a number, which is nobody's words."""
+    kind = type(value).__name__
+    return f"{kind} {value}" if isinstance(value, int | float | np.number) else kind
 
 
 _OF_WORDS: dict[str, Callable[[str, object], Any]] = {

@@ -29,7 +29,8 @@ def held_lines(lines: list[str], one_in: int) -> set[int]:
 @click.option("--one-in", default=ONE_IN, show_default=True, type=click.IntRange(min=2))
 def command(corpus, rest, held, one_in):
     """Divide CORPUS, JSON Lines with a source in each row, into two files; the same ones each time."""
-    lines = corpus.read_text("utf-8").splitlines(keepends=True)
+    with corpus.open(encoding="utf-8", newline="\n") as file:  # splitlines would end a line at U+2028, too
+        lines = list(file)
     apart = held_lines(lines, one_in)
     for path, wanted in ((rest, False), (held, True)):
         text = "".join(line for number, line in enumerate(lines) if (number in apart) == wanted)

@@ -1,6 +1,6 @@
-"""What kind of mistake a change repairs, in words."""
+"""What kinds of mistakes a change repairs, in words."""
 
-from model.analysis.kinds import kind_of, sound_rules
+from model.analysis.kinds import kinds_of, sound_rules
 from model.changes import Change
 from ui.reading import Say
 
@@ -8,8 +8,8 @@ MOST_RULES = 2
 
 
 def kind_name(say: Say, change: Change, source: str, target: str) -> str:
-    """The rule of pronunciation where one decides it (구개음화), at most MOST_RULES of them; else the kind."""
-    rules = sound_rules(change, source, target)[:MOST_RULES]
-    if rules:
-        return ", ".join(say(f"rule_{rule}") for rule in rules)
-    return say(f"edits_kind_{kind_of(change, source, target)}")
+    """Spacing where that changes, too, and the kind: the rules of pronunciation that decide it (구개음화), at most
+    MOST_RULES of them, where there are any."""
+    *spacing, kind = (f"edits_kind_{kind}" for kind in kinds_of(change, source, target))
+    rules = [f"rule_{rule}" for rule in sound_rules(change, source, target)[:MOST_RULES]]
+    return ", ".join(map(say, [*spacing, *(rules or [kind])]))

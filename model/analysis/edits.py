@@ -162,7 +162,8 @@ def attention_to_edit(
     Raises ValueError for a change that is not among them and for a kind that the trace lacks.
     """
     if change not in changes:
-        raise ValueError(f"the change should be one of {tuple(changes)}, received {change}")
+        places = [each.place for each in changes]
+        raise ValueError(f"the change should be one of {places} and its words, received {change.place}")
     weights = trace.attention(kind)  # (L, H, Q, K)
     standing = _standing(trace, kind, changes)
     outside = np.ones(weights.shape[2], bool)

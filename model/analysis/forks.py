@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from model.interventions import Intervention
-from model.tokenizer import END, END_ID, OUTSIDE, OUTSIDE_ID, VISIBLE_SPACE
+from model.tokenizer import END, END_ID, OUTSIDE_ID, VISIBLE_SPACE
 from model.trace import AttentionTrace
 
 if TYPE_CHECKING:
@@ -32,8 +32,8 @@ class Fork:
 def road_not_taken(corrector: Corrector, source: str, target: str, row: int, candidate: str) -> Fork:
     """Force ``candidate``, labelled as traces label tokens, in place of what ``target`` has at ``row``.
 
-    Raises ValueError for a row that the target does not have, for a token that the network cannot write, and for
-    a network that takes no interventions.
+    Raises ValueError for a row that the target does not have, for a token that the network cannot write, such as
+    ``<outside>``, and for a network that takes no interventions.
     """
     ids = corrector.tokenizer.encode_target(target)
     if not 0 <= row < len(ids):
@@ -50,13 +50,14 @@ def road_not_taken(corrector: Corrector, source: str, target: str, row: int, can
 
 
 def _token_id(corrector: Corrector, candidate: str) -> int:
-    special = {END: END_ID, OUTSIDE: OUTSIDE_ID}
-    if candidate in special:
-        return special[candidate]
+    if candidate == END:
+        return END_ID
     character = " " if candidate == VISIBLE_SPACE else candidate
     found = corrector.tokenizer.encode_target(character)[:-1]
     if len(found) != 1 or found[0] == OUTSIDE_ID:
+        # Not the candidate itself: the message may reach a log, where nobody's words belong.
         raise ValueError(
-            f"the candidate should be one token that the network can write, received {candidate!r}"
+            "the candidate should be one token that the network can write, "
+            f"received {len(candidate)} characters that are none"
         )
     return found[0]

@@ -83,7 +83,7 @@ def head_effects(
     """Remove each head in turn, all in one batch of teacher-forced passes, and ask about one edit.
 
     ``change``: one of ``find_changes(source, target)``. ``means``: what a removed head puts out instead of
-    zero, by kind (L, H, D/H), such as ``model.analysis.head_means.mean_outputs`` has.
+    zero, by kind (L, H, D/H), such as ``model.analysis.pair_effects.mean_outputs`` has of a sentence.
 
     Raises ValueError for a change that does not lead from source to target, and for a network that takes no
     interventions.
@@ -120,10 +120,10 @@ def written_without(
     sets: Iterable[Collection[Head]],
     means: Mapping[str, np.ndarray] | None = None,
 ) -> tuple[Without, ...]:
-    """Correct one sentence without each of these sets of heads, by free decoding.
+    """Correct one sentence without each of these sets of heads, by free decoding; plain tuples will do as heads.
 
-    Raises ValueError for a head that the network does not have.
+    Raises ValueError for a head that the network does not have and for a source that is longer than it can read.
     """
-    sets = [frozenset(heads) for heads in sets]
-    texts = written_under(corrector, source, [Intervention(off=heads, means=means) for heads in sets])
-    return tuple(Without(heads, text) for heads, text in zip(sets, texts, strict=True))
+    interventions = [Intervention(off=frozenset(heads), means=means) for heads in sets]
+    texts = written_under(corrector, source, interventions)
+    return tuple(Without(each.off, text) for each, text in zip(interventions, texts, strict=True))

@@ -50,6 +50,15 @@ def kind_of(change: Change, source: str, target: str) -> str:
     return "jamo" if _is_one_jamo(change.wrong, change.right) else "word"
 
 
+def kinds_of(change: Change, source: str, target: str) -> tuple[str, ...]:
+    """``kind_of``, after "spacing" where letters and spaces change together: 안되 → 안 돼 is ("spacing", "sound").
+
+    Raises ValueError as ``kind_of`` does.
+    """
+    kind = kind_of(change, source, target)
+    return (kind,) if kind == "spacing" or not _moves_a_space(change) else ("spacing", kind)
+
+
 def sound_rules(change: Change, source: str, target: str) -> tuple[str, ...]:
     """By which rules of pronunciation a change is heard as what was typed, some of ``sounds.RULES`` in their order:
     궁물 → 국물 is ("nasalisation",), 갱니믈 → 객님을 ("nasalisation", "liaison").
@@ -66,8 +75,17 @@ def _refuse_strangers(change: Change, source: str, target: str) -> None:
     corrected = target[change.target_start : change.target_end]
     if (typed, corrected) != (change.wrong, change.right):
         raise ValueError(
-            f"the change should stand in its texts, received {change} for {typed!r}, {corrected!r}"
+            f"the change should stand in its texts of {len(source)} and {len(target)} characters, "
+            f"received one of {change.place}"
         )
+
+
+def _moves_a_space(change: Change) -> bool:
+    """Whether white space is added or removed between letters, or stands elsewhere among as many characters."""
+    if not (change.wrong.strip() and change.right.strip()):
+        return False  # a word that goes takes its space along
+    typed, corrected = ([c.isspace() for c in text] for text in (change.wrong, change.right))
+    return typed != corrected if len(typed) == len(corrected) else sum(typed) != sum(corrected)
 
 
 def _heard_alike(change: Change, source: str, target: str) -> tuple[str, str] | None:

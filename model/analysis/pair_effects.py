@@ -40,7 +40,7 @@ class PairEffects:
 def pair_effects(corrector: Corrector, source: str, target: str) -> PairEffects:
     """All of ``PairEffects`` for one sentence, from one batch of teacher-forced passes.
 
-    Raises ValueError for a network that takes no interventions.
+    Raises ValueError for a network that takes no interventions and for a source that is longer than it can read.
     """
     heads = every_head(corrector.config)
     ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)

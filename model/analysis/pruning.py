@@ -31,7 +31,11 @@ def pruning_curve(
     ``pairs`` are (wrong, right). Judged is the network's own text, before a ``Corrector`` leaves unsure changes
     undone: greedy decoding writes a text just where each of its tokens is the most probable one after those
     before it, so that one teacher-forced pass decides. Correct sentences are the right sides, each judged once.
+
+    Raises ValueError, as soon as the first result is asked for, for a count outside 0..``len(order)``.
     """
+    if strange := [count for count in counts if not 0 <= count <= len(order)]:
+        raise ValueError(f"a count should lie in 0..{len(order)}, the length of order, received {strange[0]}")
     wrong = [pair for pair in pairs if pair[0] != pair[1]]
     clean = [(right, right) for right in dict.fromkeys(right for _, right in pairs)]
     for count in counts:

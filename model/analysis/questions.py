@@ -56,7 +56,7 @@ def question_of_change(corrector: Corrector, source: str, target: str, change: C
     for ahead, (fix, keep) in enumerate(zip(written, kept, strict=False)):
         if fix != keep:
             return _question(corrector, change.target_start + ahead, fix, keep)
-    raise ValueError(f"the change writes the tokens of the source: {change}")
+    raise ValueError(f"the change of {change.place} writes the tokens of the source")
 
 
 def question_of_row(corrector: Corrector, source: str, target: str, row: int) -> Question:
@@ -106,6 +106,8 @@ def written_under(
     It is the network's own text: changes that a ``Corrector`` would leave undone because they are unsure or
     touch a protected character are in it.
     """
+    if not interventions:
+        return []
     ids = corrector.tokenizer.encode_source(source)
     produced = corrector.laboratory.write([ids] * len(interventions), interventions)
     return [one and corrector.tokenizer.decode(one.ids, source) for one in produced]

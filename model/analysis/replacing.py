@@ -16,7 +16,7 @@ from model.analysis.edits import copy_positions
 from model.analysis.questions import Question, ask, question_of_change, written_under
 from model.changes import Change, find_changes
 from model.drafting import longest_target
-from model.interventions import Head, Intervention
+from model.interventions import Head, Intervention, check
 
 if TYPE_CHECKING:
     from model.corrector import Corrector
@@ -54,6 +54,7 @@ def replaced_attention(
 
     Raises ValueError for a head that the network does not have and for weights that do not fit.
     """
+    check(Intervention(off=frozenset([head])), corrector.config, len(source) + 1)
     trace = corrector.trace(source, target)
     others = {
         UNIFORM: uniform_rows(head.kind, len(source) + 1),

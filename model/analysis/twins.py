@@ -14,10 +14,12 @@ from model.trace import AttentionTrace
 def counterparts(one: str, other: str) -> np.ndarray:
     """(len(other) + 1,) int: the token of ``one`` that stands where each token of ``other`` does; -1 where none does.
 
-    Characters that both share stand for each other, and those of a replacement one to one, as far as both sides
-    have any (``edits.copy_positions``). The end marks stand for each other.
+    Characters that both share stand for each other, and so do the end marks.
     """
-    return copy_positions(find_changes(one, other), len(one) + 1, len(other) + 1)
+    positions = copy_positions(find_changes(one, other), len(one) + 1, len(other) + 1)
+    # In a replacement these are one to one: another character is no counterpart.
+    same = [i == len(other) or one[at : at + 1] == other[i] for i, at in enumerate(positions.tolist())]
+    return np.where(same, positions, -1)
 
 
 def aligned_difference(

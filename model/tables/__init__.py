@@ -4,15 +4,17 @@
 run was interrupted. Nothing here keeps more than a few hundred rows in memory.
 """
 
-from model.tables.correcting import CorrectedRow, Counts, correct_rows
+from model.tables.correcting import AND, CorrectedRow, Counts, change_kinds, correct_rows
 from model.tables.reading import PROBLEMS, Row, TableError, count_rows, read_rows
 
 __all__ = [
+    "AND",
     "PROBLEMS",
     "CorrectedRow",
     "Counts",
     "Row",
     "TableError",
+    "change_kinds",
     "correct_rows",
     "count_rows",
     "read_rows",

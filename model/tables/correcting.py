@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from model.analysis.kinds import KINDS, kind_of
+from model.analysis.kinds import KINDS, kinds_of
 from model.correction import Correction
 from model.tables.reading import Row
 
+AND = "+"  # between the kinds of one change: "spacing+sound"
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch
 
 
@@ -20,8 +21,8 @@ class Corrects(Protocol):
 
 
 class CorrectedRow(NamedTuple):
-    """A row and what became of it. ``kinds`` are those of its changes, in their order; a bad row has none, and
-    its ``corrected`` is empty."""
+    """A row and what became of it. ``kinds`` has one word for each change, in their order: its kind, or both of them
+    with AND between. A bad row has none, and its ``corrected`` is empty."""
 
     row: Row
     corrected: str
@@ -34,14 +35,14 @@ class Counts:
 
     rows: int = 0
     changed: int = 0
-    kinds: Counter = field(default_factory=Counter)  # changes by one of model.analysis.kinds.KINDS
+    kinds: Counter = field(default_factory=Counter)  # changes by model.analysis.kinds.KINDS; of two, by both
     problems: list[tuple[int, str]] = field(default_factory=list)  # the first ones' (row number, problem)
     bad: int = 0
 
     def add(self, done: CorrectedRow, most_problems: int = 1000) -> None:
         self.rows += 1
         self.changed += bool(done.kinds)
-        self.kinds.update(done.kinds)
+        self.kinds.update(kind for kinds in done.kinds for kind in kinds.split(AND))
         if done.row.problem is not None:
             self.bad += 1
             if len(self.problems) < most_problems:
@@ -66,5 +67,11 @@ def correct_rows(
 
 
 def _corrected(row: Row, correction: Correction) -> CorrectedRow:
-    kinds = tuple(kind_of(change, correction.source, correction.text) for change in correction.changes)
-    return CorrectedRow(row, correction.text, kinds)
+    return CorrectedRow(row, correction.text, change_kinds(correction))
+
+
+def change_kinds(correction: Correction) -> tuple[str, ...]:
+    """``CorrectedRow.kinds`` of a correction."""
+    return tuple(
+        AND.join(kinds_of(change, correction.source, correction.text)) for change in correction.changes
+    )

@@ -19,6 +19,8 @@ HEADERS = (
     "원문",
     "글",
     "텍스트",
+    "적은 글",  # so the app calls the column of a file that it has written
+    "as written",
 )  # a column so called is the one
 LONGEST = 32_767  # characters of one cell: what XLSX allows
 UNPACKED = 1 << 30  # bytes of an XLSX file; a few kB of it can hold any amount of zeros
@@ -31,10 +33,16 @@ PROBLEMS = {
     "too_long": f"has more than {LONGEST:,} characters",
     "csv": "breaks the rules of CSV",
 }
+# What can be wrong with a file as a whole: another format, no XLSX inside, too large, no such column.
+FILE_PROBLEMS = ("format", "no_xlsx", "unpacked", "no_column")
 
 
 class TableError(ValueError):
-    """A file cannot be read as a table; the message says why."""
+    """A file cannot be read as a table; the message says why, and ``problem``, one of FILE_PROBLEMS, to programs."""
+
+    def __init__(self, problem: str, message: str):
+        super().__init__(message)
+        self.problem = problem
 
 
 class Row(NamedTuple):
@@ -51,7 +59,8 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
 
     ``column`` is a name in the header, or a number from 1. Without it the column is the first whose header is
     one of HEADERS; where there is none the first, and all rows are texts. A TXT file has one text a line.
-    Raises TableError for another format, a damaged file, or a column that is not there.
+    Raises TableError for another format, a damaged file, or a column that is not there; that no row reaches a
+    column with this number is known only behind the last row.
     """
     suffix = Path(name).suffix.lower()
     if suffix == ".txt":
@@ -60,7 +69,7 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
         cells = _csv_cells(file) if suffix == ".csv" else _xlsx_cells(file)
         yield from _column(cells, column)
     else:
-        raise TableError(f"{name!r} should end in one of {', '.join(FORMATS)}")
+        raise TableError("format", f"{name!r} should end in one of {', '.join(FORMATS)}")
 
 
 def count_rows(file: BinaryIO, name: str, column: str | None = None) -> int:
@@ -124,27 +133,36 @@ def _xlsx_cells(file: BinaryIO) -> Iterator[list]:
         with zipfile.ZipFile(file) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
         if unpacked > UNPACKED:
-            raise TableError(f"the file would unpack to {unpacked:,} bytes, {UNPACKED:,} are allowed")
+            raise TableError(
+                "unpacked", f"the file would unpack to {unpacked:,} bytes, {UNPACKED:,} are allowed"
+            )
         book = load_workbook(file, read_only=True, data_only=True)
         yield from map(list, book.worksheets[0].iter_rows(values_only=True))
         book.close()
     except TableError:
         raise
     except Exception as error:  # openpyxl, zipfile and expat raise a dozen kinds
-        raise TableError(f"this is no XLSX file: {type(error).__name__}") from error
+        raise TableError("no_xlsx", f"this is no XLSX file: {type(error).__name__}") from error
 
 
 def _column(rows: Iterator[list | None], column: str | None) -> Iterator[Row]:
     first = next(rows, [])
     header = ["" if cell is None else str(cell).strip().casefold() for cell in first or []]
     wanted, has_header = _find_column(header, column)
-    if first and not has_header:
+    widest = len(header)
+    if first is None:
+        yield Row(1, "", "csv")
+    elif first and not has_header:
         yield from _cell(1, first, wanted)
     for number, cells in enumerate(rows, start=2):
         if cells is None:
             yield Row(number, "", "csv")
         elif any(cell not in (None, "") for cell in cells):
+            widest = max(widest, len(cells))
             yield from _cell(number, cells, wanted)
+    # Known only now: the first row may be shorter than the others.
+    if column is not None and wanted >= widest:
+        raise TableError("no_column", f"there is no column {column!r}, the widest row has {widest} cells")
 
 
 def _find_column(header: list[str], column: str | None) -> tuple[int, bool]:
@@ -156,7 +174,7 @@ def _find_column(header: list[str], column: str | None) -> tuple[int, bool]:
         return header.index(column.strip().casefold()), True
     if column.isdecimal() and int(column) >= 1:
         return int(column) - 1, known is not None
-    raise TableError(f"there is no column {column!r}, the first row has {header}")
+    raise TableError("no_column", f"there is no column {column!r}, the first row has {header}")
 
 
 def _cell(number: int, cells: list, place: int) -> Iterator[Row]:

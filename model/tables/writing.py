@@ -3,12 +3,27 @@
 import csv
 import io
 import re
-from collections.abc import Iterable
-from typing import BinaryIO
+from collections.abc import Callable, Iterable
+from typing import BinaryIO, NamedTuple
 
 from model.tables.correcting import CorrectedRow
 
 COLUMNS = ("row", "text", "corrected", "changes", "kinds", "problem")
+
+
+class Wording(NamedTuple):
+    """How a file is worded; without further words for programs, with the codes as they are.
+
+    ``columns``: a heading for each of COLUMNS. ``kinds``: the kinds of all changes of a row, as ``CorrectedRow.kinds`` has
+    them, as one text. ``problem``: one of ``reading.PROBLEMS`` as a text.
+    """
+
+    columns: tuple[str, ...] = COLUMNS
+    kinds: Callable[[tuple[str, ...]], str] = " ".join
+    problem: Callable[[str], str] = str
+
+
+CODES = Wording()
 
 # What a spreadsheet may take for the beginning of a formula: OWASP's list for CSV injection.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -17,10 +32,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
-def cells(done: CorrectedRow) -> tuple[int, str, str, int, str, str]:
-    """One row of COLUMNS. ``kinds`` are joined by spaces, one word for each change."""
+def cells(done: CorrectedRow, wording: Wording = CODES) -> tuple[int, str, str, int, str, str]:
+    """One row of COLUMNS."""
     row = done.row
-    return row.number, row.text, done.corrected, len(done.kinds), " ".join(done.kinds), row.problem or ""
+    problem = wording.problem(row.problem) if row.problem else ""
+    return row.number, row.text, done.corrected, len(done.kinds), wording.kinds(done.kinds), problem
 
 
 def without_formula(text: str) -> str:
@@ -36,14 +52,15 @@ class CsvWriter:
     The file stays open. ``close`` writes nothing more.
     """
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: BinaryIO, wording: Wording = CODES):
+        self._wording = wording
         self._text = io.TextIOWrapper(file, "utf-8-sig", newline="", write_through=True)
         self._writer = csv.writer(self._text, quoting=csv.QUOTE_ALL)
-        self._writer.writerow(COLUMNS)
+        self._writer.writerow(wording.columns)
 
     def write(self, done: CorrectedRow) -> None:
         self._writer.writerow(
-            [without_formula(cell) if isinstance(cell, str) else cell for cell in cells(done)]
+            [without_formula(cell) if isinstance(cell, str) else cell for cell in cells(done, self._wording)]
         )
 
     def close(self) -> None:
@@ -53,15 +70,17 @@ class CsvWriter:
 class XlsxWriter:
     """Writes COLUMNS and rows to ``file``; every text is a text cell, whatever it begins with."""
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: BinaryIO, wording: Wording = CODES):
         from openpyxl import Workbook
 
-        self._file, self._book = file, Workbook(write_only=True)
+        self._file, self._book, self._wording = file, Workbook(write_only=True), wording
         self._sheet = self._book.create_sheet("corrections")
-        self._sheet.append(COLUMNS)
+        self._sheet.append(wording.columns)
 
     def write(self, done: CorrectedRow) -> None:
-        self._sheet.append([self._text(cell) if isinstance(cell, str) else cell for cell in cells(done)])
+        self._sheet.append(
+            [self._text(cell) if isinstance(cell, str) else cell for cell in cells(done, self._wording)]
+        )
 
     def close(self) -> None:
         self._book.save(self._file)
@@ -78,10 +97,10 @@ class XlsxWriter:
 WRITERS = {".csv": CsvWriter, ".xlsx": XlsxWriter}
 
 
-def as_bytes(rows: Iterable[CorrectedRow], suffix: str) -> bytes:
+def as_bytes(rows: Iterable[CorrectedRow], suffix: str, wording: Wording = CODES) -> bytes:
     """A whole file of one of WRITERS, for a download."""
     file = io.BytesIO()
-    writer = WRITERS[suffix](file)
+    writer = WRITERS[suffix](file, wording)
     for done in rows:
         writer.write(done)
     writer.close()

@@ -239,7 +239,7 @@ def test_rows_stand_at_themselves_or_at_what_they_copy():
 
 
 def test_a_change_of_another_sentence_is_refused():
-    with pytest.raises(ValueError, match="one of .* received Change"):
+    with pytest.raises(ValueError, match=r"one of .* received source\[0:1\] to target"):
         attention_to_edit(
             trace_of(SOURCE, TARGET), "cross_attention", Change(0, 1, 0, 1, "가", "나"), CHANGES
         )

@@ -1,6 +1,6 @@
 import pytest
 
-from model.analysis.kinds import KINDS, kind_of, sound_rules
+from model.analysis.kinds import KINDS, kind_of, kinds_of, sound_rules
 from model.analysis.sounds import RULES
 from model.changes import Change, find_changes
 
@@ -77,8 +77,28 @@ def test_a_kind_of_sound_is_the_same_in_both_directions():
 
 
 def test_a_change_that_stands_elsewhere_is_refused():
-    with pytest.raises(ValueError, match="received Change.* for '나', '다'"):
-        kind_of(Change(1, 2, 1, 2, "가", "다"), "가나", "가다")
+    change = Change(1, 2, 1, 2, "가", "다")
+    with pytest.raises(ValueError, match=r"received one of source\[1:2\] to target\[1:2\]") as refused:
+        kind_of(change, "가나", "가다")
+    assert not set("가나다") & set(str(refused.value))  # a log may hold it
+
+
+@pytest.mark.parametrize(
+    ("typed", "corrected", "kinds"),
+    [
+        ("안되요", "안 돼요", "spacing+sound"),
+        ("않나온다", "안 나온다", "spacing+sound"),
+        ("강아지가 놀고잇다", "강아지가 놀고 있다", "spacing+sound"),
+        ("나을꺼에요", "나을 거예요", "spacing+word"),
+        ("가쑤 있다", "가 수있다", "spacing+word"),  # as many spaces as before, elsewhere
+        ("할수", "할 수", "spacing"),
+        ("날싸가 좋다", "날씨가 좋다", "jamo"),
+        ("정말 정말 좋다", "정말 좋다", "word"),  # a word that goes takes its space along
+    ],
+)
+def test_a_change_of_letters_that_changes_spaces_too_is_both(typed, corrected, kinds):
+    found = [kinds_of(change, typed, corrected) for change in find_changes(typed, corrected)]
+    assert " ".join("+".join(each) for each in found) == kinds
 
 
 # typed, corrected, the rules of the changes between them: one word for each change, "-" where there is none

@@ -1,9 +1,14 @@
+import subprocess
+import sys
+from pathlib import Path
+
 import keras
 import numpy as np
 import pytest
 
 from model.attention import MultiHeadAttention, look_ahead_mask, padding_mask, scaled_dot_product_attention
 
+ROOT = Path(__file__).parents[2]
 BATCH, HEADS, QUERIES, KEYS, D_MODEL = 2, 4, 5, 7, 12
 
 
@@ -130,3 +135,14 @@ def test_look_ahead_mask_lets_a_row_see_itself_and_what_came_before():
     mask = np.asarray(look_ahead_mask(3))
     assert mask.shape == (1, 1, 3, 3)
     np.testing.assert_array_equal(mask[0, 0], [[True, False, False], [True, True, False], [True, True, True]])
+
+
+def test_a_single_key_is_no_reason_for_a_warning():
+    code = """
+import numpy as np
+from model.attention import scaled_dot_product_attention
+one = np.ones((1, 1, 1, 4), "float32")
+scaled_dot_product_attention(one, one, one)
+"""
+    command = [sys.executable, "-W", "error:You are using a softmax:UserWarning", "-c", code]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=300)

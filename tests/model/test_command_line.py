@@ -138,6 +138,13 @@ def test_beams_are_searched_when_asked_for(tiny_folder, monkeypatch):
     assert CliRunner().invoke(main, ["correct", SENTENCE, "--beam-width", "0"]).exit_code == 2
 
 
+@pytest.mark.parametrize("share", ["nan", "-0.1", "1.1", "x"])
+def test_a_minimum_confidence_lies_between_0_and_1(correct, share):
+    result = correct(SENTENCE, "--minimum-confidence", share)
+    assert result.exit_code == 2
+    assert "Invalid value for '--minimum-confidence'" in result.stderr
+
+
 def test_a_folder_that_is_no_model_is_named(tmp_path):
     folder = tmp_path / "empty"
     folder.mkdir()
@@ -164,6 +171,7 @@ import os
 from model.quiet import hide_log_lines
 hide_log_lines()
 lines = ["WARNING: All log messages before absl::InitializeLog() is called", "I0000 00:00:1.5 1 port.cc:1] x",
+         "E0000 00:00:1.5 1 util.cc:131] oneDNN supports DT_BOOL only on platforms with AVX-512. Falling back",
          "E0000 00:00:1.5 1 port.cc:1] an error", "W0000 00:00:1.5 1 port.cc:1] a warning", "It broke"]
 os.write(2, "\n".join(lines).encode())
 os.abort()

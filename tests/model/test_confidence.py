@@ -43,7 +43,7 @@ def test_the_probability_of_a_fix(source, target, written, expected):
 
 def test_a_difference_between_two_texts_has_no_confidence():
     (change,) = find_changes("감배", "담배")
-    with pytest.raises(ValueError, match="no network made this change"):
+    with pytest.raises(ValueError, match=r"no network made the change of source\[0:1\]"):
         _ = change.confidence
 
 

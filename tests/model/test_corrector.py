@@ -222,3 +222,8 @@ def test_threads_get_what_one_caller_gets(tiny_corrector, corrections):
             assert results == corrections
             for got, wanted in zip(attention, expected, strict=True):
                 np.testing.assert_allclose(got, wanted, atol=1e-6)
+
+
+def test_one_text_is_no_list_of_texts(tiny_corrector):
+    with pytest.raises(TypeError, match="list of texts, received one str"):
+        tiny_corrector.correct_batch("안되요")

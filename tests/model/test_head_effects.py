@@ -54,6 +54,18 @@ def test_what_is_written_without_the_planted_heads(planted):
     assert found[3].heads == {CODA, DECOY}
 
 
+def test_plain_tuples_may_be_heads_and_no_set_gives_no_answer(planted):
+    (found,) = written_without(planted, WRONG, [[tuple(CODA)]])
+    assert found == written_without(planted, WRONG, [[CODA]])[0]
+    assert [type(head) for head in found.heads] == [Head]
+    assert written_without(planted, WRONG, []) == ()
+
+
+def test_nothing_is_written_of_a_sentence_that_the_network_cannot_read(planted):
+    with pytest.raises(ValueError, match="a sentence may have .* characters, received 200"):
+        written_without(planted, "가" * 200, [[CODA]])
+
+
 def test_a_mean_in_place_of_zero_is_another_removal(planted):
     change = find_changes(WRONG, RIGHT)[0]
     means = {"cross_attention": np.zeros((2, 2, 32), np.float32)}
@@ -90,8 +102,17 @@ def test_the_question_of_any_row_is_against_the_next_best(planted):
 
 
 def test_a_change_of_another_sentence_is_refused(planted):
-    with pytest.raises(ValueError, match="should be one of"):
-        head_effects(planted, "가나다", "가라다", find_changes(WRONG, RIGHT)[0])
+    change = find_changes(WRONG, RIGHT)[0]
+    with pytest.raises(ValueError, match="should be one of") as refused:
+        head_effects(planted, "가나다", "가라다", change)
+    assert not set("가나다라" + change.wrong + change.right) & set(str(refused.value))  # a log may hold it
+
+
+def test_a_change_that_writes_the_same_tokens_is_refused_without_its_words(planted):
+    (change,) = find_changes("가🙂", "가🙃")
+    with pytest.raises(ValueError, match=r"source\[1:2\] to target\[1:2\] writes the tokens") as refused:
+        question_of_change(planted, "가🙂", "가🙃", change)
+    assert "🙂" not in str(refused.value) and "🙃" not in str(refused.value)
 
 
 def test_ranks_and_their_correlation_by_hand():

@@ -182,6 +182,40 @@ def test_fingerprints_tell_interventions_apart():
     )
 
 
+def test_numbers_of_numpy_and_plain_tuples_do_the_same():
+    numbers = Intervention(
+        off=frozenset([Head("cross_attention", np.int64(1), np.int32(0))]),
+        weights={("cross_attention", np.int64(1), 1): np.eye(4)},
+        zeroed=frozenset([("cross_attention", np.int64(0), 1)]),
+        without_source=frozenset([np.int64(1)]),
+        without_target=frozenset(np.arange(2)),
+    )
+    plain = Intervention(
+        off=frozenset([Head("cross_attention", 1, 0)]),
+        weights={Head("cross_attention", 1, 1): np.eye(4)},
+        zeroed=frozenset([ZeroedValue("cross_attention", 0, 1)]),
+        without_source=frozenset([1]),
+        without_target=frozenset([0, 1]),
+    )
+    assert numbers == plain and hash(numbers) == hash(plain)
+    places = [*numbers.off, *numbers.weights, *numbers.zeroed]
+    assert [type(each) for each in places] == [Head, Head, ZeroedValue]
+
+
+@pytest.mark.parametrize(
+    ("places", "message"),
+    [
+        ({"off": frozenset(["cross_attention"])}, "off should name a kind, .* received 'cross_attention'"),
+        ({"off": frozenset([("cross_attention", 0)])}, r"received \('cross_attention', 0\)"),
+        ({"zeroed": frozenset([("cross_attention", 0, 0.5)])}, "zeroed should count in .* received 0.5"),
+        ({"without_source": frozenset(["1"])}, "without_source should count in whole numbers, received '1'"),
+    ],
+)
+def test_what_is_no_place_is_refused(places, message):
+    with pytest.raises(ValueError, match=message):
+        Intervention(**places)
+
+
 def test_interventions_that_do_the_same_are_one_key():
     rows = np.eye(3, dtype=np.float32)
     kept = {Intervention(weights={COPY: rows}): "answer"}

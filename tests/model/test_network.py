@@ -76,9 +76,10 @@ def test_one_sentence_finds_with_beams_what_it_finds_among_others(network, space
     assert [ids_of(wide.produce([source]))[0] for source in sources] == ids_of(wide.produce(sources))
 
 
-def test_no_beam_at_all_is_refused(network, space_id):
-    with pytest.raises(ValueError, match="beam width should be 1 or more, received 0"):
-        CompiledNetwork(network, space_id, beam_width=0)
+@pytest.mark.parametrize("width", [0, 1.5])
+def test_no_beam_and_half_a_beam_are_refused(network, space_id, width):
+    with pytest.raises(ValueError, match=f"beam width should be a whole number from 1, received {width}"):
+        CompiledNetwork(network, space_id, beam_width=width)
 
 
 def test_the_pass_that_produced_shows_what_another_look_shows(compiled, sources):

@@ -84,3 +84,8 @@ def test_shapes_that_do_not_fit_are_refused():
         Projections(query, key, query)
     with pytest.raises(ValueError, match=r"key should have .* received \(1, 2, 5, 3\)"):
         Projections(query, key[..., :3], key)
+
+
+def test_less_than_no_padding_is_refused(corrector):
+    with pytest.raises(ValueError, match="padding should be 0 or more, received -1"):
+        corrector.projections(SOURCE, TARGET, -1)

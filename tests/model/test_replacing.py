@@ -115,10 +115,19 @@ def test_the_road_may_end_or_take_the_same_turn(planted):
     assert road_not_taken(planted, WRONG, RIGHT, 0, "가").text == "가먹거요."
 
 
-@pytest.mark.parametrize(("row", "candidate"), [(6, "가"), (0, "힣"), (0, "가나"), (-1, "가")])
+@pytest.mark.parametrize(
+    ("row", "candidate"), [(6, "가"), (0, "힣"), (0, "가나"), (-1, "가"), (2, "<outside>")]
+)
 def test_a_road_that_cannot_be_taken_is_named(planted, row, candidate):
-    with pytest.raises(ValueError, match="received"):
+    with pytest.raises(ValueError, match="received") as refused:
         road_not_taken(planted, WRONG, RIGHT, row, candidate)
+    assert candidate not in str(refused.value)  # a log may hold it
+
+
+@pytest.mark.parametrize("place", [(9, 0), (0, 9), (-1, 0)])
+def test_a_head_that_is_not_there_is_named(planted, place):
+    with pytest.raises(ValueError, match="one of the network's 12, received Head"):
+        replaced(planted, Head("cross_attention", *place))
 
 
 def test_a_visitor_paints_the_row_of_the_fix(planted):

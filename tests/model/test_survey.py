@@ -213,6 +213,17 @@ def test_the_pruning_curve_judges_what_greedy_decoding_writes(planted):
     assert random_order(heads, 1) == random_order(heads, 1) != random_order(heads, 2)
 
 
+@pytest.mark.parametrize("count", [-1, 2])
+def test_no_more_heads_are_removed_than_there_are(planted, count):
+    with pytest.raises(ValueError, match=rf"0\.\.1, the length of order, received {count}"):
+        list(pruning_curve(planted, PAIRS, [CODA], [0, count]))
+
+
+def test_a_sentence_that_the_network_cannot_read_has_no_effects(planted):
+    with pytest.raises(ValueError, match="a sentence may have .* characters, received 200"):
+        pair_effects(planted, "가" * 200, "나" * 200)
+
+
 def test_a_stopped_survey_goes_on_with_the_same_numbers(planted, survey, tmp_path):
     plan = survey.plan
     stopped = Survey(planted, plan)
@@ -264,6 +275,16 @@ def test_a_file_of_sentences_is_corrected_first(planted, tmp_path):
     file.write_text(f"{WRONG}\n\n가나다라.\n", encoding="utf-8")
     assert read_pairs(file, planted) == (((WRONG, RIGHT), ("가나다라.", "가나다라.")), 0)
     assert read_pairs(file, planted, limit=1) == (((WRONG, RIGHT),), 0)
+
+
+def test_a_line_ends_where_a_line_ends(planted, tmp_path):
+    text = f"{WRONG}\u2028\n{WRONG}\n"
+    (tmp_path / "lines.txt").write_text(text, encoding="utf-8")
+    assert len(read_pairs(tmp_path / "lines.txt", planted)[0]) == 2
+    cells = 'src,tgt\n"가\n나","가\n다"\n가\u2028나,가\u2028다\n'
+    (tmp_path / "pairs.csv").write_text(cells, encoding="utf-8")
+    expected = (("가\n나", "가\n다"), ("가\u2028나", "가\u2028다"))
+    assert read_pairs(tmp_path / "pairs.csv", planted) == (expected, 0)
 
 
 @pytest.mark.parametrize(

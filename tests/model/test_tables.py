@@ -11,10 +11,10 @@ from openpyxl import Workbook, load_workbook
 from model.__main__ import main
 from model.changes import find_changes
 from model.correction import Correction, SentenceCorrection
-from model.tables import Counts, Row, TableError, correct_rows, count_rows, read_rows
-from model.tables.reading import LONGEST, UNPACKED
+from model.tables import CorrectedRow, Counts, Row, TableError, correct_rows, count_rows, read_rows
+from model.tables.reading import FILE_PROBLEMS, LONGEST, UNPACKED
 from model.tables.resuming import Job, PartialResult
-from model.tables.writing import COLUMNS, as_bytes
+from model.tables.writing import COLUMNS, Wording, as_bytes
 
 
 class Replacer:
@@ -78,6 +78,7 @@ def test_rows_are_read_with_the_numbers_a_spreadsheet_shows(content, name, colum
         (xlsx(["글"], ["가"], [3.5]), "in.xlsx", None, 3, "not_text"),
         ("가\n" + "나" * (LONGEST + 1) + "\n", "in.txt", None, 2, "too_long"),
         ('가\n"나"다\n라\n', "in.csv", None, 2, "csv"),
+        ('"나"다\n라\n', "in.csv", None, 1, "csv"),
     ],
 )
 def test_bad_rows_are_told_by_number_and_their_neighbours_are_corrected(
@@ -91,16 +92,23 @@ def test_bad_rows_are_told_by_number_and_their_neighbours_are_corrected(
 
 
 @pytest.mark.parametrize(
-    ("content", "name", "column", "message"),
+    ("content", "name", "column", "problem", "message"),
     [
-        ("가", "in.pdf", None, "should end in"),
-        ("a,b\n1,2\n", "in.csv", "c", "no column 'c'"),
-        (b"PK nonsense", "in.xlsx", None, "no XLSX file"),
+        ("가", "in.pdf", None, "format", "should end in"),
+        ("a,b\n1,2\n", "in.csv", "c", "no_column", "no column 'c'"),
+        ("a,b\n1,2\n", "in.csv", "9", "no_column", "no column '9', the widest row has 2 cells"),
+        (b"PK nonsense", "in.xlsx", None, "no_xlsx", "no XLSX file"),
     ],
 )
-def test_what_is_no_table(content, name, column, message):
-    with pytest.raises(TableError, match=message):
+def test_what_is_no_table(content, name, column, problem, message):
+    with pytest.raises(TableError, match=message) as refused:
         read(content, name, column)
+    assert refused.value.problem == problem
+    assert problem in FILE_PROBLEMS
+
+
+def test_a_first_row_may_be_shorter_than_the_column():
+    assert read("제목\n1,가\n", column="2") == [Row(1, "", "no_cell"), Row(2, "가")]
 
 
 def test_a_file_that_unpacks_to_too_much(monkeypatch):
@@ -109,8 +117,9 @@ def test_a_file_that_unpacks_to_too_much(monkeypatch):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/workbook.xml", "0" * 20_000)
-    with pytest.raises(TableError, match="unpack to 20,000 bytes"):
+    with pytest.raises(TableError, match="unpack to 20,000 bytes") as refused:
         read(file.getvalue(), "bomb.xlsx")
+    assert refused.value.problem == "unpacked"
 
 
 def test_kinds_of_errors_are_counted():
@@ -118,7 +127,15 @@ def test_kinds_of_errors_are_counted():
     for done in correct_rows(Replacer(), read("안되요.\n날싸가 할수\n좋아요.\n"), together=2):
         counts.add(done)
     assert (counts.rows, counts.changed, counts.bad) == (3, 2, 0)
-    assert counts.by_kind() == {"spacing": 1, "liaison": 0, "sound": 1, "jamo": 1, "word": 0}
+    # The change of 안되요 is of both kinds.
+    assert counts.by_kind() == {"spacing": 2, "liaison": 0, "sound": 1, "jamo": 1, "word": 0}
+
+
+def test_a_change_of_two_kinds_is_one_change_in_the_table():
+    rows = list(correct_rows(Replacer(), [Row(1, "안되요. 할수")]))
+    assert rows[0].kinds == ("spacing+sound", "spacing")
+    (written,) = csv.DictReader(io.StringIO(as_bytes(rows, ".csv").decode("utf-8-sig"), newline=""))
+    assert (written["changes"], written["kinds"]) == ("2", "spacing+sound spacing")
 
 
 def test_rows_are_asked_for_as_they_are_wanted():
@@ -203,7 +220,14 @@ def test_the_command_corrects_a_file(tiny_folder, tiny_corrector, tmp_path, suff
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--csv", "in.csv"], ["--out", "o.csv"], ["--csv", "in.csv", "--out", "o", "가"]]
+    "arguments",
+    [
+        ["--csv", "in.csv"],
+        ["--out", "o.csv"],
+        ["--csv", "in.csv", "--out", "o", "가"],
+        ["--csv", "in.csv", "--out", "o.csv", "--suggest"],
+        ["--column", "2", "가"],
+    ],
 )
 def test_options_that_do_not_go_together(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
@@ -214,3 +238,21 @@ def test_options_that_do_not_go_together(tmp_path, monkeypatch, arguments):
 def test_counting_leaves_the_file_at_its_beginning():
     file = io.BytesIO(b"a\nb\n")
     assert (count_rows(file, "in.csv"), file.tell()) == (2, 0)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_file_for_people_is_worded_for_them(suffix):
+    rows = [
+        CorrectedRow(Row(1, "안되요", None), "안 돼요", ("spacing+sound",)),
+        CorrectedRow(Row(2, "", "csv"), "", ()),
+    ]
+    wording = Wording(tuple("줄글고수류흠"), " / ".join, {"csv": "어긋남"}.get)
+    written = as_bytes(rows, suffix, wording)
+    again = list(read_rows(io.BytesIO(written), f"a{suffix}"))  # 글 is a heading that is read
+    assert [row.text for row in again][:1] == ["안되요"]
+    if suffix == ".csv":
+        assert list(csv.reader(io.StringIO(written.decode("utf-8-sig")))) == [
+            list("줄글고수류흠"),
+            ["1", "안되요", "안 돼요", "1", "spacing+sound", ""],
+            ["2", "", "", "0", "", "어긋남"],
+        ]

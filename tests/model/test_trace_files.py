@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -161,7 +161,7 @@ NEGATIVE[0, 0, 0] = (1.5, -0.5, 0, 0)
         ),
         (
             {"words": {"source_text": "a", "source_spans": [[0, True]] * 4}},
-            "source_spans should be a list of pairs",
+            r"source_spans\[0\] should be a pair of whole numbers, received bool True",
         ),
         (
             {"words": {"alternatives": {"a": 1}}},
@@ -244,6 +244,43 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
     with pytest.raises(TraceError, match="the file should have at most 100 bytes"):
         whole().save(path)
     assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("source_tokens", (1, 2, 3, 4), r"source_tokens\[0\] should be a text, received int 1"),
+        ("source_tokens", (b"a",) * 4, r"source_tokens\[0\] should be a text, received bytes$"),
+        ("source_tokens", "abcd", "source_tokens should be a list of texts, received str$"),
+        (
+            "source_tokens",
+            np.array(list("abcd")),
+            "source_tokens should be a list of texts, received ndarray",
+        ),
+        ("source_tokens", None, "source_tokens should be a list of texts, received NoneType"),
+        ("source_text", 5, "source_text should be a text, received int 5"),
+        ("source_spans", ((0.0, 1.0),) * 4, r"source_spans\[0\] should be a pair .* received float 0.0"),
+        ("source_spans", ((0, True),) * 4, r"source_spans\[0\] should be a pair .* received bool True"),
+        ("source_spans", (0, 1, 2, 3), r"source_spans\[0\] should be a pair .* received int 0"),
+        ("source_words", ((0, 4, 5),), r"source_words\[0\] should be a pair .* received tuple"),
+        ("alternatives", ("xy",) * 5, r"alternatives\[0\] should be a list of texts, received str"),
+    ],
+)
+def test_what_could_not_be_loaded_is_no_trace(field, value, told):
+    with pytest.raises(TraceError, match=told) as refused:
+        replace(whole(), **{field: value})
+    assert refused.value.field.partition("[")[0] == field
+
+
+def test_lists_and_numbers_of_numpy_are_taken_for_what_they_are():
+    trace = whole()
+    spans = [tuple(map(np.int64, span)) for span in trace.source_spans]
+    made = replace(trace, source_spans=spans, source_tokens=list(trace.source_tokens))
+    assert made.source_spans == trace.source_spans
+    assert {type(end) for span in made.source_spans for end in span} == {int}
+    assert made.source_tokens == trace.source_tokens
+    made.save(file := io.BytesIO())
+    assert load(file.getvalue()).source_spans == trace.source_spans
 
 
 def test_a_missing_file_is_an_os_error(tmp_path):

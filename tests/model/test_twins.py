@@ -8,8 +8,9 @@ from tests.ui.fake_corrector import random_trace
 
 
 def test_shared_characters_stand_for_each_other():
-    assert counterparts("친구와 가치", "친구의 가치").tolist() == [0, 1, 2, 3, 4, 5, 6]
-    assert counterparts("안되요", "안 돼요").tolist() == [0, 1, -1, 2, 3]
+    assert counterparts("친구와 가치", "친구의 가치").tolist() == [0, 1, -1, 3, 4, 5, 6]
+    assert counterparts("안되요", "안 돼요").tolist() == [0, -1, -1, 2, 3]
+    assert counterparts("친구와 같이", "친구의 가치를").tolist() == [0, 1, -1, 3, -1, -1, -1, 6]
     assert counterparts("가나", "가나").tolist() == [0, 1, 2]
 
 

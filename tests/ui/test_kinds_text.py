@@ -15,6 +15,7 @@ from ui.texts import LANGUAGES, table
         ("고갱니믈", "고객님을", ["rule_nasalisation", "rule_liaison"]),
         ("강기", "감기", ["edits_kind_sound"]),
         ("할수", "할 수", ["edits_kind_spacing"]),
+        ("안되", "안 돼", ["edits_kind_spacing", "rule_vowel"]),
         ("날싸", "날씨", ["edits_kind_jamo"]),
     ],
 )

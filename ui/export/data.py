@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from model.tables.writing import without_formula
+
 if TYPE_CHECKING:
     from ui.lens import Lens
 
@@ -26,9 +28,6 @@ COLUMNS = (
     "key_token",
     "weight",
 )
-
-# What makes a spreadsheet calculate instead of show; the wide forms do so where Japanese or Chinese is set.
-_FORMULA_STARTS = tuple("=+-@＝＋－＠\t\r\n")
 
 
 def part_that_fits(lens: Lens) -> str:
@@ -57,7 +56,8 @@ def to_csv(lens: Lens) -> bytes:
 
     lines = [",".join(COLUMNS) + "\r\n"]
     for kind, layer, head, weights in _maps(lens, part_that_fits(lens)):
-        queries, keys = (np.array(list(map(_cell, axis))) for axis in lens.trace.axes(kind))
+        # As objects: NumPy's own texts lose a NUL at their end.
+        queries, keys = (np.array(list(map(harmless, axis)), object) for axis in lens.trace.axes(kind))
         rows, columns = np.indices(weights.shape).reshape(2, -1)
         values = (kind, layer, head, rows + 1, queries[rows], columns + 1, keys[columns], weights.ravel())
         table = pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
@@ -67,11 +67,7 @@ def to_csv(lens: Lens) -> bytes:
 
 def harmless(token: str) -> str:
     """``token`` with an apostrophe before it where a spreadsheet would read it as a formula."""
-    return f"'{token}" if token.startswith(_FORMULA_STARTS) else token
-
-
-def _cell(token: str) -> str:
-    return _encoded(harmless(token)).decode()
+    return without_formula(_encoded(token).decode())
 
 
 def _maps(lens: Lens, part: str) -> Iterator[tuple[str, int | str, int | str, np.ndarray]]:
@@ -119,7 +115,8 @@ def to_json(lens: Lens) -> bytes:
 def to_npz(lens: Lens) -> bytes:
     """The trace as arrays under the names of its fields, tokens as texts; ``allow_pickle`` is not needed.
 
-    ``change_spans`` (N, 4) holds start and end of each change in the source and in the corrected text.
+    ``change_spans`` (N, 4) holds start and end of each change in the source and in the corrected text. NumPy's
+    texts lose a NUL at their end; ``to_trace`` and ``to_json`` keep it.
     """
     changes = lens.sentence.changes
     spans = [(c.source_start, c.source_end, c.target_start, c.target_end) for c in changes]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from model.analysis.masks import hidden_by_look_ahead
 from model.changes import Change
 from model.trace import AttentionTrace
 from viz.lens.changes import visible, what_happened
@@ -16,8 +17,7 @@ def look_ahead_mask(trace: AttentionTrace, kind: str) -> np.ndarray | None:
     """(Q, K) bool, True where the decoder may not look; None for the kinds without such a mask."""
     if kind != "decoder_attention":
         return None
-    length = len(trace.target_tokens)
-    return np.triu(np.ones((length, length), dtype=bool), k=1)
+    return hidden_by_look_ahead(len(trace.target_tokens))
 
 
 def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:

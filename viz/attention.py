@@ -69,8 +69,9 @@ def attention_heatmap(
             smaller looks like almost 0.
         colour_max: the weight of the strongest colour; None takes the largest in the map.
 
-    Raises ValueError for shapes that do not fit each other, weights outside their range, a masked cell that
-    holds weight, a row or cell that does not exist, a colour_max that is not positive, and an unknown theme.
+    Raises ValueError for tokens that are no texts, shapes that do not fit each other, weights outside their range, a
+    masked cell that holds weight, a row or cell that does not exist, a colour_max that is not finite and positive, and
+    an unknown theme.
     """
     info = attention_info(
         weights, query_tokens, key_tokens, masked, emphasis_rows, selected, first, difference, colour_max

@@ -89,6 +89,8 @@ def attention_info(
     weights, query_tokens, key_tokens, masked, emphasis_rows, selected, first, difference, colour_max
 ) -> AttentionInfo:
     """The arguments of ``attention_heatmap`` after their checks; raises the ValueErrors it names."""
+    if strange := [token for token in (*query_tokens, *key_tokens) if not isinstance(token, str)]:
+        raise ValueError(f"tokens should be texts, received {strange[:3]}")
     weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), -1 if difference else 0)
     masked = np.zeros(weights.shape, bool) if masked is None else _checked_mask(masked, weights)
     rows, columns = (range(start, start + size) for start, size in zip(first, weights.shape, strict=True))
@@ -98,8 +100,8 @@ def attention_info(
         raise ValueError(f"selected should lie in {_ends(rows)} and {_ends(columns)}, received {selected}")
     if colour_max is None:
         colour_max = float(np.abs(weights).max(initial=0)) or 1.0
-    if not colour_max > 0:
-        raise ValueError(f"colour_max should be positive, received {colour_max}")
+    if not 0 < colour_max < np.inf:
+        raise ValueError(f"colour_max should be finite and positive, received {colour_max}")
     return AttentionInfo(
         weights,
         tuple(query_tokens),

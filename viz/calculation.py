@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import plotly.graph_objects as go
 
+from viz.attention_info import TOLERANCE
 from viz.hidden import Hidden
 from viz.labels import plain_text, template_text, token_label
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
@@ -64,13 +65,15 @@ def number_heatmap(
         titles: of rows and columns; hover: names of row, column and value.
         design_width: pixels of a map from tokens to tokens, whose cells are square at that width; None for a
             table, whose rows are as high as a line of text.
-        label_every: writes only every so manyth column label, such as of numbered dimensions.
+        label_every: writes only every so many-th column label, such as of numbered dimensions.
         legend_lines: how many lines the legend has room for; None gives it one where there is a legend. Figures that
             stand side by side with the same number have their rows at the same heights, whatever their legends hold.
 
-    Raises ValueError for shapes that do not fit each other, another scale, a ``largest`` that is not
-    positive, and an unknown theme.
+    Raises ValueError for shapes that do not fit each other, another scale, a ``largest`` that is not finite and
+    positive, a ``label_every`` below 1, and an unknown theme.
     """
+    if label_every < 1:
+        raise ValueError(f"label_every should be at least 1, received {label_every}")
     info = _info(values, row_labels, column_labels, scale, largest, hidden, numbers)
     if legend_lines is None:
         legend_lines = int(bool(small_name) or info.hidden.cells(info.values.shape).any())
@@ -103,8 +106,11 @@ def attention_steps(
 
     ``steps`` are signed numbers (K,) each, with -inf where masked; ``weights`` (K,) lie in 0..1 and have
     their own colours. ``step_labels`` name the steps and the weights. Raises ValueError for shapes that do
-    not fit each other.
+    not fit each other and for weights outside 0..1.
     """
+    weights = np.asarray(weights, dtype=np.float64)
+    if not ((weights >= -TOLERANCE) & (weights <= 1 + TOLERANCE)).all():
+        raise ValueError(f"weights should lie in 0..1, received {weights}")
     signed = np.column_stack([*steps, np.full(len(weights), np.nan)])
     hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
     info = _info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
@@ -153,8 +159,8 @@ def _info(values, row_labels, column_labels, scale, largest, hidden, numbers) ->
     if largest is None:
         finite = np.abs(values[np.isfinite(values)])
         largest = 1.0 if scale == WEIGHT else float(finite.max(initial=0)) or 1.0
-    if not largest > 0:
-        raise ValueError(f"largest should be positive, received {largest}")
+    if not 0 < largest < np.inf:
+        raise ValueError(f"largest should be finite and positive, received {largest}")
     hidden = hidden or Hidden()
     hidden.cells(values.shape)  # refuses cells of another shape
     if numbers is None:

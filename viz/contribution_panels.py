@@ -166,7 +166,11 @@ def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.L
                 "bgcolor": "rgba(0,0,0,0)",
             },
             "bargap": 0.2,
-            "meta": {"fit": "fill", "least": info.height - len(info.panels) * _MAY_SHRINK},
+            "meta": {
+                "fit": "fill",
+                "least": info.height - len(info.panels) * _MAY_SHRINK,
+                "tokens": max(len(info.tokens), 1),
+            },
         }
     )
 

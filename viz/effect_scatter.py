@@ -10,6 +10,8 @@ from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x")
+_ROUNDING = 0.01  # attention to several tokens is a sum, in half precision a little more than 1
+_LEGEND = 46  # pixels of its two lines on a phone
 _LEAST_HEIGHT = 260
 _SCATTER_HEIGHT = 420
 
@@ -37,7 +39,7 @@ def attention_effect_scatter(
         attention: (N,) in 0..1. effects: (N,) in nats. heads: N of ``(kind, layer, head)``, counted from 0.
         chosen: heads with a ring around them.
 
-    Raises ValueError for different lengths, values that are not finite, and an unknown theme.
+    Raises ValueError for different lengths, attention outside 0..1, effects that are not finite, and an unknown theme.
     """
     points = _points(attention, effects, heads)
     figure = go.Figure(layout=_scatter_layout(title, attention_title, effect_title, theme))
@@ -56,8 +58,10 @@ def _points(attention, effects, heads) -> tuple[np.ndarray, np.ndarray, list[Mos
         raise ValueError(
             f"each head should have both numbers, received {attention.shape}, {effects.shape}, {len(heads)} heads"
         )
-    if not (np.isfinite(attention).all() and np.isfinite(effects).all()):
-        raise ValueError("attention and effects should be finite")
+    if not ((attention >= -_ROUNDING) & (attention <= 1 + _ROUNDING)).all():
+        raise ValueError(f"attention should lie in 0..1, received {attention}")
+    if not np.isfinite(effects).all():
+        raise ValueError(f"effects should be finite, received {effects}")
     return attention, effects, heads
 
 
@@ -103,7 +107,7 @@ def _scatter_layout(title: str, attention_title: str, effect_title: str, theme: 
             },
             "height": _SCATTER_HEIGHT,
             "meta": {"fit": "fill", "least": _LEAST_HEIGHT},
-            "margin": {"t": TITLE_HEIGHT + 30, "l": 64, "r": 16, "b": 50},
+            "margin": {"t": TITLE_HEIGHT + _LEGEND, "l": 64, "r": 16, "b": 50},
             "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
         }
     )

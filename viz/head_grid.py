@@ -53,7 +53,7 @@ def head_grid(
 
     Raises ValueError for shapes that do not fit each other, weights that are not finite and not negative, a
     tile that does not exist or comes twice, a number of labels that is not that of the tiles, a colour_max
-    that is not positive, and an unknown theme.
+    that is not finite and positive, and an unknown theme.
     """
     tiles = arrange(weights, masked, order, labels, colour_max)
     names = (

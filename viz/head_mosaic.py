@@ -48,10 +48,17 @@ def head_mosaic(
         chosen: heads that are framed.
         largest: the value of the strongest colour; by default the largest size there is.
 
-    Raises ValueError for grids of another rank or with infinite values, for negative values that
-    are not ``signed``, for chosen heads that do not exist, a ``largest`` that is not positive, and an unknown theme.
+    Raises ValueError for grids of another rank or with infinite values, for margins of another shape, for negative
+    values that are not ``signed``, for chosen heads that do not exist, a ``largest`` that is not finite and positive,
+    and an unknown theme.
     """
     info = _mosaic_info(values, names, chosen, largest)
+    margins = {kind: np.asarray(grid, float) for kind, grid in (margins or {}).items()}
+    for kind, grid in margins.items():
+        if kind in info.grids and grid.shape != info.grids[kind].shape:
+            raise ValueError(
+                f"margins of {kind} should have the shape {info.grids[kind].shape}, received {grid.shape}"
+            )
     if not signed and any((grid < 0).any() for grid in info.grids.values()):
         raise ValueError("values below 0 need colours for both signs")
     figure = go.Figure(layout=_mosaic_layout(info, title, layer_title, theme))
@@ -60,7 +67,7 @@ def head_mosaic(
     if info.kinds:
         if any(np.isnan(grid).any() for grid in info.grids.values()):
             figure.add_trace(_dashes(info, theme))
-        told = _told(info, margins or {}, value_title, signed)
+        told = _told(info, margins, value_title, signed)
         figure.add_trace(_square_markers(info, (layer_title, head_title), told))
     return figure
 
@@ -101,7 +108,7 @@ def role_mosaic(
         figure.add_trace(_role_squares(info, kind, colours))
     for number, role in enumerate(order):
         if role in found:
-            figure.add_trace(_role_signs(info, number, labels[role], colours[number], theme))
+            figure.add_trace(_role_signs(info, number, labels[role], colours[number]))
     if info.kinds:
         told = []
         for kind, layer, head in info.heads:
@@ -165,14 +172,15 @@ def _mosaic_info(values, names, chosen, largest) -> _MosaicInfo:
     if largest is None:
         sizes = np.concatenate([np.abs(grid).ravel() for grid in grids.values()] or [np.zeros(0)])
         largest = float(np.nanmax(sizes, initial=0)) or 1.0
-    if not largest > 0:
-        raise ValueError(f"largest should be positive, received {largest}")
+    if not 0 < largest < np.inf:
+        raise ValueError(f"largest should be finite and positive, received {largest}")
     called = {kind: (names or {}).get(kind, kind) for kind in grids}
     return _MosaicInfo(grids, starts, called, chosen, largest)
 
 
 def _squares(info: _MosaicInfo, kind: str, title: str, with_scale: bool, signed: bool, theme: str):
-    scale = weight_scale(plain_text(title), info.height) | {"len": 340, "nticks": 5, "tickformat": "~g"}
+    scale = weight_scale(plain_text(title), info.height)
+    scale |= {"lenmode": "fraction", "len": 1, "nticks": 5, "tickformat": "~g"}
     colours = palette(theme)
     return go.Heatmap(
         z=info.grids[kind],
@@ -220,7 +228,7 @@ def _role_squares(info: _MosaicInfo, kind: str, colours: Sequence[str]) -> go.He
     )
 
 
-def _role_signs(info: _MosaicInfo, number: int, label: tuple[str, str], colour: str, theme: str):
+def _role_signs(info: _MosaicInfo, number: int, label: tuple[str, str], colour: str):
     sign, name = label
     heads = [each for each in info.heads if info.grids[each[0]][each[1:]] == number]
     return go.Scatter(
@@ -248,7 +256,7 @@ def _told(info: _MosaicInfo, margins: Mapping[str, np.ndarray], title: str, sign
     for kind, layer, head in info.heads:
         value = info.grids[kind][layer, head]
         shown = "–" if np.isnan(value) else f"{value:{'+' if signed else ''}.3f}"
-        margin = np.asarray(margins[kind], float)[layer, head] if kind in margins else np.nan
+        margin = margins[kind][layer, head] if kind in margins else np.nan
         interval = f" ± {margin:.3f}" if np.isfinite(margin) else ""
         told.append(f"{template_text(title)}: <b>{shown}</b>{interval}")
     return told

@@ -54,8 +54,8 @@ def arrange(
 ) -> Tiles:
     """The arguments of ``head_grid`` as a picture; raises the ValueErrors it names."""
     weights = _checked_weights(weights)
-    if not colour_max > 0:
-        raise ValueError(f"colour_max should be positive, received {colour_max}")
+    if not 0 < colour_max < np.inf:
+        raise ValueError(f"colour_max should be finite and positive, received {colour_max}")
     layers, heads = weights.shape[:2]
     places = [(layer, head) for layer in range(layers) for head in range(heads)]
     order = tuple(places if order is None else ((layer, head) for layer, head in order))

@@ -105,9 +105,9 @@ def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | Non
         losses = {"loss": loss_title} | {name: name for name in measured if name.endswith("loss")}
     if scores is None:
         scores = {name: name for name in measured if not name.endswith("loss")}
+    empty = (_Panel(loss_title, (), True), *([_Panel(rate_title, ())] if rate_title else ()))
     if frame.empty:
-        empty = (_Panel(loss_title, (), True), _Panel(rate_title or "", ()))
-        return empty if rate_title else empty[:1]
+        return empty
     missing = [name for name in (*REQUIRED_COLUMNS, *losses, *scores) if name not in frame.columns]
     if missing:
         raise ValueError(
@@ -118,7 +118,7 @@ def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | Non
         _Panel(score_title, _curves(frame, scores)),
         _Panel(rate_title or "", _curves(frame, {"learning_rate": rate_title} if rate_title else {})),
     )
-    return tuple(panel for panel in panels if panel.curves)
+    return tuple(panel for panel in panels if panel.curves) or empty
 
 
 def _curves(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[_Curve, ...]:

@@ -163,5 +163,6 @@ def weight_scale(title: str, height: float) -> dict:
         "yanchor": "top",
         "ypad": 0,
         "title": {"text": title, "side": "right", "font": {"size": 13}},
+        "tickangle": 0,
         "outlinewidth": 0,
     }

@@ -79,7 +79,8 @@ def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: 
         texts[row, : len(tokens)] = [token_label(token, limit=4) for token in tokens]
     return go.Heatmap(
         z=values,
-        text=texts.tolist(),
+        text=texts.tolist(),  # the browser makes some of it smaller
+        customdata=texts,
         texttemplate="%{text}",
         textfont={"size": 15 if info.steps <= 44 else 10},
         x0=1,
@@ -90,7 +91,7 @@ def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: 
         colorbar=weight_scale(plain_text(probability_title), info.height) | {"nticks": 3, "tickformat": "~g"},
         xgap=1,
         ygap=_ROW * _GAP,
-        hovertemplate=f"{template_text(step_title)} %{{x:d}}: <b>%{{text}}</b>"
+        hovertemplate=f"{template_text(step_title)} %{{x:d}}: <b>%{{customdata}}</b>"
         f"<br>{template_text(probability_title)}: <b>%{{z:.3f}}</b><extra></extra>",
     )
 
@@ -128,6 +129,7 @@ def _layout(info: _BranchesInfo, title: str, step_title: str, theme: str) -> dic
         },
         "shapes": [] if info.parted is None else [frame],
         "height": info.height,
+        "meta": {"tokens": max(info.steps, 1)},
         "margin": {"t": TITLE_HEIGHT + _HEAD, "l": 16 + 14 * widest, "r": 16, "b": _FOOT},
         "plot_bgcolor": "rgba(0,0,0,0)",
     }

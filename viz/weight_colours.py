@@ -46,7 +46,7 @@ class WeightColours:
             "cmax": decades,
             "colorscale": self.even_scale,
             "showscale": True,
-            "colorbar": place | {"tickvals": list(values), "ticktext": list(values.values()), "tickangle": 0},
+            "colorbar": place | {"tickvals": list(values), "ticktext": list(values.values())},
         }
         return {
             "type": "scatter",

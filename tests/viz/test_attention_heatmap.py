@@ -78,6 +78,7 @@ def test_texts_are_the_callers():
     assert template.startswith("만드는 %{y:d}: <b>%{y}</b><br>보는 %{x:d}: <b>%{x}</b>")
     assert "가중치: <b>%{z:.3f}</b>" in template
     assert figure.data[0].colorbar.title.text == "가중치"
+    assert figure.data[0].colorbar.tickangle == 0
     assert [trace.name for trace in figure.data if trace.showlegend] == ["거의 0"]
     assert figure.layout.meta["names"] == ["만드는", "보는", "가중치"]
 
@@ -296,6 +297,7 @@ def test_no_tokens_give_an_empty_figure_with_its_layout(empty):
         ({"selected": (0, 3)}, r"0\.\.1 and 0\.\.2, received \(0, 3\)"),
         ({"difference": True, "weights": np.full((2, 3), -1.5)}, "-1..1, received -1.5 to -1.5"),
         ({"colour_max": 0.0}, "positive, received 0.0"),
+        ({"colour_max": np.inf}, "finite and positive, received inf"),
         ({"theme": "blue"}, "'light', 'dark'.*received 'blue'"),
     ],
 )
@@ -303,6 +305,11 @@ def test_mistakes_are_named_with_what_was_received(arguments, message):
     arguments = {"weights": np.full((2, 3), 0.25), **arguments}
     with pytest.raises(ValueError, match=message):
         attention_heatmap(query_tokens="가나", key_tokens="다라마", **arguments)
+
+
+def test_tokens_are_texts_and_no_ids():
+    with pytest.raises(ValueError, match=r"tokens should be texts, received \[1, 2\]"):
+        attention_heatmap(np.full((2, 2), 0.5), [1, 2], "가나")
 
 
 @pytest.mark.parametrize("theme", THEMES)

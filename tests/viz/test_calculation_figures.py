@@ -159,6 +159,8 @@ def test_empty_tables_are_figures(theme, shape):
         ({"row_labels": "abc"}, r"shape \(3, 3\) of the labels, received \(2, 3\)"),
         ({"scale": "loud"}, "received 'loud'"),
         ({"largest": 0}, "positive, received 0"),
+        ({"largest": np.inf}, "finite and positive, received inf"),
+        ({"label_every": 0}, "at least 1, received 0"),
         ({"hidden": Hidden(padded=np.ones((1, 3), bool))}, r"padded should have the shape \(2, 3\)"),
         ({"theme": "neon"}, "received 'neon'"),
     ],
@@ -166,3 +168,9 @@ def test_empty_tables_are_figures(theme, shape):
 def test_mistakes_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         number_heatmap(VALUES, **({"row_labels": "ab", "column_labels": "xyz"} | arguments))
+
+
+@pytest.mark.parametrize("strange", [5, -3, np.nan])
+def test_weights_of_the_steps_lie_in_0_to_1(strange):
+    with pytest.raises(ValueError, match=r"weights should lie in 0..1, received \[ ?0.5"):
+        attention_steps([np.zeros(2)], [0.5, strange], "가나", "sw")

@@ -13,6 +13,7 @@ from model.trace import AttentionTrace
 from tests.ui.fake_corrector import random_trace
 from viz import explore
 from viz.lens import explore as lens
+from viz.lens.steps import WEIGHT_UNIT, packed
 
 TRACE = random_trace("고갱 왓다", "고객 왔다")
 NASTY = "'\"&amp;</script><!--<img src=x onerror=f()>"
@@ -49,6 +50,11 @@ def test_every_weight_is_in_the_page_to_four_digits():
         low, high = np.frombuffer(decompress(b64decode(kind["weights"])), np.uint8).reshape(2, -1)
         found = (low + 256.0 * high).reshape(kind["shape"]) / data["unit"]
         np.testing.assert_allclose(found, TRACE.attention(kind["kind"]), atol=0.5001 / 10_000)
+
+
+def test_what_rounding_left_outside_0_to_1_is_packed_as_the_next_weight_inside():
+    found = packed(np.array([-0.00008, 0.5, 1.00008], np.float32))
+    assert np.frombuffer(b64decode(found), "<u2").tolist() == [0, WEIGHT_UNIT // 2, WEIGHT_UNIT]
 
 
 @pytest.mark.parametrize(("kinds", "megabytes"), [(1, 2), (3, 3)])
@@ -105,7 +111,7 @@ def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
 @pytest.mark.parametrize(
     ("traces", "options", "told"),
     [
-        ([], {}, "0 traces should have as many names"),
+        ([], {}, "explore needs a trace, received none"),
         (TRACE, {"names": ["a", "b"]}, "1 traces should have as many names, received 2"),
         (TRACE, {"language": "xx"}, "language should be one of .* received 'xx'"),
         (TRACE, {"theme": "pink"}, "theme should be one of .* received 'pink'"),

@@ -157,6 +157,7 @@ def test_no_layers_give_an_empty_figure_with_its_layout():
         ({"order": [(0, 0)], "labels": ["a", "b"]}, "1 texts, received 2"),
         ({"chosen": [(0, 3)]}, r"received \[\(0, 3\)\]"),
         ({"colour_max": -1}, "positive, received -1"),
+        ({"colour_max": np.inf}, "finite and positive, received inf"),
         ({"theme": ""}, "received ''"),
     ],
 )

@@ -85,6 +85,13 @@ def test_no_records_give_an_empty_figure_with_its_layout(frame):
     assert figure.layout.yaxis.title.text == "Loss"
 
 
+@pytest.mark.parametrize("rate", [None, "Learning rate"])
+def test_records_without_a_number_give_the_same_empty_figure(rate):
+    unmeasured = history().assign(loss=np.nan, learning_rate=np.nan)
+    shown = {"losses": {"loss": "Loss"}, "scores": {}, "learning_rate_title": rate, "cooling_name": "cooling"}
+    assert history_curves(unmeasured, **shown) == history_curves(unmeasured.iloc[:0], **shown)
+
+
 def test_missing_columns_are_named_with_those_received():
     with pytest.raises(ValueError, match=r"\['loss', 'nope'\] too, received \['step', 'learning_rate'\]"):
         history_curves(history()[["step", "learning_rate"]], scores={"nope": "x"})

@@ -99,6 +99,8 @@ def test_no_heads_leave_the_layout(empty):
         ({"values": {"cross": np.full((1, 1), np.inf)}}, "finite"),
         ({"chosen": [("cross", 2, 0)]}, "received .*2, 0"),
         ({"largest": 0}, "positive, received 0"),
+        ({"largest": np.inf}, "finite and positive, received inf"),
+        ({"margins": {"cross": np.zeros((1, 3))}}, r"margins of cross .* \(2, 3\), received \(1, 3\)"),
         ({"signed": False}, "below 0"),
         ({"theme": "pink"}, "received 'pink'"),
     ],
@@ -128,8 +130,11 @@ def test_no_points_leave_the_axes_and_unequal_ones_are_named():
     assert not attention_effect_scatter([], [], []).data
     with pytest.raises(ValueError, match=r"\(2,\), \(1,\), 1 heads"):
         attention_effect_scatter([0, 1], [0], [("cross", 0, 0)])
-    with pytest.raises(ValueError, match="finite"):
-        attention_effect_scatter([np.nan], [0], [("cross", 0, 0)])
+    for strange in (np.nan, 7):
+        with pytest.raises(ValueError, match=rf"attention should lie in 0..1, received \[{strange}"):
+            attention_effect_scatter([strange], [0], [("cross", 0, 0)])
+    with pytest.raises(ValueError, match=r"effects should be finite, received \[inf\]"):
+        attention_effect_scatter([1.006], [np.inf], [("cross", 0, 0)])
 
 
 PANELS = [

@@ -14,6 +14,7 @@ def test_each_cell_holds_a_token_and_its_probability():
     (cells,) = figure.data
     np.testing.assert_array_equal(np.isnan(cells.z), [[0, 0, 0, 1], [0, 0, 0, 0]])
     np.testing.assert_allclose(cells.z[1], PROBABILITIES[1])
+    assert cells.customdata.tolist() == [list(row) for row in cells.text]  # for the hover, in the usual type
     assert cells.text[0] == ["가", "&lt;b&gt;", "&lt;/s&gt;", ""]
     assert (cells.zmin, cells.zmax, cells.x0) == (0, 1, 1)
     (frame,) = figure.layout.shapes

@@ -88,7 +88,8 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
     query_spans, key_spans = rows_axis.words, columns_axis.words
     masked = lens.masked
     if by_words:
-        values = by_word(values, query_spans, key_spans).astype(np.float32)
+        # A row of half precision may sum to a little more than 1.
+        values = by_word(values, query_spans, key_spans).clip(-1 if minus_copy else 0, 1).astype(np.float32)
         masked = None if masked is None else masked_by_word(masked, query_spans, key_spans)
     rows, columns = (
         _without_marks(spans, tokens) if without_marks else slice(0, len(spans))

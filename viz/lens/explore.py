@@ -10,17 +10,17 @@ from typing import Protocol
 
 import numpy as np
 
-from viz.attention import MapTexts, attention_heatmap
+from viz.attention import attention_heatmap
 from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
 from viz.lens.document import Component, component, document
 from viz.lens.lines import LINES, MOST_HEADS, MOST_LINES, lines_data, without_font_file
+from viz.lens.map_texts import map_texts
 from viz.lens.plot import PLOT, plot_data
 from viz.lens.script import read_script
 from viz.lens.steps import STEPS, steps_data
 from viz.lens.texts import LANGUAGES, Say, table
 from viz.specification import Specification
-from viz.weight_colours import FAINT
 
 EXPLORE = read_script("explore", "explore.js", isolated=False)
 HEIGHT = 640  # pixels of the frame in a notebook
@@ -93,7 +93,9 @@ def explore(
     """
     traces = tuple(traces) if isinstance(traces, Iterable) else (traces,)
     names = tuple(names) or ("",) * len(traces)
-    if not traces or len(names) != len(traces):
+    if not traces:
+        raise ValueError("explore needs a trace, received none")
+    if len(names) != len(traces):
         raise ValueError(f"{len(traces)} traces should have as many names, received {len(names)}, or none")
     if language not in LANGUAGES:
         raise ValueError(f"language should be one of {tuple(LANGUAGES)}, received {language!r}")
@@ -180,7 +182,7 @@ def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
             weights[0, 0],
             queries,
             keys,
-            texts=_map_texts(say, kind),
+            texts=map_texts(say, kind),
             masked=masked,
             logarithmic=name == "logarithmic",
             theme=theme,
@@ -198,19 +200,6 @@ def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
         "maps": {name: _without_weights(say, map_, kind, label, theme) for name, map_ in maps.items()},
         "lines": without_font_file(lines_data(say, trace, kind, [], mass=0, label=label, theme=theme)),
     }
-
-
-def _map_texts(say: Say, kind: str) -> MapTexts:
-    return MapTexts(
-        query_axis=say(f"query_{kind}"),
-        key_axis=say(f"key_{kind}"),
-        query=say("hover_query"),
-        key=say("hover_key"),
-        weight=say("hover_weight"),
-        masked=say("masked"),
-        faint=say("heatmap_faint", floor=FAINT),
-        selected=say("heatmap_selected"),
-    )
 
 
 def packed_weights(weights: np.ndarray, unit: int) -> str:

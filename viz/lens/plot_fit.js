@@ -5,7 +5,8 @@
 //            of about the same length, so that pictures can be compared and nothing jumps while one types.
 //   "box"    a picture that fills the room it is given.
 //   "fill"   one as high as the room below it, but at least `least` pixels and at most the height it was made with.
-// A figure without it keeps the height that it was made with.
+// A figure without it keeps the height that it was made with. One that says in layout.meta.tokens how many tokens lie
+// along its x axis has none of them wider than its column.
 
 const STEPS = [9, 17, 25, 33, 41, 49, 65, 97, 129]; // tokens; a cell gets smaller only from one step to the next
 const LEAST_CELL = 11; // pixels: smaller ones could not carry a label
@@ -15,6 +16,8 @@ const FOOT = 6; // pixels below the cells
 const KEY_WIDTH = 190; // of the colour bar and the legend to the right of the cells
 const KEY_HEIGHT = 84; // of the same below the cells
 const BAR = 150; // pixels that the colour bar is long
+const BAR_BELOW = 220; // the same below the cells, where its name stands beside it
+const TOOLBAR = 34; // pixels above a narrow picture for Plotly's buttons, which would lie over the names of its columns
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 const USUAL_TYPE = 17; // pixels of one rem
 
@@ -33,15 +36,22 @@ function roomBelow(element) {
   return room < 0.45 * window.innerHeight ? 0.85 * window.innerHeight : room;
 }
 
+/** Whether Plotly's buttons are seen all the time, as where a finger points. */
+function buttonsStay() {
+  return window.innerWidth < PHONE || window.matchMedia("(hover: none)").matches;
+}
+
 /** {figure, width, height} as it is drawn in a box of `width` pixels with `room` pixels down to the window's edge. */
 function fitted(figure, width, room) {
   const fit = figure.layout.meta?.fit;
   if (fit === "cells") return fittedCells(figure, width, room);
-  const larger = enlarged(figure);
+  const larger = withNarrowTokens(enlarged(figure), width);
   if (fit === "box") {
-    const { t = 0, b = 0, l = 0, r = 0 } = larger.layout.margin;
+    const margin = { ...larger.layout.margin, t: larger.layout.margin.t + (buttonsStay() ? TOOLBAR : 0) };
+    const { t, b, l, r } = margin;
     const whole = (width - l - r) * figure.layout.meta.ratio + t + b; // at which the picture is as wide as its room
-    return resized(larger, width, Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole)));
+    const placed = { ...larger, layout: { ...larger.layout, margin } };
+    return resized(placed, width, Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole)));
   }
   if (fit === "fill") return resized(larger, width, Math.max(figure.layout.meta.least, Math.min(room, larger.layout.height)));
   return resized(larger, width, larger.layout.height ?? 360);
@@ -55,7 +65,7 @@ function resized(figure, width, height) {
 function enlarged(figure) {
   const factor = 1 + (enlargement() - 1) * 0.8;
   if (factor === 1) return figure;
-  const { margin = {}, height = 360 } = figure.layout;
+  const { margin = {}, height = 360, annotations } = figure.layout;
   const withLargerBar = (trace) => (trace.colorbar ? { ...trace, colorbar: largerFonts(trace.colorbar, factor) } : trace);
   return {
     ...figure,
@@ -63,6 +73,7 @@ function enlarged(figure) {
     layout: {
       ...largerFonts(figure.layout, factor),
       margin: Object.fromEntries(Object.entries(margin).map(([side, pixels]) => [side, pixels * factor])),
+      ...(annotations && { annotations: largerFonts(annotations, factor).map((each) => ({ ...each, yshift: (each.yshift ?? 0) * factor })) }),
       height: height * factor,
     },
   };
@@ -89,7 +100,7 @@ function fittedCells(figure, width, room) {
     // From the back row a label may be as high as its row.
     const font = Math.max(9, Math.min(15 * larger, (larger > 1 ? 1 : 0.74) * cell));
     const left = name + rowEm * font + 4;
-    const top = name + (upright ? 1.45 : columnEm) * font + 4;
+    const top = (narrow ? TOOLBAR : 0) + name + (upright ? 1.45 : columnEm) * font + 4;
     return { font, left, top };
   };
   const most = narrow ? Infinity : Math.max(room, LEAST_BOX);
@@ -133,12 +144,33 @@ function fittedCells(figure, width, room) {
 /** All columns labelled; one whose label is wider than it, such as the end mark, has it smaller. */
 function labels({ tickvals, ticktext }, upright, cell, font) {
   if (!upright) return { tickvals, ticktext, tickangle: -90 };
-  const fit = (label) => {
-    const characters = [...label.replace(/&[^;]+;/g, "x")];
-    const wide = font * characters.reduce((sum, each) => sum + (each < "\u1100" ? 0.62 : 0.95), 0); // Hangul is wider
-    return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
+  return { tickvals, ticktext: ticktext.map((label) => narrowed(label, font, cell)), tickangle: 0 };
+}
+
+/** A label of several characters in smaller type where it would be wider than its `cell`. */
+function narrowed(label, font, cell) {
+  const characters = [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
+  const wide = font * characters.reduce((sum, each) => sum + (each < "\u1100" ? 0.62 : 0.95), 0); // Hangul is wider
+  return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
+}
+
+/** `figure` with the labels of its x axis, and what is written in its cells, no wider than a token's column. */
+function withNarrowTokens(figure, width) {
+  const { xaxis, margin, meta } = figure.layout;
+  if (!meta?.tokens) return figure;
+  const cell = (width - margin.l - margin.r) / meta.tokens;
+  const sized = (font) => ({ ...font, size: Math.max(7, Math.min(font.size, 0.95 * cell)) });
+  const written = (trace) => {
+    if (trace.type !== "heatmap") return trace;
+    const textfont = sized(trace.textfont);
+    return { ...trace, textfont, text: trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, cell))) };
   };
-  return { tickvals, ticktext: ticktext.map(fit), tickangle: 0 };
+  const ticks = ({ tickfont, ticktext }) => ({ tickfont: sized(tickfont), ticktext: ticktext.map((label) => narrowed(label, sized(tickfont).size, cell)) });
+  return {
+    ...figure,
+    data: figure.data.map(written),
+    layout: { ...figure.layout, xaxis: xaxis.ticktext ? { ...xaxis, ...ticks(xaxis) } : xaxis },
+  };
 }
 
 function axis(given, font, larger) {
@@ -162,7 +194,7 @@ function barPlace(beside, across, down, larger, lowest) {
     };
   return {
     orientation: "h", x: 0, xanchor: "left", xpad: 0, xref: "paper", y: 1 - (lowest + 12) / down, yanchor: "top",
-    ypad: 0, yref: "paper", len: BAR, lenmode: "pixels", thickness: 10, tickfont: font, titlefont: font, side: "right",
+    ypad: 0, yref: "paper", len: Math.min(BAR_BELOW * larger, across), lenmode: "pixels", thickness: 10, tickfont: font, titlefont: font, side: "right",
   };
 }
 

@@ -153,8 +153,8 @@ def revision(trace, chosen) -> str:
 
 
 def packed(weights: np.ndarray) -> str:
-    """Weights in 0..1 as base64 of little-endian uint16, in units of 1 / WEIGHT_UNIT."""
-    return b64encode(np.rint(weights * WEIGHT_UNIT).astype("<u2").tobytes()).decode()
+    """Weights, clipped to 0..1, as base64 of little-endian uint16, in units of 1 / WEIGHT_UNIT."""
+    return b64encode(np.rint(np.clip(weights, 0, 1) * WEIGHT_UNIT).astype("<u2").tobytes()).decode()
 
 
 def _change(say: Say, change) -> dict:

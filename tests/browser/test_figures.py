@@ -1,0 +1,74 @@
+"""What is written in and around a figure can be read: nothing is cut off, and nothing lies over another."""
+
+from itertools import pairwise
+
+import pytest
+from playwright.sync_api import Page
+
+from tests.browser.visit import figure
+
+LABORATORY = "laboratory?experiment="
+SENTENCE = "친구와 가치 밥을 머거요."
+
+
+def boxes(page: Page, selector: str) -> list[dict[str, float]]:
+    """Where the parts of a page that hold something are on the screen."""
+    found = page.locator(selector).evaluate_all(
+        "parts => parts.map(part => part.getBoundingClientRect().toJSON())"
+    )
+    found = [box for box in found if box["width"] > 0]
+    assert found, selector
+    return found
+
+
+@pytest.mark.parametrize("path", ["", f"{LABORATORY}without", f"{LABORATORY}twins"])
+def test_no_words_lie_under_the_toolbar_on_a_phone(open_page, path):
+    page = open_page(path, width=390, height=844)
+    covered = page.evaluate(
+        """() => [...document.querySelectorAll(".js-plotly-plot")].flatMap(figure => {
+          const bar = figure.querySelector(".modebar-container .modebar").getBoundingClientRect();
+          return [...figure.querySelectorAll(".xtick text, .xtitle, .x2title, .legendtext, .annotation-text")]
+            .filter(word => {
+              const box = word.getBoundingClientRect();
+              return box.width && box.top < bar.bottom && box.right > bar.left && box.left < bar.right && box.bottom > bar.top;
+            })
+            .map(word => word.textContent);
+        })"""
+    )
+    assert covered == []
+
+
+def test_the_colours_of_the_heads_are_told_within_the_figure(open_page):
+    page = open_page(f"{LABORATORY}without", width=390, height=844)
+    (whole,) = boxes(page, figure("without_mosaic"))
+    for part in boxes(page, f"{figure('without_mosaic')} :is(.cbfills, .colorbar text)"):
+        assert whole["left"] <= part["left"] and part["right"] <= whole["right"]
+
+
+def test_labels_of_tokens_do_not_run_into_one_another_on_a_phone(open_page):
+    page = open_page(f"{LABORATORY}sources&sentence={SENTENCE}", width=390, height=844)
+    labels = boxes(page, f"{figure('sources')} .xtick text")
+    assert all(left["right"] <= right["left"] + 2 for left, right in pairwise(labels))
+
+
+def test_the_last_token_of_a_road_is_wholly_in_its_cell_on_a_phone(open_page):
+    page = open_page(f"{LABORATORY}fork&sentence={SENTENCE}", width=390, height=844)
+    (cells,) = boxes(page, f"{figure('fork')} .heatmaplayer image")
+    assert all(
+        text["right"] <= cells["right"] + 1 for text in boxes(page, f"{figure('fork')} .heatmap-label text")
+    )
+
+
+def test_the_numbers_of_a_difference_stand_upright_above_the_legend(open_page):
+    pair = "twins&twin=pair&twin_sentence=친구의 가치를 알아요.&twin_difference=1"
+    page = open_page(f"{LABORATORY}{pair}&sentence={SENTENCE}", width=1366, height=768)
+    numbers = boxes(page, ".colorbar .cbaxis text")
+    legend = min(box["top"] for box in boxes(page, ".legendtext"))
+    assert max(number["bottom"] for number in numbers) <= legend + 3
+
+
+def test_the_kinds_stand_above_the_numbers_of_the_heads_in_a_lecture(open_page):
+    page = open_page(f"{LABORATORY}without&lecture=1", width=1366, height=768)
+    kinds = boxes(page, f"{figure('without_mosaic')} .annotation-text")
+    numbers = boxes(page, f"{figure('without_mosaic')} .xtick text")
+    assert max(kind["bottom"] for kind in kinds) <= min(number["top"] for number in numbers) + 3

@@ -26,7 +26,7 @@ def choose(
     label_visibility: str = "visible",
 ) -> str:
     """One of a few ``options``, side by side; returns the chosen one."""
-    key, start = seed(f"control_{name}", address.get_option(name, options, otherwise))
+    key, start = _begin(name, address.get_option(name, options, otherwise))
     st.segmented_control(
         say(f"{name}_label"),
         options,
@@ -48,7 +48,7 @@ def is_on(name: str) -> bool:
 
 def switch(name: str) -> bool:
     """Something that is on or off; the setting is "1" or empty."""
-    key, start = seed(f"control_{name}", is_on(name))
+    key, start = _begin(name, is_on(name))
     st.toggle(say(f"{name}_label"), value=bool(start), key=key, on_change=_keep_switch, args=(name,))
     return is_on(name)
 
@@ -79,7 +79,7 @@ def pick(
     width: str | int = "stretch",
 ) -> str:
     """One of many ``options`` from a list that opens; labels are shown as plain text."""
-    key, start = seed(f"control_{name}", address.get_option(name, options, otherwise))
+    key, start = _begin(name, address.get_option(name, options, otherwise))
     st.selectbox(
         say(f"{name}_label"),
         options,
@@ -96,7 +96,7 @@ def pick(
 
 def write(name: str, longest: int) -> str:
     """One line of text of at most ``longest`` characters."""
-    key, start = seed(f"control_{name}", address.get(name)[:longest])
+    key, start = _begin(name, address.get(name)[:longest])
     st.text_input(
         say(f"{name}_label"), value=start or "", key=key, max_chars=longest, on_change=_keep, args=(name,)
     )
@@ -105,19 +105,20 @@ def write(name: str, longest: int) -> str:
 
 def slide(name: str, lowest: int, highest: int, step: int = 1) -> int:
     """A whole number from ``lowest`` to ``highest``."""
-    key, start = seed(f"control_{name}", address.get_number(name, lowest, highest))
+    key, start = _begin(name, address.get_number(name, lowest, highest))
     st.slider(say(f"{name}_label"), lowest, highest, start, step=step, key=key, on_change=_keep, args=(name,))
     return address.get_number(name, lowest, highest)
 
 
 def slide_share(name: str, unchosen: float) -> float | None:
     """A share from 0 to 1 in steps of 0.05; None while it stands at ``unchosen``, which is marked."""
-    unchosen = round(unchosen, 2)
-    labels = {share: f"{share:.2f}" for share in sorted({unchosen, *(step / 20 for step in range(21))})}
+    unchosen, asked = round(unchosen, 2), address.get_share(name)
+    chosen = unchosen if asked is None else asked  # a link may hold any share
+    labels = {
+        share: f"{share:.2f}" for share in sorted({unchosen, chosen, *(step / 20 for step in range(21))})
+    }
     labels[unchosen] = say(f"{name}_unchosen", share=labels[unchosen])
-    asked = address.get_share(name)
-    chosen = asked if asked in labels else unchosen
-    key, start = seed(f"control_{name}", chosen)
+    key, start = _begin(name, chosen)
     st.select_slider(
         say(f"{name}_label"),
         list(labels),
@@ -132,7 +133,7 @@ def slide_share(name: str, unchosen: float) -> float | None:
 
 def slide_through(name: str, options: list[str], otherwise: str, label_of: Callable[[str], str]) -> str:
     """One of ``options`` in their order."""
-    key, start = seed(f"control_{name}", address.get_option(name, options, otherwise))
+    key, start = _begin(name, address.get_option(name, options, otherwise))
     st.select_slider(
         say(f"{name}_label"), options, start, format_func=label_of, key=key, on_change=_keep, args=(name,)
     )
@@ -141,7 +142,7 @@ def slide_through(name: str, options: list[str], otherwise: str, label_of: Calla
 
 def pick_numbers(name: str, highest: int) -> list[int]:
     """Several different whole numbers from 0 to ``highest``, in the order chosen."""
-    key, start = seed(f"control_{name}", _numbers(address.get(name), highest))
+    key, start = _begin(name, _numbers(address.get(name), highest))
     st.multiselect(
         say(f"{name}_label"),
         list(range(highest + 1)),
@@ -172,15 +173,24 @@ def seed(key: str, value: Value) -> tuple[str, Value | None]:
     return key, None  # Streamlit warns of a widget that is both moved and given a beginning
 
 
+def _key(name: str) -> str:
+    """The key of the widget that sets ``name``."""
+    return f"control_{name}"
+
+
+def _begin(name: str, value: Value) -> tuple[str, Value | None]:
+    return seed(_key(name), value)
+
+
 def _keep(name: str) -> None:
-    value = st.session_state[f"control_{name}"]
+    value = st.session_state[_key(name)]
     address.put(name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def _keep_switch(name: str) -> None:
-    address.put(name, "1" if st.session_state[f"control_{name}"] else "")
+    address.put(name, "1" if st.session_state[_key(name)] else "")
 
 
 def _keep_choice(name: str, unchosen: float) -> None:
-    value = st.session_state[f"control_{name}"]
+    value = st.session_state[_key(name)]
     address.put(name, "" if value == unchosen else f"{value:g}")

@@ -39,7 +39,8 @@ def begin(page: str, *, heading: str | None = None) -> bool:
         markup.lecture_style()
     with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):
         _pages(page)
-        markup.heading(heading or say("product"), "product", level=1 if heading else 2)
+        style = "product" if heading in (None, say("product")) else "product title"
+        markup.heading(heading or say("product"), style, level=1 if heading else 2)
     last = st.session_state.get(_SHOWN)
     st.session_state[_SHOWN] = page
     return last == page

@@ -49,8 +49,7 @@ def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector
     except TooManyRowsError:
         st.error(say("table_too_many", rows=f"{most_rows:,}"))
     except TableError as error:
-        st.error(say("table_wrong"))
-        markup.paragraph(str(error), "typed")
+        st.error(say("table_wrong") + " " + say(f"table_wrong_{error.problem}"))
     return None
 
 

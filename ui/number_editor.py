@@ -10,8 +10,8 @@ from ui.number_table import NumberTable
 
 @dataclass
 class _Editor:
-    """What an editor on the screen began with. Its edits count from there, so this stays while they come in;
-    another beginning is another editor."""
+    """What an editor on the screen began with. Its edits count from there, so this stays while they come in.
+    With a different starting table, Streamlit makes a new editor and forgets what was typed."""
 
     version: int
     beginning: NumberTable

@@ -61,7 +61,7 @@ def show_correction(
             proposals,
             chosen=number,
             opened=place,
-            words=_words(found, proposals, decides),
+            words=_words(proposals, decides),
             share_of=_share,
         ),
         "correction",
@@ -74,9 +74,10 @@ def _share(change: Change) -> str:
     return probability(change.confidence) if change.is_weighed else "–"
 
 
-def _words(found: loaders.Correction, proposals: list[Proposal], decides: bool) -> dict[str, str]:
-    made = sum(proposal.made for proposal in proposals)
-    hint = "correction_hint" if made else "correction_hint_offered"
+def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
+    made = {proposal.made for proposal in proposals}
+    offered = "correction_hint_both" if True in made else "correction_hint_offered"
+    hint = offered if False in made else "correction_hint"
     return {
         "label": say("corrected_label"),
         "hint": say(hint) if proposals else "",  # where there is nothing, a message says so

@@ -52,13 +52,15 @@ def test_moving_it_on_several_sentences_writes_nothing_else_into_the_address(ope
     assert app.session_state["view"] == before | {"confidence": "0.95"}
 
 
-@pytest.mark.parametrize(("asked", "stands"), [("0.4", 0.4), (".40", 0.4), ("1", 1.0), ("0", 0.0)])
+@pytest.mark.parametrize(
+    ("asked", "stands"), [("0.4", 0.4), (".40", 0.4), ("0.43", 0.43), ("1", 1.0), ("0", 0.0)]
+)
 def test_a_link_sets_it(open_settings, asked, stands):
     assert slider(open_settings(confidence=asked)).value == stands
 
 
-def test_what_is_no_place_of_the_slider_falls_back_to_the_models_own(open_settings):
-    for asked in ("-1", "1.05", "0.43", "nan", "1e-3", "٠.٤", "<b>", "0." + "4" * 400):
+def test_what_is_no_share_falls_back_to_the_models_own(open_settings):
+    for asked in ("-1", "1.05", "nan", "1e-3", "٠.٤", "<b>", "0." + "4" * 400):
         app = open_settings(confidence=asked)
         assert not app.exception
         assert slider(app).value == OWN_CONFIDENCE

@@ -1,6 +1,7 @@
 """The page on growing up, driven without a browser over snapshots of a few lines."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,6 +46,16 @@ def test_the_slider_opens_another_snapshot(open_app, grown):
     assert KO["growing_reading_same"].format(step=0, text=SENTENCE) in told(app)
     (mark,) = figure(app, "growing_curves")["layout"]["shapes"]
     assert mark["x0"] == 1
+
+
+def test_a_snapshot_that_cannot_end_its_text_is_not_said_to_leave_it(open_app, grown, monkeypatch):
+    trace = grown[0].trace
+    unended = replace(trace, alternatives=(*trace.alternatives[:-1], ("갈", "</s>")))
+    found = (replace(grown[0], trace=unended), *grown[1:])
+    monkeypatch.setattr(loaders, "grown", lambda text, corrector: found)
+    app = open_app("growing", sentence=SENTENCE, snapshot="0")
+    assert KO["growing_unfinished"].format(step=0) in told(app)
+    assert KO["without_no_end"] in html(app)
 
 
 def test_another_role_is_followed_and_every_head_has_one_in_the_end(open_app, grown):

@@ -163,4 +163,4 @@ def test_a_visitors_file_is_shown_instead_once_it_is_dropped(open_heads):
 def test_what_is_no_table_is_named(open_heads):
     app = open_heads()
     app.file_uploader[0].set_value(("class.xlsx", b"PK\x03\x04", "text/csv")).run()
-    assert KO["table_wrong"] in messages(app)
+    assert KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"] in messages(app)

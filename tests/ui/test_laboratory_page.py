@@ -13,7 +13,7 @@ from model.analysis.head_effects import head_effects
 from model.analysis.questions import question_of_change
 from model.changes import find_changes
 from model.corpus_agreement import read_agreement
-from model.folder import ASSETS
+from model.folder import ASSETS, ModelFolderError
 from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
 from model.survey_files import result
@@ -246,6 +246,20 @@ def test_another_model_stands_beside_this_one(open_laboratory):
     app = open_laboratory("twins", twin="model", kind="encoder_attention", layer="2", head="2")
     assert "twins_second_map" in figures(app)
     assert "twins_heads" not in figures(app)  # the recurrent network has one map
+
+
+def test_another_model_that_is_damaged_is_named_and_another_one_can_be_chosen(
+    open_laboratory, correctors, monkeypatch
+):
+    def load(path):
+        if path.name == "seq2seq":
+            raise ModelFolderError("weights.npz is damaged")
+        return correctors[path.name]
+
+    monkeypatch.setattr(loaders, "load_corrector", load)
+    app = open_laboratory("twins", twin="model")
+    assert KO["twins_damaged"] in told(app)
+    assert app.selectbox(key="control_twin_model").options
 
 
 def test_a_model_stands_beside_what_fine_tuning_made_of_it(open_laboratory, correctors, entries):

@@ -212,7 +212,8 @@ def test_the_line_about_a_change_names_its_kind_and_its_confidence(open_app):
 
 def test_the_hint_says_what_can_be_done(open_app):
     for sentence, hint in (
-        ("고갱이 왓다", "correction_hint"),
+        ("고갱이", "correction_hint"),
+        ("고갱이 왓다", "correction_hint_both"),
         ("왓다", "correction_hint_offered"),
         ("비가 온다", None),  # a message says that nothing was found
     ):

@@ -1,17 +1,21 @@
 """A file of many texts: corrected in the background, counted, and led on from, without a trace on the disk."""
 
+import csv
+import io
 import time
 
 import pytest
+import streamlit as st
 
 from engine.errors import EngineBusyError
-from model.tables import TableError
+from model.tables import PROBLEMS, TableError
+from model.tables.reading import FILE_PROBLEMS, HEADERS
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
 from ui import jobs
 from ui.jobs import Jobs, TooManyRowsError
 from ui.tables import MOST_ROWS, TableJob, tables
-from ui.texts import table
+from ui.texts import LANGUAGES, table
 
 KO = table("ko")
 CSV = "text\n고갱이 왔다\n비가 온다\n=1+고갱\n".encode()
@@ -88,9 +92,9 @@ def test_what_is_no_table_and_what_is_too_much_is_named():
 
 @pytest.fixture
 def open_file(open_app, correctors):
-    def open_at(content: bytes, name: str = "class.csv"):
+    def open_at(content: bytes, name: str = "class.csv", **settings):
         correctors["transformer"] = Network()
-        app = open_app("table")
+        app = open_app("table", **settings)
         app.file_uploader[0].set_value((name, content, "text/csv")).run()
         for _ in range(100):  # the job goes on in a thread of its own
             if app.get("arrow_data_frame") or app.error:
@@ -109,10 +113,35 @@ def test_the_page_shows_counts_rows_and_downloads(open_file):
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
 
 
+def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, monkeypatch):
+    makers = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: makers.update({label: make}))
+    english = table("en")
+    open_file("text\n고갱이 왔다\n".encode() + b"\xff\n", lang="en")
+    made = makers[english["table_download_csv"]]()  # as Streamlit makes it, outside of the session
+    head, first, second = csv.reader(io.StringIO(made.decode("utf-8-sig")))
+    columns = ("row", "text", "corrected", "changes", "kinds", "problem")
+    assert head == [english[f"table_{column}"] for column in columns]
+    assert first == ["2", "고갱이 왔다", "고객이 왔다", "1", english["edits_kind_sound"], ""]
+    assert second[-1] == english["table_problem_encoding"]
+
+
 def test_the_page_names_what_is_no_table(open_file):
     app = open_file(b"PK\x03\x04", "class.xlsx")
-    assert app.error[0].value == KO["table_wrong"]
+    assert app.error[0].value == KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"]
 
 
 def test_without_a_file_it_says_which_column_is_read(open_app):
     assert "text" in html(open_app("table"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_thing_that_can_be_wrong_with_a_file_or_a_row_has_a_text(language):
+    texts = table(language)
+    assert all(f"table_wrong_{problem}" in texts for problem in FILE_PROBLEMS)
+    assert all(f"table_problem_{problem}" in texts for problem in PROBLEMS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_file_that_was_downloaded_can_be_dropped_again(language):
+    assert table(language)["table_text"].casefold() in HEADERS

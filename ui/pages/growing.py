@@ -86,8 +86,9 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
 
 def show_told(grown) -> None:
     """What was written at one snapshot."""
-    changed = "growing_reading" if grown.text != grown.source else "growing_reading_same"
-    markup.told(say(changed, step=f"{grown.step:,}", text=grown.text))
+    same = "growing_unfinished" if grown.is_unfinished else "growing_reading_same"
+    told = "growing_reading" if grown.text != grown.source else same
+    markup.told(say(told, step=f"{grown.step:,}", text=grown.text))
 
 
 def show_map(grown, selection: Selection) -> None:
@@ -155,7 +156,7 @@ def show_texts(found: tuple) -> None:
     import pandas as pd
 
     rows = pd.DataFrame(
-        {say("growing_text"): [each.text for each in found]},
+        {say("growing_text"): [say("without_no_end") if each.is_unfinished else each.text for each in found]},
         index=pd.Index([f"{each.step:,}" for each in found], name=say("history_step")),
     )
     markup.table(rows, say("growing_text"))

@@ -179,6 +179,7 @@ def show_losses(history: pd.DataFrame) -> None:
         theme=controls.theme(),
     )
     figures.draw(figure, "history", "model-training-loss")
+    markup.paragraph(say("history_reading"), "note")
 
 
 def show_snapshots(snapshots: pd.DataFrame) -> None:
@@ -201,7 +202,6 @@ def show_training(card: model_card.ModelCard) -> None:
             theme=controls.theme(),
         )
         figures.draw(figure, "training", "model-training-rate")
-        markup.paragraph(say("history_reading"), "note")
         if card.learned:
             pairs, seconds = card.learned
             caption = say("history_caption", pairs=f"{pairs:,}", hours=f"{seconds / 3600:,.1f}")

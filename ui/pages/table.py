@@ -1,17 +1,22 @@
 """A file from the class: every row corrected, its kinds of mistakes counted, each row one click from its attention."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
-from model.tables.writing import as_bytes
+from model.tables import AND
+from model.tables.writing import COLUMNS, Wording, as_bytes
 from ui import header, markup, models, notices
 from ui.components.heard import chosen_row
 from ui.jobs import Jobs
 from ui.live_text import replace
 from ui.look import keep_typed
+from ui.reading import Say
 from ui.tables import MOST_ROWS, TableJob, tables
-from ui.texts import say
+from ui.texts import language, say
 from ui.uploads import upload
+from ui.views.take_away import say_in
 
 SECONDS_BETWEEN_LOOKS = 1.0
 MEGABYTES = 20
@@ -103,9 +108,7 @@ def show_rows(job: TableJob) -> None:
             say("table_row"): [each.row.number for each in done],
             say("table_text"): [each.row.text for each in done],
             say("table_corrected"): [each.corrected for each in done],
-            say("table_changes"): [
-                ", ".join(say(f"edits_kind_{kind}") for kind in each.kinds) for each in done
-            ],
+            say("table_changes"): [all_kinds(say, each.kinds) for each in done],
         }
     )
 
@@ -122,12 +125,27 @@ def show_rows(job: TableJob) -> None:
     markup.paragraph(say("table_click"), "note")
 
 
+def all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
+    """The kinds of all changes of a row in words."""
+    return ", ".join(" + ".join(say(f"edits_kind_{kind}") for kind in each.split(AND)) for each in kinds)
+
+
+def wording(language: str) -> Wording:
+    """A downloaded file in this language. It is made outside of the session, which alone knows the page's."""
+    say = partial(say_in, language)
+    return Wording(
+        tuple(say(f"table_{column}") for column in COLUMNS),
+        partial(all_kinds, say),
+        lambda problem: say(f"table_problem_{problem}"),
+    )
+
+
 def show_downloads(job: TableJob) -> None:
     with st.container(horizontal=True, gap="small"):
         for suffix in (".csv", ".xlsx"):
             st.download_button(
                 say(f"table_download_{suffix[1:]}"),
-                lambda suffix=suffix: as_bytes(job.done, suffix),
+                partial(as_bytes, job.done, suffix, wording(language())),
                 file_name=f"corrected{suffix}",
                 key=f"table_download_{suffix[1:]}",
                 on_click="ignore",

@@ -1,4 +1,4 @@
-"""From what a produced character comes: the same question put to eight methods, beside leaving characters out."""
+"""From what a produced character comes: the same question put to eight methods, of which one leaves characters out."""
 
 import plotly.graph_objects as go
 import streamlit as st

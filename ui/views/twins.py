@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from model import ModelFolderError
 from model.analysis.twins import aligned_difference
 from model.selection import Selection
 from model.trace import AttentionTrace
@@ -49,7 +50,10 @@ def twin_of(lens: Lens, values: Values) -> Twin | str:
             entry = _other_model()
             if entry is None:
                 return "twins_no_model"
-            return _corrected(lens.sentence.source, loaders.load_corrector(entry.path))
+            try:
+                return _corrected(lens.sentence.source, loaders.load_corrector(entry.path))
+            except ModelFolderError:  # only now its weights are read
+                return "twins_damaged"
 
 
 def _corrected(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> Twin | str:

@@ -27,7 +27,7 @@ from model.folder import ASSETS
 from model.head_survey import HeadSurvey, read_head_survey
 from model.interventions import Head
 from ui.head_numbers import SIGNS, pruning_curve
-from ui.map_texts import map_texts
+from viz.lens.map_texts import map_texts
 from viz.lens.texts import LANGUAGES, table
 
 SENTENCE = "꼬치 활짝 피어서 아이드리 우서요."

@@ -1,11 +1,14 @@
-"""What is written in and around a figure can be read: nothing is cut off, and nothing lies over another."""
+"""Figures as a browser shows them: what is written in and around them can be read, in both themes, and taken along."""
 
 from itertools import pairwise
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.visit import figure
+from tests.browser.visit import figure, wait_until
+from ui.texts import table
+from viz.theme import palette
 
 LABORATORY = "laboratory?experiment="
 SENTENCE = "친구와 가치 밥을 머거요."
@@ -72,3 +75,32 @@ def test_the_kinds_stand_above_the_numbers_of_the_heads_in_a_lecture(open_page):
     kinds = boxes(page, f"{figure('without_mosaic')} .annotation-text")
     numbers = boxes(page, f"{figure('without_mosaic')} .xtick text")
     assert max(kind["bottom"] for kind in kinds) <= min(number["top"] for number in numbers) + 3
+
+
+def test_a_page_that_turns_dark_takes_its_figures_along(open_page):
+    page = open_page()
+    ink = "([figure]) => [getComputedStyle(document.documentElement).colorScheme, figure.layout.font.color]"
+    figures = page.locator(figure("heatmap"))
+    light = figures.evaluate_all(ink)
+    page.emulate_media(color_scheme="dark")
+    wait_until(page, lambda: figures.evaluate_all(ink), ["dark", palette("dark").text])
+    page.emulate_media(color_scheme="light")
+    wait_until(page, lambda: figures.evaluate_all(ink), light)
+
+
+def test_a_saved_picture_is_named_after_sentence_kind_layer_and_head(open_page, corrector):
+    typed = "오늘은 날싸가 맑라서 공원에서 잠깐 쉬엇다"
+    chosen = {"sentence": typed, "kind": "decoder_attention", "layer": "2", "head": "4"}
+    page = open_page(f"?{urlencode(chosen)}", width=1366, height=768)
+    words = "-".join(corrector.correct(typed).text[:20].split())
+    for ending, saves in (("png", b"\x89PNG"), ("svg", b"<svg")):
+        page.locator(figure("heatmap")).hover()
+        with page.expect_download() as saved:
+            page.locator(".st-key-heatmap .plot").get_by_role(
+                "button", name=table("ko")[f"toolbar_{ending}"]
+            ).click()
+        assert saved.value.suggested_filename == f"{words}-decoder-layer2-head4-attention.{ending}"
+        content = saved.value.path().read_bytes()
+        assert content.startswith(saves)
+    drawn = content.decode()
+    assert all(part in drawn for part in (words.replace("-", " "), "디코더", "2층 헤드 4"))

@@ -1,6 +1,5 @@
 """The main page as it is composed: one screen, on which nothing moves but the picture's contents."""
 
-import re
 from urllib.parse import urlencode
 
 import pytest
@@ -18,13 +17,11 @@ from tests.browser.visit import (
     text_area,
     tile,
     toggle,
-    wait_until,
 )
 from ui import examples
 from ui.settings import Flag
 from ui.texts import table
 from ui.views.heatmap import SETTINGS
-from viz.theme import palette
 
 FIRST_EXAMPLE = examples.load()[0].text
 TYPED = {  # tokens, the end mark included -> a sentence of so many
@@ -37,7 +34,6 @@ TEXT, CORRECTION = ".st-key-live_text textarea", ".st-key-correction .correction
 ABOUT, TOLD = f"{CORRECTION} .about", ".st-key-told .told"
 OVERVIEW, HEATMAP = ".st-key-overview .plot", ".st-key-heatmap .plot"
 MOST_CONTROLS = 15  # before the first picture
-TABS = 3  # from the top of the document to the text
 SIZES = pytest.mark.parametrize(
     ("width", "height", "colour", "language"),
     [(1366, 768, "light", "ko"), (1920, 1080, "dark", "en"), (390, 844, "light", "ko")],
@@ -304,115 +300,3 @@ def test_typing_one_more_character_keeps_the_size_of_the_cells(open_typed, width
     after = look(page)
     assert after["cell"] == before["cell"]
     assert place_of_pictures(after, width) == place_of_pictures(before, width)
-
-
-def test_the_text_is_reached_with_three_tabs_by_the_link_that_skips_the_menu(open_page):
-    """Without that link it takes five: the link itself, the menu of Streamlit and its scrolling region come first."""
-    page = open_page()
-    page.keyboard.press("Tab")
-    expect(page.locator("a:focus")).to_have_attribute("href", re.compile("^#"))
-    page.keyboard.press("Enter")
-    for _ in range(TABS - 1):
-        page.keyboard.press("Tab")
-        if page.locator(f"{TEXT}:focus").count():
-            return
-    pytest.fail(f"not reached with {TABS} tabs")
-
-
-def test_arrow_keys_reach_cells_and_tiles_and_say_what_they_hold(open_page, corrector):
-    page = open_page("?layer=1&head=1")
-    trace = corrector.correct(FIRST_EXAMPLE).trace
-    map_, tiles = page.locator(figure("heatmap")), page.locator(figure("overview"))
-    map_.focus()
-    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowLeft", "ArrowRight"):
-        page.keyboard.press(key)
-    told = page.locator(f"{HEATMAP} [aria-live]")
-    query, key = trace.target_tokens[2], trace.source_tokens[1]
-    expect(told).to_contain_text(f" {query}, ")
-    expect(told).to_contain_text(f" {key}: ")
-    expect(told).to_contain_text(f"{trace.cross_attention[0, 0, 2, 1]:.3f}")
-    page.keyboard.press("Enter")
-    expect_settings(page, cell="2,1")
-    expect(map_).to_be_focused()
-    expect(told).to_contain_text(f" {query}, ")
-    page.keyboard.press("Enter")
-    expect_settings(page, cell=None)
-    page.keyboard.press("Escape")
-    expect(told).to_be_empty()
-    tiles.focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "End"):
-        page.keyboard.press(key)
-    told = page.locator(f"{OVERVIEW} [aria-live]")
-    expect(told).to_have_text("층 2 헤드 4")
-    page.keyboard.press("Enter")
-    expect_settings(page, layer="2", head="4")
-
-
-def test_tab_goes_from_the_text_through_the_correction_to_both_pictures(open_page):
-    page = open_page()
-    text_area(page).focus()
-    reached = []
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        reached.append(
-            page.evaluate("() => document.activeElement.closest('[class*=st-key-]')?.className ?? ''")
-        )
-        if "st-key-heatmap" in reached[-1]:
-            break
-    places = [
-        next((n for n, name in enumerate(reached) if f"st-key-{part} " in name), -1)
-        for part in ("overview", "heatmap")
-    ]
-    assert 0 < places[0] < places[1]
-
-
-def test_a_page_that_turns_dark_takes_its_figures_along(open_page):
-    page = open_page()
-    ink = "([figure]) => [getComputedStyle(document.documentElement).colorScheme, figure.layout.font.color]"
-    figures = page.locator(figure("heatmap"))
-    light = figures.evaluate_all(ink)
-    page.emulate_media(color_scheme="dark")
-    wait_until(page, lambda: figures.evaluate_all(ink), ["dark", palette("dark").text])
-    page.emulate_media(color_scheme="light")
-    wait_until(page, lambda: figures.evaluate_all(ink), light)
-
-
-def test_a_saved_picture_is_named_after_sentence_kind_layer_and_head(open_typed, corrector):
-    page = open_typed(24, 1366, 768, kind="decoder_attention", layer="2", head="4")
-    words = "-".join(corrector.correct(TYPED[24]).text[:20].split())
-    for ending, saves in (("png", b"\x89PNG"), ("svg", b"<svg")):
-        page.locator(figure("heatmap")).hover()
-        with page.expect_download() as saved:
-            page.locator(HEATMAP).get_by_role("button", name=table("ko")[f"toolbar_{ending}"]).click()
-        assert saved.value.suggested_filename == f"{words}-decoder-layer2-head4-attention.{ending}"
-        content = saved.value.path().read_bytes()
-        assert content.startswith(saves)
-    drawn = content.decode()
-    assert all(part in drawn for part in (words.replace("-", " "), "디코더", "2층 헤드 4"))
-
-
-HOSTILE = {
-    "numbers that are none": "²",
-    "numbers out of range": "99999999999999999999",
-    "negative numbers": "-1",
-    "lists": ",".join(["1"] * 200),  # of all settings together, as long as a server still reads
-    "pairs": "9999,9999",
-    "markup": "<script>document.title='hacked'</script>**x**{0}{name}",
-    "infinities": "nan",
-    "a character outside of the first plane and half of one": "🙂\ufeff\u0000",
-}
-
-
-def test_hostile_links_open_without_an_exception(open_page):
-    from ui.address import DEFAULTS
-
-    page = open_page()
-    for what, value in HOSTILE.items():
-        given = {name: value for name in DEFAULTS if name != "lang"}
-        for view in ("heatmap", "steps"):
-            query = urlencode(given | {"view": view, "model": "transformer", "sentence": FIRST_EXAMPLE})
-            page.goto(f"{page.url.partition('?')[0]}?{query}")
-            page.wait_for_selector(".corrected")
-            settle(page)
-            assert page.get_by_test_id("stException").count() == 0, (what, view)
-    assert page.title() != "hacked"

@@ -1,98 +1,23 @@
-"""The step-by-step player in a plain page without Streamlit: it needs its script, its style and the data."""
+"""What the step-by-step player shows."""
 
-import json
 import re
-from functools import partial
 
 import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from model.changes import find_changes
 from model.selection import Selection
+from tests.browser.steps_player import SOURCE, STEPS, TARGET, button, data_of, player, reports, written
 from tests.browser.visit import serious_violations
-from tests.ui.fake_corrector import one_map_trace, propose, random_trace
+from tests.ui.fake_corrector import one_map_trace, random_trace
 from ui.texts import table
-from viz.lens import steps
-from viz.lens.steps import steps_data
-
-SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
-STEPS = len(TARGET) + 1
-# Nothing in it may look like the end of a script, so "<" is written as JSON can write it.
-PAGE = """<!doctype html><html lang="ko"><meta charset="utf-8"><title>steps</title>
-<style>body {{ background: {ground} }} {style}</style><main></main>
-<script type="module">
-  const file = new Blob([{script}], {{ type: "text/javascript" }});
-  const {{ default: draw }} = await import(URL.createObjectURL(file));
-  window.reports = [];
-  window.show = (data) => draw({{
-    data,
-    parentElement: document.querySelector("main"),
-    setStateValue: (name, value) => window.reports.push([name, value]),
-    setTriggerValue: (name, value) => window.reports.push([name, value]),
-  }});
-  window.stop = window.show({data});
-</script></html>"""
-
-
-def data_of(source=SOURCE, target=TARGET, trace=None, language="ko", changes=None, **options) -> dict:
-    trace = trace or random_trace(source, target)
-    changes = propose(source) if changes is None else changes
-    selection = options.pop("selection", Selection("cross_attention"))
-    options = {"weights": partial(selection.weights, trace), "place": "2층", "step": 1} | options
-    return steps_data(lambda key, /, **v: table(language)[key].format(**v), trace, changes, **options)
-
-
-def in_script(value: object) -> str:
-    return json.dumps(value).replace("<", "\\u003c")
 
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """Opens the player in a page of its own, with a clock that the test moves."""
-    contexts = []
-
-    def open_with(data: dict, *, width: int = 1280, frozen: bool = True, **options) -> Page:
-        context = browser.new_context(viewport={"width": width, "height": 900}, **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.failures = []
-        page.on("pageerror", lambda error: page.failures.append(str(error)))
-        if frozen:
-            page.clock.install(time=0)
-        ground = data["colours"]["sequential"][0]
-        file = tmp_path / "steps.html"
-        file.write_text(
-            PAGE.format(
-                ground=ground, style=steps.STEPS.css, script=in_script(steps.STEPS.js), data=in_script(data)
-            ),
-            "utf-8",
-        )
-        page.goto(file.as_uri())
-        page.wait_for_selector(".steps .cell")
-        if frozen:
-            page.clock.pause_at(60_000)
-        return page
-
-    yield open_with
-    for context in contexts:
-        context.close()
-
-
-def reports(page: Page) -> list:
-    return page.evaluate("window.reports")
-
-
-def written(page: Page) -> str:
-    return "".join(page.locator(".written .token").all_text_contents())
-
-
-def position(page: Page, step: int, count: int = STEPS):
-    expect(page.locator(".position")).to_have_text(f"{step} / {count}단계")
-
-
-def button(page: Page, name: str):
-    return page.get_by_role("button", name=name, exact=True)
+    with player(browser, tmp_path) as open_with:
+        yield open_with
 
 
 def test_a_step_shows_what_is_written_and_the_numbers_of_the_trace(show):
@@ -181,106 +106,6 @@ def test_a_text_that_does_not_follow_the_most_probable_token_says_so(show):
     )
 
 
-def test_moving_by_hand_reports_once_and_says_the_step_after_a_rest(show):
-    page = show(data_of())
-    page.locator("input").focus()
-    for _ in range(3):
-        page.keyboard.press("ArrowRight")
-    position(page, 4)
-    page.clock.run_for(400)
-    assert reports(page) == []
-    expect(page.locator(".live")).to_be_empty()
-    page.clock.run_for(200)
-    assert reports(page) == [["step", 4]]
-    expect(page.locator(".live")).to_contain_text("4단계: 빈칸(␣) 자리")
-    button(page, "이전").click()
-    button(page, "다음").click()
-    page.clock.run_for(600)
-    assert reports(page) == [["step", 4]]
-
-
-def test_playing_steps_to_the_end_and_reports_only_there(show):
-    page = show(data_of())
-    button(page, "재생").click()
-    expect(button(page, "멈춤")).to_be_visible()
-    assert page.locator("[aria-live], output, [role=status]").count() == 1  # and that one is silent:
-    page.clock.run_for(700 * (STEPS - 3))
-    position(page, STEPS - 1)
-    assert reports(page) == []
-    expect(page.locator(".live")).to_be_empty()
-    page.clock.run_for(1300)
-    position(page, STEPS)
-    expect(button(page, "재생")).to_be_visible()
-    assert reports(page) == [["step", STEPS]]
-    button(page, "재생").click()
-    position(page, 1)
-    button(page, "멈춤").click()
-    page.clock.run_for(5000)
-    position(page, 1)
-    assert reports(page)[-1] == ["step", 1]
-
-
-def test_changes_are_ticks_and_can_be_jumped_to(show):
-    page = show(data_of())
-    assert page.locator(".tick").count() == 2
-    button(page, "다음 고친 곳").click()
-    position(page, 2)
-    page.keyboard.press("n")
-    position(page, 5)
-    expect(button(page, "다음 고친 곳")).to_be_disabled()
-    # A Korean keyboard writes another character with the same key.
-    page.locator("input").dispatch_event("keydown", {"key": "ㅔ", "code": "KeyP"})
-    position(page, 2)
-    tick = page.locator(".tick").first.bounding_box()
-    thumb = page.locator("input").evaluate(
-        """range => {
-          const thumb = 1.15 * parseFloat(getComputedStyle(document.documentElement).fontSize);
-          const { left, width } = range.getBoundingClientRect();
-          return left + thumb / 2 + (width - thumb) * (range.value - range.min) / (range.max - range.min);
-        }"""
-    )
-    assert tick["x"] + tick["width"] / 2 == pytest.approx(thumb, abs=1)
-
-
-def test_the_space_bar_plays_from_the_range(show):
-    page = show(data_of())
-    page.locator("input").press("Space")
-    expect(button(page, "멈춤")).to_be_visible()
-    page.locator("input").press("Space")
-    expect(button(page, "재생")).to_be_visible()
-
-
-def test_the_browser_leads_until_another_sentence_comes(show):
-    page = show(data_of())
-    button(page, "다음").click()
-    page.evaluate(
-        "data => window.show(data)", data_of(step=6, selection=Selection("cross_attention", 1), theme="dark")
-    )
-    position(page, 2)
-    page.evaluate("data => window.show(data)", data_of("가나", "가나", step=3))
-    position(page, 3, 3)
-    page.clock.run_for(600)
-    assert reports(page) == []
-
-
-def test_new_words_and_numbers_do_not_interrupt_playing(show):
-    page = show(data_of())
-    button(page, "재생").click()
-    page.evaluate("data => window.show(data)", data_of(language="en"))
-    expect(button(page, "Pause")).to_be_visible()
-    page.clock.run_for(700)
-    expect(page.locator(".position")).to_have_text(f"Step 3 of {STEPS}")
-
-
-def test_nothing_ticks_on_after_the_page_has_let_go(show):
-    page = show(data_of())
-    button(page, "재생").click()
-    page.evaluate("window.stop()")
-    page.clock.run_for(5000)
-    position(page, 2)
-    assert reports(page) == []
-
-
 def test_typed_text_stays_text(show):
     typed = "<img src=x>{step}"
     page = show(data_of(typed, typed, step=len(typed) + 1))
@@ -294,14 +119,6 @@ def test_a_recurrent_network_shows_the_source_alone(show):
     page = show(data_of(trace=one_map_trace(SOURCE, TARGET), selection=Selection("cross_attention", 0, 0)))
     expect(page.locator(".of-source")).to_be_visible()
     expect(page.locator(".of-self")).to_be_hidden()
-
-
-def test_a_single_step_has_nowhere_to_go(show):
-    page = show(data_of("", ""))
-    position(page, 1, 1)
-    expect(page.locator("input")).to_be_disabled()
-    expect(button(page, "다음")).to_be_disabled()
-    assert page.failures == []
 
 
 @pytest.mark.parametrize("length", [120, 512])

@@ -8,9 +8,9 @@ from model.analysis.growth import Growth, growth
 from model.analysis.roles import OWN
 from model.selection import Selection
 from ui import address, controls, figures, header, loaders, markup, model_card, notices, stage
-from ui.map_texts import map_texts
 from ui.sentence import MAX_CHARACTERS
 from ui.texts import say
+from viz.lens.map_texts import map_texts
 
 MODEL = "growing-up"
 SECONDS_A_PICTURE = 0.9

@@ -130,9 +130,9 @@ def all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
     return ", ".join(" + ".join(say(f"edits_kind_{kind}") for kind in each.split(AND)) for each in kinds)
 
 
-def wording(language: str) -> Wording:
-    """A downloaded file in this language. It is made outside of the session, which alone knows the page's."""
-    say = partial(say_in, language)
+def wording(of_page: str) -> Wording:
+    """A downloaded file in the language ``of_page``: it is made outside of the session, which alone knows that."""
+    say = partial(say_in, of_page)
     return Wording(
         tuple(say(f"table_{column}") for column in COLUMNS),
         partial(all_kinds, say),

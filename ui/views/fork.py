@@ -8,7 +8,6 @@ import viz
 from model.trace import AttentionTrace
 from ui import address, controls, figures, loaders, markup
 from ui.lens import Lens
-from ui.map_texts import map_texts
 from ui.numbers_text import probability
 from ui.spinner import spinner
 from ui.texts import say
@@ -16,6 +15,7 @@ from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from viz.labels import visible_token
+from viz.lens.map_texts import map_texts
 
 OUTSIDE = "<outside>"  # stands for a character that the network cannot name
 

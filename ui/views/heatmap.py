@@ -9,13 +9,13 @@ import streamlit as st
 import viz
 from ui import address, figures, reading
 from ui.lens import Lens
-from ui.map_texts import map_texts
 from ui.settings import Choice, Flag
 from ui.texts import say
 from ui.views.map_cells import MapCells, cells_of
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
 from viz.labels import visible_token
+from viz.lens.map_texts import map_texts
 from viz.specification import Specification
 
 SETTINGS = (

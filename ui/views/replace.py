@@ -15,7 +15,6 @@ from model.changes import Change
 from model.interventions import Head
 from ui import address, controls, figures, loaders, markup
 from ui.lens import Lens
-from ui.map_texts import map_texts
 from ui.numbers_text import probability
 from ui.settings import Choice
 from ui.spinner import spinner
@@ -26,6 +25,7 @@ from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.views.without import change_of, named
 from viz.labels import visible_token
+from viz.lens.map_texts import map_texts
 
 if TYPE_CHECKING:
     import pandas as pd

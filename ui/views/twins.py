@@ -13,12 +13,12 @@ from model.selection import Selection
 from model.trace import AttentionTrace
 from ui import address, controls, figures, loaders, loading, markup, models
 from ui.lens import Lens
-from ui.map_texts import map_texts
 from ui.settings import Choice, Flag
 from ui.texts import say
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from viz.labels import visible_token
+from viz.lens.map_texts import map_texts
 
 SETTINGS = (Choice("twin", ("typed", "pair", "model")), Flag("twin_difference"))
 LONGEST = 200  # characters of the second sentence

@@ -47,7 +47,7 @@ class Contribution:
 
 
 @dataclass(frozen=True)
-class Agreement:
+class MethodAgreement:
     """How far a method agrees with the reference about the source characters, marks left out.
 
     Compared are sizes, without their signs.
@@ -89,7 +89,7 @@ def contributions(
         yield contribution(corrector, source, target, question, method)
 
 
-def agreement(one: Contribution, reference: Contribution) -> Agreement:
+def agreement(one: Contribution, reference: Contribution) -> MethodAgreement:
     """Compare what two methods say about the same row's source characters.
 
     Raises ValueError for rows of different sentences.
@@ -100,8 +100,8 @@ def agreement(one: Contribution, reference: Contribution) -> Agreement:
         )
     sizes = [np.abs(each.source[:-1]) for each in (one, reference)]
     if not sizes[0].size:
-        return Agreement(float("nan"), False, 0.0)
-    return Agreement(
+        return MethodAgreement(float("nan"), False, 0.0)
+    return MethodAgreement(
         correlation=rank_correlation(*sizes),
         top_1=bool(shared_top(*sizes, 1)),
         top_3=shared_top(*sizes, 3),

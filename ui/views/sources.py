@@ -8,8 +8,8 @@ from model import ModelFolderError
 from model.analysis.contributions import (
     INTERVENING,
     REFERENCE,
-    Agreement,
     Contribution,
+    MethodAgreement,
     agreement,
 )
 from model.changes import Change
@@ -42,7 +42,9 @@ def asked_about(lens: Lens) -> Change | int | None:
     return change or 0
 
 
-def said(lens: Lens, about: Change | int) -> tuple[int, dict[str, Contribution | None], dict[str, Agreement]]:
+def said(
+    lens: Lens, about: Change | int
+) -> tuple[int, dict[str, Contribution | None], dict[str, MethodAgreement]]:
     """(row, what each method says, how far those that have answered agree with the reference); the reference first,
     None for what is not known yet."""
     row, methods, found, _ = loaders.contributions(lens.sentence, about, lens.corrector)
@@ -107,7 +109,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     return {"sources": (figure, say("sources_label"))}
 
 
-def _panel(method: str, found: Contribution | None, agreed: Agreement | None) -> viz.MethodPanel:
+def _panel(method: str, found: Contribution | None, agreed: MethodAgreement | None) -> viz.MethodPanel:
     name = say(f"method_{method}")
     if found is None:
         return viz.MethodPanel(name, None, method in INTERVENING, say("sources_asking"))
@@ -115,7 +117,7 @@ def _panel(method: str, found: Contribution | None, agreed: Agreement | None) ->
     return viz.MethodPanel(name, [*found.source, *found.before], found.intervened, note)
 
 
-def _agreement(agreed: Agreement, characters: int) -> str:
+def _agreement(agreed: MethodAgreement, characters: int) -> str:
     of = min(3, characters)
     return say(
         "sources_agreement",

@@ -36,6 +36,7 @@ class ExampleSettings:
     aim_share: float = 0.0  # are mistyped in their rarer words more often than in their common ones
     laugh_share: float = 0.0  # get ㅋㅋ, ㅠㅠ or the like, which stays as it is
     hearsay_share: float = 0.0  # are told as hearsay, where they can be
+    left_out_share: float = 0.0  # lack some of the spaces that people leave out most, whatever else is wrong
 
 
 class ExampleMaker:
@@ -68,9 +69,11 @@ class ExampleMaker:
             yield self._make(self.drill.phrase(rng), rng, family)
 
     def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
-        aims = self.aim and rng.random() < self.settings.aim_share
+        settings = self.settings
+        aims = self.aim and rng.random() < settings.aim_share
         weights = self.aim.weights(text) if aims else None
-        pair = make_pair(text, rng, family, self.settings.strength, self.settings.mix, weights)
+        leaves_out = bool(settings.left_out_share) and rng.random() < settings.left_out_share
+        pair = make_pair(text, rng, family, settings.strength, settings.mix, weights, leaves_out)
         return pair.wrong, pair.right
 
     def _varied(self, text: str, rng: random.Random) -> str:

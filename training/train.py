@@ -202,6 +202,12 @@ def _check_mix(_context, _option, text: str) -> str:
     help="Share of sentences that are told as hearsay (했대), where they can be.",
 )
 @click.option(
+    "--left-out-share",
+    default=0.0,
+    show_default=True,
+    help="Share of sentences that lack some of the spaces people leave out most, whatever else is wrong.",
+)
+@click.option(
     "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
 )
 @click.option(

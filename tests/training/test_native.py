@@ -84,6 +84,10 @@ RULE_EXAMPLES = [
     ("intent_ryeogo", "먹으려면", "먹을려면"),
     ("maybe_neunji", "될는지 모른다.", "될런지 모른다."),
     ("but_neunde", "비가 오는데 간다.", "비가 오는대 간다."),
+    ("an_to_anh", "말이 안 나온다.", "말이 않나온다."),
+    ("hearsay_dae", "민수는 못 온대요.", "민수는 못 온데요."),
+    ("wonder_ne", "시간이 있네요.", "시간이 있내요."),
+    ("wonder_ne", "참 좋네!", "참 좋내!"),
     ("ui_to_e", "나의 집", "나에 집"),
     ("e_to_ui", "집에 있다.", "집의 있다."),
     ("yul_ryul", "할인율과 성공률", "할인률과 성공율"),
@@ -115,6 +119,8 @@ UNTOUCHED = [
     ("past_ss", "병이 났다. 반지를 뺐다."),  # 낫다 and 뺏다 are words
     ("intent_ryeogo", "고려는 배려면 된다."),
     ("but_neunde", "그는 데이터를 본다."),
+    ("hearsay_dae", "열대와 한대에서"),
+    ("wonder_ne", "네 명이 동네에 있네만 그네"),
     ("ui_to_e", "학교의 문"),  # 학교에 문이 있다 is right, too
     ("means_rosseo", "학생으로써"),
     ("irregular_wo", "누워서 배워라."),

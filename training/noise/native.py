@@ -126,10 +126,7 @@ def anh_to_an(old: str) -> list[str]:
     return ["안"]
 
 
-@_rule(
-    r"(?<![가-힣])(?<![그이저집방차속] )안 "
-    r"(?=[하해했한할합돼되된될됩됐가간갈갑갔먹보봐봤본볼온올와왔써썼쓰쓸좋맞났잤사샀줘줬주줄준])"
-)
+@_rule(r"(?<![가-힣])(?<!(?<![가-힣])[그이저집방차속] )안 (?=[가-힣])")
 def an_to_anh(old: str) -> list[Cells]:
     """안 해요 → 않 해요, 않해요: before a verb stands the adverb '안' (표준국어대사전 '안', '않다')."""
     return ["않 ", ("않", "")]
@@ -251,6 +248,21 @@ def maybe_neunji(old: str) -> list[str]:
 def but_neunde(old: str) -> list[str]:
     """하는데 → 하는대: '-대' is hearsay and does not follow this '-는' (표준국어대사전 '-는데', '-대')."""
     return ["대"]
+
+
+@_rule(rf"(?<=[온간준본잔연춘])대{SENTENCE_END}")
+def hearsay_dae(old: str) -> list[str]:
+    """온대요 → 온데요: what was heard ends in '-ㄴ대', which is short for '-ㄴ다고 해' (표준국어대사전 '-ㄴ대').
+
+    Of 먹는대 and 예쁘대 are made 먹는데 and 예쁘데, which are right in another sense, so these are left.
+    """
+    return ["데"]
+
+
+@_rule(rf"(?<=[있없하되가오보같좋많았었겠했됐왔갔났졌렸셨이운은맛쁘프르기크])네{SENTENCE_END}")
+def wonder_ne(old: str) -> list[str]:
+    """있네요 → 있내요: the ending that shows surprise is '-네' (표준국어대사전 '-네')."""
+    return ["내"]
 
 
 @_rule(

@@ -23,8 +23,8 @@ from training.noise.word_parts import PARTICLES, particle_start, suffix_start
 FAMILY = "spacing"
 
 
-_ADNOMINAL = syllables_with_coda("ㄴ", "ㄹ")  # last syllables of 관형사형: -는, -(으)ㄴ, -던, -(으)ㄹ
-_ENDS_WORD = rf"(?=(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})?(?![가-힣]))"
+ADNOMINAL = syllables_with_coda("ㄴ", "ㄹ")  # last syllables of 관형사형: -는, -(으)ㄴ, -던, -(으)ㄹ
+ENDS_WORD = rf"(?=(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})?(?![가-힣]))"
 
 # 제47항: after -아/-어 an auxiliary may be joined, and so may 듯하다 and the like after 관형사형.
 _CONNECTIVE = re.compile(
@@ -45,7 +45,7 @@ def _either_way(before: str, after: str) -> bool:
         return True
     return bool(
         (_AUXILIARY.match(after) and _CONNECTIVE.search(before))
-        or (before[-1] in _ADNOMINAL and _JOINABLE_NOUN.match(after))
+        or (before[-1] in ADNOMINAL and _JOINABLE_NOUN.match(after))
         or (_COUNTED.match(after) and _NUMBER.search(before))
         or (before.endswith("좀") and after.startswith("더"))  # 제46항
         or (before.endswith("못") and after[0] in "하한할함합해했")  # 못하다 is a word of its own
@@ -69,7 +69,7 @@ def _insert(draft: Draft, rule: str, position: int) -> None:
         draft.put(rule, FAMILY, position - 1, [before + " "])
 
 
-def _join_at(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
+def join_at(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
     """Drop the space with which each match of ``pattern`` ends."""
     if rate > 0:
         for match in pattern.finditer(draft.text):
@@ -103,16 +103,16 @@ def space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:
 # looks like such a noun with a particle.
 _OTHER_WORDS = "거의|바로|수[의로에까]|지[의로도]|적[은의]|대로[의에]|건[의에]"
 _DEPENDENT_NOUN = re.compile(
-    rf" (?<=[{_ADNOMINAL}] )(?!{_OTHER_WORDS})(?!(?:듯|만)[하한할함합해했싶])"
+    rf" (?<=[{ADNOMINAL}] )(?!{_OTHER_WORDS})(?!(?:듯|만)[하한할함합해했싶])"
     r"(?=것|(?:뿐|만큼|무렵|따름)(?![가-힣]{3})|터(?:이[다니며]|인데|입니|라)|테(?:니|다)|셈[이치]|"
-    rf"(?:수|거|건|걸|게|줄|리|지|데|바|채|대로|듯|동안|적|나름|김에|만|놈){_ENDS_WORD})"
+    rf"(?:수|거|건|걸|게|줄|리|지|데|바|채|대로|듯|동안|적|나름|김에|만|놈){ENDS_WORD})"
     r"|(?<=[가-힣]) (?=때문)"
 )
 
 
 def dependent_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """의존 명사 joined to what is before it: 할 수 -> 할수, 아는 것 -> 아는것, 떠난 지 -> 떠난지 (제42항)."""
-    _join_at(_DEPENDENT_NOUN, draft, rng, rate, "dependent_noun_joined")
+    join_at(_DEPENDENT_NOUN, draft, rng, rate, "dependent_noun_joined")
 
 
 _HA = "(?:하[다는고여기지면게려였시며도니나]|한다|한[ .,!?]|할[ .,!?]|함[ .,]|합니|했|해[서야도요 .,!?]|해$)"
@@ -136,7 +136,7 @@ def auxiliary_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     관형사형; these are no mistakes and left alone. It does not after -고, -지, -게, -(아/어)야, -려고, -나,
     -ㄴ가. 되다 after -도 and -면 is no auxiliary to the letter: joining it violates 제2항.
     """
-    _join_at(_AFTER_ENDING, draft, rng, rate, "auxiliary_joined")
+    join_at(_AFTER_ENDING, draft, rng, rate, "auxiliary_joined")
 
 
 _NEGATION = re.compile(r"(?<![가-힣])[안못] (?=[가-힣])(?!(?<=못 )[하한할함합해했])")
@@ -144,19 +144,19 @@ _NEGATION = re.compile(r"(?<![가-힣])[안못] (?=[가-힣])(?!(?<=못 )[하한
 
 def negation_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """부사 안, 못 joined to the verb: 안 돼 -> 안돼, 못 가 -> 못가 (제2항); 못하다 is a word of its own."""
-    _join_at(_NEGATION, draft, rng, rate, "negation_joined")
+    join_at(_NEGATION, draft, rng, rate, "negation_joined")
 
 
-_NUMERAL = (
+NUMERAL = (
     "첫|한|두|세|네|석|넉|서너|두세|다섯|여섯|일곱|여덟|아홉|열|열한|열두|스무|서른|마흔|쉰"
     "|몇|몇몇|여러|수십|수백"
 )
-_UNIT = (
+UNIT = (
     "개|개월|명|마리|권|장|대|병|잔|번|살|시간|달|주|채|벌|켤레|그루|가지|사람|송이|자루|곳|군데|차례|줄|쪽|편|통|판|쌍"
     "|그릇|접시|걸음|마디|조각|종류|배|점|칸|팀|집|주일|분|해|단계|자리|방울|묶음|세트"
 )
 _UNIT_NOUN = re.compile(
-    rf"(?<![가-힣])(?!한 번|여러 분)(?:{_NUMERAL}) (?=(?:{_UNIT})(?:째|씩|쯤|당)?{_ENDS_WORD})"
+    rf"(?<![가-힣])(?!한 번|여러 분)(?:{NUMERAL}) (?=(?:{UNIT})(?:째|씩|쯤|당)?{ENDS_WORD})"
 )
 
 
@@ -166,25 +166,25 @@ def unit_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     Left alone: figures (3 개 / 3개) and an order or clock time, which 제43항 다만 permits to join; 한 번,
     since 한번 ("once, just") is a word too.
     """
-    _join_at(_UNIT_NOUN, draft, rng, rate, "unit_noun_joined")
+    join_at(_UNIT_NOUN, draft, rng, rate, "unit_noun_joined")
 
 
-_LISTING = re.compile(rf"(?<=[가-힣]) (?=(?:등|등등|겸){_ENDS_WORD}|및 |내지 )|(?<= )(?:및|내지) (?=[가-힣])")
+_LISTING = re.compile(rf"(?<=[가-힣]) (?=(?:등|등등|겸){ENDS_WORD}|및 |내지 )|(?<= )(?:및|내지) (?=[가-힣])")
 
 
 def listing_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """Words that link or list, joined to a neighbour: 책상 등 -> 책상등, 규칙 및 예 -> 규칙및 예 (제45항)."""
-    _join_at(_LISTING, draft, rng, rate, "listing_joined")
+    join_at(_LISTING, draft, rng, rate, "listing_joined")
 
 
 _TITLE = re.compile(
-    rf"(?<=[가-힣]) (?=(?:씨|(?:박사|선생|교수)님?|(?:사장|과장|부장|팀장|대리)님|대통령|장관){_ENDS_WORD})"
+    rf"(?<=[가-힣]) (?=(?:씨|(?:박사|선생|교수)님?|(?:사장|과장|부장|팀장|대리)님|대통령|장관){ENDS_WORD})"
 )
 
 
 def title_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     """호칭어, 관직명 joined to the name: 민수 씨 -> 민수씨, 김 선생님 -> 김선생님 (제48항)."""
-    _join_at(_TITLE, draft, rng, rate, "title_joined")
+    join_at(_TITLE, draft, rng, rate, "title_joined")
 
 
 _WORD = re.compile("[가-힣]{2,}(?![A-Za-z0-9])")

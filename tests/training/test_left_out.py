@@ -1,0 +1,86 @@
+"""The spaces that people leave out most: which they are, and in which pairs they are missing."""
+
+import random
+
+import pytest
+
+from training.examples import ExampleMaker, ExampleSettings
+from training.noise.draft import Draft
+from training.noise.left_out import LEFT_OUT_RULES, leave_out
+from training.noise.pairs import make_pair
+
+SENTENCE = "그 사람은 밥을 먹은 후에 안 가고 책 두 권을 읽은 것 같다."
+
+
+def fired(rule: str, text: str) -> str:
+    draft = Draft(text)
+    LEFT_OUT_RULES[rule](draft, random.Random(0), 1.0)
+    return draft.wrong
+
+
+@pytest.mark.parametrize(
+    ("rule", "right", "wrong"),
+    [
+        ("free_noun_joined", "밥을 먹은 후에 갔다", "밥을 먹은후에 갔다"),
+        ("free_noun_joined", "고등학교 때 친구", "고등학교때 친구"),
+        ("free_noun_joined", "방학 동안 쉬었다", "방학동안 쉬었다"),
+        ("free_noun_joined", "자기 전에 읽는다", "자기전에 읽는다"),
+        ("free_noun_joined", "아는 사람이 없다", "아는사람이 없다"),
+        ("free_noun_joined", "많이 아플 텐데", "많이 아플텐데"),
+        ("determiner_joined", "그 사람은 간다", "그사람은 간다"),
+        ("determiner_joined", "여러 가지 방법", "여러가지 방법"),
+        ("determiner_joined", "이런 일은 없다", "이런일은 없다"),
+        ("determiner_joined", "아무 데나 앉아라", "아무데나 앉아라"),
+    ],
+)
+def test_rule_makes(rule, right, wrong):
+    assert fired(rule, right) == wrong
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "그 때 그 날 이 것",  # joined these are words: 그때, 그날, 이것
+        "그 동안 그 다음",
+        "큰 일이 났다",
+        "지난 날을 그린다",
+        "한 동안 쉬었다",
+        "여러 분 안녕하세요",
+        "true이 아니면",
+    ],
+)
+def test_what_would_be_another_word_is_left_alone(text):
+    assert fired("free_noun_joined", text) == fired("determiner_joined", text) == text
+
+
+def test_at_rate_one_all_are_left_out_and_at_rate_zero_none():
+    everything, nothing = Draft(SENTENCE), Draft(SENTENCE)
+    leave_out(everything, random.Random(0), 1.0)
+    leave_out(nothing, random.Random(0), 0.0)
+    assert everything.wrong == "그사람은 밥을 먹은후에 안가고 책 두권을 읽은것 같다."
+    assert nothing.wrong == SENTENCE
+
+
+@pytest.mark.parametrize("family", ["typing", "pronunciation", "native", "spacing", "mixed"])
+def test_a_writer_who_leaves_out_spaces_does_so_beside_any_error(family):
+    rules = set()
+    for seed in range(20):
+        pair = make_pair(SENTENCE, random.Random(seed), family, leaves_out=True)
+        rules |= {edit.rule for edit in pair.edits} & set(LEFT_OUT_RULES)
+        assert pair.right == SENTENCE
+    assert {"free_noun_joined", "determiner_joined"} <= rules
+
+
+def test_a_right_sentence_stays_right():
+    assert make_pair(SENTENCE, random.Random(0), "clean", leaves_out=True).wrong == SENTENCE
+
+
+def test_the_share_of_such_writers():
+    def lacking(share: float) -> float:
+        maker = ExampleMaker([SENTENCE], ExampleSettings(left_out_share=share, mix={"native": 1.0}))
+        rng = random.Random(0)
+        wrong = [pair[0] for _ in range(300) for pair in maker.pairs(SENTENCE, rng)]
+        return sum("먹은후" in text or "그사람" in text for text in wrong) / len(wrong)
+
+    assert lacking(0.0) < 0.2
+    assert lacking(1.0) > 0.6

@@ -1,0 +1,69 @@
+"""The spaces that people leave out most, beside whatever else they get wrong.
+
+Who writes 늘어난것 or 안가요 need not err anywhere else, and who mistypes a word may err here, too. Where a network
+meets such a word mostly in the company of other misplaced spaces, or now and then in its corpus with nobody minding, it
+takes a single one for something meant and leaves it. So these are left out in sentences of every family.
+"""
+
+import random
+import re
+
+from training.noise.draft import Draft
+from training.noise.spacing import (
+    ADNOMINAL,
+    ENDS_WORD,
+    auxiliary_joined,
+    dependent_noun_joined,
+    join_at,
+    negation_joined,
+    unit_noun_joined,
+)
+
+# Joined to some words these nouns make another word, which is right: 그때, 한동안, 지난날, 큰일, 볼일.
+_AFTER_ANY = (
+    r"(?<![그이저한제첫] )(?<!오랫 )(?<!부재 )(?<!은연 )"
+    r"(?=(?:때|후|뒤|전|동안|중|정도|이후|이전|당시|대신|덕분)"
+)
+_AFTER_ADNOMINAL = (
+    rf"(?<=[{ADNOMINAL}] )(?<![한큰볼첫빈잔먼온별] )(?<!지난 )(?<!작은 )(?<!젊은 )"
+    r"(?=(?:곳|분|날|일|말|경우|순간|사이|이유|사람|느낌|텐데|모습)"
+)
+_NOUN = re.compile(rf"(?<=[가-힣]) (?:{_AFTER_ANY}{ENDS_WORD})|{_AFTER_ADNOMINAL}{ENDS_WORD}))")
+
+
+def free_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+    """A noun joined to what says which one is meant: 먹은 후 -> 먹은후, 방학 때 -> 방학때, 아는 사람 -> 아는사람 (제2항)."""
+    join_at(_NOUN, draft, rng, rate, "free_noun_joined")
+
+
+# 그때, 이것, 저쪽 and the like are words of their own.
+_DETERMINER = re.compile(
+    r"(?<!\S)(?:[그이저] (?=[가-힣]{2})"
+    r"(?!(?:[때날곳분것거게건걸쪽중전간해달외밖놈년]|동안|다음|대로|만큼|이상|이하|이후|이전)[가-힣]{0,2}(?![가-힣]))"
+    r"|(?!여러 분)(?:[이그저]런|어떤|모든|다른|여러|무슨|어느) (?=[가-힣])"
+    r"|아무 (?=[데때말일]|생각|문제|이유|소리|도움|걱정|대답|의미))"
+)
+
+
+def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+    """관형사, or an adjective that stands like one, joined to its noun: 그 사람 -> 그사람, 여러 가지 -> 여러가지 (제2항)."""
+    join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
+
+
+LEFT_OUT_RULES = {
+    rule.__name__: rule
+    for rule in (
+        dependent_noun_joined,
+        auxiliary_joined,
+        negation_joined,
+        unit_noun_joined,
+        free_noun_joined,
+        determiner_joined,
+    )
+}
+
+
+def leave_out(draft: Draft, rng: random.Random, rate: float) -> None:
+    """Leave out each of these spaces with probability ``rate``."""
+    for rule in LEFT_OUT_RULES.values():
+        rule(draft, rng, rate)

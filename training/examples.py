@@ -36,7 +36,7 @@ class ExampleSettings:
     aim_share: float = 0.0  # are mistyped in their rarer words more often than in their common ones
     laugh_share: float = 0.0  # get ㅋㅋ, ㅠㅠ or the like, which stays as it is
     hearsay_share: float = 0.0  # are told as hearsay, where they can be
-    left_out_share: float = 0.0  # lack some of the spaces that people leave out most, whatever else is wrong
+    space_share: float = 0.0  # have some of the commonest spacing mistakes, whatever else is wrong
 
 
 class ExampleMaker:
@@ -72,8 +72,8 @@ class ExampleMaker:
         settings = self.settings
         aims = self.aim and rng.random() < settings.aim_share
         weights = self.aim.weights(text) if aims else None
-        leaves_out = bool(settings.left_out_share) and rng.random() < settings.left_out_share
-        pair = make_pair(text, rng, family, settings.strength, settings.mix, weights, leaves_out)
+        misspaces = bool(settings.space_share) and rng.random() < settings.space_share
+        pair = make_pair(text, rng, family, settings.strength, settings.mix, weights, misspaces)
         return pair.wrong, pair.right
 
     def _varied(self, text: str, rng: random.Random) -> str:

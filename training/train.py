@@ -202,10 +202,10 @@ def _check_mix(_context, _option, text: str) -> str:
     help="Share of sentences that are told as hearsay (했대), where they can be.",
 )
 @click.option(
-    "--left-out-share",
+    "--space-share",
     default=0.0,
     show_default=True,
-    help="Share of sentences that lack some of the spaces people leave out most, whatever else is wrong.",
+    help="Share of sentences with some of the commonest spacing mistakes, whatever else is wrong.",
 )
 @click.option(
     "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."

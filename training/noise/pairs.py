@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from training.noise.aim import choose_word
+from training.noise.common_spacing import misspace_commonly
 from training.noise.draft import Draft, Edit
-from training.noise.left_out import leave_out
 from training.noise.native import has_native_site, write_native_mistakes
 from training.noise.pronunciation import write_as_heard
 from training.noise.spacing import drop_all_spaces, misspace, misspace_once
@@ -104,11 +104,11 @@ def make_pair(
     strength: float = 1.0,
     mix: Mapping[str, float] = MIX,
     weights: list[float] | None = None,
-    leaves_out: bool = False,
+    misspaces: bool = False,
 ) -> NoisyPair:
     """One error pair of a correct sentence; ``strength`` multiplies how often each family errs, ``weights`` say for
-    each character how likely a slip is there (``aim.Aim``), and a writer who ``leaves_out`` spaces drops some of
-    those that people drop most, beside the errors of the family (``left_out.leave_out``).
+    each character how likely a slip is there (``aim.Aim``), and a writer who ``misspaces`` makes some of
+    the commonest spacing mistakes, too, whatever the family (``common_spacing.misspace_commonly``).
 
     ``family`` is a key of MIX, or None to draw one by its share in ``mix``; a family that finds nothing to do
     in this sentence gives way to another one when drawn, and to "clean" when asked for.
@@ -123,8 +123,8 @@ def make_pair(
     for _ in range(ATTEMPTS if family != "clean" else 1):
         draft = Draft(text, weights)
         _write(draft, rng, family, strength)
-        if leaves_out and family != "clean":
-            leave_out(draft, rng, rng.uniform(0.2, 1.0))
+        if misspaces and family != "clean":
+            misspace_commonly(draft, rng, rng.uniform(0.2, 1.0))
         if draft.wrong != text:
             break
     return _finish(draft)

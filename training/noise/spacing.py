@@ -23,6 +23,7 @@ from training.noise.word_parts import PARTICLES, particle_start, suffix_start
 FAMILY = "spacing"
 
 
+RIEUL = syllables_with_coda("ㄹ")
 ADNOMINAL = syllables_with_coda("ㄴ", "ㄹ")  # last syllables of 관형사형: -는, -(으)ㄴ, -던, -(으)ㄹ
 ENDS_WORD = rf"(?=(?:{'|'.join(sorted(PARTICLES, key=len, reverse=True))})?(?![가-힣]))"
 
@@ -62,7 +63,7 @@ def _drop(draft: Draft, rule: str, position: int) -> None:
         draft.put(rule, FAMILY, position, [""])
 
 
-def _insert(draft: Draft, rule: str, position: int) -> None:
+def insert_space(draft: Draft, rule: str, position: int) -> None:
     """Put a space before ``text[position]``, where neither side has vanished or already has one."""
     before, after = draft.cells[position - 1], draft.cells[position]
     if before and after and before[-1] != " " and after[0] != " " and _is_free(draft, position - 1):
@@ -96,7 +97,7 @@ def space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:
     for position in range(1, len(text)):
         inside = is_syllable(text[position - 1]) and is_syllable(text[position])
         if inside and rng.random() < rate and not _either_way(text[:position], text[position:]):
-            _insert(draft, "space_inserted", position)
+            insert_space(draft, "space_inserted", position)
 
 
 # After a noun with which common words begin too (수, 거, 지 …) the word must end; _OTHER_WORDS are what
@@ -198,7 +199,7 @@ def _split_words(
         for match in _WORD.finditer(draft.text):
             start = start_of(match.group())
             if start and rng.random() < rate:
-                _insert(draft, rule, match.start() + start)
+                insert_space(draft, rule, match.start() + start)
 
 
 def particle_split(draft: Draft, rng: random.Random, rate: float) -> None:
@@ -264,7 +265,7 @@ def misspace_once(draft: Draft, rng: random.Random) -> None:
             if place == " ":
                 _drop(draft, name, edit.start)
             else:
-                _insert(draft, name, edit.start + 1)
+                insert_space(draft, name, edit.start + 1)
             return
 
 

@@ -1,8 +1,8 @@
-"""The spaces that people leave out most, beside whatever else they get wrong.
+"""The spacing mistakes that people make most, beside whatever else they get wrong.
 
-Who writes 늘어난것 or 안가요 need not err anywhere else, and who mistypes a word may err here, too. Where a network
+Who writes 늘어난것 or 공부 하기 need not err anywhere else, and who mistypes a word may err here, too. Where a network
 meets such a word mostly in the company of other misplaced spaces, or now and then in its corpus with nobody minding, it
-takes a single one for something meant and leaves it. So these are left out in sentences of every family.
+takes a single one for something meant and leaves it. So these are made in sentences of every family.
 """
 
 import random
@@ -12,10 +12,14 @@ from training.noise.draft import Draft
 from training.noise.spacing import (
     ADNOMINAL,
     ENDS_WORD,
+    RIEUL,
     auxiliary_joined,
     dependent_noun_joined,
+    insert_space,
     join_at,
     negation_joined,
+    particle_split,
+    suffix_split,
     unit_noun_joined,
 )
 
@@ -50,20 +54,44 @@ def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
 
 
-LEFT_OUT_RULES = {
-    rule.__name__: rule
-    for rule in (
-        dependent_noun_joined,
-        auxiliary_joined,
-        negation_joined,
-        unit_noun_joined,
-        free_noun_joined,
-        determiner_joined,
-    )
-}
+_GUESS = re.compile(r" (?:(?<=[까나] )(?=봐|봅|보[다네지]))")
 
 
-def leave_out(draft: Draft, rng: random.Random, rate: float) -> None:
-    """Leave out each of these spaces with probability ``rate``."""
-    for rule in LEFT_OUT_RULES.values():
+def guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:
+    """보다 joined where it says what one supposes: 비가 오나 봐 -> 비가 오나봐, 늦을까 봐 -> 늦을까봐 (제47항)."""
+    join_at(_GUESS, draft, rng, rate, "guess_joined")
+
+
+_ENDING = re.compile(
+    rf"(?<=[가-힣]자)(?=마자)|(?<=[{RIEUL}])(?=수록)"
+    rf"|(?<=[{ADNOMINAL}])(?=지[도는를]? ?(?:모르|몰|알[고려 아]|궁금|확인|물어|여부))"
+)
+
+
+def ending_split(draft: Draft, rng: random.Random, rate: float) -> None:
+    """An ending cut in two, as if a noun stood in it: 가자마자 -> 가자 마자, 갈수록 -> 갈 수록, 갈지 -> 갈 지 (제2항)."""
+    for match in _ENDING.finditer(draft.text):
+        if rng.random() < rate:
+            insert_space(draft, "ending_split", match.start())
+
+
+JOINED = (
+    dependent_noun_joined,
+    auxiliary_joined,
+    negation_joined,
+    unit_noun_joined,
+    free_noun_joined,
+    determiner_joined,
+    guess_joined,
+)
+SPLIT = (particle_split, suffix_split, ending_split)
+COMMON_RULES = {rule.__name__: rule for rule in (*JOINED, *SPLIT)}
+SPLIT_RATE = 0.3  # times that of the others: there is room for these in every word
+
+
+def misspace_commonly(draft: Draft, rng: random.Random, rate: float) -> None:
+    """Make each of these mistakes with probability ``rate``, those that split a word less often."""
+    for rule in JOINED:
         rule(draft, rng, rate)
+    for rule in SPLIT:
+        rule(draft, rng, SPLIT_RATE * rate)

@@ -1,4 +1,4 @@
-"""The spaces that people leave out most: which they are, and in which pairs they are missing."""
+"""The commonest spacing mistakes: which they are, and in which pairs they are made."""
 
 import random
 
@@ -6,7 +6,7 @@ import pytest
 
 from training.examples import ExampleMaker, ExampleSettings
 from training.noise.draft import Draft
-from training.noise.left_out import LEFT_OUT_RULES, leave_out
+from training.noise.common_spacing import COMMON_RULES, misspace_commonly
 from training.noise.pairs import make_pair
 
 SENTENCE = "그 사람은 밥을 먹은 후에 안 가고 책 두 권을 읽은 것 같다."
@@ -14,7 +14,7 @@ SENTENCE = "그 사람은 밥을 먹은 후에 안 가고 책 두 권을 읽은 
 
 def fired(rule: str, text: str) -> str:
     draft = Draft(text)
-    LEFT_OUT_RULES[rule](draft, random.Random(0), 1.0)
+    COMMON_RULES[rule](draft, random.Random(0), 1.0)
     return draft.wrong
 
 
@@ -31,6 +31,11 @@ def fired(rule: str, text: str) -> str:
         ("determiner_joined", "여러 가지 방법", "여러가지 방법"),
         ("determiner_joined", "이런 일은 없다", "이런일은 없다"),
         ("determiner_joined", "아무 데나 앉아라", "아무데나 앉아라"),
+        ("guess_joined", "비가 오나 봐요", "비가 오나봐요"),
+        ("guess_joined", "늦을까 봐 뛰었다", "늦을까봐 뛰었다"),
+        ("ending_split", "일어나자마자 씻었다", "일어나자 마자 씻었다"),
+        ("ending_split", "갈수록 춥다", "갈 수록 춥다"),
+        ("ending_split", "언제 갈지 모르겠다", "언제 갈 지 모르겠다"),
     ],
 )
 def test_rule_makes(rule, right, wrong):
@@ -53,31 +58,31 @@ def test_what_would_be_another_word_is_left_alone(text):
     assert fired("free_noun_joined", text) == fired("determiner_joined", text) == text
 
 
-def test_at_rate_one_all_are_left_out_and_at_rate_zero_none():
+def test_at_rate_one_all_joins_are_made_and_at_rate_zero_nothing_is_done():
     everything, nothing = Draft(SENTENCE), Draft(SENTENCE)
-    leave_out(everything, random.Random(0), 1.0)
-    leave_out(nothing, random.Random(0), 0.0)
+    misspace_commonly(everything, random.Random(0), 1.0)
+    misspace_commonly(nothing, random.Random(0), 0.0)
     assert everything.wrong == "그사람은 밥을 먹은후에 안가고 책 두권을 읽은것 같다."
     assert nothing.wrong == SENTENCE
 
 
 @pytest.mark.parametrize("family", ["typing", "pronunciation", "native", "spacing", "mixed"])
-def test_a_writer_who_leaves_out_spaces_does_so_beside_any_error(family):
+def test_a_writer_who_misspaces_does_so_beside_any_error(family):
     rules = set()
     for seed in range(20):
-        pair = make_pair(SENTENCE, random.Random(seed), family, leaves_out=True)
-        rules |= {edit.rule for edit in pair.edits} & set(LEFT_OUT_RULES)
+        pair = make_pair(SENTENCE, random.Random(seed), family, misspaces=True)
+        rules |= {edit.rule for edit in pair.edits} & set(COMMON_RULES)
         assert pair.right == SENTENCE
     assert {"free_noun_joined", "determiner_joined"} <= rules
 
 
 def test_a_right_sentence_stays_right():
-    assert make_pair(SENTENCE, random.Random(0), "clean", leaves_out=True).wrong == SENTENCE
+    assert make_pair(SENTENCE, random.Random(0), "clean", misspaces=True).wrong == SENTENCE
 
 
 def test_the_share_of_such_writers():
     def lacking(share: float) -> float:
-        maker = ExampleMaker([SENTENCE], ExampleSettings(left_out_share=share, mix={"native": 1.0}))
+        maker = ExampleMaker([SENTENCE], ExampleSettings(space_share=share, mix={"native": 1.0}))
         rng = random.Random(0)
         wrong = [pair[0] for _ in range(300) for pair in maker.pairs(SENTENCE, rng)]
         return sum("먹은후" in text or "그사람" in text for text in wrong) / len(wrong)

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from training.examples import ExampleMaker, ExampleSettings
-from training.noise.draft import Draft
 from training.noise.common_spacing import COMMON_RULES, misspace_commonly
+from training.noise.draft import Draft
 from training.noise.pairs import make_pair
 
 SENTENCE = "그 사람은 밥을 먹은 후에 안 가고 책 두 권을 읽은 것 같다."

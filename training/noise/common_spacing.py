@@ -86,7 +86,7 @@ JOINED = (
 )
 SPLIT = (particle_split, suffix_split, ending_split)
 COMMON_RULES = {rule.__name__: rule for rule in (*JOINED, *SPLIT)}
-SPLIT_RATE = 0.3  # times that of the others: there is room for these in every word
+SPLIT_RATE = 0.15  # times that of the others: there is room for these in every word
 
 
 def misspace_commonly(draft: Draft, rng: random.Random, rate: float) -> None:

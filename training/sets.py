@@ -1,7 +1,8 @@
 """``python -m training sets``: development sets that each ask one question, made of sentences no training has seen.
 
 everyday and general: the usual errors in how people talk, and in what newspapers and speeches write. rare: slips in a
-sentence's rarest word, where that is rare in the training sentences. several: three or more slips in a sentence. Each set is a CSV of
+sentence's rarest word, where that is rare in the training sentences. several: three or more slips in a sentence. spaces: one of the
+commonest spacing mistakes in a sentence that is otherwise right. Each set is a CSV of
 ``src,tgt`` with as many sentences as asked for, and half as many again without an error.
 """
 
@@ -18,8 +19,10 @@ from model.folder import write_atomically
 from model.words import find_words
 from training.corpus import PAIR_COLUMNS, CorpusError, Sentence, read_sentences
 from training.noise.aim import Aim, stem
+from training.noise.common_spacing import COMMON_RULES
 from training.noise.draft import Draft
 from training.noise.pairs import MIX, make_pair
+from training.noise.spacing import misspace_once
 from training.noise.typing_slips import slip
 
 # Parts of the names of sources.
@@ -55,6 +58,13 @@ def several_slips(text: str, rng: Rng) -> str | None:
     draft = Draft(text)
     enough = syllables >= 3 * SEVERAL
     return draft.wrong if enough and slip(draft, rng, max(SEVERAL, syllables // 6)) else None
+
+
+def one_space(text: str, rng: Rng) -> str | None:
+    """One of the commonest spacing mistakes, none of them likelier than the next, and nothing else."""
+    draft = Draft(text)
+    misspace_once(draft, rng, COMMON_RULES)
+    return draft.wrong if draft.edits else None
 
 
 def slips_in_rare_words(aim: Aim) -> MakeWrong:
@@ -112,6 +122,7 @@ def make_sets(
         "general": make_set(of(*GENERAL), usual_errors, count, seed),
         "rare": make_set(of(*EVERYDAY, *GENERAL), slips_in_rare_words(aim), count, seed),
         "several": make_set(of(*EVERYDAY, *GENERAL), several_slips, count, seed),
+        "spaces": make_set(of(*EVERYDAY, *GENERAL), one_space, count, seed),
     }
 
 

@@ -1,5 +1,6 @@
 import csv
 import json
+import random
 
 import pytest
 from click.testing import CliRunner
@@ -8,7 +9,7 @@ from rapidfuzz.distance import Levenshtein
 from training.__main__ import main
 from training.corpus import Sentence
 from training.hold_out import held_lines
-from training.sets import MOST_OF_ONE_SOURCE, make_set, make_sets, several_slips, usual_errors
+from training.sets import MOST_OF_ONE_SOURCE, make_set, make_sets, one_space, several_slips, usual_errors
 
 COMMON = "오늘은 친구들과 함께 학교에 갔다가 집에 돌아왔다."
 SENTENCES = [
@@ -27,7 +28,7 @@ def sets():
 
 
 def test_each_set_has_sentences_with_errors_and_others_without(sets):
-    assert set(sets) == {"everyday", "general", "rare", "several"}
+    assert set(sets) == {"everyday", "general", "rare", "several", "spaces"}
     for pairs in sets.values():
         wrong, clean = pairs[:12], pairs[12:]
         assert all(source != target for source, target in wrong)
@@ -45,6 +46,13 @@ def test_rare_words_alone_are_mistyped_in_their_set(sets):
 def test_several_slips_are_three_at_least(sets):
     assert all(Levenshtein.distance(*pair) >= 3 for pair in sets["several"][:12])
     assert several_slips("안녕하세요.", None) is None
+
+
+def test_one_space_is_wrong_and_nothing_else(sets):
+    for source, target in sets["spaces"][:12]:
+        assert Levenshtein.distance(source, target) == 1
+        assert source.replace(" ", "") == target.replace(" ", "")
+    assert one_space("바다.", random.Random(0)) is None
 
 
 def test_the_same_sets_are_made_again(sets):
@@ -76,6 +84,6 @@ def test_the_commands_divide_a_corpus_and_make_sets(tmp_path):
         main, ["sets", str(held), "--known", str(rest), "--out", str(tmp_path / "sets"), "--count", "4"]
     )
     assert made.exit_code == 0, made.output
-    for name in ("everyday", "general", "several"):
+    for name in ("everyday", "general", "several", "spaces"):
         with open(tmp_path / "sets" / f"{name}.csv", newline="", encoding="utf-8") as file:
             assert len(list(csv.DictReader(file))) == 6

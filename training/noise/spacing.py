@@ -14,7 +14,7 @@ recognised without a dictionary: a space dropped in one of them may be a permitt
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from model.hangul import is_syllable, syllables_with_coda
 from training.noise.draft import Draft
@@ -220,7 +220,9 @@ def drop_all_spaces(draft: Draft, rng: random.Random, rate: float) -> None:
                 _drop(draft, "drop_all_spaces", position)
 
 
-SPACING_RULES: dict[str, Callable[[Draft, random.Random, float], None]] = {
+SpacingRule = Callable[[Draft, random.Random, float], None]
+
+SPACING_RULES: dict[str, SpacingRule] = {
     "dependent_noun_joined": dependent_noun_joined,
     "auxiliary_joined": auxiliary_joined,
     "negation_joined": negation_joined,
@@ -249,16 +251,16 @@ WEIGHTS = {
 }
 
 
-def misspace_once(draft: Draft, rng: random.Random) -> None:
-    """One space wrong in a text whose other spaces may all be right, by any rule that finds a place for it.
+def misspace_once(draft: Draft, rng: random.Random, rules: Mapping[str, SpacingRule] = SPACING_RULES) -> None:
+    """One space wrong in a text whose other spaces may all be right, by any of the rules that finds a place for it.
 
     Of the rules that find one, each is as likely as the next, however many places it finds.
     """
-    rules = list(SPACING_RULES)
-    rng.shuffle(rules)
-    for name in rules:
+    names = list(rules)
+    rng.shuffle(names)
+    for name in names:
         tried = Draft(draft.text)
-        SPACING_RULES[name](tried, rng, 1.0)
+        rules[name](tried, rng, 1.0)
         if tried.edits:
             edit = rng.choice(tried.edits)
             place = draft.text[edit.start]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from training.noise.aim import Aim
-from training.noise.drill import Drill
+from training.noise.drill import Drill, SpaceDrill
 from training.noise.hearsay import as_hearsay
 from training.noise.laughter import add_laughter
 from training.noise.names import made_up_phrase
@@ -37,6 +37,7 @@ class ExampleSettings:
     laugh_share: float = 0.0  # get ㅋㅋ, ㅠㅠ or the like, which stays as it is
     hearsay_share: float = 0.0  # are told as hearsay, where they can be
     space_share: float = 0.0  # have some of the commonest spacing mistakes, whatever else is wrong
+    space_drill_share: float = 0.0  # bring another pair, a phrase with one of these
 
 
 class ExampleMaker:
@@ -44,10 +45,9 @@ class ExampleMaker:
 
     def __init__(self, items: Sequence[Item], settings: ExampleSettings):
         self.items, self.settings = items, settings
-        self.drill = None
-        if settings.rare_copies or settings.drill_share:
-            some = items[:: -(-len(items) // SEARCHED_SENTENCES)]
-            self.drill = Drill(item for item in some if isinstance(item, str))
+        some = [item for item in items[:: -(-len(items) // SEARCHED_SENTENCES)] if isinstance(item, str)]
+        self.drill = Drill(some) if settings.rare_copies or settings.drill_share else None
+        self.space_drill = SpaceDrill(some) if settings.space_drill_share else None
         self.aim = Aim(item for item in items if isinstance(item, str)) if settings.aim_share else None
 
     def pairs(self, item: Item, rng: random.Random) -> Iterator[tuple[str, str]]:
@@ -67,6 +67,10 @@ class ExampleMaker:
         if rng.random() < self.settings.drill_share:
             family = "clean" if rng.random() < RIGHT_IN_DRILL else "native"
             yield self._make(self.drill.phrase(rng), rng, family)
+        drills_space = self.space_drill and rng.random() < self.settings.space_drill_share
+        if drills_space and (drilled := self.space_drill.pair(rng)):
+            wrong, right = drilled
+            yield (right, right) if rng.random() < RIGHT_IN_DRILL else (wrong, right)
 
     def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
         settings = self.settings

@@ -7,6 +7,7 @@ import pytest
 from training.examples import ExampleMaker, ExampleSettings
 from training.noise.common_spacing import COMMON_RULES, misspace_commonly
 from training.noise.draft import Draft
+from training.noise.drill import SpaceDrill
 from training.noise.pairs import make_pair
 
 SENTENCE = "그 사람은 밥을 먹은 후에 안 가고 책 두 권을 읽은 것 같다."
@@ -52,10 +53,13 @@ def test_rule_makes(rule, right, wrong):
         "한 동안 쉬었다",
         "여러 분 안녕하세요",
         "true이 아니면",
+        "나 봐 달라고",  # 나: I
     ],
 )
 def test_what_would_be_another_word_is_left_alone(text):
-    assert fired("free_noun_joined", text) == fired("determiner_joined", text) == text
+    assert all(
+        fired(rule, text) == text for rule in ("free_noun_joined", "determiner_joined", "guess_joined")
+    )
 
 
 def test_at_rate_one_all_joins_are_made_and_at_rate_zero_nothing_is_done():
@@ -89,3 +93,28 @@ def test_the_share_of_such_writers():
 
     assert lacking(0.0) < 0.2
     assert lacking(1.0) > 0.6
+
+
+def test_a_drilled_phrase_has_one_misplaced_space():
+    drill = SpaceDrill([SENTENCE, "비가 오나 봐요.", "일어나자마자 씻었다."])
+    rng = random.Random(0)
+    pairs = [drill.pair(rng) for _ in range(300)]
+    for wrong, right in pairs:
+        assert abs(len(wrong) - len(right)) == 1
+        assert wrong.replace(" ", "") == right.replace(" ", "")
+    # A rule with one place is practised as often as one with many.
+    assert sum("오나봐" in wrong for wrong, _ in pairs) > 20
+    assert sum("자 마자" in wrong for wrong, _ in pairs) > 20
+
+
+def test_where_no_sentence_has_room_nothing_is_drilled():
+    settings = ExampleSettings(space_drill_share=1.0, mix={"clean": 1.0})
+    assert SpaceDrill(["바다"]).pair(random.Random(0)) is None
+    assert [*ExampleMaker(["바다"], settings).pairs("바다", random.Random(0))] == [("바다", "바다")]
+
+
+def test_some_of_the_drilled_phrases_stay_right():
+    settings = ExampleSettings(space_drill_share=1.0, mix={"clean": 1.0})
+    maker, rng = ExampleMaker([SENTENCE], settings), random.Random(0)
+    drilled = [[*maker.pairs(SENTENCE, rng)][1] for _ in range(200)]
+    assert 0.05 < sum(wrong == right for wrong, right in drilled) / 200 < 0.3

@@ -54,7 +54,7 @@ def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
 
 
-_GUESS = re.compile(r" (?:(?<=[까나] )(?=봐|봅|보[다네지]))")
+_GUESS = re.compile(r" (?:(?<=[가-힣][까나] )(?=봐|봅|보[다네지]))")
 
 
 def guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:

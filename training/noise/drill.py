@@ -1,15 +1,18 @@
-"""Short phrases in which native mistakes are practised, each mistake as often as the next.
+"""Short phrases in which native mistakes and misplaced spaces are practised, each mistake as often as the next.
 
 In running text a few mistakes have room everywhere and most nowhere: of the table's rows half have none in 40,000
 sentences. What is closed must be learnt by heart, so it is met again and again, in a few words that cost little.
 """
 
 import random
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 
+from training.noise.common_spacing import COMMON_RULES
+from training.noise.draft import Draft, Edit
 from training.noise.native import Site, native_sites
 from training.noise.native_table import Mistake, table
+from training.noise.spacing import misspace_at
 
 RARE = 0.001  # a mistake for which fewer sentences have room is rare: chance alone will not teach it
 MOST_PLACES = 64  # that are remembered for a mistake
@@ -18,6 +21,8 @@ ATTEMPTS = 8  # at cutting a phrase that still has room: '에' is mistaken befor
 RULE_SHARE = 0.3  # of the phrases are for a rule, the others for a row of the table
 # Without its sentence, what ends in -히 taught a network that any word in -이 should: 강당이 → 강당히.
 UNDRILLED = frozenset({"hi_i"})
+# Spacing mistakes of which the word before says more than the word after: 안 가, 그 사람, 두 개.
+_BY_WORD_BEFORE = frozenset({"negation_joined", "determiner_joined", "unit_noun_joined"})
 
 
 class Drill:
@@ -54,6 +59,49 @@ class Drill:
         few = words[start : start + rng.randint(0, MOST_WORDS_BESIDE)]
         phrase = row.right.strip()
         return " ".join([*few, phrase] if rng.random() < 0.5 else [phrase, *few])
+
+
+class SpaceDrill:
+    """Phrases of some correct sentences with one common spacing mistake each.
+
+    Each rule comes as often as the next, and of each rule every word: 것 and 수 stand in every other sentence, 텐데 and
+    자마자 in one of a thousand, and people get them wrong alike.
+    """
+
+    def __init__(self, sentences: Iterable[str]):
+        places = {name: defaultdict(list) for name in COMMON_RULES}
+        for text in sentences:
+            for word, edit in _misplaced(text):
+                same = places[edit.rule][word]
+                if len(same) < MOST_PLACES:
+                    same.append((text, edit))
+        self.places = {name: dict(words) for name, words in places.items() if words}
+
+    def pair(self, rng: random.Random) -> tuple[str, str] | None:
+        """(wrong, right); None where no sentence has room for a mistake."""
+        if not self.places:
+            return None
+        words = self.places[rng.choice(list(self.places))]
+        text, edit = rng.choice(words[rng.choice(list(words))])
+        right = _around(text, Site(edit.rule, edit.start, edit.end), rng)
+        found = [each for _, each in _misplaced(right) if each.rule == edit.rule]
+        if not found:  # cut off, the words are no place for it
+            right, found = text, [edit]
+        draft, place = Draft(right), rng.choice(found)
+        misspace_at(draft, place)
+        return draft.wrong, right
+
+
+def _misplaced(text: str) -> Iterator[tuple[str, Edit]]:
+    """Every common spacing mistake that could be made in a correct text, with the word that it is made of."""
+    for rule in COMMON_RULES.values():
+        draft = Draft(text)
+        rule(draft, random.Random(0), 1.0)
+        for edit in draft.edits:
+            before, after = text[: edit.start + 1].split(" "), text[edit.start + 1 :].split(" ")
+            # What is wrong depends on the word before of 안 가 and 두 개, on the word after of 할 것 and 학교 에서.
+            word = before[-2] + " " if edit.rule in _BY_WORD_BEFORE else ""
+            yield word + after[0][:2], edit
 
 
 def _around(text: str, site: Site, rng: random.Random) -> str:

@@ -17,7 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from model.hangul import is_syllable, syllables_with_coda
-from training.noise.draft import Draft
+from training.noise.draft import Draft, Edit
 from training.noise.word_parts import PARTICLES, particle_start, suffix_start
 
 FAMILY = "spacing"
@@ -262,13 +262,16 @@ def misspace_once(draft: Draft, rng: random.Random, rules: Mapping[str, SpacingR
         tried = Draft(draft.text)
         rules[name](tried, rng, 1.0)
         if tried.edits:
-            edit = rng.choice(tried.edits)
-            place = draft.text[edit.start]
-            if place == " ":
-                _drop(draft, name, edit.start)
-            else:
-                insert_space(draft, name, edit.start + 1)
+            misspace_at(draft, rng.choice(tried.edits))
             return
+
+
+def misspace_at(draft: Draft, edit: Edit) -> None:
+    """Make one mistake that a rule made in another draft of the same text."""
+    if draft.text[edit.start] == " ":
+        _drop(draft, edit.rule, edit.start)
+    else:
+        insert_space(draft, edit.rule, edit.start + 1)
 
 
 def misspace(draft: Draft, rng: random.Random, rate: float) -> None:

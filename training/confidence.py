@@ -25,7 +25,7 @@ from training.corpus import Corpus, CorpusError, read_sentences
 from training.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
 from training.examples import ExampleMaker, ExampleSettings
 from training.metrics import edits
-from training.noise.drill import Drill
+from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
 from training.reliability import THRESHOLDS, reliability, threshold_table
 from training.report import Outcome, open_console, percent
@@ -61,6 +61,14 @@ def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     rng = random.Random(0)
     made = (make_pair(drill.phrase(rng), rng, "native") for _ in range(count))
     return [pair for pair in made if pair.family == "native"]
+
+
+def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Phrases of the fitting half with one misplaced space each, all mistakes and all words alike, as for ``drilled_pairs``."""
+    drill = SpaceDrill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    rng = random.Random(0)
+    made = (drill.pair(rng) for _ in range(count))
+    return [NoisyPair(*pair, "spacing", ()) for pair in made if pair]
 
 
 def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
@@ -167,6 +175,9 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
     "--seeds", default=2, show_default=True, help="Errors made for each sentence that is fitted on."
 )
 @click.option("--drill", default=0, show_default=True, help="Phrases with a native mistake to fit on, too.")
+@click.option(
+    "--space-drill", default=0, show_default=True, help="Phrases with a misplaced space to fit on, too."
+)
 @click.option("--names", default=0, show_default=True, help="Sentences with a made-up name to fit on, too.")
 @click.option(
     "--intact",
@@ -175,7 +186,7 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
     help="Sentences of --known to leave as they are and fit on, too; they are not counted.",
 )
 @click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
-def command(files, known, model, seeds, drill, names, intact, least):
+def command(files, known, model, seeds, drill, space_drill, names, intact, least):
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and say what the
     other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
     try:
@@ -189,7 +200,8 @@ def command(files, known, model, seeds, drill, names, intact, least):
     words, ngrams = Words.count(counted, least), NGrams.count(counted)
     pairs = pairs_of(map(open_corpus, files), seeds)
     fitted = [pair for pair in pairs if is_for_fitting(pair)]
-    others = [*drilled_pairs(pairs, drill), *named_pairs(pairs, names), *left_out, *right_pairs(pairs)]
+    others = [*drilled_pairs(pairs, drill), *spaced_pairs(pairs, space_drill), *named_pairs(pairs, names)]
+    others += [*left_out, *right_pairs(pairs)]
     corrector = load_corrector(model, 0.0)
     try:
         confidence = fit_confidence(

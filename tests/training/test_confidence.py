@@ -20,6 +20,7 @@ from training.confidence import (
     named_pairs,
     right_pairs,
     right_there,
+    spaced_pairs,
 )
 from training.metrics import edits
 from training.noise.pairs import NoisyPair
@@ -114,6 +115,16 @@ def test_native_mistakes_are_drilled_in_the_fitting_half_alone():
     drilled = drilled_pairs(pairs, 200)
     assert len(drilled) > 150 and {pair.family for pair in drilled} == {"native"}
     assert drilled == drilled_pairs(pairs, 200)
+    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
+    assert not any(set(pair.right.split()) & others for pair in drilled)
+
+
+def test_misplaced_spaces_are_drilled_in_the_fitting_half_alone():
+    rights = [f"{number}번 손님은 며칠 뒤에 안 왔다." for number in range(40)]
+    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
+    drilled = spaced_pairs(pairs, 200)
+    assert len(drilled) == 200 and drilled == spaced_pairs(pairs, 200)
+    assert all(pair.wrong != pair.right and pair.family == "spacing" for pair in drilled)
     others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
     assert not any(set(pair.right.split()) & others for pair in drilled)
 

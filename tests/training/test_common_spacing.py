@@ -36,6 +36,9 @@ def fired(rule: str, text: str) -> str:
         ("guess_joined", "늦을까 봐 뛰었다", "늦을까봐 뛰었다"),
         ("ending_split", "일어나자마자 씻었다", "일어나자 마자 씻었다"),
         ("ending_split", "갈수록 춥다", "갈 수록 춥다"),
+        ("compound_split", "집에 돌아왔다", "집에 돌아 왔다"),
+        ("compound_split", "나를 쳐다본다", "나를 쳐다 본다"),
+        ("compound_split", "개가 신발을 물어뜯었다", "개가 신발을 물어 뜯었다"),
         ("ending_split", "언제 갈지 모르겠다", "언제 갈 지 모르겠다"),
     ],
 )

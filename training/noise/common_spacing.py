@@ -70,9 +70,28 @@ _ENDING = re.compile(
 
 def ending_split(draft: Draft, rng: random.Random, rate: float) -> None:
     """An ending cut in two, as if a noun stood in it: 가자마자 -> 가자 마자, 갈수록 -> 갈 수록, 갈지 -> 갈 지 (제2항)."""
-    for match in _ENDING.finditer(draft.text):
+    _split(_ENDING, draft, rng, rate, "ending_split")
+
+
+# Verbs of two verbs, each a word of its own (표준국어대사전): 돌아오다, 데려가다, 쳐다보다, 받아들이다, 깨어나다.
+_COMPOUND = re.compile(
+    r"(?<![가-힣])(?:(?:돌아|들어|올라|내려|다녀|데려|가져|건너|지나|따라|달려|뛰어|걸어|날아|찾아|쫓아|끌어|빠져|몰려|흘러|넘어)"
+    r"(?=[오와왔온올옵가갔간갈갑])|(?:바라|쳐다|돌아|지켜|살펴|둘러|들여다)(?=[보봐봤본볼봅])"
+    r"|(?:일어|깨어|태어|벗어|늘어|살아|뛰어|생겨)(?=[나났난날납])|도와(?=[주줘줬준줄드])|받아(?=들[이여였인일])"
+    r"|집어(?=넣)|알아(?=듣|들[어었으]|채|챘|차[리려렸]|맞[히혀])|[잃잊]어(?=버)|갈아(?=[타탔입])|물어(?=뜯))"
+)
+
+
+def compound_split(draft: Draft, rng: random.Random, rate: float) -> None:
+    """A verb of two verbs cut in two: 돌아왔다 -> 돌아 왔다, 쳐다보다 -> 쳐다 보다 (제2항)."""
+    _split(_COMPOUND, draft, rng, rate, "compound_split")
+
+
+def _split(pattern: re.Pattern, draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
+    """Insert a space behind each match."""
+    for match in pattern.finditer(draft.text):
         if rng.random() < rate:
-            insert_space(draft, "ending_split", match.start())
+            insert_space(draft, rule, match.end())
 
 
 JOINED = (
@@ -84,7 +103,7 @@ JOINED = (
     determiner_joined,
     guess_joined,
 )
-SPLIT = (particle_split, suffix_split, ending_split)
+SPLIT = (particle_split, suffix_split, ending_split, compound_split)
 COMMON_RULES = {rule.__name__: rule for rule in (*JOINED, *SPLIT)}
 SPLIT_RATE = 0.15  # times that of the others: there is room for these in every word
 

@@ -20,10 +20,18 @@ def analyse(texts: Sequence[str]) -> np.ndarray:
 
     The first call loads Kiwi: about a second, and 230 MB that the process keeps.
     """
-    with _loading:  # else two threads would load it at once
-        kiwi = _load()
-    analyses = (kiwi.analyze(text)[0] for text in texts)
+    analyses = (_kiwi().analyze(text)[0] for text in texts)
     return np.array([(log, len(found)) for found, log in analyses], float).reshape(-1, 2)
+
+
+def join(morphemes: Sequence[tuple[str, str]]) -> str:
+    """(form, tag) of morphemes as one text: 그립 and 어요 are 그리워요. The tags are those of Kiwi."""
+    return _kiwi().join(morphemes)
+
+
+def _kiwi() -> Any:
+    with _loading:  # else two threads would load it at once
+        return _load()
 
 
 @cache

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from training.noise.aim import Aim
 from training.noise.drill import Drill, SpaceDrill
+from training.noise.everyday import everyday_sentence
 from training.noise.hearsay import as_hearsay
 from training.noise.laughter import add_laughter
 from training.noise.names import made_up_phrase
@@ -38,6 +39,7 @@ class ExampleSettings:
     hearsay_share: float = 0.0  # are told as hearsay, where they can be
     space_share: float = 0.0  # have some of the commonest spacing mistakes, whatever else is wrong
     space_drill_share: float = 0.0  # bring another pair, a phrase with one of these
+    everyday_share: float = 0.0  # bring another pair, of a sentence put together from everyday words
 
 
 class ExampleMaker:
@@ -71,6 +73,8 @@ class ExampleMaker:
         if drills_space and (drilled := self.space_drill.pair(rng)):
             wrong, right = drilled
             yield (right, right) if rng.random() < RIGHT_IN_DRILL else (wrong, right)
+        if self.settings.everyday_share and rng.random() < self.settings.everyday_share:
+            yield self._make(everyday_sentence(rng), rng)
 
     def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
         settings = self.settings

@@ -97,7 +97,14 @@ def training_config(
     network = origin.config if origin else network_config(options, vocab_size)
     schedule = (options[name] for name in ("schedule", "peak", "warmup", "steps", "decay"))
     streamed = ("seed", "batch_tokens", "strength", "rare_copies", "drill_share", "name_share")
-    streamed += ("aim_share", "laugh_share", "hearsay_share", "space_share", "space_drill_share")
+    streamed += (
+        "aim_share",
+        "laugh_share",
+        "hearsay_share",
+        "space_share",
+        "space_drill_share",
+        "everyday_share",
+    )
     return TrainingConfig(
         corpus=tuple(Path(path).name for path in corpus),
         dev=Path(dev).name if dev else None,

@@ -214,6 +214,12 @@ def _check_mix(_context, _option, text: str) -> str:
     help="Share of sentences beside which a phrase with one of these is drilled.",
 )
 @click.option(
+    "--everyday-share",
+    default=0.0,
+    show_default=True,
+    help="Share of sentences beside which one is put together from everyday words.",
+)
+@click.option(
     "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
 )
 @click.option(

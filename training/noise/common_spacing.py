@@ -23,16 +23,15 @@ from training.noise.spacing import (
     unit_noun_joined,
 )
 
-# Joined to some words these nouns make another word, which is right: 그때, 한동안, 지난날, 큰일, 볼일.
-_AFTER_ANY = (
-    r"(?<![그이저한제첫] )(?<!오랫 )(?<!부재 )(?<!은연 )"
-    r"(?=(?:때|후|뒤|전|동안|중|정도|이후|이전|당시|대신|덕분)"
+_AFTER_ANY = "때|후|뒤|전|동안|중|정도|이후|이전|당시|대신|덕분"
+_AFTER_ADNOMINAL = "곳|분|날|일|말|경우|순간|사이|이유|사람|느낌|텐데|모습"
+# Joined to these they make another word, which is right: 그때, 한동안, 부재중, 지난날, 큰일, 볼일.
+_NOT_ANY = r"(?<![그이저한제첫] )(?<!오랫 )(?<!부재 )(?<!은연 )"
+_NOT_ADNOMINAL = r"(?<![한큰볼첫빈잔먼온별] )(?<!지난 )(?<!작은 )(?<!젊은 )"
+_NOUN = re.compile(
+    rf"(?<=[가-힣]) {_NOT_ANY}(?=(?:{_AFTER_ANY}){ENDS_WORD})"
+    rf"|(?<=[{ADNOMINAL}]) {_NOT_ADNOMINAL}(?=(?:{_AFTER_ADNOMINAL}){ENDS_WORD})"
 )
-_AFTER_ADNOMINAL = (
-    rf"(?<=[{ADNOMINAL}] )(?<![한큰볼첫빈잔먼온별] )(?<!지난 )(?<!작은 )(?<!젊은 )"
-    r"(?=(?:곳|분|날|일|말|경우|순간|사이|이유|사람|느낌|텐데|모습)"
-)
-_NOUN = re.compile(rf"(?<=[가-힣]) (?:{_AFTER_ANY}{ENDS_WORD})|{_AFTER_ADNOMINAL}{ENDS_WORD}))")
 
 
 def free_noun_joined(draft: Draft, rng: random.Random, rate: float) -> None:
@@ -54,7 +53,7 @@ def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
     join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
 
 
-_GUESS = re.compile(r" (?:(?<=[가-힣][까나] )(?=봐|봅|보[다네지]))")
+_GUESS = re.compile(r"(?<=[가-힣][까나]) (?=봐|봅|보[다네지])")
 
 
 def guess_joined(draft: Draft, rng: random.Random, rate: float) -> None:

@@ -18,14 +18,7 @@ def test_they_are_rightly_spelt_as_far_as_a_corpus_is_looked_at():
 
 def test_particles_agree_and_stems_conjugate():
     text = " ".join(sentences(6000))
-    for right in (
-        "그리워",
-        "방이 좁",
-        "노래를 들",
-        "짐을 실",
-        "옷을 입",
-        "감기가 나" if "감기가" in text else "길을 물",
-    ):
+    for right in ("그리워", "방이 좁", "노래를 들", "짐을 실", "옷을 입", "길을 물"):
         assert right in text
     for wrong in ("방가", "노래을", "그립어", "듣어", "실는", "닫으니까는", "하을", "쓰을"):
         assert wrong not in text

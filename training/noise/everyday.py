@@ -77,12 +77,8 @@ _FIRST = tuple(
         ","
     )
 )
-_PARTICLES = {
-    "이": "JKS",
-    "을": "JKO",
-    "에": "JKB",
-    "에서": "JKB",
-}  # with their tags; 이 and 을 agree with the noun
+# With their tags; Kiwi makes 이 and 을 agree with the noun.
+_PARTICLES = {"이": "JKS", "을": "JKO", "에": "JKB", "에서": "JKB"}
 _MARKS = ("", "", ".", ".", ".", "!", "?")
 _BEGINS_SO, _NEGATED, _OF_TWO = 0.5, 0.15, 0.35  # shares of the clauses and sentences
 

@@ -7,9 +7,9 @@ cell before it. Words are recognised by their spelling alone, without a dictiona
 name of a rule can be wrong where two words look alike. The result is a mistake all the same, if not always a
 non-word: 먹는 데 joined is 먹는데, which is right elsewhere.
 
-Where the standard allows both spellings (제43항 다만, 제46항, 제47항, see ``_either_way``) nothing is done,
-because the model would learn to "correct" what is right. Names and technical terms (제49항, 제50항) cannot be
-recognised without a dictionary: a space dropped in one of them may be a permitted spelling.
+Where the standard allows both spellings (제43항 다만, 제46항, 제47항, see ``_either_way``, and 제50항, see
+``compounds``) nothing is done, because the model would learn to "correct" what is right. Only a writer who leaves out
+every space leaves out these, too.
 """
 
 import random
@@ -17,6 +17,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from model.hangul import is_syllable, syllables_with_coda
+from training.noise.compounds import free_spaces
 from training.noise.draft import Draft, Edit
 from training.noise.word_parts import PARTICLES, particle_start, suffix_start
 
@@ -85,10 +86,13 @@ _SPACE = re.compile(r" (?:(?<=[가-힣] )(?=[\w(\"'“‘])|(?<=[\w.,!?…:;)\"'
 def space_dropped(draft: Draft, rng: random.Random, rate: float) -> None:
     """Any space left out, except where the standard allows that: 집에 갔다 -> 집에갔다 (제2항)."""
     text = draft.text
-    for match in _SPACE.finditer(text):
-        position = match.start()
-        if rng.random() < rate and not _either_way(text[:position], text[position + 1 :]):
-            _drop(draft, "space_dropped", position)
+    chosen = [match.start() for match in _SPACE.finditer(text) if rng.random() < rate]
+    chosen = [position for position in chosen if not _either_way(text[:position], text[position + 1 :])]
+    if chosen:
+        free = free_spaces(text)
+        for position in chosen:
+            if position not in free:
+                _drop(draft, "space_dropped", position)
 
 
 def space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:

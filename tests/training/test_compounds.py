@@ -23,6 +23,7 @@ def with_marks(text: str) -> str:
         "개발자␣회의␣자료를 보냈다.",
         "객체␣지향적인 코드를 쓴다.",
         "회의␣자료 준비해 줘.",  # 자료 준비하다: a noun and a verb
+        "사흘 째 단식␣농성을 한다.",  # 째: a suffix alone
     ],
 )
 def test_two_common_nouns_may_be_joined(marked):

@@ -58,7 +58,8 @@ def _words(morphemes: Sequence[Morpheme]) -> list[list[Morpheme]]:
 
 def _joins_what_follows(text: str, word: Sequence[Morpheme]) -> bool:
     """Whether the word is nothing but nouns, and its last one may be joined to another."""
-    if {tag for tag, _, _ in word} - _OF_NOUNS:
+    tags = {tag for tag, _, _ in word}
+    if tags - _OF_NOUNS or tags == {"XSN"}:  # the latter: 들 alone
         return False
     last = max(index for index, (tag, _, _) in enumerate(word) if tag != "XSN")  # 개발|자
     return _is_joinable(text, word[last][1], word[-1][2])

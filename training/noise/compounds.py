@@ -11,6 +11,7 @@ What is certainly two words stays a mistake when joined: a noun of time, place, 
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from model.morphemes import cut
 
@@ -19,12 +20,8 @@ _TIME = (
     "|지난주|지난달|지난해|작년|올해|내년|[월화수목금토일]요일|이번|다음|저번|처음|마지막|나중|먼저|도중|무렵|이전|이후|이래|동안|당일|항상|언제|결국|원래"
 )
 _PLACE = "사이|가운데|근처|주변|내부|외부|아래|[왼오]른?쪽|[앞뒤옆안위]쪽|바깥|바깥쪽|아래쪽|여기|거기|저기|어디|이쪽|그쪽|저쪽"
-_MEASURE = (
-    "이상|이하|이내|이외|정도|전후|하나|모두|전부|전체|일부|대부분|나머지|기타|경우|관련|때문|각자|각각|서로|혼자|스스로|필요|최대|최소|약간|조금|특정|주요|기존|자체|만약"
-)
-_PERSON = (
-    "자신|자기|우리|저희|너희|누구|엄마|아빠|아버지|어머니|할머니|할아버지|동생|누나|언니|오빠|친구|아들|남편|아내|선생님|사람|여자|남자|아이"
-)
+_MEASURE = "이상|이하|이내|이외|정도|전후|하나|모두|전부|전체|일부|대부분|나머지|기타|경우|관련|때문|각자|각각|서로|혼자|스스로|필요|최대|최소|약간|조금|특정|주요|기존|자체|만약"
+_PERSON = "자신|자기|우리|저희|너희|누구|엄마|아빠|아버지|어머니|할머니|할아버지|동생|누나|언니|오빠|친구|아들|남편|아내|선생님|사람|여자|남자|아이"
 _APART = re.compile(f"(?:{_TIME}|{_PLACE}|{_MEASURE}|{_PERSON}|[가-힣]+님)들?")
 _OF_NOUNS = {"NNG", "XPN", "XSN"}  # a common noun, and what stands before and after its stem
 _AFTER_NOUNS = ("J", "VCP", "S")  # a particle, the copula, a sign
@@ -38,7 +35,7 @@ def free_spaces(text: str) -> frozenset[int]:
     words = _words(cut(text))
     return frozenset(
         before[-1][2]
-        for before, after in zip(words, words[1:], strict=False)
+        for before, after in pairwise(words)
         if text[before[-1][2] : after[0][1]] == " "
         and _joins_what_follows(text, before)
         and _joins_what_precedes(text, after)

@@ -91,6 +91,14 @@ def test_the_data_is_json_and_small():
     assert len(packed(np.zeros(3, np.float32))) == 8
 
 
+def test_a_probability_is_rounded_once():
+    """0.0065016 is 0.007 to three digits; cut to 0.0065 on its way, the page would make 0.006 of it."""
+    trace = with_row(random_trace(SOURCE, TARGET), 0, 0.0065016, ("나", "고"), (0.5, 0.0065016))
+    data = data_of(trace)
+    for sent in (data["probabilities"][0], data["alternative_probabilities"][0][1]):
+        assert share(sent) == share(0.0065016) == "0.007"
+
+
 def test_changes_carry_their_rows_and_both_probabilities():
     first, second = data_of(random_trace(SOURCE, TARGET))["changes"]
     assert (first["start"], first["end"], first["fix"], first["keep"]) == (1, 2, 0.97, 0.01)

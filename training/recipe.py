@@ -15,7 +15,7 @@ class RecipeError(ValueError):
     """A recipe that cannot be followed; the message says why."""
 
 
-def stage_arguments(recipe: dict, folder: Path, out: Path) -> list[list[str]]:
+def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> list[list[str]]:
     """For each stage the arguments of ``python -m training``. Raises RecipeError for what is no recipe."""
     try:
         data, stages = recipe["data"], recipe["stage"]
@@ -28,7 +28,7 @@ def stage_arguments(recipe: dict, folder: Path, out: Path) -> list[list[str]]:
             own = out / options.pop("name")
             given = [f"--{name}={value}" for name, value in options.items()]
             start = [f"--init={before}"] if before else []
-            arguments.append(["train", *files, *start, f"--out={own}", *given])
+            arguments.append(["train", *files, *start, f"--out={own}", f"--workers={workers}", *given])
             before = own
     except (KeyError, TypeError, AttributeError) as error:
         raise RecipeError(f"a recipe has data, stages and their names; missing or odd: {error}") from error
@@ -52,12 +52,13 @@ def shortened(recipe: dict, share: float) -> dict:
 @click.option(
     "--share", default=1.0, type=click.FloatRange(0, min_open=True), help="Of the steps, to rehearse."
 )
+@click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
 @click.option("--show", is_flag=True, help="Print the commands and run none.")
-def command(folder, out, path, share, show):
+def command(folder, out, path, share, workers, show):
     """Train from nothing on the files in FOLDER; run the same command again to continue after a stop."""
     try:
         recipe = tomllib.loads(path.read_text("utf-8"))
-        stages = stage_arguments(shortened(recipe, share), folder, out)
+        stages = stage_arguments(shortened(recipe, share), folder, out, workers)
     except (tomllib.TOMLDecodeError, RecipeError, KeyError) as error:
         raise click.ClickException(f"{path}: {error}") from error
     for arguments in stages:

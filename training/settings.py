@@ -104,6 +104,7 @@ def training_config(
         "space_share",
         "space_drill_share",
         "everyday_share",
+        "widths",
     )
     return TrainingConfig(
         corpus=tuple(Path(path).name for path in corpus),

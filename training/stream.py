@@ -33,6 +33,7 @@ class StreamSettings(ExampleSettings):
     seed: int = 0
     batch_tokens: int = 4096  # source tokens of one batch, padding included
     pool_sentences: int = 16_384
+    widths: tuple[int, ...] = ()  # how many tokens wide a batch may be; empty: any multiple of LENGTH_STEP
 
 
 class Position(NamedTuple):
@@ -46,10 +47,9 @@ class Batch(NamedTuple):
     target: np.ndarray  # (B, T) int32, ends with the end mark
 
 
-def make_batch(pairs: Sequence[Encoded]) -> Batch:
-    """Encoded (source, target) rows to one padded batch; both sides share one length."""
-    longest = max(max(len(source), len(target)) for source, target in pairs)
-    length = -(-longest // LENGTH_STEP) * LENGTH_STEP
+def make_batch(pairs: Sequence[Encoded], length: int | None = None) -> Batch:
+    """Encoded (source, target) rows to one padded batch; both sides share one length, by default the least that will do."""
+    length = length or -(-max(map(_length, pairs)) // LENGTH_STEP) * LENGTH_STEP
     return Batch(
         pad([source for source, _ in pairs], length),
         pad([[START_ID, *target[:-1]] for _, target in pairs], length),
@@ -59,6 +59,11 @@ def make_batch(pairs: Sequence[Encoded]) -> Batch:
 
 def _length(pair: Encoded) -> int:
     return max(map(len, pair))
+
+
+def longest_source(longest: int) -> int:
+    """How many characters the wrong sentence may have where the right one has at most ``longest``."""
+    return longest + longest // 4
 
 
 def _rows(pairs: list[Encoded], tokens: int) -> Iterator[list[Encoded]]:
@@ -72,6 +77,24 @@ def _rows(pairs: list[Encoded], tokens: int) -> Iterator[list[Encoded]]:
         rows.append(pair)
     if rows:
         yield rows
+
+
+def _batches_of_widths(
+    pairs: list[Encoded], widths: Sequence[int], tokens: int, rng: random.Random
+) -> list[Batch]:
+    """The pairs, which come sorted by length, as batches of these widths alone, each of ``tokens // width`` rows.
+
+    A compiler that compiles for each shape anew, as that of JAX does, has as many shapes to compile as there are
+    widths. The batches are cut from the longest pair on; what the last one lacks are pairs drawn once more.
+    """
+    batches, end = [], len(pairs)
+    while end:
+        width = next(width for width in widths if _length(pairs[end - 1]) <= width)
+        rows = max(1, tokens // width)
+        chosen = pairs[max(0, end - rows) : end]
+        end -= len(chosen)
+        batches.append(make_batch([*chosen, *rng.choices(chosen, k=rows - len(chosen))], width))
+    return batches
 
 
 class PoolMaker:
@@ -91,6 +114,10 @@ class PoolMaker:
         longest = settings.max_length
         if not any(len(item if isinstance(item, str) else item[1]) <= longest for item in items):
             raise ValueError(f"no sentence of the corpus has at most {longest} characters")
+        if settings.widths and settings.widths[-1] <= longest_source(longest):
+            raise ValueError(
+                f"the last width should be more than {longest_source(longest)}, received {settings.widths}"
+            )
         self.items, self.tokenizer, self.settings, self.judge = items, tokenizer, settings, judge
         self.examples = ExampleMaker(items, settings)
         self.pools_per_epoch = -(-len(items) // settings.pool_sentences)
@@ -105,12 +132,16 @@ class PoolMaker:
         encoded = [
             (self.tokenizer.encode_source(wrong), self.tokenizer.encode_target(right))
             for wrong, right in pairs
-            if len(wrong) <= longest + longest // 4 and len(right) <= longest
+            if len(wrong) <= longest_source(longest) and len(right) <= longest
         ]
         encoded.sort(key=_length)
         if self.judge:
             encoded = self._judged(encoded, rng)
-        batches = [make_batch(rows) for rows in _rows(encoded, self.settings.batch_tokens)]
+        tokens, widths = self.settings.batch_tokens, self.settings.widths
+        if widths:
+            batches = _batches_of_widths(encoded, widths, tokens, rng)
+        else:
+            batches = [make_batch(rows) for rows in _rows(encoded, tokens)]
         rng.shuffle(batches)
         return batches
 

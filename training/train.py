@@ -27,7 +27,7 @@ from training.run import Run
 from training.schedule import SCHEDULES
 from training.settings import Origin, training_config
 from training.sources import copies, read_weights
-from training.stream import StreamSettings
+from training.stream import StreamSettings, longest_source
 from training.vocabulary import choose_characters
 
 
@@ -102,6 +102,8 @@ def _command_line(context: click.Context) -> str:
             value = context.params[option.name]
             if isinstance(value, dict):
                 value = tuple(f"{name}={number:g}" for name, number in value.items())
+            if option.name == "widths":
+                value = ",".join(map(str, value))
             for one in value if isinstance(value, tuple) else (value,):
                 if isinstance(one, bool):
                     words.append(option.opts[0] if one else option.secondary_opts[0])
@@ -124,6 +126,19 @@ def _check_mix(_context, _option, text: str) -> str:
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
     return text
+
+
+def _read_widths(_context, _option, text: str) -> tuple[int, ...]:
+    try:
+        widths = tuple(int(part) for part in filter(None, text.split(",")))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    if list(widths) != sorted({*widths}) or widths and widths[0] < 1:
+        raise click.BadParameter(f"widths should be above 0 and rise, received {text!r}")
+    longest = longest_source(StreamSettings.max_length)
+    if widths and widths[-1] <= longest:
+        raise click.BadParameter(f"the last width should be more than {longest}, received {text!r}")
+    return widths
 
 
 @click.command()
@@ -159,6 +174,12 @@ def _check_mix(_context, _option, text: str) -> str:
 @click.option("--norm-first/--norm-last", default=True, show_default=True)
 @click.option("--label-smoothing", default=0.0, show_default=True)
 @click.option("--batch-tokens", default=4096, show_default=True)
+@click.option(
+    "--widths",
+    default="",
+    callback=_read_widths,
+    help="How many tokens wide batches may be, as in 16,32,64,164: few shapes for a backend that compiles each (JAX).",
+)
 @click.option("--optimizer", default="adam", type=click.Choice(OPTIMIZERS), show_default=True)
 @click.option(
     "--precision",

@@ -29,10 +29,10 @@ def test_a_stage_has_its_own_options_and_those_of_all():
         "all": {"peak": 1, "seed": 1},
         "stage": [{"name": "one", "steps": 5, "seed": 2}],
     }
-    (arguments,) = stage_arguments(recipe, Path("f"), Path("o"))
+    (arguments,) = stage_arguments(recipe, Path("f"), Path("o"), workers=3)
     assert arguments[0] == "train"
     wanted = {"--corpus=f/a.txt", "--dev=f/d.txt", "--weight=law=0.25", "--out=o/one", "--peak=1", "--seed=2"}
-    assert wanted | {"--steps=5"} == set(arguments[1:])
+    assert wanted | {"--steps=5", "--workers=3"} == set(arguments[1:])
 
 
 def test_the_train_command_knows_every_option():

@@ -103,6 +103,22 @@ def test_batches_are_of_alike_lengths_in_mixed_order():
     assert widths != sorted(widths)
 
 
+def test_batches_of_a_few_widths_have_as_many_shapes_and_lose_no_pair():
+    pools = maker(PAIRS, batch_tokens=300, pool_sentences=1000, widths=(20, 40, 164))
+    batches = pools(0)
+    assert {batch.source.shape for batch in batches} == {(300 // 20, 20), (300 // 40, 40)}
+    found = targets(batches)
+    assert set(found) == set(SENTENCES)
+    assert 0 < len(found) - len(SENTENCES) < 300 // 20  # the last batch is filled up
+    assert all(batch.target.max(axis=1).min() > 0 for batch in batches)  # with pairs, not with nothing
+
+
+def test_the_widest_batch_has_room_for_every_pair():
+    with pytest.raises(ValueError, match=r"more than 160, received \(32, 160\)"):
+        maker(widths=(32, 160))
+    maker(widths=(32, 161))
+
+
 def test_a_character_from_outside_is_one_to_the_network():
     for batch in maker(join_share=0.0, outside_share=1.0)(0):
         assert ((batch.target == OUTSIDE_ID).sum(axis=1) == 1).all()

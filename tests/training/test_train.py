@@ -260,6 +260,22 @@ def test_an_unknown_family_is_a_message(tmp_path, files):
     assert "received 'grammar'" in result.output
 
 
+@pytest.mark.parametrize("widths", ["32,16,164", "0,164", "wide", "16,160"])
+def test_widths_that_no_batch_can_have_are_a_message(tmp_path, files, widths):
+    result = CliRunner().invoke(main, arguments(tmp_path / "run", files, widths=widths))
+    assert result.exit_code == 2
+    assert widths in result.output or "wide" in result.output
+    assert not (tmp_path / "run").exists()
+
+
+def test_batches_of_a_few_widths_are_part_of_the_record(tmp_path, files):
+    result = train(tmp_path / "run", files, eager=True, steps=2, widths="24,164")
+    assert result.exit_code == 0, result.output
+    (run,) = json.loads((tmp_path / "run" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["stream"]["widths"] == [24, 164]
+    assert "--widths 24,164" in run["command"]
+
+
 def test_weights_are_kept_every_so_many_steps(tmp_path, files):
     result = train(tmp_path / "run", files, eager=True, steps=5, **{"snapshot-every": 2})
     assert result.exit_code == 0, result.output

@@ -4,8 +4,8 @@
     python benchmarks/does_attention_matter.py pairs.csv --out FOLDER [--edits 1000] [--keep assets/transformer]
 
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is occlusion: each source
-character is left out, one at a time, and log p(fix) - log p(keep) is compared. FOLDER keeps one line for each edit, so
-a run that was stopped goes on; the lines hold numbers and no text. The tables have 95 % intervals that know which edits come
+character is left out, one at a time, and log p(fix) - log p(keep) is compared. FOLDER keeps one line for each edit, in a file
+of its own for each weights, so a run that was stopped goes on; the lines hold numbers and no text. The tables have 95 % intervals that know which edits come
 from one sentence (``model.analysis.tally``).
 """
 
@@ -31,8 +31,6 @@ from model.analysis.tally import Estimate, Tally
 from model.corpus_agreement import Agreed, CorpusAgreement, write_agreement
 from model.folder import find_model_folder, fingerprint, of_weights
 
-ROWS = "edits.jsonl"
-
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, path_type=Path))
@@ -43,17 +41,15 @@ ROWS = "edits.jsonl"
 def main(file, out, edits, model, keep):
     """Ask about EDITS edits in the pairs of FILE, and print the tables. KEEP gets what the app says about methods."""
     out.mkdir(parents=True, exist_ok=True)
-    rows = (
-        [json.loads(line) for line in (out / ROWS).read_text("utf-8").splitlines()]
-        if (out / ROWS).exists()
-        else []
-    )
+    weights = of_weights(fingerprint(find_model_folder(model)))
+    path = out / f"edits-{weights}.jsonl"
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
     if len(rows) < edits:
         corrector = Corrector.load(model)
         first = 1 + max((row["pair"] for row in rows), default=-1)
         with (
             file.open(encoding="utf-8", newline="") as stream,
-            (out / ROWS).open("a", encoding="utf-8") as kept,
+            path.open("a", encoding="utf-8") as kept,
         ):
             for number, pair in enumerate(csv.DictReader(stream)):
                 if number < first or len(rows) >= edits:
@@ -65,7 +61,7 @@ def main(file, out, edits, model, keep):
                 click.echo(f"\r{len(rows)}/{edits} edits", nl=False, err=True)
     click.echo(report(rows))
     if keep:
-        write_agreement(keep, agreement_of(rows, of_weights(fingerprint(find_model_folder(model)))))
+        write_agreement(keep, agreement_of(rows, weights))
 
 
 def agreement_of(rows: list[dict], fingerprint: str) -> CorpusAgreement:

@@ -64,11 +64,16 @@ def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
 
 
 def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
-    """Phrases of the fitting half with one misplaced space each, all mistakes and all words alike, as for ``drilled_pairs``."""
+    """Phrases of the fitting half, ``count`` of them with one misplaced space each, all mistakes and all words alike, as for
+    ``drilled_pairs``; and every third once more as it is right, or the trees would learn that a phrase always lacks something.
+    """
     drill = SpaceDrill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
     rng = random.Random(0)
-    made = (drill.pair(rng) for _ in range(count))
-    return [NoisyPair(*pair, "spacing", ()) for pair in made if pair]
+    made = [pair for pair in (drill.pair(rng) for _ in range(count)) if pair]
+    return [
+        *(NoisyPair(wrong, right, "spacing", ()) for wrong, right in made),
+        *_as_they_are(right for _, right in made[::3]),
+    ]
 
 
 def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:

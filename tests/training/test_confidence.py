@@ -123,8 +123,11 @@ def test_misplaced_spaces_are_drilled_in_the_fitting_half_alone():
     rights = [f"{number}번 손님은 며칠 뒤에 안 왔다." for number in range(40)]
     pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
     drilled = spaced_pairs(pairs, 200)
-    assert len(drilled) == 200 and drilled == spaced_pairs(pairs, 200)
-    assert all(pair.wrong != pair.right and pair.family == "spacing" for pair in drilled)
+    assert drilled == spaced_pairs(pairs, 200)
+    misspaced, right = drilled[:200], drilled[200:]
+    assert all(pair.wrong != pair.right and pair.family == "spacing" for pair in misspaced)
+    assert [pair.wrong for pair in right] == [pair.right for pair in misspaced[::3]]
+    assert all(pair.wrong == pair.right and pair.family == "clean" for pair in right)
     others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
     assert not any(set(pair.right.split()) & others for pair in drilled)
 

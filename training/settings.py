@@ -13,7 +13,7 @@ from training.judge import Judge
 from training.noise.pairs import read_mix
 from training.record import Past
 from training.schedule import Schedule
-from training.stream import StreamSettings
+from training.stream import StreamSettings, read_widths
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,6 @@ def training_config(
         "space_share",
         "space_drill_share",
         "everyday_share",
-        "widths",
     )
     return TrainingConfig(
         corpus=tuple(Path(path).name for path in corpus),
@@ -118,5 +117,9 @@ def training_config(
         judge=f"{model_name(judge.folder)} {fingerprint(judge.folder)}" if judge else None,
         judge_share=judge.share if judge else 1.0,
         source_weights=dict(options["weights"]),
-        stream=StreamSettings(**{name: options[name] for name in streamed}, mix=read_mix(options["mix"])),
+        stream=StreamSettings(
+            **{name: options[name] for name in streamed},
+            mix=read_mix(options["mix"]),
+            widths=read_widths(options["widths"]),
+        ),
     )

@@ -35,6 +35,18 @@ class StreamSettings(ExampleSettings):
     pool_sentences: int = 16_384
     widths: tuple[int, ...] = ()  # how many tokens wide a batch may be; empty: any multiple of LENGTH_STEP
 
+    def __post_init__(self):
+        longest = longest_source(self.max_length)
+        if list(self.widths) != sorted({*self.widths}) or min(self.widths, default=1) < 1:
+            raise ValueError(f"widths should be above 0 and rise, received {self.widths}")
+        if self.widths and self.widths[-1] <= longest:
+            raise ValueError(f"the last width should be more than {longest}, received {self.widths}")
+
+
+def read_widths(text: str) -> tuple[int, ...]:
+    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number."""
+    return tuple(int(part) for part in filter(None, text.split(",")))
+
 
 class Position(NamedTuple):
     pool: int
@@ -114,10 +126,6 @@ class PoolMaker:
         longest = settings.max_length
         if not any(len(item if isinstance(item, str) else item[1]) <= longest for item in items):
             raise ValueError(f"no sentence of the corpus has at most {longest} characters")
-        if settings.widths and settings.widths[-1] <= longest_source(longest):
-            raise ValueError(
-                f"the last width should be more than {longest_source(longest)}, received {settings.widths}"
-            )
         self.items, self.tokenizer, self.settings, self.judge = items, tokenizer, settings, judge
         self.examples = ExampleMaker(items, settings)
         self.pools_per_epoch = -(-len(items) // settings.pool_sentences)

@@ -27,7 +27,7 @@ from training.run import Run
 from training.schedule import SCHEDULES
 from training.settings import Origin, training_config
 from training.sources import copies, read_weights
-from training.stream import StreamSettings, longest_source
+from training.stream import StreamSettings, read_widths
 from training.vocabulary import choose_characters
 
 
@@ -102,8 +102,6 @@ def _command_line(context: click.Context) -> str:
             value = context.params[option.name]
             if isinstance(value, dict):
                 value = tuple(f"{name}={number:g}" for name, number in value.items())
-            if option.name == "widths":
-                value = ",".join(map(str, value))
             for one in value if isinstance(value, tuple) else (value,):
                 if isinstance(one, bool):
                     words.append(option.opts[0] if one else option.secondary_opts[0])
@@ -128,17 +126,12 @@ def _check_mix(_context, _option, text: str) -> str:
     return text
 
 
-def _read_widths(_context, _option, text: str) -> tuple[int, ...]:
+def _check_widths(_context, _option, text: str) -> str:
     try:
-        widths = tuple(int(part) for part in filter(None, text.split(",")))
+        StreamSettings(widths=read_widths(text))
     except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-    if list(widths) != sorted({*widths}) or widths and widths[0] < 1:
-        raise click.BadParameter(f"widths should be above 0 and rise, received {text!r}")
-    longest = longest_source(StreamSettings.max_length)
-    if widths and widths[-1] <= longest:
-        raise click.BadParameter(f"the last width should be more than {longest}, received {text!r}")
-    return widths
+        raise click.BadParameter(f"{text!r}: {error}") from error
+    return text
 
 
 @click.command()
@@ -177,7 +170,7 @@ def _read_widths(_context, _option, text: str) -> tuple[int, ...]:
 @click.option(
     "--widths",
     default="",
-    callback=_read_widths,
+    callback=_check_widths,
     help="How many tokens wide batches may be, as in 16,32,64,164: few shapes for a backend that compiles each (JAX).",
 )
 @click.option("--optimizer", default="adam", type=click.Choice(OPTIMIZERS), show_default=True)

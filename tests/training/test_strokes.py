@@ -1,6 +1,7 @@
 """Slips of strokes, syllables and particles: what each kind can make of a word, what none makes, what all keep."""
 
 import csv
+import doctest
 import random
 import re
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from model.changes import find_changes
 from model.hangul import FINALS, INITIALS, MEDIALS, compose
 from model.protected import protected, spares_outcries
+from training.noise import input_method, lookalikes, strokes
 from training.noise.draft import Draft
 from training.noise.input_method import PAUSE, compose_strokes, spell
 from training.noise.key_slips import has_loose_jamo
@@ -89,6 +91,7 @@ def test_the_keys_of_a_word_write_the_word():
 EXAMPLES = [
     ("composition_broken", "어제", "ㅇㅓ제"),
     ("composition_broken", "밥", "바ㅂ"),
+    ("composition_broken", "버스", "ㅂㅓㅅㅡ"),
     ("composition_broken", "학교에서", "학교ㅇㅔ서"),
     ("composition_broken", "학교에서", "학굥ㅔ서"),
     ("composition_broken", "좋아요", "조ㅎ아요"),
@@ -159,6 +162,7 @@ COUNTER_EXAMPLES = [
     ("final_lost", "먹을", {"머을", "먹을"}),
     ("syllables_swapped", "사과", {"사과"}),
     ("syllable_doubled", "꼭", {"꼭"}),
+    ("syllable_doubled", "먹었다", {"먹었다", "먹먹었다", "먹었다다"}),  # 먹었었다 is another tense
     ("syllable_doubled", "하하하하", {"하하하하"}),
     ("syllable_doubled", "좋아", {"좋아", "좋좋아"}),  # 좋아아 is drawn out
     ("syllable_missing", "먹었습니다", {"먹었습니다"}),
@@ -269,6 +273,12 @@ def test_pairs_of_2000_composed_sentences():
             assert not any(word in known.real for word in words)
         loose += has_loose_jamo(wrong) and not has_loose_jamo(right)
     assert 300 < loose < 900
+
+
+@pytest.mark.parametrize("module", [input_method, strokes, lookalikes])
+def test_the_examples_of_the_docstrings_are_true(module):
+    found = doctest.testmod(module)
+    assert found.attempted and not found.failed
 
 
 def test_a_text_without_hangul_stays():

@@ -14,6 +14,8 @@ from training.noise.keyboard import UNSHIFTED, is_vowel
 from training.noise.known_words import known_words
 
 APART_SHARE = 0.6  # of broken syllables have nothing to do with the one before: 학교ㅇㅔ, not 학굥ㅔ
+LOOSE_SHARE = 0.04  # of words of at most LONGEST_LOOSE syllables are not put together at all
+LONGEST_LOOSE = 4
 UNSHIFTED_SHARE = 0.6  # of shifted keys that are struck twice are struck once without shift: 했ㅅ어요
 SHORTEST_LOSING = 3  # syllables of a word that may lose a key and still be known
 SHORTEST_LOSING_FIRST = 4  # that may lose its first: ㅐ용 might be 내용 or 대용
@@ -25,7 +27,12 @@ def has_loose_jamo(text: str) -> bool:
 
 
 def composition_broken(word: str, index: int, rng: random.Random) -> str:
-    """The input method stops within a syllable: 어제 -> ㅇㅓ제, 밥 -> 바ㅂ, 학교에서 -> 학교ㅇㅔ서 or 학굥ㅔ서."""
+    """The input method stops within a syllable: 어제 -> ㅇㅓ제, 밥 -> 바ㅂ, 학교에서 -> 학교ㅇㅔ서 or 학굥ㅔ서.
+
+    Now and then it puts nothing of a short word together: 버스 -> ㅂㅓㅅㅡ.
+    """
+    if len(word) <= LONGEST_LOOSE and rng.random() < LOOSE_SHARE:
+        return compose_strokes(PAUSE.join(jamo for syllable in word for jamo in strokes_of(syllable) if jamo))
     keys = "".join(strokes_of(word[index]))
     cut = rng.randrange(1, len(keys))
     before = PAUSE if rng.random() < APART_SHARE else ""

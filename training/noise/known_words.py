@@ -4,7 +4,7 @@ A slip that loses something (시간이 -> 시이) can be mended only in a word t
 make another real word is no practice at all: whoever learns to mend it changes right texts.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from typing import NamedTuple
 
@@ -27,6 +27,7 @@ class KnownWords(NamedTuple):
     common: frozenset[str]
     nouns: frozenset[str]
     common_nouns: frozenset[str]
+    shortened: Counter[str]  # of how many nouns each is what is left without one of its inner syllables
 
     @classmethod
     def of(cls, words: Words) -> "KnownWords":
@@ -42,6 +43,7 @@ class KnownWords(NamedTuple):
             common=frozenset(word for word in real if words.counts[word] >= COMMON),
             nouns=frozenset(nouns),
             common_nouns=frozenset(noun for noun in nouns if totals[noun] >= COMMON),
+            shortened=Counter(left for noun in nouns for left in _shortened(noun)),
         )
 
     def is_real(self, word: str) -> bool:
@@ -73,6 +75,10 @@ class KnownWords(NamedTuple):
         """Where the particle of a known noun begins; 0 where there is none: 배우는 is one, 그리는 is not."""
         start = particle_start(word)
         return start if word[:start] in self.nouns else 0
+
+
+def _shortened(noun: str) -> set[str]:
+    return {noun[:i] + noun[i + 1 :] for i in range(1, len(noun) - 1)}
 
 
 @cache

@@ -70,14 +70,14 @@ WEIGHTS = {
     "strokes_swapped": 6,
     "stroke_repeated": 6,
     "stroke_dropped": 3,
-    "final_added": 11,
+    "final_added": 12,
     "final_lost": 14,
     "onset_early": 3,
     "syllables_swapped": 12,
     "jamo_exchanged": 4,
     "syllable_doubled": 7,
-    "syllable_missing": 9,
-    "particle_misshaped": 10,
+    "syllable_missing": 6,
+    "particle_misshaped": 12,
     "particle_doubled": 4,
     "word_doubled": 2,
 }
@@ -178,6 +178,9 @@ def _slip_somewhere(draft: Draft, rng: random.Random, free: list[tuple[int, str]
 
 def make_slipped(text: str, rng: random.Random) -> tuple[str, str]:
     """(wrong, right): a right sentence with one to three slips, now and then with a laugh behind it that stays.
+
+    >>> make_slipped("어제 도서관에서 책을 읽었어요.", random.Random(4))
+    ('어제 ㅗㄷ서관에서 책을 읽었어요.', '어제 도서관에서 책을 읽었어요.')
 
     Both sides are equal only where the text has no room for a slip, as one without Hangul.
     """

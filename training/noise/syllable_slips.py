@@ -16,7 +16,7 @@ NEXT_ONSET_SHARE = 0.7  # of the finals that are added are the next initial, str
 ANY_FINAL = "ㄱㅁㅂㅅㅇ"  # ㄴ, ㄹ and ㅆ would make other forms: 가다, 간다, 갔다
 ONE_APART_SHARE = 0.15  # of the exchanges are across a syllable
 SHORTEST_SWAPPED = 3  # syllables: 과사 might be any word, 생선님 only one
-SHORT_SHARE = 0.3  # of the nouns of two syllables: 정는 might have been many
+SHORT_SHARE = 0.1  # of the nouns of two syllables: 정는 might have been many
 PAST = frozenset("었았였했됐겠")  # what loses ㅆ and is no other form then: 먹어다, but 가다
 TOPIC_AND_OBJECT = frozenset("는를")  # 느 and 르 say what they were; 으 may have been 은 or 을
 
@@ -90,11 +90,11 @@ def jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
 def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
     """A syllable is written twice: 우리는 -> 우리리는, 학교에 -> 학학교에.
 
-    Not a word of one syllable (꼭꼭), nor what repeats itself anyway (하나하나), nor what draws the end out (그래애) or is an
-    ending of its own (가지지).
+    Not a word of one syllable (꼭꼭), nor what repeats itself anyway (하나하나), nor what draws the end out (그래애) or is
+    another form (가지지, 먹었었다).
     """
     half = len(word) // 2
-    if len(word) < 2 or word[:half] == word[-half:]:
+    if len(word) < 2 or word[:half] == word[-half:] or word[index] == "었":
         return None
     initial, _, final = decompose(word[index])
     ends = index == len(word) - 1
@@ -108,19 +108,16 @@ def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
 def syllable_missing(word: str, index: int, rng: random.Random) -> str | None:
     """A syllable of a common noun with a particle is not written: 도서관에 -> 도관에, 시간이 -> 시이.
 
-    From within a longer noun; of one of two syllables only the last, and only where the particle does not fit what is left.
+    One within a longer noun, where no other noun could have become the same (국가경쟁력, 국제경쟁력). The second of two
+    only now and then, and where the particle does not fit what is left: then at least the kind of the noun shows.
     """
     known, start = known_words(), particle_start(word)
-    if word[:start] not in known.common_nouns or index >= start:
+    if start < 2 or word[:start] not in known.common_nouns:
         return None
-    if len(word) < 3 or (start > 2 and not 0 < index < start - 1) or (start == 2 and index != 1):
-        return None
-    left = word[:index] + word[index + 1 :]
-    if start == 2 and (_fits(word[0], word[1]) or rng.random() > SHORT_SHARE):
-        return None
-    return None if left[: start - 1] in known.nouns else left
-
-
-def _fits(one: str, other: str) -> bool:
-    """Whether the same form of a particle follows both syllables."""
-    return bool(decompose(one)[2]) == bool(decompose(other)[2])
+    gone = rng.randrange(1, max(2, start - 1))  # chosen anew: few words have such a syllable
+    left = word[:gone] + word[gone + 1 :]
+    noun = left[: start - 1]
+    if start == 2:
+        fits = bool(decompose(word[0])[2]) == bool(decompose(word[1])[2])
+        return None if fits or rng.random() > SHORT_SHARE else left
+    return left if known.shortened[noun] == 1 and noun not in known.nouns else None

@@ -9,15 +9,17 @@ from functools import cache
 from typing import NamedTuple
 
 from model.folder import find_model_folder
-from model.hangul import decompose, is_syllable
+from model.hangul import decompose, is_syllable, syllables_with_coda
 from model.words import WORDS_FILE, Words
 from training.noise.word_parts import particle_start
 
 MODEL = "transformer"  # whose table of words is read
 REAL = 3  # times a word stands in the training sentences before it counts as one; below, it may be a misprint
 COMMON = 10  # times a word or a noun stands there before everybody knows it
+CASES = frozenset("을 를 이 가 은 는 의 에".split())
 FEWEST_CASES = 2  # of these that a noun is met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
-_CASES = frozenset("을 를 이 가 은 는 의 에".split())
+ENDS_IN_RIEUL = frozenset(syllables_with_coda("ㄹ"))
+ENDS_NO_NOUN = frozenset("ㄵㄶㄾㅀㅆ")  # 괜찮은 has the shape of a noun with 은
 
 
 class KnownWords(NamedTuple):
@@ -36,7 +38,11 @@ class KnownWords(NamedTuple):
             if count >= REAL and (start := particle_start(word)):
                 particles[word[:start]].add(word[start:])
                 totals[word[:start]] += count
-        nouns = {stem for stem, found in particles.items() if len(found & _CASES) >= FEWEST_CASES}
+        nouns = {
+            stem
+            for stem, found in particles.items()
+            if len(found & CASES) >= FEWEST_CASES and decompose(stem[-1])[2] not in ENDS_NO_NOUN
+        }
         real = {word for word, count in words.counts.items() if count >= REAL}
         return cls(
             real=frozenset(real | nouns),
@@ -48,13 +54,12 @@ class KnownWords(NamedTuple):
 
     def is_real(self, word: str) -> bool:
         """Whether it is a word, or a noun with a particle that follows it."""
-        if word in self.real:
-            return True
-        noun = word[: particle_start(word)] if all(map(is_syllable, word)) else ""
+        if word in self.real or not all(map(is_syllable, word)):
+            return word in self.real
+        start = particle_start(word)
         # particle_start takes 서울으로 for 서울 with 으로, too.
-        return noun in self.nouns and not (
-            decompose(noun[-1])[2] == "ㄹ" and word.startswith("으로", len(noun))
-        )
+        misshaped = word[start - 1] in ENDS_IN_RIEUL and word.startswith("으로", start)
+        return word[:start] in self.nouns and not misshaped
 
     def is_common(self, word: str) -> bool:
         """Whether everybody knows it, alone or without its particle."""

@@ -26,23 +26,35 @@ WRONG_SHAPES: dict[str, tuple[str, ...]] = {
 # Shapes that have no entry of their own among the particles, because they look like endings of verbs.
 _LOOKALIKES = {"나": "이나", "야": "아", "아": "야", "이야": "야"}
 _NOT_BEFORE_NA = frozenset("언제 어디 누구 얼마 하나".split())  # 언제나, 누구나
+_NOT_BEFORE_YA = frozenset("어아해와여워혀려춰줘서")  # 피해야 and 주어야 are verbs
+_PRONOUNS = frozenset("나 너 저 내 제 네".split())  # nobody says 제이 for 제가
+_NO_PARTICLE = ("사랑", "자랑")  # 참사랑 is not 참사 with 랑
 DOUBLED = frozenset(
     "은 는 을 를 가 에 의 로 와 과 에서 에게 으로 까지 부터".split()
-)  # 만만 and 도도 are words
+)  # not 만 and 도: 만만, 도도
 _WITH_DOUBLED_NOUN = frozenset("은 는 을 를 의 에서 에게 으로".split())
 _DETERMINERS = frozenset("이 그 모든 어떤 이런 그런".split())
 
 
 def particle_misshaped(word: str, index: int, rng: random.Random) -> str | None:
     """A particle in the shape that follows the other kind of syllable: 학교로 -> 학교으로, 바다와 -> 바다과, 책을 -> 책를."""
-    known = known_words()
-    if (start := known.particle_of_noun(word)) and (shapes := WRONG_SHAPES.get(word[start:])):
-        if word[start:] == "이에요" and word[start - 1] == "이":
-            return None  # 지영이에요 may be 지영이 with 예요
-        return word[:start] + rng.choice(shapes)
+    start = known_words().particle_of_noun(word)
+    noun, particle = word[:start], word[start:]
+    if particle not in WRONG_SHAPES:
+        return _lookalike_misshaped(word)
+    if noun in _PRONOUNS or word.endswith(_NO_PARTICLE):
+        return None
+    if particle == "이에요" and noun.endswith("이"):
+        return None  # 지영이에요 may be 지영이 with 예요
+    return noun + rng.choice(WRONG_SHAPES[particle])
+
+
+def _lookalike_misshaped(word: str) -> str | None:
     for right, wrong in _LOOKALIKES.items():
         noun = word.removesuffix(right)
-        if noun == word or noun not in known.nouns or noun in _NOT_BEFORE_NA or len(noun) < 2:
+        if noun == word or len(noun) < 2 or noun not in known_words().nouns:
+            continue
+        if (right == "나" and noun in _NOT_BEFORE_NA) or (right == "야" and noun[-1] in _NOT_BEFORE_YA):
             continue
         if bool(decompose(noun[-1])[2]) == (right in ("아", "이야")):
             return noun + wrong

@@ -114,7 +114,7 @@ def _try(draft: Draft, rng: random.Random, name: str, start: int, word: str) -> 
 
 
 def _spares_outcries(draft: Draft, start: int, word: str, written: str) -> bool:
-    """Whether the correction would be accepted: none that alters a laugh is (크다 -> ㅋ크다, 나무 -> 나ㅜ)."""
+    """Whether the correction would be accepted: none that takes tears away is (나무 -> 나ㅜ)."""
     before, after = "".join(draft.cells[:start]), "".join(draft.cells[start + len(word) :])
     source = before + written + after
     if not has_loose_jamo(source):

@@ -2,7 +2,7 @@
 
     python benchmarks/harm.py [--texts 2000] [--seed 0] [--model transformer] [--out violations.csv]
 
-Prints for each invariant how many texts it was checked on and how many violate it, then the first of these. Ends with 1 where
+Prints for each invariant how many texts it was checked on and how many violate it, then some of these. Ends with 1 where
 there is one. ``--out`` writes all: the invariant, the recipe of the text, the text, what became of it, and what is wrong.
 """
 
@@ -12,6 +12,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
@@ -76,6 +77,15 @@ def report(checked: Counter, violations: Sequence[Violation]) -> Iterator[str]:
         yield f"| {name} | {texts:,} | {recipes.total():,} | {where} |"
 
 
+def of_each_invariant(violations: Sequence[Violation], count: int) -> list[Violation]:
+    """``count`` of them at most: the first of each invariant, then the second of each …"""
+    by_invariant: dict[str, list[Violation]] = {}
+    for each in violations:
+        by_invariant.setdefault(each.invariant, []).append(each)
+    in_turns = chain.from_iterable(zip_longest(*by_invariant.values()))
+    return [each for each in in_turns if each is not None][:count]
+
+
 @click.command()
 @click.option("--texts", default=2000, show_default=True)
 @click.option("--seed", default=0, show_default=True)
@@ -95,7 +105,7 @@ def main(texts, seed, model, show, out):
     click.echo(
         f"\n{corrector.name} {corrector.fingerprint}, minimum {corrector.minimum_confidence}: {taken:.0f} s"
     )
-    for each in violations[:show]:
+    for each in of_each_invariant(violations, show):
         click.echo(f"\n{each.invariant} ({each.recipe}): {each.what}\n  {each.text!r}\n  {each.corrected!r}")
     if out:
         with out.open("w", encoding="utf-8", newline="") as file:

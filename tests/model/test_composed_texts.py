@@ -1,7 +1,10 @@
 """Texts that are composed know their parts; and each invariant of a correction sees what violates it."""
 
+import doctest
+
 import pytest
 
+from benchmarks import composed_spans, composed_texts, invariants
 from benchmarks.composed_texts import RECIPES, ComposedText, Part, Repetition, compose
 from benchmarks.invariants import (
     is_settled,
@@ -117,3 +120,10 @@ def test_a_lost_repetition_is_seen():
     text = ComposedText("repeated", (Part(0, "그래 그래 그래", "prose"),), what)
     assert list(repeats(text, corrected(text.text, change(text.text, "그래 ", "")), "그래"))
     assert not list(repeats(text, corrected(text.text), "그래"))
+
+
+@pytest.mark.parametrize("module", [composed_spans, composed_texts, invariants])
+def test_examples_are_true(module):
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed

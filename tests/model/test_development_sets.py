@@ -1,10 +1,12 @@
 """The development sets are well formed, and their measure says what it should."""
 
 import csv
+import doctest
 import unicodedata
 
 import pytest
 
+from benchmarks import development
 from benchmarks.development import FOLDER, Counts, Result, Row, by_set_and_kind, count, markdown, read_rows
 
 PATHS = sorted(FOLDER.glob("sets/*.csv"))
@@ -50,3 +52,9 @@ def test_counts():
     table = list(markdown(by_set_and_kind(results)))
     assert table[2] == "| **slips** |  | 2 | 1 (50.0 %) | 1 | 1 | 0 (0.0 %) | 1 |"
     assert table[3].startswith("| | doubled | 2 |")
+
+
+def test_examples_are_true():
+    found = doctest.testmod(development)
+    assert found.attempted
+    assert not found.failed

@@ -31,6 +31,20 @@ def test_a_missing_space_is_found_and_the_right_sentence_left_alone(wrong, right
 
 
 @pytest.mark.parametrize(
+    ("wrong", "right"),
+    [
+        ("자주 쓰 잖아요.", "자주 쓰잖아요."),
+        ("도서관 에서는 조용히 하자.", "도서관에서는 조용히 하자."),
+        ("고기를 숙성 시킨다.", "고기를 숙성시킨다."),
+    ],
+)
+def test_a_space_too_many_is_found_and_the_right_sentence_left_alone(wrong, right):
+    (found,), (none,) = find_joints([wrong]), find_joints([right])
+    assert [wrong[: joint.position - 1] + wrong[joint.position :] for joint in found] == [right]
+    assert none == []
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "내가 먼저 할게요.",
@@ -42,6 +56,9 @@ def test_a_missing_space_is_found_and_the_right_sentence_left_alone(wrong, right
         "남은 건 택시밖에 없다.",
         "이것은 딸기속에 속한다.",
         "지난번 일은 잊었다.",
+        "객체 로더를 쓴다.",
+        "누나 나 배고파.",
+        "커밋 해시를 고른다.",
         "꿈같은 일이다.",
         "책이 재미있는지 물었다.",
         "밥을 먹는데 전화가 왔다.",

@@ -7,8 +7,8 @@ import click
 import numpy as np
 
 from model.folder import ModelFolderError, build_network, find_model_folder, save_model_folder, snapshot_steps
+from training.origin import Origin
 from training.record import Record, hardware
-from training.settings import Origin
 
 
 @click.command("average")

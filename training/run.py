@@ -10,8 +10,9 @@ from training.checkpoint import Progress, load_checkpoint, save_checkpoint
 from training.development import DevelopmentSet
 from training.judge import Judge
 from training.network import compile_network
+from training.origin import Origin
 from training.record import COLUMNS, Past, Record, hardware
-from training.settings import Origin, TrainingConfig
+from training.settings import Knobs, TrainingConfig
 from training.stream import Batch, PoolMaker, Position, stream
 
 
@@ -88,16 +89,7 @@ class Run:
         row = (now.step, now.mean_loss, rate, *dev, now.pairs, now.seconds)
         self.record.add(**dict(zip(COLUMNS, row, strict=True)))
 
-    def train(
-        self,
-        show,
-        history_every: int,
-        checkpoint_every: int,
-        dev_every: int,
-        workers: int,
-        snapshot_drop: float | None = None,
-        snapshot_every: int | None = None,
-    ) -> None:
+    def train(self, show, knobs: Knobs) -> None:
         """Run to the schedule's last step, calling ``show(progress, mean loss)`` after each step.
 
         With ``snapshot_drop`` the weights are kept beside the model at the start, at the end, and
@@ -107,21 +99,21 @@ class Run:
         total = self.config.schedule.steps
         if self.progress.step >= total:
             return self.save()
-        if snapshot_drop and not self.progress.step:
+        if knobs.snapshot_drop and not self.progress.step:
             save_snapshot(self.model_folder, self.network, 0)
-        for batch, position in stream(self.maker, self.progress.position, workers):
+        for batch, position in stream(self.maker, self.progress.position, knobs.workers):
             self.step(batch, position)
             step = self.progress.step
             show(self.progress, self.progress.mean_loss)
             last = step == total
-            if snapshot_drop:
-                self._keep_snapshot(1 - snapshot_drop, last)
-            if snapshot_every and step % snapshot_every == 0:
+            if knobs.snapshot_drop:
+                self._keep_snapshot(1 - knobs.snapshot_drop, last)
+            if knobs.snapshot_every and step % knobs.snapshot_every == 0:
                 save_snapshot(self.model_folder, self.network, step)
-            measured = bool(self.dev) and (step % dev_every == 0 or last)
-            if measured or step % history_every == 0:
+            measured = bool(self.dev) and (step % knobs.dev_every == 0 or last)
+            if measured or step % knobs.history_every == 0:
                 self.log(measured)
-            if last or step % checkpoint_every == 0:
+            if last or step % knobs.checkpoint_every == 0:
                 self.save()
             if last:
                 return None

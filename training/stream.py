@@ -22,18 +22,31 @@ import numpy as np
 from model.tokenizer import START_ID, Tokenizer, pad
 from training.examples import ExampleMaker, ExampleSettings, Item
 from training.judge import Encoded, Judge
+from training.knobs import knob
 from training.network import keep_freed_memory
 
 LENGTH_STEP = 4  # batches are padded to a multiple of this many tokens
 JUDGED_TOKENS = 2048  # of one batch that a judge reads: larger ones outgrow the processor's cache
 
 
+def read_widths(text: str) -> tuple[int, ...]:
+    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number."""
+    return tuple(int(part) for part in filter(None, text.split(",")))
+
+
 @dataclass(frozen=True)
 class StreamSettings(ExampleSettings):
-    seed: int = 0
-    batch_tokens: int = 4096  # source tokens of one batch, padding included
+    """What the batches of a run are made of, and how."""
+
     pool_sentences: int = 16_384
-    widths: tuple[int, ...] = ()  # how many tokens wide a batch may be; empty: any multiple of LENGTH_STEP
+    seed: int = knob(0)
+    batch_tokens: int = knob(4096, "Source tokens of one batch, padding included.")
+    widths: tuple[int, ...] = knob(
+        (),
+        "How many tokens wide batches may be, as in 16,32,64,164: few shapes for a backend that compiles each (JAX). "
+        f"Without it, any multiple of {LENGTH_STEP}.",
+        parse=read_widths,
+    )
 
     def __post_init__(self):
         longest = longest_source(self.max_length)
@@ -41,11 +54,6 @@ class StreamSettings(ExampleSettings):
             raise ValueError(f"widths should be above 0 and rise, received {self.widths}")
         if self.widths and self.widths[-1] <= longest:
             raise ValueError(f"the last width should be more than {longest}, received {self.widths}")
-
-
-def read_widths(text: str) -> tuple[int, ...]:
-    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number."""
-    return tuple(int(part) for part in filter(None, text.split(",")))
 
 
 class Position(NamedTuple):

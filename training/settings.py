@@ -49,7 +49,7 @@ class Knobs(StreamSettings):
 
     architecture: str = knob("transformer", type=click.Choice(ARCHITECTURES))
     d_model: int = knob(128)
-    num_layers: int = knob(4)
+    num_layers: int = knob(4, "On each side. With --init: make that model deeper.")
     num_heads: int = knob(4)
     dff: int = knob(512, "With --init: make that model wider.")
     dropout: float = knob(0.0)

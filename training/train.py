@@ -60,21 +60,21 @@ def _tokenizer(folder: Path, items: list) -> Tokenizer:
     return Tokenizer(choose_characters(item if isinstance(item, str) else item[1] for item in items))
 
 
-SHAPE_OPTIONS = ("architecture", "d_model", "num_layers", "num_heads", "dropout", "norm_first")
+SHAPE_OPTIONS = ("architecture", "d_model", "num_heads", "dropout", "norm_first")
+GROWING_OPTIONS = ("dff", "num_layers")  # a model can also be continued with more of these
 
 
 def _origin(context: click.Context, init: str | None) -> Origin | None:
     if init is None:
         return None
 
-    def is_given(option: str) -> bool:
-        return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+    def given(options: tuple[str, ...]) -> list[str]:
+        return [each for each in options if context.get_parameter_source(each) is ParameterSource.COMMANDLINE]
 
-    if given := [option for option in SHAPE_OPTIONS if is_given(option)]:
-        raise click.UsageError(f"with --init the shape comes from that model; leave out {given}")
+    if shape := given(SHAPE_OPTIONS):
+        raise click.UsageError(f"with --init the shape comes from that model; leave out {shape}")
     try:
-        origin = Origin.load(init)
-        return origin.widened(context.params["dff"]) if is_given("dff") else origin
+        return Origin.load(init).grown(**{each: context.params[each] for each in given(GROWING_OPTIONS)})
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
     except ValueError as error:

@@ -55,11 +55,16 @@ class Knobs(StreamSettings):
     dropout: float = knob(0.0)
     norm_first: bool = knob(True, option="--norm-first/--norm-last")
 
-    # What changes nothing about the result.
+    # What changes nothing about the result, except --minutes, which can end it early.
     workers: int = knob(1, "Processes that make pairs.")
-    history_every: int = knob(50)
-    checkpoint_every: int = knob(250)
-    dev_every: int = knob(1000)
+    minutes: float | None = knob(
+        None,
+        "Stop after so long, whole and saved, the learning rate at its end; counted from the command's start.",
+        type=click.FloatRange(0, min_open=True),
+    )
+    history_every: int = knob(50, "Steps between two rows of history.csv.")
+    checkpoint_every: int = knob(250, "Steps between two checkpoints.")
+    dev_every: int = knob(1000, "Steps between two measurements on --dev.")
     snapshot_drop: float | None = knob(
         None,
         "Keep the weights each time the loss has fallen by this share, to watch the network grow up.",

@@ -1,4 +1,4 @@
-"""An endless, resumable stream of batches, made by background processes.
+"""An endless, resumable stream of batches; ``workers.Stream`` makes them in background processes.
 
 The corpus is shuffled anew each epoch and cut into pools of sentences. Pool ``i`` is a pure
 function of (corpus, settings, i): its sentences are made wrong, sorted by length into batches of
@@ -6,14 +6,8 @@ about equally many tokens, and the batches are shuffled. A ``Position`` therefor
 where a run stands, and the same batches follow from it on any machine.
 """
 
-import multiprocessing
-import os
 import random
-import threading
-import time
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,7 +17,6 @@ from model.tokenizer import START_ID, Tokenizer, pad
 from training.examples import ExampleMaker, ExampleSettings, Item
 from training.judge import Encoded, Judge
 from training.knobs import knob
-from training.network import keep_freed_memory
 
 LENGTH_STEP = 4  # batches are padded to a multiple of this many tokens
 JUDGED_TOKENS = 2048  # of one batch that a judge reads: larger ones outgrow the processor's cache
@@ -54,6 +47,11 @@ class StreamSettings(ExampleSettings):
             raise ValueError(f"widths should be above 0 and rise, received {self.widths}")
         if self.widths and self.widths[-1] <= longest:
             raise ValueError(f"the last width should be more than {longest}, received {self.widths}")
+
+
+def batch_shapes(settings: StreamSettings) -> list[tuple[int, int]]:
+    """The shapes (B, S) that batches of ``widths`` have; none where they may have any."""
+    return [(max(1, settings.batch_tokens // width), width) for width in settings.widths]
 
 
 class Position(NamedTuple):
@@ -165,46 +163,3 @@ class PoolMaker:
         batches = (make_batch(rows) for rows in _rows(encoded, JUDGED_TOKENS))
         losses = np.concatenate([self.judge.losses(batch) for batch in batches])
         return [encoded[i] for i in self.judge.kept(losses, rng)]
-
-
-_make_pool = None  # the worker process's own PoolMaker
-
-
-def _start_worker(maker: PoolMaker, parent: int) -> None:
-    global _make_pool
-    _make_pool = maker
-    # A judge's network is small; the cores belong to the one that is trained.
-    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-    keep_freed_memory()
-
-    def follow_parent():  # a killed parent cannot tell its workers to end
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(0)
-
-    threading.Thread(target=follow_parent, daemon=True).start()
-
-
-def _work(index: int) -> list[Batch]:
-    return _make_pool(index)
-
-
-def stream(
-    maker: PoolMaker, start: Position, workers: int = 1, ahead: int = 3
-) -> Iterator[tuple[Batch, Position]]:
-    """Batches from ``start`` on, each with the position that follows it; pools are made ahead."""
-    # Spawned, not forked: a fork of a process that runs TensorFlow's threads can hang.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _start_worker, (maker, os.getpid())) as executor:
-        waiting = deque(executor.submit(_work, start.pool + i) for i in range(ahead))
-        pool, skip = start
-        try:
-            while True:
-                batches = waiting.popleft().result()
-                waiting.append(executor.submit(_work, pool + ahead))
-                for i in range(skip, len(batches)):
-                    done = i + 1 == len(batches)
-                    yield batches[i], Position(pool + 1, 0) if done else Position(pool, i + 1)
-                pool, skip = pool + 1, 0
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)

@@ -3,6 +3,7 @@
 import os
 import random
 import shlex
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from model.folder import (
     load_vocabulary,
 )
 from model.tokenizer import Tokenizer
-from training.checkpoint import CheckpointError
+from training.checkpoint import CheckpointError, read_progress
 from training.corpus import CorpusError, Pair, Sentence, read_corpus
 from training.judge import Judge
 from training.knobs import read_options, with_options_of
@@ -26,8 +27,9 @@ from training.progress import ProgressLine
 from training.run import Run
 from training.settings import Knobs, training_config
 from training.sources import copies
-from training.stream import StreamSettings
+from training.stream import PoolMaker, StreamSettings
 from training.vocabulary import choose_characters
+from training.workers import Stream
 
 
 def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:
@@ -135,21 +137,26 @@ def train(context, corpus, pairs, dev, out, init, judge, **options):
         knobs = read_options(Knobs, options)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    begun = time.monotonic()
+    origin = _origin(context, init)
     items = _read((*corpus, *pairs), knobs.weights, knobs.seed)
     dev_items = _read((dev,)) if dev else []
-    origin = _origin(context, init)
     tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
     picks = _judge(judge, knobs.judge_share, tokenizer)
     config = training_config(knobs, (*corpus, *pairs), dev, tokenizer.vocab_size, origin, picks)
     try:
-        run = Run(Path(out), config, tokenizer, items, dev_items, origin, picks, _command_line(context))
-    except CheckpointError as error:
+        start = read_progress(Path(out)).position
+        # Its processes begin before anything loads the network library: then they can be forked.
+        with Stream(PoolMaker(items, tokenizer, config.stream, picks), start, knobs.workers) as batches:
+            run = Run(Path(out), config, tokenizer, dev_items, origin, _command_line(context))
+            click.echo(
+                f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
+                f"step {run.progress.step:,} of {config.schedule.steps:,}",
+                err=True,
+            )
+            left = knobs.minutes and 60 * knobs.minutes - (time.monotonic() - begun)
+            with ProgressLine(config.schedule.steps, run.progress.step) as line:
+                run.train(batches, knobs, line.show, left)
+    except (CheckpointError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(
-        f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
-        f"step {run.progress.step:,} of {config.schedule.steps:,}",
-        err=True,
-    )
-    with ProgressLine(config.schedule.steps, run.progress.step) as line:
-        run.train(line.show, knobs)
     click.echo(f"{Path(out) / 'model'}")

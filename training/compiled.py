@@ -51,30 +51,33 @@ class CompiledSteps:
         )
         self._take = jax.jit(self._next_state, donate_argnums=0)
         self._sums = jax.jit(self._measured)
-        self._compiled: dict[tuple[int, int], Any] = {}
+        self._compiled: dict[tuple[str, tuple[int, int]], Any] = {}  # by what is done and the batch's shape
         self._under_way: deque[Any] = deque()
         self._writer = ThreadPoolExecutor(1)
         self._writing: Future | None = None
 
-    def prepare(self, shapes: Iterable[tuple[int, int]]) -> None:
-        """Compile for these shapes, all at once: the compiler, unlike Python, works in several threads."""
+    def lowered(self, shape: tuple[int, int], what: str = "take"):
+        """The step, or the measurement, for batches of this shape, ready to be compiled."""
         state = jax.tree.map(lambda x: jax.ShapeDtypeStruct(x.shape, x.dtype), self._state)
-        rate = jax.ShapeDtypeStruct((), jnp.float32)
-        with self._as_precise():
-            lowered = {
-                shape: self._take.lower(state, Batch(*[jax.ShapeDtypeStruct(shape, jnp.int32)] * 3), rate)
-                for shape in shapes
-                if shape not in self._compiled
-            }
-        if lowered:
-            with ThreadPoolExecutor(len(lowered)) as threads:
-                compiled = threads.map(lambda each: each.compile(), lowered.values())
-                self._compiled |= zip(lowered, compiled, strict=True)
+        batch = Batch(*[jax.ShapeDtypeStruct(shape, jnp.int32)] * 3)
+        with jax.default_matmul_precision(self._precision) if self._precision else nullcontext():
+            if what == "take":
+                return self._take.lower(state, batch, jax.ShapeDtypeStruct((), jnp.float32))
+            return self._sums.lower(state.trainable, state.fixed, batch)
+
+    def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
+        """Compile for these shapes, all at once: the compiler, unlike Python, works in several threads."""
+        wanted = {("take", each) for each in shapes} | {("measure", each) for each in measured}
+        lowered = {key: self.lowered(key[1], key[0]) for key in sorted(wanted)}
+        with ThreadPoolExecutor(len(lowered) or 1) as threads:
+            compiled = threads.map(lambda each: each.compile(), lowered.values())
+            self._compiled |= zip(lowered, compiled, strict=True)
 
     def take(self, batch: Batch, rate: float) -> None:
-        shape = batch.source.shape
-        self.prepare([shape])
-        self._state = self._compiled[shape](self._state, batch, np.float32(rate))
+        key = "take", batch.source.shape
+        if key not in self._compiled:
+            self.prepare([batch.source.shape])
+        self._state = self._compiled[key](self._state, batch, np.float32(rate))
         # The mean is donated to the next step; what tells that this one is done is a value of its own.
         self._under_way.append(self._state.mean_loss + 0)
         if len(self._under_way) > UNDER_WAY:
@@ -85,10 +88,17 @@ class CompiledSteps:
         return None if np.isnan(mean) else mean
 
     def measure(self, batches: Sequence[Batch]) -> tuple[float, float]:
-        with self._as_precise():
-            sums = [self._sums(self._state.trainable, self._state.fixed, batch) for batch in batches]
-        loss, right, total = np.sum(jax.device_get(sums), axis=0)
-        return loss / total, right / total
+        if missing := {
+            each.source.shape for each in batches if ("measure", each.source.shape) not in self._compiled
+        }:
+            self.prepare([], missing)
+        state = self._state
+        sums = [
+            self._compiled["measure", each.source.shape](state.trainable, state.fixed, each)
+            for each in batches
+        ]
+        loss, right, total = np.sum(jax.device_get(sums), axis=0, dtype=np.float64)
+        return float(loss / total), float(right / total)
 
     def keep(self, write: Callable[[], None]) -> None:
         """Copy the state into the network's variables and call ``write`` in a thread, after what it writes already."""
@@ -112,9 +122,6 @@ class CompiledSteps:
         if self._writing:
             self._writing.result()  # raises what went wrong there
             self._writing = None
-
-    def _as_precise(self):
-        return jax.default_matmul_precision(self._precision) if self._precision else nullcontext()
 
     def _next_state(self, state: State, batch: Batch, rate) -> State:
         (loss, fixed), gradients = jax.value_and_grad(self._loss, has_aux=True)(

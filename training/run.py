@@ -120,7 +120,7 @@ class Run:
             clock = Clock(seconds, begun, total)
             if knobs.snapshot_drop and not begun:
                 self._snapshot(0)
-            self.steps.prepare(self.shapes)
+            self.steps.prepare(self.shapes, [batch.source.shape for batch in self.dev_batches])
             self._train(batches, knobs, show, clock)
         else:
             self.save()

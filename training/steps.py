@@ -15,8 +15,8 @@ class Steps(Protocol):
 
     network: object
 
-    def prepare(self, shapes: Iterable[tuple[int, int]]) -> None:
-        """Get ready for batches of these shapes (B, S)."""
+    def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
+        """Get ready to take steps with batches of these shapes (B, S), and to measure with batches of those."""
 
     def take(self, batch: Batch, rate: float) -> None:
         """One optimiser step at this learning rate."""
@@ -40,7 +40,7 @@ class KerasSteps:
     def __init__(self, network, mean_loss: float | None = None):
         self.network, self._mean = network, mean_loss
 
-    def prepare(self, shapes: Iterable[tuple[int, int]]) -> None:
+    def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
         pass
 
     def take(self, batch: Batch, rate: float) -> None:

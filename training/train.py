@@ -16,6 +16,7 @@ from model.folder import (
     find_model_folder,
     load_vocabulary,
 )
+from model.morphemes import TABLE_VARIABLE
 from model.tokenizer import Tokenizer
 from training.checkpoint import CheckpointError, read_progress
 from training.corpus import CorpusError, Pair, Sentence, read_corpus
@@ -126,8 +127,13 @@ def _command_line(context: click.Context) -> str:
 @click.option(
     "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
 )
+@click.option(
+    "--morphemes",
+    type=click.Path(exists=True),
+    help="What pack wrote, instead of Kiwi, where its model is missing.",
+)
 @click.pass_context
-def train(context, corpus, pairs, dev, out, init, judge, **options):
+def train(context, corpus, pairs, dev, out, init, judge, morphemes, **options):
     """Train a corrector; run the same command again to continue after a stop."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     keep_freed_memory()
@@ -138,6 +144,8 @@ def train(context, corpus, pairs, dev, out, init, judge, **options):
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     begun = time.monotonic()
+    if morphemes:
+        os.environ[TABLE_VARIABLE] = morphemes
     origin = _origin(context, init)
     items = _read((*corpus, *pairs), knobs.weights, knobs.seed)
     dev_items = _read((dev,)) if dev else []

@@ -62,9 +62,9 @@ def _fitting_rows(text: str, mistaken: str, span: tuple[int, int]) -> Iterator[R
     for start in range(span[0] + 1):
         for row in _by_beginning().get(text[start : start + 1], ()):
             end = start + len(row.right)
-            if end >= span[1] and text[:start] + row.wrong + text[end:] == mistaken:
-                if stands_at(row.right, row.boundary, text, start):
-                    yield row
+            makes_it = end >= span[1] and text[:start] + row.wrong + text[end:] == mistaken
+            if makes_it and stands_at(row.right, row.boundary, text, start):
+                yield row
 
 
 def _spaced_as(right: str, wrong: str) -> str | None:

@@ -130,8 +130,12 @@ def _rows(kind: Kind, entry: Entry) -> list[Row]:
     for wrong in entry.wrong:
         pairs += beginnings(entry.right, wrong) if entry.is_predicate else [(entry.right, wrong)]
     boundary = "both" if entry.word_class == "adverbs" else "left"
-    if kind.needs_context:
-        pairs = [(f"{word} {right}", f"{word} {wrong}") for word in entry.beside for right, wrong in pairs]
+    if entry.is_predicate:  # a single syllable says too little: 난 may be 나는, not 날다
+        alone = [] if kind.needs_context else [pair for pair in pairs if len(pair[0]) > 1]
+        short = pairs if kind.needs_context else [pair for pair in pairs if len(pair[0]) == 1]
+        pairs = alone + [
+            (f"{word} {right}", f"{word} {wrong}") for word in entry.beside for right, wrong in short
+        ]
     return [Row(kind.name, *pair, boundary, entry.held_out) for pair in pairs]
 
 

@@ -116,8 +116,7 @@ def _pair(wrong: str, right: str, practice: Practice, rng: random.Random) -> Nor
 
 @cache
 def _practised_rows() -> dict[str, list[Mistake]]:
-    """By their first character. A single syllable says too little: 난 is 나는, too, and not only a form of 날다."""
-    kept = [each for each in rows() if not each.held_out and len(each.right) > 1]
+    kept = [each for each in rows() if not each.held_out]
     return by_beginning(
         Mistake(each.name, each.right, each.wrong, kinds()[each.name].article, each.boundary) for each in kept
     )

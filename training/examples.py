@@ -10,6 +10,7 @@ from training.noise.drill import Drill, SpaceDrill
 from training.noise.everyday import everyday_sentence
 from training.noise.hearsay import as_hearsay
 from training.noise.laughter import add_laughter
+from training.noise.lone_space import LoneSpaces
 from training.noise.names import made_up_phrase
 from training.noise.native import has_native_site
 from training.noise.pairs import MIX, make_pair, read_mix
@@ -19,6 +20,7 @@ Item = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as 
 
 # Characters no vocabulary holds, added to some sentences so that copying them is learnt.
 OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
+LONE_SPACE_SENTENCES = 20_000  # in which places for one misplaced space are looked for
 SEARCHED_SENTENCES = 60_000  # in which places for native mistakes are looked for
 ALONE = 0.1  # of the names stand in no sentence, as in a list of a class
 RIGHT_IN_DRILL = 0.15  # of the drilled phrases stay right, or every right one would be doubted
@@ -70,6 +72,11 @@ class ExampleMaker:
         self.drill = Drill(some) if settings.rare_copies or settings.drill_share else None
         self.space_drill = SpaceDrill(some) if settings.space_drill_share else None
         self.aim = Aim(item for item in items if isinstance(item, str)) if settings.aim_share else None
+        # Made before a process is forked, or each would search for itself.
+        self.lone_spaces = (
+            LoneSpaces(some[:LONE_SPACE_SENTENCES]) if "lone_spaces" in settings.practice else None
+        )
+        self.sentences = some if settings.practice else []
 
     def pairs(self, item: Item, rng: random.Random) -> Iterator[tuple[str, str]]:
         """The item as a pair, and the further pairs that the settings ask for."""

@@ -4,9 +4,9 @@ B batch, L layers, H heads, S source and T target tokens, D d_model, V vocabular
 sentence leaves out B. A sub-layer is one attention or one feed-forward network: an encoder layer has two (self-attention,
 feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
 
-query, key, value: projected and split into heads, as they are before any intervention.
-heads: weights times values, before the output projection. Its rows of the output kernel (D/H, D) make of a head what it
-    writes; the output bias belongs to no head.
+query, key, value: projected and split into heads. An intervention that zeroes values does it behind them.
+heads: weights times values, or what an intervention puts there, before the output projection. A head's rows of the output
+    kernel (D/H, D) make of it what this head writes; the output bias belongs to no head.
 embedding: token embeddings times sqrt(D), without positions.
 output: what each sub-layer adds to the residual stream, its biases included.
 residual: the stream before the first sub-layer, which is embedding + position, then the stream after each sub-layer.

@@ -273,6 +273,12 @@ class EngineCorrector:
         """Of each kind of attention what its weights are computed from; see ``Corrector.projections``."""
         return self.ask("projections", source, target, padding)
 
+    def taps(
+        self, source: str, target: str, names: Iterable[str], off: Iterable[tuple] = ()
+    ) -> dict[str, np.ndarray]:
+        """What the pass hands out under ``names``, without the heads that are ``off``; see ``Corrector.taps``."""
+        return self.ask("taps", source, target, tuple(names), tuple(map(tuple, off)))
+
     def embeddings(self, text: str) -> np.ndarray:
         """(S, D) float32, a row for each character and the end mark, not yet scaled."""
         return self.ask("embeddings", text)

@@ -21,7 +21,7 @@ from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
 from model.changes import find_changes
 from model.growing import growing_network
-from model.interventions import Head
+from model.interventions import Head, Intervention
 from model.survey_files import pairs_of
 from model.survey_sums import Sums, sums_of_effects, sums_of_roles
 from model.tables import change_kinds
@@ -83,6 +83,11 @@ def _replaced(
     return replaced_for_change(corrector, source, target, change, Head(*head), painted)
 
 
+def _taps(corrector, source: str, target: str, names: tuple[str, ...], off: tuple[tuple, ...] = ()):
+    """What the pass hands out under ``names``, without the heads that are ``off``."""
+    return corrector.taps(source, target, names, Intervention(off=frozenset(off)) if off else None)
+
+
 def _table(corrector, texts: tuple[str, ...]):
     """(corrected text, kinds of its changes) of each text: what a file of many needs, without attention."""
     return tuple((each.text, change_kinds(each)) for each in corrector.correct_batch(texts))
@@ -112,6 +117,7 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "contributions": _contributions,
     "step_contributions": _step_contributions,
     "replaced": _replaced,
+    "taps": _taps,
     "road_not_taken": road_not_taken,
     "grown": _grown,
     "table": _table,

@@ -4,80 +4,53 @@ B rows, each a source and an intervention, L layers, H heads, S source and T tar
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from threading import Lock
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from model.attention import Altered
-from model.interventions import SEPARATOR, Intervention, alterations
-from model.passes import IDS, LateGraphs, Pass
+from model.interventions import Altered, Intervention, alterations
+from model.passes import LateGraphs, Pass
 from model.tokenizer import PAD_ID, START_ID, pad
-
-KEPT = "kept"  # the name of the array with what embeddings are multiplied by
-_RANKS = {"seen": 3, "replaced": 4, "weights": 5, "values": 3, "gates": 3, "added": 4}
-_BOOL = ("seen", "replaced")
+from model.trace import ATTENTION_KINDS
 
 
 class AlteredHalves:
-    """The halves of a network whose passes take an intervention; one graph for each set of its arrays."""
+    """The halves of a network whose passes take an intervention and hand out taps; one graph for each set of taps and
+    of arrays that an intervention needs."""
 
     def __init__(self, network: keras.Model, late: LateGraphs):
         self._network, self._late, self._graphs, self._lock = network, late, {}, Lock()
 
-    def encode(self, ids: np.ndarray, arrays: dict[str, np.ndarray]):
-        """(B, S) ids -> memory, attention by kind."""
-        return self._graph("encode", frozenset(arrays))(ids, arrays)
+    def encode(self, ids: np.ndarray, altered: Altered, taps: tuple[str, ...]):
+        """(B, S) ids -> memory, taps by name."""
 
-    def decode(self, ids: np.ndarray, memory, arrays: dict[str, np.ndarray]):
-        """(B, T) decoder input ids, memory -> logits (B, T, V), attention by kind."""
-        return self._graph("decode", frozenset(arrays))(ids, memory, arrays)
+        def run(ids, altered):
+            return self._network.encode(ids, altered=altered, taps=taps)
 
-    def _graph(self, half: str, names: frozenset[str]):
+        return self._run("encode", run, taps, [ids, altered])
+
+    def decode(self, ids: np.ndarray, memory, altered: Altered, taps: tuple[str, ...]):
+        """(B, T) decoder input ids, memory -> logits (B, T, V), taps by name."""
+
+        def run(ids, memory, altered):
+            return self._network.decode(ids, memory, altered=altered, taps=taps)
+
+        return self._run("decode", run, taps, [ids, memory, altered])
+
+    def _run(self, half: str, run, taps: tuple[str, ...], arguments: list):
+        specs = tf.nest.map_structure(_spec, arguments)
+        key = half, taps, *tf.nest.flatten(specs)
         with self._lock:
-            if (half, names) not in self._graphs:
-                trace = {"encode": self._trace_encode, "decode": self._trace_decode}[half]
-                self._graphs[half, names] = trace(names)
-            return self._graphs[half, names]
-
-    def _trace_encode(self, names: frozenset[str]):
-        def run(ids, arrays):
-            return self._network.encode(ids, altered=_altered(arrays), kept=arrays.get(KEPT))
-
-        return self._late.function(run, [IDS, _specs(names)])
-
-    def _trace_decode(self, names: frozenset[str]):
-        def run(ids, memory, arrays):
-            return self._network.decode(ids, memory, altered=_altered(arrays), kept=arrays.get(KEPT))
-
-        return self._late.function(run, [IDS, self._memory, _specs(names)])
-
-    @cached_property
-    def _memory(self):
-        """The specification of a memory."""
-        graph = tf.function(self._network.encode, input_signature=[IDS], autograph=False)
-        memory, _ = graph.get_concrete_function().structured_outputs
-        return tf.nest.map_structure(lambda array: tf.TensorSpec(array.shape, array.dtype), memory)
+            if key not in self._graphs:
+                self._graphs[key] = self._late.function(run, specs)
+        return self._graphs[key](*arguments)
 
 
-def _specs(names: frozenset[str]) -> dict[str, tf.TensorSpec]:
-    specs = {}
-    for name in names:
-        part = name.rpartition(SEPARATOR)[2]
-        rank = 2 if name == KEPT else _RANKS[part]
-        specs[name] = tf.TensorSpec([None] * rank, tf.bool if part in _BOOL else tf.float32, name=None)
-    return specs
-
-
-def _altered(arrays: dict) -> dict[str, Altered]:
-    found: dict[str, dict] = {}
-    for name, array in arrays.items():
-        kind, _, part = name.rpartition(SEPARATOR)
-        if kind:
-            found.setdefault(kind, {})[part] = array
-    return {kind: Altered(**parts) for kind, parts in found.items()}
+def _spec(array) -> tf.TensorSpec | None:
+    """Any array of this rank and type."""
+    return None if array is None else tf.TensorSpec([None] * len(array.shape), array.dtype)
 
 
 class AlteredReading:
@@ -87,20 +60,26 @@ class AlteredReading:
     intervention does not reach the encoder.
     """
 
-    def __init__(self, halves: AlteredHalves, config, sources, interventions: Sequence[Intervention]):
-        self.halves, self.config = halves, config
+    def __init__(
+        self,
+        halves: AlteredHalves,
+        config,
+        sources,
+        interventions: Sequence[Intervention],
+        taps: tuple[str, ...] = ATTENTION_KINDS,
+    ):
+        self.halves, self.config, self.taps = halves, config, taps
         self.sources, self.interventions = list(sources), list(interventions)
         self._encode()
 
     def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+        """The logits, and in place of attention all ``taps``."""
         ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
         sizes = {"decoder_attention": (ids.shape[1],) * 2, "cross_attention": (ids.shape[1], self.length)}
-        arrays = self._arrays(self.interventions, sizes)
-        if any(each.without_target for each in self.interventions):
-            arrays[KEPT] = _kept(self.interventions, ids.shape[1])
-        logits, attention = self.halves.decode(ids, self.memory, arrays)
-        found = {**self.attention, **attention}
-        return Pass(np.asarray(logits), {kind: np.asarray(weights) for kind, weights in found.items()})
+        altered = alterations(self.interventions, self.config, sizes)
+        logits, written = self.halves.decode(ids, self.memory, altered, self.taps)
+        found = {**self.read, **written}
+        return Pass(np.asarray(logits), {name: np.asarray(array) for name, array in found.items()})
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows alone."""
@@ -109,8 +88,8 @@ class AlteredReading:
         self._gather(rows)
 
     def _gather(self, rows: Sequence[int]) -> None:
-        self.memory, self.attention = tf.nest.map_structure(
-            lambda array: tf.gather(array, rows), (self.memory, self.attention)
+        self.memory, self.read = tf.nest.map_structure(
+            lambda array: tf.gather(array, rows), (self.memory, self.read)
         )
 
     def _encode(self) -> None:
@@ -127,18 +106,7 @@ class AlteredReading:
         interventions = [self.interventions[row] for row in chosen]
         for place, each in enumerate(interventions):
             ids[place, list(each.without_source)] = PAD_ID
-        arrays = self._arrays(interventions, {"encoder_attention": (self.length,) * 2})
-        self.memory, self.attention = self.halves.encode(ids, arrays)
+        altered = alterations(interventions, self.config, {"encoder_attention": (self.length,) * 2})
+        self.memory, self.read = self.halves.encode(ids, altered, self.taps)
         if rows != list(range(len(chosen))):
             self._gather(rows)
-
-    def _arrays(self, interventions, sizes) -> dict[str, np.ndarray]:
-        kinds = [kind for kind in sizes if kind in self.config.attention_kinds]
-        return alterations(interventions, self.config, kinds, sizes)
-
-
-def _kept(interventions: Sequence[Intervention], length: int) -> np.ndarray:
-    kept = np.ones((len(interventions), length), np.float32)  # (B, T)
-    for row, each in enumerate(interventions):
-        kept[row, [position for position in each.without_target if position < length]] = 0
-    return kept

@@ -5,10 +5,11 @@ B batch, H heads, Q query positions, K key positions, D d_model, P cache positio
 
 import math
 import warnings
-from typing import Any, NamedTuple
 
 import keras
 from keras import ops
+
+from model.interventions import AlteredAttention
 
 # Keras takes a softmax over a single key for a mistake. The first row of a decoder has no other key.
 warnings.filterwarnings(
@@ -39,26 +40,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
     return ops.matmul(weights, value), weights
 
 
-class Altered(NamedTuple):
-    """What an intervention makes of one layer's attention; a part that is None changes nothing.
-
-    B may be 1: then all sentences of a batch are treated alike. The shapes are those that
-    ``altered_attention`` takes; where the layers of a network are stacked, L follows B.
-    """
-
-    seen: Any = None  # (B, K) bool, False where no query may look
-    replaced: Any = None  # (B, H, Q) bool, True where ``weights`` stand in place of the head's own
-    weights: Any = None  # (B, H, Q, K)
-    values: Any = None  # (B, K) what each value vector is multiplied by
-    gates: Any = None  # (B, H) what each head's output is multiplied by
-    added: Any = None  # (B, H, D/H) what is then added to each head's output
-
-    def layer(self, number: int) -> "Altered":
-        """One layer of parts that are stacked over layers: (B, L, …) -> (B, …)."""
-        return Altered(*(None if part is None else part[:, number] for part in self))
-
-
-def altered_attention(query, key, value, mask, altered: Altered):
+def altered_attention(query, key, value, mask, altered: AlteredAttention):
     """``scaled_dot_product_attention`` under an intervention, for query (B, H, Q, d), key and value (B, H, K, d).
 
     The weights that are returned are those that were used, replaced ones included.
@@ -94,9 +76,8 @@ class MultiHeadAttention(keras.layers.Layer):
     """``num_heads`` attentions side by side; all four projections are linear.
 
     ``call(query, key_value, attention_mask)``: query (B, Q, D) asks, key_value (B, K, D) answers. Returns
-    output (B, Q, D) and weights (B, H, Q, K). ``keys_values`` and ``attend`` are its two halves,
-    for callers that keep projected keys and values between decoding steps. An intervention is one more
-    argument, ``altered``.
+    output (B, Q, D) and weights (B, H, Q, K). ``queries``, ``keys_values`` and ``join`` are its parts, for
+    ``walk.walk``, which keeps projected keys and values between decoding steps and hands out what is between them.
     """
 
     def __init__(self, d_model: int, num_heads: int, **kwargs):
@@ -121,26 +102,22 @@ class MultiHeadAttention(keras.layers.Layer):
         x = ops.reshape(x, (batch, length, self.num_heads, self.d_model // self.num_heads))
         return ops.transpose(x, (0, 2, 1, 3))  # (B, Q, D) -> (B, H, Q, D/H)
 
+    def queries(self, query):
+        """(B, Q, D) -> (B, H, Q, D/H)."""
+        return self._split_heads(self.query_projection(query))
+
     def keys_values(self, key_value):
         """(B, K, D) -> two of (B, H, K, D/H)."""
         keys = self._split_heads(self.key_projection(key_value))
         return keys, self._split_heads(self.value_projection(key_value))
 
-    def projections(self, query, key_value):
-        """(B, Q, D), (B, K, D) -> query (B, H, Q, D/H), key and value (B, H, K, D/H)."""
-        return self._split_heads(self.query_projection(query)), *self.keys_values(key_value)
-
-    def attend(self, query, keys, values, mask=None, altered: Altered | None = None):
-        """query (B, Q, D), projected keys and values (B, H, K, D/H) -> (B, Q, D), (B, H, Q, K)."""
-        query = self._split_heads(self.query_projection(query))
-        if altered is None:
-            heads, weights = scaled_dot_product_attention(query, keys, values, mask)
-        else:
-            heads, weights = altered_attention(query, keys, values, mask, altered)
+    def join(self, heads):
+        """What the heads found, (B, H, Q, D/H), through the output projection -> (B, Q, D)."""
         batch, _, length, _ = ops.shape(heads)
         joined = ops.transpose(heads, (0, 2, 1, 3))  # (B, H, Q, D/H) -> (B, Q, H, D/H)
-        joined = ops.reshape(joined, (batch, length, self.d_model))  # -> (B, Q, D)
-        return self.output_projection(joined), weights
+        return self.output_projection(ops.reshape(joined, (batch, length, self.d_model)))  # -> (B, Q, D)
 
-    def call(self, query, key_value, attention_mask=None, altered: Altered | None = None):
-        return self.attend(query, *self.keys_values(key_value), attention_mask, altered)
+    def call(self, query, key_value, attention_mask=None):
+        keys_values = self.keys_values(key_value)
+        heads, weights = scaled_dot_product_attention(self.queries(query), *keys_values, attention_mask)
+        return self.join(heads), weights

@@ -1,6 +1,6 @@
-"""Embedding, feed-forward, and the encoder and decoder blocks that stack (Vaswani et al. 2017, section 3).
+"""Embedding, feed-forward, and the blocks that stack (Vaswani et al. 2017, section 3).
 
-B batch, S source, T target, P cache positions, D d_model, F feed-forward width, H heads, V vocabulary.
+B batch, S source, T target, P positions, D d_model, F feed-forward width, V vocabulary.
 """
 
 import math
@@ -111,107 +111,37 @@ class Residual(keras.layers.Layer):
         return x if self.norm_first else self.norm(x)
 
 
-class EncoderBlock(keras.layers.Layer):
-    """Self-attention, then feed-forward. x (B, S, D) -> (B, S, D), weights (B, H, S, S)."""
-
-    def __init__(self, config: TransformerConfig, **kwargs):
-        super().__init__(**kwargs)
-        self.shape = (None, None, config.d_model)
-        self.attention = MultiHeadAttention(config.d_model, config.num_heads, name="self_attention")
-        self.feed_forward = feed_forward(config, "feed_forward")
-        self.around_attention = Residual(config, name="around_attention")
-        self.around_feed_forward = Residual(config, name="around_feed_forward")
-
-    def build(self, _shape=None):
-        self.attention.build(self.shape, self.shape)
-        for layer in (self.feed_forward, self.around_attention, self.around_feed_forward):
-            layer.build(self.shape)
-        self.built = True
-
-    def projections(self, x):
-        """Query, key and value (B, H, S, D/H) of its attention, for the block's input x (B, S, D)."""
-        entered = self.around_attention.enter(x)
-        return self.attention.projections(entered, entered)
-
-    def call(self, x, source_mask, training=False, altered=None):
-        entered = self.around_attention.enter(x)
-        attended, weights = self.attention(entered, entered, attention_mask=source_mask, altered=altered)
-        x = self.around_attention.leave(x, attended, training)
-        fed = self.feed_forward(self.around_feed_forward.enter(x))
-        return self.around_feed_forward.leave(x, fed, training), weights
+# Of each kind of attention the names of its layer and of the residual connection around it, which are parts of the
+# paths under which a model folder keeps weights.
+LAYER_NAMES = {
+    "encoder_attention": ("self_attention", "around_attention"),
+    "decoder_attention": ("self_attention", "around_self_attention"),
+    "cross_attention": ("cross_attention", "around_cross_attention"),
+}
+ENCODER_KINDS, DECODER_KINDS = ("encoder_attention",), ("decoder_attention", "cross_attention")
 
 
-class DecoderBlock(keras.layers.Layer):
-    """Masked self-attention, encoder-decoder attention, feed-forward.
+class Block(keras.layers.Layer):
+    """The layers of one block: attention of each of ``kinds``, then feed-forward, each inside a residual connection.
 
-    x (B, T, D) -> (B, T, D), self weights (B, H, T, T), cross weights (B, H, T, S). In the
-    encoder-decoder attention the query comes from the decoder, key and value from the encoder.
+    An encoder's block has ENCODER_KINDS, a decoder's DECODER_KINDS. ``walk.walk`` goes through it; it is never called.
     """
 
-    def __init__(self, config: TransformerConfig, **kwargs):
+    def __init__(self, config: TransformerConfig, kinds: tuple[str, ...], **kwargs):
         super().__init__(**kwargs)
         self.shape = (None, None, config.d_model)
-        self.self_attention = MultiHeadAttention(config.d_model, config.num_heads, name="self_attention")
-        self.cross_attention = MultiHeadAttention(config.d_model, config.num_heads, name="cross_attention")
+        names = {kind: LAYER_NAMES[kind] for kind in kinds}
+        self.attentions = {
+            kind: MultiHeadAttention(config.d_model, config.num_heads, name=name)
+            for kind, (name, _) in names.items()
+        }
         self.feed_forward = feed_forward(config, "feed_forward")
-        self.around_self = Residual(config, name="around_self_attention")
-        self.around_cross = Residual(config, name="around_cross_attention")
+        self.arounds = {kind: Residual(config, name=name) for kind, (_, name) in names.items()}
         self.around_feed_forward = Residual(config, name="around_feed_forward")
 
     def build(self, _shape=None):
-        for attention in (self.self_attention, self.cross_attention):
+        for attention in self.attentions.values():
             attention.build(self.shape, self.shape)
-        for layer in (self.feed_forward, self.around_self, self.around_cross, self.around_feed_forward):
+        for layer in (self.feed_forward, *self.arounds.values(), self.around_feed_forward):
             layer.build(self.shape)
         self.built = True
-
-    def call(self, x, memory, self_mask, memory_mask, training=False, altered=None):
-        """``altered``: two of ``attention.Altered`` or None, of the self-attention and the other."""
-        entered = self.around_self.enter(x)
-        keys_values = self.self_attention.keys_values(entered)
-        memory_keys_values = self.cross_attention.keys_values(memory)
-        return self._finish(
-            x, entered, keys_values, self_mask, memory_keys_values, memory_mask, training, altered
-        )
-
-    def projections(self, x, memory, self_mask):
-        """Query, key and value of both attentions, for x (B, T, D) and memory (B, S, D): of the first
-        (B, H, T, D/H), of the second the query (B, H, T, D/H) and the others (B, H, S, D/H)."""
-        entered = self.around_self.enter(x)
-        asked = self.self_attention.projections(entered, entered)
-        entered = self.around_cross.enter(self.before_cross(x, self_mask))
-        return asked, self.cross_attention.projections(entered, memory)
-
-    def before_cross(self, x, self_mask):
-        """The residual stream (B, T, D) between both attentions, for x (B, T, D)."""
-        entered = self.around_self.enter(x)
-        attended, _ = self.self_attention(entered, entered, attention_mask=self_mask)
-        return self.around_self.leave(x, attended)
-
-    def step(self, x, cache, index, memory_keys_values, memory_mask):
-        """One position of decoding: x (B, 1, D) at ``index``, cache (keys, values) of (B, H, P, D/H).
-
-        Returns x (B, 1, D), self weights (B, H, 1, P), cross weights (B, H, 1, S), the new cache.
-        """
-        entered = self.around_self.enter(x)
-        new = self.self_attention.keys_values(entered)
-        cache = tuple(
-            ops.slice_update(old, (0, 0, index, 0), one) for old, one in zip(cache, new, strict=True)
-        )
-        so_far = (ops.arange(ops.shape(cache[0])[2]) <= index)[None, None, None]  # (P,) -> (1, 1, 1, P)
-        out = self._finish(x, entered, cache, so_far, memory_keys_values, memory_mask, False)
-        return *out, cache
-
-    def _finish(
-        self, x, entered, keys_values, self_mask, memory_keys_values, memory_mask, training, altered=None
-    ):
-        altered_self, altered_cross = altered or (None, None)
-        attended, self_weights = self.self_attention.attend(entered, *keys_values, self_mask, altered_self)
-        x = self.around_self.leave(x, attended, training)
-        entered = self.around_cross.enter(x)
-        attended, cross_weights = self.cross_attention.attend(
-            entered, *memory_keys_values, memory_mask, altered_cross
-        )
-        x = self.around_cross.leave(x, attended, training)
-        fed = self.feed_forward(self.around_feed_forward.enter(x))
-        return self.around_feed_forward.leave(x, fed, training), self_weights, cross_weights

@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self
 
+from model.taps import TAPS
 from model.trace import ATTENTION_KINDS
 
 
@@ -15,6 +16,7 @@ class NetworkConfig:
     architecture: ClassVar[str]
     attention_kinds: ClassVar[tuple[str, ...]]  # which of ATTENTION_KINDS a trace of the network has
     abilities: ClassVar[frozenset[str]]  # which of the engine's questions about its inside it answers
+    taps: ClassVar[tuple[str, ...]]  # which of TAPS its passes hand out
     has_positions: ClassVar[bool]  # whether positional encodings are added to what it reads
     __dataclass_fields__: ClassVar[dict[str, Any]]  # its subclasses are dataclasses
 
@@ -74,6 +76,7 @@ class TransformerConfig(NetworkConfig):
     abilities: ClassVar[frozenset[str]] = frozenset(
         (
             "projections",
+            "taps",
             "head_effects",
             "written_without",
             "contributions",
@@ -82,6 +85,7 @@ class TransformerConfig(NetworkConfig):
             "road_not_taken",
         )
     )
+    taps: ClassVar[tuple[str, ...]] = tuple(TAPS)
     has_positions: ClassVar[bool] = True
 
     vocab_size: int
@@ -120,7 +124,15 @@ class Seq2SeqConfig(NetworkConfig):
 
     architecture: ClassVar[str] = "seq2seq"
     attention_kinds: ClassVar[tuple[str, ...]] = ("cross_attention",)
-    abilities: ClassVar[frozenset[str]] = frozenset(("projections",))
+    abilities: ClassVar[frozenset[str]] = frozenset(("projections", "taps"))
+    taps: ClassVar[tuple[str, ...]] = (
+        "cross_attention",
+        "cross_query",
+        "cross_key",
+        "cross_value",
+        "cross_heads",
+        "logits",
+    )
     has_positions: ClassVar[bool] = False
 
     vocab_size: int

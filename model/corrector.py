@@ -1,7 +1,7 @@
 """Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from model.config import NetworkConfig
 from model.correction import Correction, SentenceCorrection
 from model.drafting import Produced, read_off
 from model.folder import find_model_folder, load_confidence, load_model_folder, model_name
+from model.interventions import Intervention
 from model.plain import PlainNetwork, PlainTransformer
 from model.positions import positional_encoding
 from model.projections import Projections
@@ -325,6 +326,23 @@ class Corrector:
         if padding < 0:
             raise ValueError(f"padding should be 0 or more, received {padding!r}")
         return self._network.project(*self._encode(source, target), padding)
+
+    def taps(
+        self, source: str, target: str, names: Iterable[str], intervention: Intervention | None = None
+    ) -> dict[str, np.ndarray]:
+        """What the pass of ``trace`` hands out under ``names``, with ``intervention`` applied, as float32 arrays.
+
+        ``model.taps`` says what they are and lists their shapes, of which B is left out here; ``config.taps`` are those
+        that this network has. The decoder's residual stream is the sum of all that is added to it::
+
+            found = corrector.taps("머거요", "먹어요", ["decoder_residual", "decoder_output"])
+            stream, added = found["decoder_residual"], found["decoder_output"]  # (3L+1, T, D), (3L, T, D)
+            np.allclose(stream[0] + added.sum(axis=0), stream[-1], atol=1e-4)  # True
+
+        Raises ValueError for names that the network does not have, for a source that is longer than it can read, and
+        for an ``intervention`` that it does not take.
+        """
+        return self._network.taps(*self._encode(source, target), names, intervention)
 
     def embeddings(self, text: str) -> np.ndarray:
         """(S, D) float32, a row for each character and the end mark: the token embeddings before they are

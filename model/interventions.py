@@ -5,7 +5,7 @@ An intervention is an argument of a pass (``Laboratory.look``), never a state of
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from typing import Any, NamedTuple, SupportsIndex
@@ -14,8 +14,6 @@ import numpy as np
 
 from model.config import NetworkConfig
 
-# The names of the arrays that ``alterations`` makes: a kind of attention, then a field of ``attention.Altered``.
-SEPARATOR = "."
 _ROW_TOLERANCE = 1e-3
 
 
@@ -160,30 +158,51 @@ def _check_rows(head: Head, rows: np.ndarray, source_length: int) -> None:
         raise ValueError(f"each row of weights of {head} should be 0 or more and sum to 1, or all be NaN")
 
 
-def alterations(
-    interventions: Sequence[Intervention],
-    config: NetworkConfig,
-    kinds: Iterable[str],
-    sizes: Mapping[str, tuple[int, int]],
-) -> dict[str, np.ndarray]:
-    """The arrays that ``attention.Altered`` describes, named ``kind.field``; what nobody changes has none.
+class AlteredAttention(NamedTuple):
+    """What interventions make of one kind of attention, as arrays; a part that is None changes nothing.
 
-    Where all ``interventions`` are one and the same object the arrays have B = 1. ``sizes``: (Q, K) of each
-    kind, padding included.
+    B may be 1: then all sentences of a batch are treated alike. ``layer`` takes L away.
+    """
+
+    seen: Any = None  # (B, L, K) bool, False where no query may look
+    replaced: Any = None  # (B, L, H, Q) bool, True where ``weights`` stand in place of the head's own
+    weights: Any = None  # (B, L, H, Q, K)
+    values: Any = None  # (B, L, K) what each value vector is multiplied by
+    gates: Any = None  # (B, L, H) what each head's output is multiplied by
+    added: Any = None  # (B, L, H, D/H) what is then added to each head's output
+
+    def layer(self, number: int) -> "AlteredAttention":
+        """(B, L, …) -> (B, …)."""
+        return AlteredAttention(*(None if part is None else part[:, number] for part in self))
+
+
+class Altered(NamedTuple):
+    """What interventions make of one half of a network: an argument of its ``encode`` or ``decode``."""
+
+    attention: dict[str, AlteredAttention] | None = None  # by kind
+    kept: Any = None  # (B, S) or (B, T), what the embedding of each token is multiplied by
+
+
+def alterations(
+    interventions: Sequence[Intervention], config: NetworkConfig, sizes: Mapping[str, tuple[int, int]]
+) -> Altered:
+    """The arrays of B interventions, for the half of a network whose kinds of attention have these ``sizes``: (Q, K) of
+    each kind, padding included.
+
+    Where all ``interventions`` are one and the same object the arrays have B = 1.
     """
     if all(each is interventions[0] for each in interventions):
         interventions = interventions[:1]
     shape = (len(interventions), config.attention_layers, config.num_heads)
-    arrays: dict[str, np.ndarray] = {}
-    for kind in kinds:
-        made = (
-            *_gates(interventions, kind, shape, config.d_model // config.num_heads),
-            *_replaced(interventions, kind, shape, sizes[kind]),
-            *_values(interventions, kind, shape, sizes[kind][1]),
-            *_seen(interventions, kind, shape, sizes[kind][1]),
-        )
-        arrays |= {f"{kind}{SEPARATOR}{name}": array for name, array in made}
-    return arrays
+    kept = _kept(interventions, sizes)
+    attention = {}
+    for kind, size in sizes.items():
+        replaced, weights = _replaced(interventions, kind, shape, size)
+        gates, added = _gates(interventions, kind, shape, config.d_model // config.num_heads)
+        values = _values(interventions, kind, shape, size[1])
+        seen = _seen(kind, kept, config.attention_layers)
+        attention[kind] = AlteredAttention(seen, replaced, weights, values, gates, added)
+    return Altered(attention, kept)
 
 
 def _gates(interventions, kind: str, shape, depth: int):
@@ -195,15 +214,12 @@ def _gates(interventions, kind: str, shape, depth: int):
                 gates[row, head.layer, head.head] = 0
                 if each.means is not None:
                     added[row, head.layer, head.head] = each.means[kind][head.layer, head.head]
-    if not gates.all():
-        yield "gates", gates
-    if added.any():
-        yield "added", added
+    return None if gates.all() else gates, added if added.any() else None
 
 
 def _replaced(interventions, kind: str, shape, size: tuple[int, int]):
     if not any(head.kind == kind for each in interventions for head in each.weights):
-        return
+        return None, None
     replaced, weights = np.zeros((*shape, size[0]), bool), np.zeros((*shape, *size), np.float32)
     for row, each in enumerate(interventions):
         for head, rows in each.weights.items():
@@ -213,8 +229,7 @@ def _replaced(interventions, kind: str, shape, size: tuple[int, int]):
                 replaced[row, head.layer, head.head, : len(given)] = standing
                 place = weights[row, head.layer, head.head]
                 place[: len(given), : given.shape[1]] = np.where(standing[:, None], given, 0)
-    yield "replaced", replaced
-    yield "weights", weights
+    return replaced, weights
 
 
 def _values(interventions, kind: str, shape, keys: int):
@@ -223,15 +238,21 @@ def _values(interventions, kind: str, shape, keys: int):
         for zeroed in each.zeroed:
             if zeroed.kind == kind and zeroed.position < keys:
                 values[row, zeroed.layer, zeroed.position] = 0
-    if not values.all():
-        yield "values", values
+    return None if values.all() else values
 
 
-def _seen(interventions, kind: str, shape, keys: int):
+def _kept(interventions, sizes):
     # What is left out of the source is padding to the encoder, and so to whoever reads what it leaves.
-    if kind != "decoder_attention" or not any(each.without_target for each in interventions):
-        return
-    seen = np.ones((*shape[:2], keys), bool)  # (B, L, K)
+    if "decoder_attention" not in sizes or not any(each.without_target for each in interventions):
+        return None
+    kept = np.ones((len(interventions), sizes["decoder_attention"][1]), np.float32)  # (B, T)
     for row, each in enumerate(interventions):
-        seen[row, :, [position for position in each.without_target if position < keys]] = False
-    yield "seen", seen
+        kept[row, [position for position in each.without_target if position < kept.shape[1]]] = 0
+    return kept
+
+
+def _seen(kind: str, kept, layers: int):
+    """(B, L, K): what has no embedding is not looked at, either."""
+    if kind != "decoder_attention" or kept is None:
+        return None
+    return np.repeat(kept[:, None] > 0, layers, axis=1)

@@ -3,21 +3,22 @@
 B interventions (or sentences), L layers, H heads, S source and T target tokens, D d_model, V vocabulary.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import keras
 import numpy as np
 import tensorflow as tf
-from keras import ops
 
 from model.altered import AlteredHalves, AlteredReading
-from model.attention import Altered, look_ahead_mask
 from model.drafting import Produced, settle
-from model.interventions import Intervention, check, every_head
+from model.interventions import Altered, AlteredAttention, Intervention, check, every_head
 from model.laboratory_data import Insides, Slopes, Zeroed
 from model.passes import IDS, LateGraphs, Pass
+from model.taps import Found, checked_taps, tap
 from model.tokenizer import END_ID, START_ID, pad
+from model.trace import ATTENTION_KINDS
+from model.walk import decoder_scopes, walk
 
 _BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pass
 
@@ -25,7 +26,7 @@ _BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pas
 class Laboratory:
     """Asks a network what would be if. Safe to call from threads; it keeps no answer.
 
-    Only the Transformer takes interventions: its ``encode`` and ``decode`` have ``altered`` and ``kept``.
+    Only the Transformer takes interventions: its ``encode`` and ``decode`` have ``altered``.
     Raises ValueError for another architecture. ``space_id``: see ``drafting.settle``.
     """
 
@@ -37,7 +38,6 @@ class Laboratory:
         self._halves = AlteredHalves(network, self._graphs)
         asked = [tf.TensorSpec([None]), tf.TensorSpec([3], tf.int32)]
         self._slopes = self._graphs.function(self._trace_slopes, [IDS, IDS, *asked])
-        self._insides = self._graphs.function(self._trace_insides, [IDS, IDS])
         self._zeroed = self._graphs.function(self._trace_zeroed, [IDS, IDS])
 
     def warm_up(self) -> Iterator[None]:
@@ -88,10 +88,25 @@ class Laboratory:
         """
         return settle(self._read(sources, interventions), sources, self.space_id, forced=forced)
 
-    def _read(self, sources, interventions) -> AlteredReading:
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]:
+        """What one pass under an intervention hands out, as ``model.taps`` says without B.
+
+        Raises ValueError for names that the network does not have, and for such an intervention.
+        """
+        taps = checked_taps(names, self.config)
+        found = self._read([source], [intervention or Intervention()], taps).look([target]).attention
+        return {name: found[name][0] for name in taps}
+
+    def _read(self, sources, interventions, taps=ATTENTION_KINDS) -> AlteredReading:
         for source, each in {(len(s), id(e)): (s, e) for s, e in zip(sources, interventions)}.values():
             check(each, self.config, len(source))
-        return AlteredReading(self._halves, self.config, sources, interventions)
+        return AlteredReading(self._halves, self.config, sources, interventions, taps)
 
     def slopes(
         self, source: Sequence[int], target: Sequence[int], question: Sequence[int], shares: Sequence[float]
@@ -112,9 +127,23 @@ class Laboratory:
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """What one plain pass holds: weights, values, the residual stream, and the output projections."""
-        found = self._insides(pad([source]), pad([[START_ID, *target[:-1]]]))
-        arrays = tf.nest.map_structure(lambda array: array.numpy()[0], found)
-        return Insides(*arrays, *self._output_projections)
+        kinds = self.config.attention_kinds
+        values = {kind: tap(kind, "value") for kind in kinds}
+        residuals = ("encoder_residual", "decoder_residual")
+        found = self.taps(source, target, (*kinds, *values.values(), *residuals))
+        encoder, decoder = (found[name] for name in residuals)
+        # Sub-layers of the encoder take turns by two, of the decoder by three; behind the last of them nobody reads.
+        entering = {
+            "encoder_attention": encoder[:-1:2],
+            "decoder_attention": decoder[:-1:3],
+            "cross_attention": decoder[1::3],
+        }
+        return Insides(
+            {kind: found[kind] for kind in kinds},
+            {kind: found[name] for kind, name in values.items()},
+            entering,
+            *self._output_projections,
+        )
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
         """How each decoder layer's output turns without the values of each position, as cosine distance.
@@ -128,19 +157,15 @@ class Laboratory:
     @cached_property
     def _output_projections(self) -> tuple[dict, dict, dict | None]:
         """``output_kernels``, ``output_biases`` and ``norm_scales`` of ``Insides``."""
-        reading, writing = self.network.encoder_blocks, self.network.decoder_blocks
-        blocks = {
-            "encoder_attention": [(block.attention, block.around_attention) for block in reading],
-            "decoder_attention": [(block.self_attention, block.around_self) for block in writing],
-            "cross_attention": [(block.cross_attention, block.around_cross) for block in writing],
-        }
         shape = (self.config.num_heads, -1, self.config.d_model)  # (D, D) -> (H, D/H, D)
         kernels, biases, scales = {}, {}, {}
-        for kind, found in blocks.items():
-            projections = [attention.output_projection for attention, _ in found]
+        for kind in self.config.attention_kinds:
+            sides = self.network.encoder_blocks, self.network.decoder_blocks
+            blocks = sides[kind != "encoder_attention"]
+            projections = [block.attentions[kind].output_projection for block in blocks]
             kernels[kind] = np.stack([each.kernel.numpy().reshape(shape) for each in projections])
             biases[kind] = np.stack([each.bias.numpy() for each in projections])
-            scales[kind] = np.stack([around.norm.gamma.numpy() for _, around in found])
+            scales[kind] = np.stack([block.arounds[kind].norm.gamma.numpy() for block in blocks])
         return kernels, biases, None if self.config.norm_first else scales
 
     def _trace_slopes(self, source, inputs, shares, question):
@@ -149,48 +174,32 @@ class Laboratory:
         kept = [shares[:, None] * tf.ones_like(ids, tf.float32) for ids in (source, inputs)]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
             tape.watch(kept)
-            memory, _ = self.network.encode(source, kept=kept[0])
-            logits, _ = self.network.decode(inputs, memory, kept=kept[1])
+            memory, _ = self.network.encode(source, altered=Altered(kept=kept[0]))
+            logits, _ = self.network.decode(inputs, memory, altered=Altered(kept=kept[1]))
             row, written, instead = tf.unstack(question)
             score = logits[:, row, written] - logits[:, row, instead]
         return score, *tape.gradient(score, kept)
 
-    def _trace_insides(self, source, inputs):
-        entering = {kind: [] for kind in self.config.attention_kinds}
-        memory, read = self.network.encode(source)
-        x = self.network._embed(source, training=False)
-        for block in self.network.encoder_blocks:
-            entering["encoder_attention"].append(x)
-            x, _ = block(x, memory.mask)
-        mask = look_ahead_mask(ops.shape(inputs)[1])
-        x = self.network._embed(inputs, training=False)
-        for block in self.network.decoder_blocks:
-            entering["decoder_attention"].append(x)
-            entering["cross_attention"].append(block.before_cross(x, mask))
-            x, *_ = block(x, memory.states, mask, memory.mask)
-        _, written = self.network.decode(inputs, memory)
-        values = {kind: found[2] for kind, found in self.network.projections(source, inputs).items()}
-        stacked = {kind: ops.stack(layers, axis=1) for kind, layers in entering.items()}
-        return {**read, **written}, values, stacked
-
     def _trace_zeroed(self, source, inputs):
         memory, _ = self.network.encode(source)
-        decoder, cross = [], []
-        mask = look_ahead_mask(ops.shape(inputs)[1])
-        x = self.network._embed(inputs, training=False)
+        _, found = self.network.decode(inputs, memory, taps=["decoder_residual"])
+        stream = found["decoder_residual"]  # (1, 3L+1, T, D)
         length = tf.shape(inputs)[1]
-        for block in self.network.decoder_blocks:
-            plain, *_ = block(x, memory.states, mask, memory.mask)
-            both = tf.shape(source)[1] + length
-            gone = 1.0 - tf.eye(both)  # (T + S, T + S): first what was read, then the source
-            altered = Altered(values=gone[:, :length]), Altered(values=gone[:, length:])
-            states = tf.repeat(memory.states, both, axis=0)
-            varied, *_ = block(tf.repeat(x, both, axis=0), states, mask, memory.mask, altered=altered)
+        both = tf.shape(source)[1] + length
+        gone = (1.0 - tf.eye(both))[:, None]  # (T + S, 1, T + S): first what was read, then the source
+        altered = {
+            "decoder_attention": AlteredAttention(values=gone[..., :length]),
+            "cross_attention": AlteredAttention(values=gone[..., length:]),
+        }
+        scopes = decoder_scopes(length, tf.repeat(memory.states, both, axis=0), memory.mask)
+        decoder, cross = [], []
+        for layer, block in enumerate(self.network.decoder_blocks):
+            before, plain = stream[:, 3 * layer], stream[:, 3 * layer + 3]
+            varied = walk([block], tf.repeat(before, both, axis=0), scopes, Found(), altered=altered)
             distances = _distances(varied, plain)  # (T, T + S)
             decoder.append(distances[:, :length])
             cross.append(distances[:, length:])
-            x = plain
-        return ops.stack(decoder), ops.stack(cross)
+        return tf.stack(decoder), tf.stack(cross)
 
 
 def _distances(varied, plain):

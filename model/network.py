@@ -5,8 +5,9 @@ are only NumPy arrays.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, partial
+from itertools import chain
 
 import keras
 import numpy as np
@@ -14,9 +15,11 @@ import tensorflow as tf
 
 from model.decoding import beam_search, greedy
 from model.drafting import Produced, longest_target, read_off, settle
+from model.interventions import Intervention
 from model.laboratory import Laboratory
 from model.passes import IDS, Halves, Reading, compile_halves
 from model.projections import Projections
+from model.taps import checked_taps, tap
 from model.tokenizer import END_ID, START_ID, pad
 
 # Tokens that XLA compiles for, in this order: a sentence may use a longer length until its own is ready.
@@ -32,7 +35,7 @@ class CompiledNetwork:
 
     Any network will do that has ``encode(source_ids)`` -> memory and a dictionary of its attention,
     ``decode(decoder_input_ids, memory)`` -> logits (B, T, V) and such a dictionary, each (B, L, H, Q, K)
-    under its name in ATTENTION_KINDS, ``projections`` of the same names and ids, an ``embedding`` of ids,
+    under its name in ATTENTION_KINDS, or of those of ``taps`` that are asked for, an ``embedding`` of ids,
     and ``start(source_ids, positions)`` -> the step and cache of ``decoding.greedy``. ``space_id``: see
     ``drafting.settle``. With ``beam_width`` 1 the search is greedy; else ``decoding.beam_search``, which is
     many times as slow and finds sentences that are at least as probable, with few exceptions.
@@ -51,7 +54,7 @@ class CompiledNetwork:
             self._search_greedily, input_signature=[IDS], autograph=False, jit_compile=True
         )
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
-        self._projections = tf.function(network.projections, input_signature=[IDS] * 2, autograph=False)
+        self._tapped: dict[tuple[str, ...], Callable] = {}  # a graph for each set of taps
 
     def warm_up(self) -> Iterator[float]:
         """Make the graph for all lengths, which answers at once from then on; then compile for the lengths of
@@ -111,9 +114,40 @@ class CompiledNetwork:
 
         With ``padding`` both sides are that many padding tokens longer, as in a batch with longer sentences.
         """
+        kinds = self.network.config.attention_kinds
+        names = {kind: [tap(kind, part) for part in ("query", "key", "value")] for kind in kinds}
+        found = self.taps(source, target, chain(*names.values()), padding=padding)
+        return {kind: Projections(*(found[name] for name in parts)) for kind, parts in names.items()}
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+        padding: int = 0,
+    ) -> dict[str, np.ndarray]:
+        """What a pass over one sentence hands out, as ``model.taps`` says without B. ``padding``: as for ``project``, of a
+        pass without intervention.
+
+        Raises ValueError for names that the network does not have, and for an ``intervention`` that it does not take.
+        """
+        if intervention is not None:
+            return self.laboratory.taps(source, target, names, intervention)
+        names = checked_taps(names, self.network.config)
+        if names not in self._tapped:
+            self._tapped[names] = self._tap(names)
         ids = (pad([row], len(row) + padding) for row in (source, [START_ID, *target[:-1]]))
-        found = self._projections(*ids)
-        return {kind: Projections(*(part[0].numpy() for part in parts)) for kind, parts in found.items()}
+        found = self._tapped[names](*ids)
+        return {name: found[name][0].numpy() for name in names}
+
+    def _tap(self, names: tuple[str, ...]) -> Callable:
+        def run(source, inputs):
+            memory, read = self.network.encode(source, taps=names)
+            _, written = self.network.decode(inputs, memory, taps=names)
+            return {**read, **written}
+
+        return tf.function(run, input_signature=[IDS] * 2, autograph=False)
 
     def embeddings(self, ids: Sequence[int]) -> np.ndarray:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""

@@ -48,16 +48,26 @@ class LateGraphs:
         self.at_once = False
 
     def function(self, function: Callable, signature: list) -> Callable:
-        """``function`` of arrays or tensors as ``signature`` says, a list of nested tf.TensorSpec."""
-        graph = tf.function(function, input_signature=signature, autograph=False)
+        """``function`` of nested arrays or tensors as ``signature`` says, a list of nested tf.TensorSpec. What is None in
+        the signature is None in each call."""
+        leaves = tf.nest.flatten(signature)
+        specs = [spec for spec in leaves if spec is not None]
+
+        def of_leaves(*tensors):
+            left = iter(tensors)
+            filled = [None if spec is None else next(left) for spec in leaves]
+            return function(*tf.nest.pack_sequence_as(signature, filled))
+
+        graph = tf.function(of_leaves, input_signature=specs, autograph=False)
         calls = count(1)
 
         def call(*arrays):
+            found = [array for array in tf.nest.flatten(list(arrays)) if array is not None]
             if self.at_once or next(calls) > CALLS_OP_BY_OP:
-                return graph(*arrays)
-            specs = zip(tf.nest.flatten(signature), tf.nest.flatten(list(arrays)), strict=True)
-            tensors = [tf.convert_to_tensor(array, spec.dtype) for spec, array in specs]
-            return function(*tf.nest.pack_sequence_as(signature, tensors))
+                return graph(*found)
+            return of_leaves(
+                *(tf.convert_to_tensor(array, spec.dtype) for spec, array in zip(specs, found, strict=True))
+            )
 
         return call
 

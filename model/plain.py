@@ -6,7 +6,8 @@ It is written independently of Keras, from the same paper (Vaswani et al. 2017),
 B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -16,7 +17,9 @@ from model.config import TransformerConfig
 from model.drafting import Pass, Produced, longest_target, read_off, settle
 from model.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
 from model.positions import positional_encoding
+from model.taps import Found
 from model.tokenizer import PAD_ID, START_ID, Tokenizer, pad
+from model.trace import ATTENTION_KINDS
 
 PASSES = 16  # that a sentence may take; of those with errors 0.3 % take more than 10 (benchmarks/decoding.md)
 EPSILON = 1e-6  # of layer normalisation
@@ -28,6 +31,16 @@ class Memory(NamedTuple):
 
     states: np.ndarray  # (B, S, D)
     mask: np.ndarray  # (B, 1, 1, S) bool, True at real tokens
+
+
+class _Look(NamedTuple):
+    """One attention of a block, in the names under which weights are stored, and what its queries may look at."""
+
+    kind: str  # one of ATTENTION_KINDS
+    layer: str
+    around: str  # the residual connection around it
+    read: np.ndarray | None  # (B, K, D); None where it looks at the rows that ask
+    mask: np.ndarray  # broadcastable to (B, H, Q, K) bool, True where a query may look
 
 
 class PlainTransformer:
@@ -48,34 +61,27 @@ class PlainTransformer:
     def count_params(self) -> int:
         return sum(array.size for array in self._weights.values())
 
-    def encode(self, source_ids: np.ndarray) -> tuple[Memory, dict[str, np.ndarray]]:
-        """(B, S) -> Memory and {"encoder_attention": (B, L, H, S, S)}."""
-        mask = (source_ids != PAD_ID)[:, None, None]
-        x, attention = self._embed(source_ids), []
-        for n in range(1, self.config.num_layers + 1):
-            block = f"encoder_{n}"
-            x, weights = self._attend(x, x, f"{block}/self_attention", f"{block}/around_attention", mask)
-            x = self._feed_forward(x, block)
-            attention.append(weights)
-        return Memory(self._close(x, "encoder_norm"), mask), {"encoder_attention": np.stack(attention, 1)}
+    def encode(
+        self, source_ids: np.ndarray, taps: Iterable[str] = ATTENTION_KINDS
+    ) -> tuple[Memory, dict[str, np.ndarray]]:
+        """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's."""
+        found, mask = Found(taps), (source_ids != PAD_ID)[:, None, None]
+        own = _Look("encoder_attention", "self_attention", "around_attention", None, mask)
+        states = self._walk("encoder", source_ids, [own], found)
+        found.put("memory", states)
+        return Memory(states, mask), found.stacked(np.stack)
 
     def decode(
-        self, decoder_input_ids: np.ndarray, memory: Memory
+        self, decoder_input_ids: np.ndarray, memory: Memory, taps: Iterable[str] = ATTENTION_KINDS
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """(B, T) -> logits (B, T, V), {"decoder_attention": (B, L, H, T, T), "cross_attention": (B, L, H, T, S)}."""
-        length = decoder_input_ids.shape[1]
-        mask = np.tri(length, dtype=bool)[None, None]
-        x, seen = self._embed(decoder_input_ids), {"decoder_attention": [], "cross_attention": []}
-        for n in range(1, self.config.num_layers + 1):
-            block = f"decoder_{n}"
-            x, weights = self._attend(x, x, f"{block}/self_attention", f"{block}/around_self_attention", mask)
-            seen["decoder_attention"].append(weights)
-            around = f"{block}/around_cross_attention"
-            x, weights = self._attend(x, memory.states, f"{block}/cross_attention", around, memory.mask)
-            seen["cross_attention"].append(weights)
-            x = self._feed_forward(x, block)
-        logits = self._close(x, "decoder_norm") @ self._vocabulary + self._weights["embedding/output_bias"]
-        return logits, {kind: np.stack(layers, 1) for kind, layers in seen.items()}
+        """(B, T) -> logits (B, T, V), and by name those of ``taps`` that are the decoder's."""
+        found, past = Found(taps), np.tri(decoder_input_ids.shape[1], dtype=bool)[None, None]
+        own = _Look("decoder_attention", "self_attention", "around_self_attention", None, past)
+        cross = _Look("cross_attention", "cross_attention", "around_cross_attention", *memory)
+        states = self._walk("decoder", decoder_input_ids, [own, cross], found)
+        logits = states @ self._vocabulary + self._weights["embedding/output_bias"]
+        found.put("logits", logits)
+        return logits, found.stacked(np.stack)
 
     def _compose(self, features: np.ndarray) -> np.ndarray:
         """(ids, 4) -> (ids, D): a syllable's own vector and those of its jamo; any other token's own."""
@@ -85,47 +91,53 @@ class PlainTransformer:
         )
         return token + (features[:, 1:2] > 0) * sum(jamo)
 
-    def _embed(self, ids: np.ndarray) -> np.ndarray:
-        scale = np.float32(np.sqrt(self.config.d_model))
-        return self._vectors[ids] * scale + self._positions[: ids.shape[1]]
+    def _walk(self, side: str, ids: np.ndarray, looks: Sequence[_Look], found: Found) -> np.ndarray:
+        """The residual stream of the "encoder" or the "decoder" from ids (B, Q) to its end, ready to be read (B, Q, D).
 
-    def _attend(self, x, read, name: str, around: str, mask) -> tuple[np.ndarray, np.ndarray]:
-        """One attention with its residual connection: x (B, Q, D) looks at ``read`` (B, K, D), at itself where they are
-        the same -> (B, Q, D), weights (B, H, Q, K)."""
-        entered = self._enter(x, around)
+        ``looks``: the attentions of each block, in their order.
+        """
+        tokens = self._vectors[ids] * np.float32(np.sqrt(self.config.d_model))
+        x = tokens + self._positions[: ids.shape[1]]
+        found.put(f"{side}_embedding", tokens)
+        found.add(side, residual=x)
+        norm_first = self.config.norm_first
+        for n in range(1, self.config.num_layers + 1):
+            sublayers: dict[str, Callable] = {
+                look.around: partial(self._attend, look, found) for look in looks
+            }
+            for around, sublayer in {**sublayers, "around_feed_forward": self._feed_forward}.items():
+                norm = f"{side}_{n}/{around}/norm"
+                output = sublayer(f"{side}_{n}", self._norm(x, norm) if norm_first else x)
+                x = x + output if norm_first else self._norm(x + output, norm)
+                found.add(side, output=output, residual=x)
+        return self._norm(x, f"{side}_norm") if norm_first else x
+
+    def _attend(self, look: _Look, found: Found, block: str, entered: np.ndarray) -> np.ndarray:
+        """The output of one attention for ``entered`` (B, Q, D), what its queries are made of -> (B, Q, D)."""
+        name = f"{block}/{look.layer}"
         query = self._heads(entered, f"{name}/query")
-        source = entered if read is x else read
-        key, value = (self._heads(source, f"{name}/{part}") for part in ("key", "value"))
+        read = entered if look.read is None else look.read
+        key, value = (self._heads(read, f"{name}/{part}") for part in ("key", "value"))
         logits = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1]))
-        logits = np.where(mask, logits, MASKED_LOGIT)
+        logits = np.where(look.mask, logits, MASKED_LOGIT)
         weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        weights = np.where(mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
-        heads = (weights @ value).transpose(0, 2, 1, 3)  # (B, H, Q, D/H) -> (B, Q, H, D/H)
-        output = self._dense(heads.reshape(x.shape), f"{name}/output")
-        return self._leave(x, output, around), weights
+        weights = np.where(look.mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
+        heads = weights @ value
+        found.add(look.kind, attention=weights, query=query, key=key, value=value, heads=heads)
+        joined = heads.transpose(0, 2, 1, 3).reshape(entered.shape)  # (B, H, Q, D/H) -> (B, Q, D)
+        return self._dense(joined, f"{name}/output")
 
     def _heads(self, x: np.ndarray, name: str) -> np.ndarray:
         """(B, K, D) -> (B, H, K, D/H)."""
         batch, length, _ = x.shape
         return self._dense(x, name).reshape(batch, length, self.config.num_heads, -1).transpose(0, 2, 1, 3)
 
-    def _feed_forward(self, x: np.ndarray, block: str) -> np.ndarray:
-        around = f"{block}/around_feed_forward"
-        hidden = np.maximum(self._dense(self._enter(x, around), f"{block}/feed_forward/hidden"), 0)
-        return self._leave(x, self._dense(hidden, f"{block}/feed_forward/output"), around)
+    def _feed_forward(self, block: str, entered: np.ndarray) -> np.ndarray:
+        hidden = np.maximum(self._dense(entered, f"{block}/feed_forward/hidden"), 0)
+        return self._dense(hidden, f"{block}/feed_forward/output")
 
     def _dense(self, x: np.ndarray, name: str) -> np.ndarray:
         return x @ self._weights[f"{name}/kernel"] + self._weights[f"{name}/bias"]
-
-    def _enter(self, x: np.ndarray, around: str) -> np.ndarray:
-        return self._norm(x, f"{around}/norm") if self.config.norm_first else x
-
-    def _leave(self, x: np.ndarray, output: np.ndarray, around: str) -> np.ndarray:
-        x = x + output
-        return x if self.config.norm_first else self._norm(x, f"{around}/norm")
-
-    def _close(self, x: np.ndarray, name: str) -> np.ndarray:
-        return self._norm(x, name) if self.config.norm_first else x
 
     def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
         """Layer normalisation (Ba, Kiros & Hinton 2016)."""

@@ -18,6 +18,7 @@ from keras import ops
 from model.attention import scaled_dot_product_attention
 from model.blocks import TokenEmbedding
 from model.config import Seq2SeqConfig
+from model.taps import Found
 from model.tokenizer import PAD_ID
 
 
@@ -84,8 +85,8 @@ class Seq2Seq(keras.Model):
         self.join.build((None, None, 2 * self.config.d_model))
         self.built = True
 
-    def encode(self, source_ids, training=False):
-        """(B, S) -> Memory and no attention: the encoder has none. A masked step keeps the state: padding reaches neither the last state nor,
+    def encode(self, source_ids, training=False, taps=()):
+        """(B, S) -> Memory and no taps: the encoder has no attention. A masked step keeps the state: padding reaches neither the last state nor,
         where the backward direction begins with it, the sentence."""
         mask = ops.not_equal(source_ids, PAD_ID)
         x = self.embedding(source_ids)  # (B, S) -> (B, S, D)
@@ -95,18 +96,21 @@ class Seq2Seq(keras.Model):
             states.append(bridge(ops.concatenate(last, axis=-1)))  # two of (B, D/2) -> (B, D)
         return Memory(self.key_projection(x), self.value_projection(x), mask[:, None], tuple(states)), {}
 
-    def decode(self, decoder_input_ids, memory: Memory, training=False):
-        """(B, T) -> logits (B, T, V), {"cross_attention": (B, L, H, T, S)} with L = H = 1."""
-        logits, weights = self.look(self._recur(decoder_input_ids, memory, training), memory, training)
-        return logits, {"cross_attention": weights[:, None, None]}
+    def decode(self, decoder_input_ids, memory: Memory, training=False, taps=("cross_attention",)):
+        """(B, T) -> logits (B, T, V), and by name those of ``taps`` that it has, with L = H = 1 (``Seq2SeqConfig.taps``)."""
+        found = Found(taps)
+        logits = self._look(self._recur(decoder_input_ids, memory, training), memory, found, training)
+        found.put("logits", logits)
+        return logits, found.stacked(ops.stack)
 
-    def look(self, states, memory: Memory, training=False):
-        """Decoder states (B, T, D) -> logits (B, T, V), attention (B, T, S)."""
-        context, weights = scaled_dot_product_attention(
-            self.query_projection(states), memory.keys, memory.values, memory.mask
-        )
+    def _look(self, states, memory: Memory, found: Found, training=False):
+        """Decoder states (B, T, D) -> logits (B, T, V)."""
+        query, keys, values = self.query_projection(states), memory.keys, memory.values
+        context, weights = scaled_dot_product_attention(query, keys, values, memory.mask)
+        one_head = {"attention": weights, "query": query, "key": keys, "value": values, "heads": context}
+        found.add("cross_attention", **{part: x[:, None] for part, x in one_head.items()})
         joined = self.join(ops.concatenate([context, states], axis=-1))  # two of (B, T, D) -> (B, T, D)
-        return self.embedding.logits(self.dropout(joined, training=training)), weights
+        return self.embedding.logits(self.dropout(joined, training=training))
 
     def _recur(self, decoder_input_ids, memory: Memory, training=False):
         """(B, T) -> decoder states (B, T, D)."""
@@ -119,12 +123,6 @@ class Seq2Seq(keras.Model):
         memory, _ = self.encode(source_ids, training)
         logits, seen = self.decode(decoder_input_ids, memory, training)
         return FullPass(logits, **seen)
-
-    def projections(self, source_ids, decoder_input_ids) -> dict:
-        """Query (B, L, H, T, D), key and value (B, L, H, S, D) of its one attention, with L = H = 1."""
-        memory, _ = self.encode(source_ids)
-        query = self.query_projection(self._recur(decoder_input_ids, memory))
-        return {"cross_attention": tuple(x[:, None, None] for x in (query, memory.keys, memory.values))}
 
     def call(self, inputs, training=False):
         return self.full_pass(*inputs, training=training).logits
@@ -139,7 +137,6 @@ class Seq2Seq(keras.Model):
             for layer, state in zip(self.decoder_layers, cache, strict=True):
                 x, _ = layer.cell(x, [state])
                 states.append(x)
-            logits, _ = self.look(x[:, None], memory)
-            return logits[:, 0], tuple(states)
+            return self._look(x[:, None], memory, Found())[:, 0], tuple(states)
 
         return step, memory.states

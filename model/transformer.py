@@ -9,11 +9,14 @@ import keras
 import numpy as np
 from keras import ops
 
-from model.attention import Altered, look_ahead_mask, padding_mask
-from model.blocks import DecoderBlock, EncoderBlock, PositionalEncoding, TokenEmbedding
+from model.attention import padding_mask
+from model.blocks import DECODER_KINDS, ENCODER_KINDS, Block, PositionalEncoding, TokenEmbedding
 from model.config import TransformerConfig
+from model.interventions import Altered
+from model.taps import Found, tap
 from model.tokenizer import PAD_ID
 from model.trace import ATTENTION_KINDS
+from model.walk import Scope, decoder_scopes, walk
 
 POSITIONS = 1024  # rows of the sinusoid that a network keeps; sentences are far shorter
 
@@ -43,11 +46,6 @@ class Step(NamedTuple):
     cache: Any  # per layer (keys, values) of (B, H, P, D/H)
 
 
-def _of_layer(altered: dict[str, Altered] | None, kind: str, number: int) -> Altered | None:
-    found = (altered or {}).get(kind)
-    return None if found is None else found.layer(number)
-
-
 class Transformer(keras.Model):
     """``call((source_ids (B, S), decoder_input_ids (B, T)))`` -> logits (B, T, V).
 
@@ -61,8 +59,8 @@ class Transformer(keras.Model):
         self.positional_encoding = PositionalEncoding(config.d_model, POSITIONS, name="positional_encoding")
         self.dropout = keras.layers.Dropout(config.dropout_rate)
         numbers = range(1, config.num_layers + 1)
-        self.encoder_blocks = [EncoderBlock(config, name=f"encoder_{n}") for n in numbers]
-        self.decoder_blocks = [DecoderBlock(config, name=f"decoder_{n}") for n in numbers]
+        self.encoder_blocks = [Block(config, ENCODER_KINDS, name=f"encoder_{n}") for n in numbers]
+        self.decoder_blocks = [Block(config, DECODER_KINDS, name=f"decoder_{n}") for n in numbers]
         # Pre-normalised blocks leave their sum unnormalised; one normalisation closes each stack.
         self.encoder_norm = self.decoder_norm = None
         if config.norm_first:
@@ -76,48 +74,43 @@ class Transformer(keras.Model):
             layer.build(shape)
         self.built = True
 
-    def _embed(self, ids, training, start=0, kept=None):
+    def _embed(self, ids, side, found, training=False, altered=None, start=0):
+        """The residual stream before the first block: (B, S) -> (B, S, D)."""
         tokens = self.embedding(ids)
-        if kept is not None:
-            tokens = tokens * kept[..., None]  # (B, S, D), (B, S) -> (B, S, D)
+        if altered is not None and altered.kept is not None:
+            tokens = tokens * altered.kept[..., None]  # (B, S, D), (B, S) -> (B, S, D)
+        found.put(tap(side, "embedding"), tokens)
         return self.dropout(self.positional_encoding(tokens, start=start), training=training)
 
-    def encode(self, source_ids, training=False, altered=None, kept=None):
-        """(B, S) -> Memory and {"encoder_attention": (B, L, H, S, S)}.
+    def encode(self, source_ids, training=False, altered: Altered | None = None, taps=ATTENTION_KINDS):
+        """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's: (B, L, H, S, S) "encoder_attention", …
 
-        An intervention comes as ``altered``, parts of ``attention.Altered`` stacked over layers by kind of
-        attention, and as ``kept`` (B, S), what the embedding of each token is multiplied by.
+        ``taps.TAPS`` lists all. ``altered``: what an intervention makes of this half.
         """
-        mask = padding_mask(source_ids, PAD_ID)
-        x = self._embed(source_ids, training, kept=kept)
-        attention = []
-        for number, block in enumerate(self.encoder_blocks):
-            x, weights = block(
-                x, mask, training=training, altered=_of_layer(altered, "encoder_attention", number)
-            )
-            attention.append(weights)
+        found, mask = Found(taps), padding_mask(source_ids, PAD_ID)
+        scopes = {"encoder_attention": Scope(mask)}
+        x = self._embed(source_ids, "encoder", found, training, altered)
+        x = walk(self.encoder_blocks, x, scopes, found, training, altered and altered.attention)
         states = x if self.encoder_norm is None else self.encoder_norm(x)
-        return Memory(states, mask), {"encoder_attention": ops.stack(attention, axis=1)}
+        found.put("memory", states)
+        return Memory(states, mask), found.stacked(ops.stack)
 
-    def decode(self, decoder_input_ids, memory: Memory, training=False, altered=None, kept=None):
-        """(B, T) -> logits (B, T, V), {"decoder_attention": (B, L, H, T, T), "cross_attention": (B, L, H, T, S)}.
-
-        ``altered`` and ``kept`` (B, T): as in ``encode``.
-        """
-        mask = look_ahead_mask(ops.shape(decoder_input_ids)[1])
-        x = self._embed(decoder_input_ids, training, kept=kept)
-        decoder_attention, cross_attention = [], []
-        for number, block in enumerate(self.decoder_blocks):
-            of_layer = tuple(
-                _of_layer(altered, kind, number) for kind in ("decoder_attention", "cross_attention")
-            )
-            x, self_weights, cross_weights = block(
-                x, memory.states, mask, memory.mask, training=training, altered=of_layer
-            )
-            decoder_attention.append(self_weights)
-            cross_attention.append(cross_weights)
-        seen = {"decoder_attention": decoder_attention, "cross_attention": cross_attention}
-        return self._logits(x), {kind: ops.stack(layers, axis=1) for kind, layers in seen.items()}
+    def decode(
+        self,
+        decoder_input_ids,
+        memory: Memory,
+        training=False,
+        altered: Altered | None = None,
+        taps=ATTENTION_KINDS,
+    ):
+        """(B, T) -> logits (B, T, V), and by name those of ``taps`` that are the decoder's; see ``encode``."""
+        found = Found(taps)
+        scopes = decoder_scopes(ops.shape(decoder_input_ids)[1], *memory)
+        x = self._embed(decoder_input_ids, "decoder", found, training, altered)
+        x = walk(self.decoder_blocks, x, scopes, found, training, altered and altered.attention)
+        logits = self._logits(x)
+        found.put("logits", logits)
+        return logits, found.stacked(ops.stack)
 
     def _logits(self, x):
         return self.embedding.logits(x if self.decoder_norm is None else self.decoder_norm(x))
@@ -130,29 +123,10 @@ class Transformer(keras.Model):
     def call(self, inputs, training=False):
         return self.full_pass(*inputs, training=training).logits
 
-    def projections(self, source_ids, decoder_input_ids) -> dict:
-        """Of each kind of attention query (B, L, H, Q, D/H), key and value (B, L, H, K, D/H): what the
-        weights of ``full_pass`` are computed from."""
-        encoder, decoder, cross = [], [], []
-        memory, _ = self.encode(source_ids)
-        x = self._embed(source_ids, training=False)
-        for block in self.encoder_blocks:
-            encoder.append(block.projections(x))
-            x, _ = block(x, memory.mask)
-        mask = look_ahead_mask(ops.shape(decoder_input_ids)[1])
-        x = self._embed(decoder_input_ids, training=False)
-        for block in self.decoder_blocks:
-            for found, kind in zip(block.projections(x, memory.states, mask), (decoder, cross), strict=True):
-                kind.append(found)
-            x, *_ = block(x, memory.states, mask, memory.mask)
-        return {
-            kind: tuple(ops.stack(layers, axis=1) for layers in zip(*found, strict=True))
-            for kind, found in zip(ATTENTION_KINDS, (encoder, decoder, cross), strict=True)
-        }
-
     def memory_keys_values(self, memory: Memory):
         """Per layer, the encoder's keys and values (B, H, S, D/H): projected once for all steps."""
-        return [block.cross_attention.keys_values(memory.states) for block in self.decoder_blocks]
+        attentions = (block.attentions["cross_attention"] for block in self.decoder_blocks)
+        return [attention.keys_values(memory.states) for attention in attentions]
 
     def empty_cache(self, batch, positions: int):
         """Per layer (keys, values), zeros of (B, H, P, D/H)."""
@@ -162,23 +136,26 @@ class Transformer(keras.Model):
 
     def step(self, tokens, index, cache, memory_keys_values, memory_mask) -> Step:
         """Consume ``tokens`` (B,) at position ``index``; the logits are of position ``index + 1``."""
-        x = self._embed(tokens[:, None], training=False, start=index)  # (B,) -> (B, 1, D)
-        decoder_attention, cross_attention, new_cache = [], [], []
-        for block, layer_cache, keys_values in zip(
-            self.decoder_blocks, cache, memory_keys_values, strict=True
-        ):
-            x, self_weights, cross_weights, layer_cache = block.step(
-                x, layer_cache, index, keys_values, memory_mask
+        so_far = (ops.arange(ops.shape(cache[0][0])[2]) <= index)[None, None, None]  # (P,) -> (1, 1, 1, P)
+
+        def with_cache(attention, entered, layer):
+            new = attention.keys_values(entered)
+            return tuple(
+                ops.slice_update(old, (0, 0, index, 0), one)
+                for old, one in zip(cache[layer], new, strict=True)
             )
-            decoder_attention.append(self_weights[:, :, 0])  # (B, H, 1, P) -> (B, H, P)
-            cross_attention.append(cross_weights[:, :, 0])
-            new_cache.append(layer_cache)
-        return Step(
-            self._logits(x)[:, 0],
-            ops.stack(decoder_attention, axis=1),
-            ops.stack(cross_attention, axis=1),
-            new_cache,
-        )
+
+        scopes = {
+            "decoder_attention": Scope(so_far, with_cache),
+            "cross_attention": Scope(memory_mask, lambda _, __, layer: memory_keys_values[layer]),
+        }
+        found = Found((*scopes, "decoder_key", "decoder_value"))
+        x = self._embed(tokens[:, None], "decoder", found, start=index)  # (B,) -> (B, 1, D)
+        x = walk(self.decoder_blocks, x, scopes, found)
+        # The key and value of a step are those of all positions so far: the cache of the next one.
+        new_cache = list(zip(found.layers("decoder_key"), found.layers("decoder_value"), strict=True))
+        weights = (ops.stack(found.layers(kind), axis=1)[..., 0, :] for kind in scopes)
+        return Step(self._logits(x)[:, 0], *weights, new_cache)  # (B, L, H, 1, P) -> (B, L, H, P)
 
     def start(self, source_ids, positions):
         """``step`` and its first cache, with room for ``positions``, for ``decoding.greedy``."""

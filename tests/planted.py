@@ -72,10 +72,8 @@ def planted_corrector():
 
 
 def _attention(network, kind: str, layer: int):
-    if kind == "encoder":
-        return network.encoder_blocks[layer].attention
-    block = network.decoder_blocks[layer]
-    return block.self_attention if kind == "decoder" else block.cross_attention
+    blocks = network.encoder_blocks if kind == "encoder" else network.decoder_blocks
+    return blocks[layer].attentions[f"{kind}_attention"]
 
 
 def _plant_tokens(network, tokenizer) -> None:

@@ -23,6 +23,7 @@ LIGHT = {
     "model.survey_files",
     "model.tables",
     "model.tables.writing",
+    "model.taps",
 }
 LIGHT |= {
     "model.trace",

@@ -19,6 +19,7 @@ from engine.questions import PARTS
 from model import ModelFolderError
 from model.analysis.questions import question_of_change
 from model.changes import find_changes
+from model.interventions import Intervention
 from model.trace import AttentionTrace
 
 TEXTS = (
@@ -61,6 +62,14 @@ def test_what_it_tells_about_a_model(model, tiny_corrector):
     assert found.keys() == expected.keys()
     for kind in found:
         assert np.allclose(found[kind].key, expected[kind].key, atol=1e-5)
+    names = ["decoder_residual", "memory"]
+    for off in ((), [("cross_attention", 0, 1)]):
+        taken = Intervention(off=frozenset(off)) if off else None
+        found, expected = (
+            model.taps("가나", "가나", names, off),
+            tiny_corrector.taps("가나", "가나", names, taken),
+        )
+        assert all(np.allclose(found[name], expected[name], atol=1e-5) for name in names)
     assert model.progress.is_ready
 
 

@@ -29,6 +29,7 @@ ASKED = {
     "correct": ("손니미 \udcff 방이 업쓰며. 가나",),
     "trace": (SOURCE, TARGET),
     "projections": (SOURCE, TARGET, 2),
+    "taps": (SOURCE, TARGET, ("decoder_residual", "cross_heads"), (HEAD,)),
     "embeddings": (SOURCE,),
     "weight_sizes": (),
     "num_parameters": (),

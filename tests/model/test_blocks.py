@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from model import attention, blocks, transformer
-from model.attention import look_ahead_mask
-from model.blocks import DecoderBlock, EncoderBlock, PositionalEncoding, Residual, TokenEmbedding
+from model.blocks import DECODER_KINDS, ENCODER_KINDS, Block, PositionalEncoding, Residual, TokenEmbedding
 from model.config import TransformerConfig
 from model.positions import positional_encoding
+from model.taps import Found
 from model.tokenizer import OUTSIDE_ID, Tokenizer
+from model.walk import Scope, decoder_scopes, walk
 
 D_MODEL = 8
 TOKENIZER = Tokenizer("a, 가각값한글요")
@@ -122,38 +123,43 @@ def test_the_residual_connection_in_both_orders(norm_first):
 
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_an_encoder_block_is_the_formula_of_the_paper(norm_first):
-    block = EncoderBlock(config(norm_first=norm_first))
+    block = Block(config(norm_first=norm_first), ENCODER_KINDS)
     block.build()
     randomise(block)
     x, mask = normal(2, 5, D_MODEL), np.array([1, 1, 1, 1, 0], bool)[None, None, None]
 
-    around = [block.around_attention.norm, block.around_feed_forward.norm]
+    around = [block.arounds["encoder_attention"].norm, block.around_feed_forward.norm]
     before = [lambda y, n=n: layer_norm(y, n) if norm_first else y for n in around]
     after = [lambda y, n=n: y if norm_first else layer_norm(y, n) for n in around]
     entered = before[0](x)
-    attended, expected_weights = block.attention(entered, entered, attention_mask=mask)
+    attended, expected_weights = block.attentions["encoder_attention"](entered, entered, attention_mask=mask)
     y = after[0](x + np.asarray(attended))
     expected = after[1](y + np.asarray(block.feed_forward(before[1](y))))
 
-    out, weights = block(x, mask)
+    found = Found(["encoder_attention"])
+    out = walk([block], x, {"encoder_attention": Scope(mask)}, found)
     np.testing.assert_allclose(out, expected, atol=1e-4)
-    np.testing.assert_allclose(weights, expected_weights, atol=1e-5)
+    np.testing.assert_allclose(found.layers("encoder_attention")[0], expected_weights, atol=1e-5)
 
 
 def test_a_decoder_block_asks_the_encoder_and_never_answers_itself():
-    block = DecoderBlock(config())
+    block = Block(config(), DECODER_KINDS)
     block.build()
     randomise(block)
     x, memory = normal(2, 4, D_MODEL), normal(2, 6, D_MODEL, seed=1)
-    mask, memory_mask = look_ahead_mask(4), np.array([1, 1, 1, 1, 1, 0], bool)[None, None, None]
+    memory_mask, mask = np.array([1, 1, 1, 1, 1, 0], bool)[None, None, None], np.tri(4, dtype=bool)
 
-    attended, self_weights = block.self_attention(x, x, attention_mask=mask)
-    y = layer_norm(x + np.asarray(attended), block.around_self.norm)
-    attended, cross_weights = block.cross_attention(y, memory, attention_mask=memory_mask)
-    y = layer_norm(y + np.asarray(attended), block.around_cross.norm)
+    own, cross = (block.attentions[kind] for kind in DECODER_KINDS)
+    around_own, around_cross = (block.arounds[kind].norm for kind in DECODER_KINDS)
+    attended, self_weights = own(x, x, attention_mask=mask)
+    y = layer_norm(x + np.asarray(attended), around_own)
+    attended, cross_weights = cross(y, memory, attention_mask=memory_mask)
+    y = layer_norm(y + np.asarray(attended), around_cross)
     expected = layer_norm(y + np.asarray(block.feed_forward(y)), block.around_feed_forward.norm)
 
-    out, got_self, got_cross = block(x, memory, mask, memory_mask)
+    found = Found(DECODER_KINDS)
+    out = walk([block], x, decoder_scopes(4, memory, memory_mask), found)
+    got_self, got_cross = (found.layers(kind)[0] for kind in DECODER_KINDS)
     assert got_cross.shape == (2, 2, 4, 6)  # (B, H, T, S): queries of the decoder, keys of the encoder
     np.testing.assert_allclose(got_self, self_weights, atol=1e-5)
     np.testing.assert_allclose(got_cross, cross_weights, atol=1e-5)
@@ -167,8 +173,8 @@ def test_layers_implement_call_and_leave_dunder_call_to_keras():
         for _, member in inspect.getmembers(module, inspect.isclass)
         if issubclass(member, keras.layers.Layer) and member.__module__ == module.__name__
     }
-    assert {TokenEmbedding, EncoderBlock, DecoderBlock, transformer.Transformer} <= layers
+    assert {TokenEmbedding, Block, transformer.Transformer} <= layers
     for layer in layers:
         assert "__call__" not in vars(layer), layer
-    for layer in layers - {Residual}:  # entered and left, never called
+    for layer in layers - {Residual, Block}:  # these are walked through, never called
         assert "call" in vars(layer), layer

@@ -15,6 +15,7 @@ from model.analysis.contributions import (
 from model.analysis.integrated import TOLERATED_GAP, integrate
 from model.analysis.questions import question_of_change, question_of_row
 from model.changes import find_changes
+from model.interventions import Altered
 from model.tokenizer import START_ID, pad
 from tests.planted import CAUSE, RIGHT, ROW, WRONG
 
@@ -136,8 +137,8 @@ def test_gradients_are_finite_differences(tiny):
     def score(kept):
         ends = [len(source)]
         parts = [np.float32(part)[None] for part in np.split(kept, ends)]
-        memory, _ = laboratory.network.encode(pad([source]), kept=parts[0])
-        logits, _ = laboratory.network.decode(pad([inputs]), memory, kept=parts[1])
+        memory, _ = laboratory.network.encode(pad([source]), altered=Altered(kept=parts[0]))
+        logits, _ = laboratory.network.decode(pad([inputs]), memory, altered=Altered(kept=parts[1]))
         return float(logits[0, row, written] - logits[0, row, instead])
 
     start, step = np.full(len(source) + len(inputs), 0.7), 2e-3
@@ -166,8 +167,8 @@ def test_what_attention_adds_sums_to_its_output(tiny, tiny_corrector):
     block = laboratory.network.decoder_blocks[1]
     added = mixing.added_vectors(insides, "cross_attention", 1).sum(axis=1)
     memory, _ = laboratory.network.encode(pad([source]))
-    entered = block.around_cross.enter(insides.entering["cross_attention"][1][None])
-    output, _ = block.cross_attention(entered, memory.states, attention_mask=memory.mask)
+    entered = block.arounds["cross_attention"].enter(insides.entering["cross_attention"][1][None])
+    output, _ = block.attentions["cross_attention"](entered, memory.states, attention_mask=memory.mask)
     np.testing.assert_allclose(added + insides.output_biases["cross_attention"][1], output[0], atol=1e-4)
 
 

@@ -63,7 +63,7 @@ def test_a_head_that_is_off_is_one_whose_part_of_the_output_projection_is_zero(t
     ids = tokenizer.encode_source(SENTENCE), tokenizer.encode_target(TARGET)
     head = Head("decoder_attention", 1, 0)
     found = laboratory.look(*([each] for each in ids), [Intervention(off=frozenset([head]))]).logits
-    kernel = network.decoder_blocks[1].self_attention.output_projection.kernel
+    kernel = network.decoder_blocks[1].attentions["decoder_attention"].output_projection.kernel
     kernel.assign(np.where(np.arange(16)[:, None] < 8, 0, kernel.numpy()))
     expected = network.full_pass(pad([ids[0]]), pad([[START_ID, *ids[1][:-1]]])).logits
     np.testing.assert_allclose(found, expected, atol=1e-5)

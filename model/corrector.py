@@ -23,6 +23,7 @@ from model.positions import positional_encoding
 from model.projections import Projections
 from model.proposing import changes_of, is_supported, with_probabilities
 from model.protected import spares_outcries, spares_protected
+from model.second_reading import after_second_reading, made, wants_second_reading
 from model.sentences import Span, split_sentences
 from model.tokenizer import END, START, Tokenizer, normalise, visible
 from model.trace import AttentionTrace
@@ -31,6 +32,7 @@ from model.whole_words import spares_words
 
 DEFAULT_MODEL = "transformer"
 BATCH_SENTENCES = 64
+MOST_READINGS = 3  # of a sentence, see ``second_reading``
 KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
 
 
@@ -175,6 +177,25 @@ class Corrector:
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
         """For each sentence, what the network would change and how sure it is; and the pass that proved it,
         where passes are to be kept and one pass read the whole sentence."""
+        proposed = self._first_reading(sentences, keep_passes)
+        for _ in range(MOST_READINGS - 1):
+            minimum = self.minimum_confidence
+            doubtful = [
+                i for i, (changes, _) in enumerate(proposed) if wants_second_reading(changes, minimum)
+            ]
+            texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in doubtful]
+            parts = [Part.of(text, verbatim_spans(text)) for text in texts]
+            again = self._first_reading(parts, keep_passes=False)
+            for i, (second, _) in zip(doubtful, again, strict=True):
+                if made(second, minimum):
+                    first, _ = proposed[i]
+                    proposed[i] = after_second_reading(sentences[i].text, first, second, minimum), None
+        return proposed
+
+    def _first_reading(
+        self, sentences: list[Part], keep_passes: bool
+    ) -> list[tuple[tuple[Change, ...], Produced | None]]:
+        """Of each sentence as it is what the network would change, and the pass that proved it."""
         proposed: list[tuple[tuple[Change, ...], Produced | None]] = [((), None)] * len(sentences)
         for batch in self._answers(sentences):
             weighed = iter(self._weigh([answer for answers in batch.values() for answer in answers]))

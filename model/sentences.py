@@ -22,7 +22,7 @@ class Span(NamedTuple):
 
 
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
-    """Where the sentences of a text stand, in order; what lies between them is white space only.
+    """Where the sentences of a text stand, in order; what lies between them is white space only, and the commas of a repetition.
 
     What is said three times or more is so many sentences: 할 수 있다 할 수 있다 할 수 있다. (A network that reads it as one loses count.)
     A sentence of more than ``longest`` characters is cut at white space into parts of about equal length;
@@ -44,11 +44,10 @@ def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
         period = gap.end()
         if period * (LEAST_REPETITIONS - 1) >= len(said):
             break
-        # The last repetition may lack what separates the others: 좋아, 좋아, 좋아
-        rest = (len(said) - 1) % period + 1
-        if said.startswith(said[period:]) and not any(map(str.isalnum, said[rest:period])):
-            for first in range(start, end, period):
-                yield Span(first, min(first + gap.start(), end))
+        # The last repetition may lack what separates the others (좋아, 좋아, 좋아), which then belongs to none.
+        length = (len(said) - 1) % period + 1
+        if said.startswith(said[period:]) and not any(map(str.isalnum, said[length:period])):
+            yield from (Span(first, first + length) for first in range(start, end, period))
             return
     yield Span(start, end)
 

@@ -44,6 +44,9 @@ _VERBATIM = re.compile(
     | {_START}{_NAME}\s?={{1,2}}\s?{_QUOTED}              # 이름 = "민수"
     | {_START}[^\W\d]{_NAME}\(\s*{_QUOTED}\s*(?:,[^()\n]*)?\)      # print("안녕"), 목록.append('할일')
     | {_START}[^\W\d][\w.]{{0,63}}\.[A-Za-z_]\w{{0,63}}\([^()\n]*\)  # 목록.sort(키)
+    | ^[ ]*\$[ ][^\n]+                                     # a command: $ mkdir 할일
+    | ^[ ]*(?:if|elif|while|for|def|class|return|import|from|const|let|var|function)\b[^\n]*[=({{:;][^\n]*  # a line of code
+    | {_START}{_NAME}\s?={{1,2}}\s?(?:True|False|None|true|false|null|[-\d.]+)\b  # 완료 = True
     | \b(?:SELECT|INSERT|UPDATE|DELETE)\b[^\n;]{{1,200}}?\b(?:FROM|INTO|SET|WHERE)\b[^\n;]*;?  # SQL
     | (?:https?|ftp|file)://[^\s<>"'“”‘’]+ | www\.[^\s<>"'“”‘’]+
     | {_START}[\w.+-]{{1,64}}@{_NAME}\.{_NAME}            # mail
@@ -53,10 +56,10 @@ _VERBATIM = re.compile(
     | (?<![\w/.])(?:~|\.{{1,2}})?(?:/{_NAME}){{2,}}/?     # /home/민수/숙제
     | (?<![\w.()-])[\w.()-]{{0,64}}[\w)]\.[A-Za-z][A-Za-z\d]{{1,4}}(?![\w.])  # 과제_최종(2).hwp
     | (?<!\w)[^\W_]\w{{0,63}}_\w{{0,63}}[^\W_]            # 최종_보고서
-    | (?<!\S)[A-Za-z가-힣]{{1,64}}\d{{2,}}[!@\#$%^&*]+(?!\S)  # passwords: 안녕하세요123!
-    | (?:{_DRAWN_OUT}) (?=\s*(?:[.,!?~…ㅋㅎㅠㅜ^]|$))     # 감사합니다아, 그래애?
+    | (?<!\S)[A-Za-z가-힣]{{1,64}}\d+[!@\#$%^&*]+(?!\S)  # passwords: 안녕하세요123!
+    | (?:{_DRAWN_OUT}) (?=\s*(?:[.,!?~…ㅋㅎㅠㅜ^]|\Z|\n))     # 감사합니다아, 그래애?
     """,
-    re.VERBOSE | re.DOTALL,
+    re.VERBOSE | re.DOTALL | re.MULTILINE,
 )
 
 

@@ -71,7 +71,7 @@ def test_rooms_import_only_the_rooms_they_may(room, others):
 
 
 def test_figures_need_nothing_but_numpy_pandas_and_plotly():
-    allowed = {"viz", "numpy", "pandas", "plotly", *sys.stdlib_module_names}
+    allowed = {"viz", "assets", "numpy", "pandas", "plotly", *sys.stdlib_module_names}
     for path in files("viz"):
         assert roots(path) <= allowed, path
 

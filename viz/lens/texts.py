@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "assets" / "texts"
+import assets
+
 LANGUAGES = {"ko": "한국어", "en": "English"}
 
 Say = Callable[..., str]  # (key, **values) -> the text with its placeholders filled
@@ -15,7 +15,7 @@ Say = Callable[..., str]  # (key, **values) -> the text with its placeholders fi
 def table(language: str) -> dict[str, str]:
     """Key -> text of one of LANGUAGES, from all files of its folder. Raises ValueError for a key said twice."""
     texts: dict[str, str] = {}
-    for path in sorted((FOLDER / language).glob("*.json")):
+    for path in sorted((assets.TEXTS / language).glob("*.json")):
         part = json.loads(path.read_text("utf-8"))
         if twice := sorted(texts.keys() & part.keys()):
             raise ValueError(f"{path.name} says again what another file says: {twice}")

@@ -55,7 +55,9 @@ _TYPES: dict[str, type[Any]] = {
 }
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (ModelFolderError, ValueError)}
 _ERRORS |= {
-    name: each for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, Exception)
+    name: each
+    for name, each in vars(errors).items()
+    if isinstance(each, type) and issubclass(each, Exception)
 }
 _TREE = "tree"  # of the archive: the JSON; the arrays have numbers
 

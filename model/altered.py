@@ -3,9 +3,10 @@
 B rows, each a source and an intervention, L layers, H heads, S source and T target tokens, V vocabulary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from threading import Lock
+from typing import Any
 
 import keras
 import numpy as np
@@ -25,7 +26,8 @@ class AlteredHalves:
     """The halves of a network whose passes take an intervention; one graph for each set of its arrays."""
 
     def __init__(self, network: keras.Model, late: LateGraphs):
-        self._network, self._late, self._graphs, self._lock = network, late, {}, Lock()
+        self._network, self._late, self._lock = network, late, Lock()
+        self._graphs: dict[tuple[str, frozenset[str]], Callable] = {}
 
     def encode(self, ids: np.ndarray, arrays: dict[str, np.ndarray]):
         """(B, S) ids -> memory, attention by kind."""
@@ -87,6 +89,9 @@ class AlteredReading:
     intervention does not reach the encoder.
     """
 
+    memory: Any  # tensors, as the halves give them
+    attention: dict[str, Any]
+
     def __init__(self, halves: AlteredHalves, config, sources, interventions: Sequence[Intervention]):
         self.halves, self.config = halves, config
         self.sources, self.interventions = list(sources), list(interventions)
@@ -115,7 +120,8 @@ class AlteredReading:
 
     def _encode(self) -> None:
         first: dict[tuple, int] = {}  # the place of each different encoding among those that are made
-        rows, chosen = [], []
+        rows: list[int] = []
+        chosen: list[int] = []
         for row, (source, each) in enumerate(zip(self.sources, self.interventions, strict=True)):
             key = (tuple(source), id(each) if each.reaches_encoder else None)
             if key not in first:

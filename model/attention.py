@@ -143,4 +143,5 @@ class MultiHeadAttention(keras.layers.Layer):
         return self.output_projection(joined), weights
 
     def call(self, query, key_value, attention_mask=None, altered: Altered | None = None):
-        return self.attend(query, *self.keys_values(key_value), attention_mask, altered)
+        keys, values = self.keys_values(key_value)
+        return self.attend(query, keys, values, attention_mask, altered)

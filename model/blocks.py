@@ -206,11 +206,12 @@ class DecoderBlock(keras.layers.Layer):
         self, x, entered, keys_values, self_mask, memory_keys_values, memory_mask, training, altered=None
     ):
         altered_self, altered_cross = altered or (None, None)
-        attended, self_weights = self.self_attention.attend(entered, *keys_values, self_mask, altered_self)
+        (keys, values), (memory_keys, memory_values) = keys_values, memory_keys_values
+        attended, self_weights = self.self_attention.attend(entered, keys, values, self_mask, altered_self)
         x = self.around_self.leave(x, attended, training)
         entered = self.around_cross.enter(x)
         attended, cross_weights = self.cross_attention.attend(
-            entered, *memory_keys_values, memory_mask, altered_cross
+            entered, memory_keys, memory_values, memory_mask, altered_cross
         )
         x = self.around_cross.leave(x, attended, training)
         fed = self.feed_forward(self.around_feed_forward.enter(x))

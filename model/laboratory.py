@@ -102,10 +102,10 @@ class Laboratory:
         a token's factor is the sum over D of gradient times embedding. ``question``: row, written, instead.
         """
         ids = pad([source]), pad([[START_ID, *target[:-1]]])
-        shares = np.asarray(shares, np.float32)
-        cuts = range(0, len(shares), _BATCH_OF_SLOPES)
+        points = np.asarray(shares, np.float32)
+        cuts = range(0, len(points), _BATCH_OF_SLOPES)
         found = [
-            self._slopes(*ids, shares[cut : cut + _BATCH_OF_SLOPES], np.asarray(question, np.int32))
+            self._slopes(*ids, points[cut : cut + _BATCH_OF_SLOPES], np.asarray(question, np.int32))
             for cut in cuts
         ]
         return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
@@ -113,8 +113,8 @@ class Laboratory:
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """What one plain pass holds: weights, values, the residual stream, and the output projections."""
         found = self._insides(pad([source]), pad([[START_ID, *target[:-1]]]))
-        arrays = tf.nest.map_structure(lambda array: array.numpy()[0], found)
-        return Insides(*arrays, *self._output_projections)
+        attention, values, entering = tf.nest.map_structure(lambda array: array.numpy()[0], found)
+        return Insides(attention, values, entering, *self._output_projections)
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
         """How each decoder layer's output turns without the values of each position, as cosine distance.
@@ -156,7 +156,7 @@ class Laboratory:
         return score, *tape.gradient(score, kept)
 
     def _trace_insides(self, source, inputs):
-        entering = {kind: [] for kind in self.config.attention_kinds}
+        entering: dict[str, list] = {kind: [] for kind in self.config.attention_kinds}
         memory, read = self.network.encode(source)
         x = self.network._embed(source, training=False)
         for block in self.network.encoder_blocks:

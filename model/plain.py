@@ -65,7 +65,8 @@ class PlainTransformer:
         """(B, T) -> logits (B, T, V), {"decoder_attention": (B, L, H, T, T), "cross_attention": (B, L, H, T, S)}."""
         length = decoder_input_ids.shape[1]
         mask = np.tri(length, dtype=bool)[None, None]
-        x, seen = self._embed(decoder_input_ids), {"decoder_attention": [], "cross_attention": []}
+        x = self._embed(decoder_input_ids)
+        seen: dict[str, list[np.ndarray]] = {"decoder_attention": [], "cross_attention": []}
         for n in range(1, self.config.num_layers + 1):
             block = f"decoder_{n}"
             x, weights = self._attend(x, x, f"{block}/self_attention", f"{block}/around_self_attention", mask)

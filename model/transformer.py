@@ -128,12 +128,15 @@ class Transformer(keras.Model):
         return FullPass(logits, **read, **written)
 
     def call(self, inputs, training=False):
-        return self.full_pass(*inputs, training=training).logits
+        source_ids, decoder_input_ids = inputs
+        return self.full_pass(source_ids, decoder_input_ids, training=training).logits
 
     def projections(self, source_ids, decoder_input_ids) -> dict:
         """Of each kind of attention query (B, L, H, Q, D/H), key and value (B, L, H, K, D/H): what the
         weights of ``full_pass`` are computed from."""
-        encoder, decoder, cross = [], [], []
+        encoder: list[tuple] = []
+        decoder: list[tuple] = []
+        cross: list[tuple] = []
         memory, _ = self.encode(source_ids)
         x = self._embed(source_ids, training=False)
         for block in self.encoder_blocks:

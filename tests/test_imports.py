@@ -13,6 +13,7 @@ NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
 # Of the model's modules, what data flows in; anyone may read it, and none of them loads a network.
 LIGHT = {
     "model.changes",
+    "model.config",
     "model.hangul",
     "model.head_survey",
     "model.interventions",

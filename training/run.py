@@ -82,7 +82,7 @@ class Run:
 
     def log(self, measured: bool) -> None:
         """One row of the history, with the development scores where they were ``measured``."""
-        dev = self.dev.measure(self.network) if measured else ("", "")
+        dev = self.dev.measure(self.network) if measured and self.dev else ("", "")
         now = self.progress
         rate = self.config.schedule(now.step)
         row = (now.step, now.mean_loss, rate, *dev, now.pairs, now.seconds)
@@ -130,7 +130,8 @@ class Run:
     def _keep_snapshot(self, share: float, last: bool) -> None:
         now = self.progress
         kept = now.snapshot_loss
-        if last or kept is None or now.mean_loss <= share * kept:
+        fallen = kept is not None and now.mean_loss is not None and now.mean_loss <= share * kept
+        if last or kept is None or fallen:
             self.progress = replace(now, snapshot_loss=now.mean_loss)
             if last or kept is not None:
                 save_snapshot(self.model_folder, self.network, now.step)

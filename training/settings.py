@@ -57,7 +57,7 @@ class Origin(NamedTuple):
 
     def widened(self, dff: int) -> "Origin":
         """The same origin for a network with ``dff`` feed-forward units. Raises ValueError for fewer than it has."""
-        if self.config.architecture != "transformer" or dff < self.config.dff:
+        if not isinstance(self.config, TransformerConfig) or dff < self.config.dff:
             raise ValueError(
                 f"dff should be at least that of the model to start from, received {dff}: {self.config}"
             )
@@ -95,9 +95,13 @@ def training_config(
 ) -> TrainingConfig:
     """The settings that the options of the command line describe."""
     network = origin.config if origin else network_config(options, vocab_size)
-    schedule = (options[name] for name in ("schedule", "peak", "warmup", "steps", "decay"))
-    streamed = ("seed", "batch_tokens", "strength", "rare_copies", "drill_share", "name_share")
-    streamed += (
+    streamed = (
+        "seed",
+        "batch_tokens",
+        "strength",
+        "rare_copies",
+        "drill_share",
+        "name_share",
         "aim_share",
         "laugh_share",
         "hearsay_share",
@@ -108,7 +112,11 @@ def training_config(
     return TrainingConfig(
         corpus=tuple(Path(path).name for path in corpus),
         dev=Path(dev).name if dev else None,
-        schedule=Schedule(*schedule, network.d_model),
+        schedule=Schedule(
+            kind=options["schedule"],
+            d_model=network.d_model,
+            **{name: options[name] for name in ("peak", "warmup", "steps", "decay")},
+        ),
         network=network,
         label_smoothing=options["label_smoothing"],
         optimizer=options["optimizer"],

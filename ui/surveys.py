@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from model.head_survey import HeadSurvey
 from model.survey import Plan, Survey
@@ -13,7 +13,6 @@ from model.survey_files import Given, read_given, result
 from ui.jobs import MOST_CHARACTERS, Job, Jobs, at_most
 
 if TYPE_CHECKING:
-    from model import Corrector
     from ui.loaders import EngineCorrector
 
 MOST_ROWS = 500  # of one file; the command takes any number
@@ -27,7 +26,7 @@ class SurveyJob(Job):
     def __init__(self, given: list[Given], corrector: EngineCorrector):
         self.given, self.read, self.left_out, self.is_finished = given, 0, 0, False
         # The engine computes its sums, so it asks the corrector for no more than config and fingerprint.
-        self._survey = Survey(cast("Corrector", corrector), Plan((), MOST_EFFECTS, 0))
+        self._survey = Survey(cast(Any, corrector), Plan((), MOST_EFFECTS, 0))
         self._lock = Lock()
         super().__init__(corrector)
 

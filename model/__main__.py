@@ -17,6 +17,7 @@ from model.changes import Change
 from model.correction import Correction
 from model.corrector import BATCH_SENTENCES, DEFAULT_MODEL, KEPT_CHARACTERS, Corrector
 from model.folder import ASSETS, ModelFolderError, find_model_folder, list_models
+from model.norm import article_of
 from model.quiet import hide_log_lines
 from model.tables.command import correct_table
 from model.trace import AttentionTrace
@@ -217,7 +218,7 @@ def _to_json(correction: Correction, suggest: bool = False) -> str:
             "source": sentence.source,
             "text": sentence.text,
             "too_long": sentence.too_long,
-            "changes": [asdict(change) for change in sentence.changes],
+            "changes": [asdict(change) | _article(change, sentence.text) for change in sentence.changes],
             **({} if sentence.too_long else _attention(sentence.trace)),
         }
         for sentence in correction.sentences
@@ -228,6 +229,13 @@ def _to_json(correction: Correction, suggest: bool = False) -> str:
             asdict(change) | {"confidence": change.confidence} for change in _undone(correction)
         ]
     return json.dumps(document, ensure_ascii=False)
+
+
+def _article(change: Change, text: str) -> dict:
+    """The article of the norm that a change follows; null where none is known for sure. ``text`` is corrected."""
+    before, after = text[: change.target_start], text[change.target_end :]
+    article = article_of(change.wrong, change.right, before, after)
+    return {"article": article and asdict(article)}
 
 
 def _attention(trace: AttentionTrace) -> dict:

@@ -140,3 +140,13 @@ def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool])
         else:
             drift += len(change.right) - len(change.wrong)
     return tuple(selected)
+
+
+def joined(parts: Iterable[tuple[int, Iterable[Change]]]) -> tuple[Change, ...]:
+    """The changes of a text from those of some parts of it, each with the place where it begins in the text."""
+    changes, drift = [], 0  # drift: how much longer the text has become before the part
+    for start, mine in parts:
+        moved = [change.moved(start, start + drift) for change in mine]
+        drift += sum(len(change.right) - len(change.wrong) for change in moved)
+        changes += moved
+    return tuple(changes)

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model import hangul
+from model.anchors import Part, lost_anchors, parts_beside
 from model.candidates import Stretch, find_stretches
-from model.changes import Change, apply_changes, find_changes, select_changes
+from model.changes import Change, apply_changes, find_changes, joined, select_changes
 from model.confidence import Confidence
 from model.config import NetworkConfig
 from model.correction import Correction, SentenceCorrection
@@ -20,11 +20,13 @@ from model.folder import find_model_folder, load_confidence, load_model_folder, 
 from model.plain import PlainNetwork, PlainTransformer
 from model.positions import positional_encoding
 from model.projections import Projections
-from model.proposing import changes_of, with_probabilities
+from model.proposing import changes_of, is_supported, with_probabilities
 from model.protected import spares_outcries, spares_protected
 from model.sentences import Span, split_sentences
 from model.tokenizer import END, START, Tokenizer, normalise, visible
 from model.trace import AttentionTrace
+from model.verbatim import spares_verbatim, verbatim_spans
+from model.whole_words import spares_words
 
 DEFAULT_MODEL = "transformer"
 BATCH_SENTENCES = 64
@@ -32,11 +34,15 @@ KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the p
 
 
 class Answer(NamedTuple):
-    """What the network wrote for one sentence."""
+    """What the network wrote for one sentence, or for a part of it that it reads for itself."""
 
-    source: str
+    part: Part
     target: str
     produced: Produced  # the ids of ``target``, the end mark last, and the pass that wrote them
+
+    @property
+    def source(self) -> str:
+        return self.part.text
 
     @property
     def is_torn(self) -> bool:
@@ -109,35 +115,52 @@ class Corrector:
 
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
         """Correct many texts at once; the result has their order. Raises TypeError for a single text."""
-        sources, spans, pieces = self._cut(texts)
+        sources, spans, sentences = self._cut(texts)
         # The passes over a long text would fill the memory: its traces take a pass of their own when asked for.
-        answers = iter(self._propose(pieces, keep_passes=sum(map(len, pieces)) <= KEPT_CHARACTERS))
+        keep_passes = sum(len(each.text) for each in sentences) <= KEPT_CHARACTERS
+        answers = iter(self._propose(sentences, keep_passes))
         return [
             Correction(source, tuple(self._sentence(a, source[a:b], *next(answers)) for a, b in cuts))
             for source, cuts in zip(sources, spans, strict=True)
         ]
 
     def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
-        """For each text its sentences: where one begins, the sentence, and the stretches in which something else could stand.
+        """For each text the parts of it that the network read for themselves, most often its sentences: where one begins, the part, and
+        the stretches in which something else could stand.
 
         Raises TypeError for a single text.
         """
-        _, spans, pieces = self._cut(texts)
-        found: list[tuple[Stretch, ...]] = [()] * len(pieces)
-        for answers in self._answers(pieces):
-            for i, answer in answers.items():
-                found[i] = self._stretches(answer)
-        each = iter(zip(pieces, found, strict=True))
-        return [[(start, *next(each)) for start, _ in cuts] for cuts in spans]
+        _, spans, sentences = self._cut(texts)
+        found: list[list[Answer]] = [[]] * len(sentences)
+        for batch in self._answers(sentences):
+            for i, answers in batch.items():
+                found[i] = answers
+        each = iter(found)
+        return [
+            [
+                (start + answer.part.start, answer.source, self._stretches(answer))
+                for start, _ in cuts
+                for answer in next(each)
+            ]
+            for cuts in spans
+        ]
 
-    def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[str]]:
+    def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[Part]]:
         """The texts in NFC, where the sentences of each begin and end, and all sentences one after the other."""
         if isinstance(texts, str):  # else each of its characters would be a text
             raise TypeError("texts should be a list of texts, received one str")
         sources = [normalise(text) for text in texts]
         spans = [split_sentences(source, self.config.max_length) for source in sources]
-        pieces = [source[a:b] for source, cuts in zip(sources, spans, strict=True) for a, b in cuts]
-        return sources, spans, pieces
+        sentences = []
+        for source, cuts in zip(sources, spans, strict=True):
+            verbatim = verbatim_spans(source)
+            sentences += [
+                Part.of(
+                    source[a:b], [Span(max(c, a) - a, min(d, b) - a) for c, d in verbatim if c < b and d > a]
+                )
+                for a, b in cuts
+            ]
+        return sources, spans, sentences
 
     def _sentence(
         self, start: int, source: str, proposed: tuple[Change, ...], produced: Produced | None
@@ -147,29 +170,45 @@ class Corrector:
         return SentenceCorrection(start, source, proposed, self.minimum_confidence, too_long, look)
 
     def _propose(
-        self, sentences: list[str], keep_passes: bool
+        self, sentences: list[Part], keep_passes: bool
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
         """For each sentence, what the network would change and how sure it is; and the pass that proved it,
-        where passes are to be kept."""
+        where passes are to be kept and one pass read the whole sentence."""
         proposed: list[tuple[tuple[Change, ...], Produced | None]] = [((), None)] * len(sentences)
-        for answers in self._answers(sentences):
-            weighed = self._weigh(list(answers.values()))
-            for i, (changes, produced) in zip(answers, weighed, strict=True):
-                proposed[i] = changes, produced if keep_passes else None
+        for batch in self._answers(sentences):
+            weighed = iter(self._weigh([answer for answers in batch.values() for answer in answers]))
+            for i, answers in batch.items():
+                parts = [(answer.part, *next(weighed)) for answer in answers]
+                whole = keep_passes and len(parts) == 1 and parts[0][0].text == sentences[i].text
+                changes = joined((part.start, changes) for part, changes, _ in parts)
+                proposed[i] = changes, parts[0][2] if whole else None
         return proposed
 
-    def _answers(self, sentences: list[str]) -> Iterator[dict[int, Answer]]:
+    def _answers(self, sentences: list[Part]) -> Iterator[dict[int, list[Answer]]]:
         """What the network wrote, by the number of the sentence, a batch at a time; nothing for what it cannot read."""
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
-        readable.sort(key=lambda i: len(sentences[i]))  # alike lengths waste little padding
+        readable.sort(key=lambda i: len(sentences[i].text))  # alike lengths waste little padding
         for first in range(0, len(readable), BATCH_SENTENCES):
-            batch = readable[first : first + BATCH_SENTENCES]
-            produced = self._network.produce([self.tokenizer.encode_source(sentences[i]) for i in batch])
-            yield {
-                i: Answer(sentences[i], self.tokenizer.decode(one.ids, sentences[i]), one)
-                for i, one in zip(batch, produced, strict=True)
-                if one is not None  # else the network found no end: better uncorrected than cut off
-            }
+            yield self._read({i: sentences[i] for i in readable[first : first + BATCH_SENTENCES]})
+
+    def _read(self, sentences: dict[int, Part]) -> dict[int, list[Answer]]:
+        """What the network wrote for a few sentences; where it lost its way at an anchor, for the parts beside that."""
+        found: dict[int, list[Answer]] = {i: [] for i in sentences}
+        waiting = list(sentences.items())
+        while waiting:
+            produced = self._network.produce([self.tokenizer.encode_source(part.text) for _, part in waiting])
+            again = []
+            for (i, part), one in zip(waiting, produced, strict=True):
+                target = None if one is None else self.tokenizer.decode(one.ids, part.text)
+                lost = part.anchors if target is None else lost_anchors(part, target)
+                if lost:
+                    again += [(i, each) for each in parts_beside(part, lost) if self._worth_reading(each)]
+                elif target is not None:  # else the network found no end: better uncorrected than cut off
+                    found[i].append(Answer(part, target, one))
+            waiting = again
+        for answers in found.values():
+            answers.sort(key=lambda answer: answer.part.start)
+        return found
 
     def _weigh(self, answers: list[Answer]) -> list[tuple[tuple[Change, ...], Produced]]:
         """Of each answer the proposed changes with their probabilities, and the pass that these were read off."""
@@ -187,7 +226,7 @@ class Corrector:
         for i, one in zip(others, passes, strict=True):
             produced[i] = one
         return [
-            (tuple(map(self._probable(answer.source, one), changes)), one)
+            (select_changes(map(self._probable(answer.source, one), changes), is_supported), one)
             for answer, changes, one in zip(answers, chosen, produced, strict=True)
         ]
 
@@ -195,17 +234,17 @@ class Corrector:
         """The changes that the network made and that may be proposed, with their probabilities."""
         changes = find_changes(answer.source, answer.target) if answer.is_new else ()
         probable = map(self._probable(answer.source, answer.produced), changes)
-        return select_changes(probable, partial(self._accepts, answer.source))
+        return select_changes(probable, partial(self._accepts, answer.part))
 
     def _chosen(self, answer: Answer, judge: Confidence) -> tuple[Change, ...]:
         """Of all that the network might have written, what is likeliest right, with its confidence."""
         chosen = judge.choose(answer.source, self._stretches(answer))
-        return changes_of(answer.source, chosen, partial(self._accepts, answer.source))
+        return changes_of(answer.source, chosen, partial(self._accepts, answer.part))
 
     def _stretches(self, answer: Answer) -> tuple[Stretch, ...]:
         if answer.is_torn:
             return ()
-        accepts = partial(self._accepts, answer.source)
+        accepts = partial(self._accepts, answer.part)
         return find_stretches(answer.source, answer.target, answer.produced, self.tokenizer, accepts)
 
     def _probable(self, source: str, produced: Produced) -> Callable[[Change], Change]:
@@ -213,11 +252,16 @@ class Corrector:
         original = self.tokenizer.encode_target(source)
         return lambda change: with_probabilities(change, produced, original[change.source_start])
 
-    def _accepts(self, source: str, change: Change) -> bool:
-        """Whether a change may be proposed: not if it would touch a protected character or a laugh, or the spaces beside what
-        the network cannot read."""
+    def _accepts(self, part: Part, change: Change) -> bool:
+        """Whether a change may be proposed: not if it would touch a protected character, a laugh or what is no prose, let a
+        word vanish, or move the spaces beside what the network cannot read."""
+        source = part.text
         return (
-            spares_protected(change) and spares_outcries(change, source) and self._can_judge(change, source)
+            spares_protected(change)
+            and spares_outcries(change, source)
+            and spares_verbatim(change, part.verbatim)
+            and spares_words(change, source)
+            and self._can_judge(change, source)
         )
 
     def _can_judge(self, change: Change, source: str) -> bool:
@@ -228,9 +272,9 @@ class Corrector:
         around = source[max(change.source_start - 1, 0) : change.source_end + 1]
         return not any(map(self.tokenizer.is_outside, around))
 
-    def _worth_reading(self, sentence: str) -> bool:
+    def _worth_reading(self, part: Part) -> bool:
         # Errors of this product are errors of Hangul; a sentence without any is right as it is.
-        return any(map(hangul.is_hangul, sentence)) and len(sentence) <= self.config.max_length
+        return part.has_prose and len(part.text) <= self.config.max_length
 
     def warm_up(self) -> Iterator[float]:
         """Compile for single sentences of all lengths; yields the share that is done, 0 once the first answer

@@ -5,13 +5,17 @@ That model was trained on far more text than the network and its tables of words
 Kiwi cuts words; it has no say in what the network writes.
 """
 
+import os
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+# Names a file of ``morpheme_table`` that stands in for Kiwi; an environment variable, so that processes inherit it.
+TABLE_VARIABLE = "MORPHEME_TABLE"
 _loading = Lock()
 
 
@@ -41,6 +45,10 @@ def _kiwi() -> Any:
 
 @cache
 def _load() -> Any:
+    if table := os.environ.get(TABLE_VARIABLE):
+        from model.morpheme_table import MorphemeTable
+
+        return MorphemeTable.read(Path(table))
     from kiwipiepy import Kiwi
 
     # The dictionaries of names and of words with spaces in them gained nothing and take as long and as much memory again.

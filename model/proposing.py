@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from model.candidates import LEAST_PROBABILITY
 from model.changes import Change, apply_changes, find_changes, select_changes
 from model.confidence import Chosen
 from model.drafting import Produced
@@ -63,3 +64,11 @@ def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Chan
         fix_probability=min(1.0, math.exp(written)),  # logarithms of float32 may sum to a little more than 0
         keep_probability=min(1.0, math.exp(produced.log_probability(change.target_start, kept_id))),
     )
+
+
+def is_supported(change: Change) -> bool:
+    """Whether the network itself finds the change possible, once the rest of the sentence is as it is proposed.
+
+    A candidate is read off where something else was written before it. What stands there in the end may make nonsense of it.
+    """
+    return change.fix_probability is None or change.fix_probability >= LEAST_PROBABILITY

@@ -13,6 +13,7 @@ from typing import NamedTuple
 _BOUNDARY = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\s+|(?<!\s)\s*[\n\r\u2028\u2029]\s*")
 
 _SPACE = re.compile(r"\s+")
+LEAST_REPETITIONS = 3  # twice is a way of speaking (정말 정말), and a word that slipped in twice
 
 
 class Span(NamedTuple):
@@ -23,13 +24,33 @@ class Span(NamedTuple):
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
     """Where the sentences of a text stand, in order; what lies between them is white space only.
 
+    What is said three times or more is so many sentences: 할 수 있다 할 수 있다 할 수 있다. (A network that reads it as one loses count.)
     A sentence of more than ``longest`` characters is cut at white space into parts of about equal length;
     only what has no white space for so long stays longer.
+
+    >>> split_sentences("안녕. 잘 가!")
+    [Span(start=0, end=3), Span(start=4, end=8)]
     """
-    sentences = _sentences(text)
+    sentences = [each for sentence in _sentences(text) for each in _repetitions(text, *sentence)]
     if longest is None:
         return sentences
     return [part for sentence in sentences for part in _parts(text, *sentence, longest)]
+
+
+def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
+    """The repetitions that a sentence consists of, or the sentence."""
+    said = text[start:end]
+    for gap in _SPACE.finditer(said):
+        period = gap.end()
+        if period * (LEAST_REPETITIONS - 1) >= len(said):
+            break
+        # The last repetition may lack what separates the others: 좋아, 좋아, 좋아
+        rest = (len(said) - 1) % period + 1
+        if said.startswith(said[period:]) and not any(map(str.isalnum, said[rest:period])):
+            for first in range(start, end, period):
+                yield Span(first, min(first + gap.start(), end))
+            return
+    yield Span(start, end)
 
 
 def _parts(text: str, start: int, end: int, longest: int) -> Iterator[Span]:

@@ -12,6 +12,7 @@ COMMANDS = {
     "evaluate": ("training.evaluate", "command"),
     "confidence": ("training.confidence", "command"),
     "hold-out": ("training.hold_out", "command"),
+    "pack": ("training.pack", "command"),
     "recipe": ("training.recipe", "command"),
     "sets": ("training.sets", "command"),
     "intact": ("training.intact.command", "command"),

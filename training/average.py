@@ -1,14 +1,15 @@
 """``python -m training average``: one model of several that share a beginning."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 import numpy as np
 
 from model.folder import ModelFolderError, build_network, find_model_folder, save_model_folder, snapshot_steps
+from training.origin import Origin
 from training.record import Record, hardware
-from training.settings import Origin
 
 
 @click.command("average")
@@ -42,7 +43,7 @@ def command(models, out, share, last):
             raise click.UsageError(f"{model} and {models[-1]} differ in shape or vocabulary")
     shares = [1 - share, share] if len(models) == 2 else [1 / len(origins)] * len(origins)
     network = build_network(end.config, end.tokenizer)
-    network.set_weights(_mean([origin.weights for origin in origins], shares))
+    end._replace(weights=_mean([origin.weights for origin in origins], shares)).put_into(network)
     save_model_folder(Path(out), network, end.tokenizer)
     names = [origin.name.rpartition(" ")[0] for origin in origins][: len(models)]  # the fingerprint follows
     options = ["--last", str(last)] if last else ["--share", str(share)] if len(models) == 2 else []
@@ -69,9 +70,9 @@ def _snapshots(model: str, last: int) -> list[Origin]:
     return [Origin.load(model, step) for step in steps[-last:]]
 
 
-def _mean(sets: list[list[np.ndarray]], shares: list[float]) -> list[np.ndarray]:
+def _mean(sets: list[Mapping[str, np.ndarray]], shares: list[float]) -> dict[str, np.ndarray]:
     """Of each array the sum of the sets' arrays times their shares."""
-    return [
-        sum(share * array for share, array in zip(shares, arrays, strict=True))
-        for arrays in zip(*sets, strict=True)
-    ]
+    return {
+        name: np.asarray(sum(share * weights[name] for share, weights in zip(shares, sets, strict=True)))
+        for name in sets[-1]
+    }

@@ -41,6 +41,18 @@ def save_checkpoint(folder: Path, model, progress: Progress) -> None:
     write_atomically(folder / FILE_NAME, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
+def read_progress(folder: Path) -> Progress:
+    """How far a saved run has come, without its network; the beginning where nothing was saved yet."""
+    path = folder / FILE_NAME
+    if not path.exists():
+        return Progress()
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return _progress(archive)
+    except Exception as error:
+        raise _useless(path, error) from error
+
+
 def load_checkpoint(folder: Path, model) -> Progress | None:
     """Put a saved run's variables into the compiled model; None where nothing was saved yet."""
     path = folder / FILE_NAME
@@ -48,13 +60,23 @@ def load_checkpoint(folder: Path, model) -> Progress | None:
         return None
     try:
         with np.load(path, allow_pickle=False) as archive:
-            values = json.loads(str(archive["progress"]))
-            values["position"] = Position(*values["position"])
+            progress = _progress(archive)
             for name, variable in _variables(model).items():
                 saved = archive[name]  # reads it from the file
                 if saved.shape != variable.shape:
                     raise ValueError(f"{name} is {saved.shape} there, {tuple(variable.shape)} here")
                 variable.assign(saved)
-    except Exception as error:  # whatever is wrong with the file, the run must not silently start anew
-        raise CheckpointError(f"{path} does not belong to this run or is damaged: {error}") from error
+    except Exception as error:
+        raise _useless(path, error) from error
+    return progress
+
+
+def _progress(archive) -> Progress:
+    values = json.loads(str(archive["progress"]))
+    values["position"] = Position(*values["position"])
     return Progress(**values)
+
+
+def _useless(path: Path, error: Exception) -> CheckpointError:
+    """Whatever is wrong with the file, the run must not silently start anew."""
+    return CheckpointError(f"{path} does not belong to this run or is damaged: {error}")

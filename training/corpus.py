@@ -2,12 +2,13 @@
 
 Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
 ``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,
-with or without a byte order mark. A bad row is skipped and reported, a sentence with a certain mistake among
+with or without a byte order mark, and may be compressed (``.xz``). A bad row is skipped and reported, a sentence with a certain mistake among
 them; it never stops a long run.
 """
 
 import csv
 import json
+import lzma
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from training.faults import find_fault
 
 JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
 PAIR_COLUMNS = ("src", "tgt")
+CHECKED = "checked"  # of a row of JSON Lines: 1 where ``pack`` has looked for faults, which takes longer than reading
 
 
 class CorpusError(ValueError):
@@ -114,8 +116,11 @@ def read_corpus(path: str | Path) -> Corpus:
     problems: list[Problem] = []
     try:
         # A byte that is not UTF-8 becomes a lone surrogate here, so that its row alone is lost.
-        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
-            for line, row in _numbered_rows(path, lines):
+        is_compressed = path.suffix.lower() == ".xz"
+        with (lzma.open if is_compressed else open)(
+            path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline=""
+        ) as lines:
+            for line, row in _numbered_rows(path.with_suffix("") if is_compressed else path, lines):
                 if isinstance(row, _BadRow):
                     problems.append(Problem(line, str(row)))
                 elif rows and type(row) is not type(rows[0]):
@@ -123,8 +128,8 @@ def read_corpus(path: str | Path) -> Corpus:
                 else:
                     rows.append(row)
                     numbers.append(line)
-    except OSError as error:
-        raise CorpusError(f"cannot read {path}: {error.strerror}") from error
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise CorpusError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
     if not rows:
         first = f" (line {problems[0].line}: {problems[0].reason})" if problems else ""
         raise CorpusError(f"no usable row in {path}{first}")
@@ -179,9 +184,11 @@ def _plain_row(line: str) -> Sentence:
     return _sentence(line, "the line")
 
 
-def _sentence(text: object, name: str, source: str = "", machine_translated: bool = False) -> Sentence:
+def _sentence(
+    text: object, name: str, source: str = "", machine_translated: bool = False, checked: bool = False
+) -> Sentence:
     sentence = Sentence(_clean(text, name), source, machine_translated)
-    if fault := find_fault(sentence.text):
+    if not checked and (fault := find_fault(sentence.text)):
         raise _BadRow(fault)
     return sentence
 
@@ -194,7 +201,8 @@ def _json_row(line: str) -> Sentence | Pair:
     if not isinstance(row, dict):
         raise _BadRow(f"not a JSON object: {type(row).__name__}")
     if "text" in row:
-        return _sentence(row["text"], "text", str(row.get("source") or ""), row.get("mt") == 1)
+        of_source = str(row.get("source") or ""), row.get("mt") == 1
+        return _sentence(row["text"], "text", *of_source, checked=row.get(CHECKED) == 1)
     if all(name in row for name in PAIR_COLUMNS):
         return _pair(row["src"], row["tgt"])
     raise _BadRow(f"neither text nor src and tgt among its keys: {sorted(row)[:5]}")

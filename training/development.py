@@ -1,16 +1,15 @@
 """The sentences whose loss is watched while a network learns."""
 
 import random
-
-import numpy as np
+from collections.abc import Sequence
 
 from model.tokenizer import Tokenizer
 from training.noise.pairs import make_pair
-from training.stream import make_batch
+from training.stream import Batch, make_batch
 
 
 class DevelopmentSet:
-    """A fixed set of generated pairs; its loss and token accuracy are watched during training."""
+    """A fixed set of generated pairs, whose loss and token accuracy are watched during training."""
 
     def __init__(self, items: list, tokenizer: Tokenizer, max_length: int, count: int = 512):
         rng = random.Random(1)
@@ -21,21 +20,20 @@ class DevelopmentSet:
                 rows.append((tokenizer.encode_source(wrong), tokenizer.encode_target(right)))
         if not rows:
             raise ValueError(f"no development sentence has at most {max_length} characters")
-        rows.sort(key=lambda pair: max(map(len, pair)))
-        self.batches = [make_batch(rows[i : i + 64]) for i in range(0, len(rows), 64)]
+        self.rows = sorted(rows, key=lambda pair: max(map(len, pair)))
+        self.batches = [make_batch(self.rows[i : i + 64]) for i in range(0, len(self.rows), 64)]
 
-    def measure(self, network) -> tuple[float, float]:
-        """(mean loss in nats, share of right tokens given the right prefix)."""
-        loss = right = total = 0.0
-        for batch in self.batches:
-            logits = np.asarray(network.predict_on_batch((batch.source, batch.decoder_input)), np.float64)
-            real = batch.target > 0
-            normaliser = np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)) + logits.max(-1)
-            chosen = np.take_along_axis(logits, batch.target[..., None].astype(int), -1)[..., 0]
-            loss += ((normaliser - chosen) * real).sum()
-            right += ((logits.argmax(-1) == batch.target) & real).sum()
-            total += real.sum()
-        return loss / total, right / total
+    def batches_of(self, widths: Sequence[int], tokens: int) -> list[Batch]:
+        """The same pairs in batches of these widths alone, each of ``tokens // width`` rows; empty rows fill up the last."""
+        batches, narrower = [], 0
+        for width in widths:
+            fit = [pair for pair in self.rows if narrower < max(map(len, pair)) <= width]
+            count = max(1, tokens // width)
+            for i in range(0, len(fit), count):
+                rows = fit[i : i + count]
+                batches.append(make_batch([*rows, *[([], [])] * (count - len(rows))], width))
+            narrower = width
+        return batches
 
 
 def _wrong_right(text: str, rng: random.Random) -> tuple[str, str]:

@@ -2,8 +2,9 @@
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from training.knobs import knob
 from training.noise.aim import Aim
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.everyday import everyday_sentence
@@ -11,7 +12,8 @@ from training.noise.hearsay import as_hearsay
 from training.noise.laughter import add_laughter
 from training.noise.names import made_up_phrase
 from training.noise.native import has_native_site
-from training.noise.pairs import MIX, make_pair
+from training.noise.pairs import MIX, make_pair, read_mix
+from training.practice import PRACTICES, read_practice
 
 Item = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as it is
 
@@ -29,17 +31,34 @@ class ExampleSettings:
     max_length: int = 128  # characters; longer sentences are left out
     join_share: float = 0.05  # get a second one appended, to practise length
     outside_share: float = 0.03  # get a character from outside the vocabulary
-    name_share: float = 0.0  # get a made-up name, which is always spelt right
-    strength: float = 1.0  # of the errors; the development set has 1
-    mix: Mapping[str, float] = field(default_factory=lambda: dict(MIX))  # shares of the families of errors
-    rare_copies: int = 0  # extra pairs of a sentence with room for a rare native mistake
-    drill_share: float = 0.0  # bring a second pair, a phrase with room for a native mistake
-    aim_share: float = 0.0  # are mistyped in their rarer words more often than in their common ones
-    laugh_share: float = 0.0  # get ㅋㅋ, ㅠㅠ or the like, which stays as it is
-    hearsay_share: float = 0.0  # are told as hearsay, where they can be
-    space_share: float = 0.0  # have some of the commonest spacing mistakes, whatever else is wrong
-    space_drill_share: float = 0.0  # bring another pair, a phrase with one of these
-    everyday_share: float = 0.0  # bring another pair, of a sentence put together from everyday words
+    strength: float = knob(1.0, "How often errors are made, times the usual; the development set has 1.")
+    mix: Mapping[str, float] = knob(
+        lambda: dict(MIX), "Shares of error families, in percent: typing=35,clean=5.", parse=read_mix
+    )
+    rare_copies: int = knob(0, "More pairs of a sentence with room for a rare native mistake.")
+    drill_share: float = knob(0.0, "Share of sentences beside which a native phrase is drilled.")
+    name_share: float = knob(0.0, "Share of sentences that get a made-up name, which is always spelt right.")
+    aim_share: float = knob(
+        0.0, "Share of sentences that are mistyped in their rarer words more often than in their common ones."
+    )
+    laugh_share: float = knob(
+        0.0, "Share of sentences that get ㅋㅋ, ㅠㅠ or the like, which stays as it is."
+    )
+    hearsay_share: float = knob(0.0, "Share of sentences that are told as hearsay (했대), where they can be.")
+    space_share: float = knob(
+        0.0, "Share of sentences with some of the commonest spacing mistakes, whatever else is wrong."
+    )
+    space_drill_share: float = knob(
+        0.0, "Share of sentences beside which a phrase with one of these is drilled."
+    )
+    everyday_share: float = knob(
+        0.0, "Share of sentences beside which one is put together from everyday words."
+    )
+    practice: Mapping[str, float] = knob(
+        dict,
+        "Shares of sentences beside which more is practised, each drawn for itself: slips=0.2,notes=0.1.",
+        parse=read_practice,
+    )
 
 
 class ExampleMaker:
@@ -60,7 +79,7 @@ class ExampleMaker:
         if rng.random() < self.settings.name_share:
             yield self._named(item, rng)
         else:
-            pair = self._make(self._varied(item, rng), rng)
+            pair = self.mistake(self._varied(item, rng), rng)
             laughs = self.settings.laugh_share and rng.random() < self.settings.laugh_share
             yield add_laughter(*pair, rng) if laughs else pair
         if (
@@ -69,24 +88,28 @@ class ExampleMaker:
             and has_native_site(item, but_for=self.drill.common)
         ):
             for _ in range(self.settings.rare_copies):
-                yield self._make(item, rng, "native")
+                yield self.mistake(item, rng, "native")
         if rng.random() < self.settings.drill_share and self.drill is not None:
             family = "clean" if rng.random() < RIGHT_IN_DRILL else "native"
-            yield self._make(self.drill.phrase(rng), rng, family)
+            yield self.mistake(self.drill.phrase(rng), rng, family)
         if (
-            self.space_drill
+            self.space_drill is not None
             and rng.random() < self.settings.space_drill_share
             and (drilled := self.space_drill.pair(rng))
         ):
             wrong, right = drilled
             yield (right, right) if rng.random() < RIGHT_IN_DRILL else (wrong, right)
         if self.settings.everyday_share and rng.random() < self.settings.everyday_share:
-            yield self._make(everyday_sentence(rng), rng)
+            yield self.mistake(everyday_sentence(rng), rng)
+        for name, share in self.settings.practice.items():
+            if rng.random() < share and (practised := PRACTICES[name].make(self, item, rng)):
+                yield practised
 
-    def _make(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
+    def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
+        """The sentence as a (wrong, right) pair, by a family of ``MIX`` or one that is drawn."""
         settings = self.settings
         weights = None
-        if self.aim and rng.random() < settings.aim_share:
+        if self.aim is not None and rng.random() < settings.aim_share:
             weights = self.aim.weights(text)
         misspaces = bool(settings.space_share) and rng.random() < settings.space_share
         pair = make_pair(text, rng, family, settings.strength, settings.mix, weights, misspaces)
@@ -112,7 +135,7 @@ class ExampleMaker:
             return name, name
         words = text.split(" ")
         place = rng.randint(0, len(words))
-        parts = [self._make(" ".join(side), rng) for side in (words[:place], words[place:]) if side]
+        parts = [self.mistake(" ".join(side), rng) for side in (words[:place], words[place:]) if side]
         parts.insert(1 if place else 0, (name, name))
         wrong, right = (" ".join(texts) for texts in zip(*parts, strict=True))
         return wrong, right

@@ -30,9 +30,10 @@ def make_optimizer(name: str):
     if name == "adam":
         return keras.optimizers.Adam(1.0, beta_1=0.9, beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0)
     if name == "muon":
-        return keras.optimizers.Muon(
-            1.0, adam_beta_1=0.9, adam_beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0
-        )
+        muon = keras.optimizers.Muon
+        if keras.backend.backend() == "jax":
+            from training.muon import GroupedMuon as muon
+        return muon(1.0, adam_beta_1=0.9, adam_beta_2=0.98, epsilon=1e-9, global_clipnorm=1.0)
     raise ValueError(f"optimizer should be one of {OPTIMIZERS}, received {name!r}")
 
 
@@ -42,7 +43,8 @@ def compile_network(network, optimizer: str, label_smoothing: float, precision: 
     In ``bfloat16`` matrices are multiplied in that format, and what TensorFlow finds safe between them is added in
     it, while weights, their updates and the loss stay in float32 (Kalamkar et al. 2019): a step takes two thirds of
     the time where the processor multiplies bfloat16 itself (AVX512_BF16, AMX). The choice holds for all graphs that
-    the process makes from then on. Raises ValueError for other names, and for bfloat16 without TensorFlow.
+    the process makes from then on. Under JAX it is part of the compiled step (``compiled.CompiledSteps``). Raises ValueError for
+    other names, and for bfloat16 on other backends.
     """
     import keras
 
@@ -56,8 +58,8 @@ def compile_network(network, optimizer: str, label_smoothing: float, precision: 
         tf.config.optimizer.set_experimental_options(
             {"auto_mixed_precision_onednn_bfloat16": precision == "bfloat16"}
         )
-    elif precision != "float32":
-        raise ValueError(f"precision {precision!r} needs the TensorFlow backend, received {backend!r}")
+    elif precision != "float32" and backend != "jax":
+        raise ValueError(f"precision {precision!r} needs TensorFlow or JAX as backend, received {backend!r}")
     # XLA gained nothing here on CPU cores and compiles for seconds per shape; on a GPU it does gain.
     jit = backend == "jax"
     network.compile(make_optimizer(optimizer), MaskedCrossEntropy(label_smoothing), jit_compile=jit)

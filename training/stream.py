@@ -1,4 +1,4 @@
-"""An endless, resumable stream of batches, made by background processes.
+"""An endless, resumable stream of batches; ``workers.Stream`` makes them in background processes.
 
 The corpus is shuffled anew each epoch and cut into pools of sentences. Pool ``i`` is a pure
 function of (corpus, settings, i): its sentences are made wrong, sorted by length into batches of
@@ -6,14 +6,8 @@ about equally many tokens, and the batches are shuffled. A ``Position`` therefor
 where a run stands, and the same batches follow from it on any machine.
 """
 
-import multiprocessing
-import os
 import random
-import threading
-import time
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -22,18 +16,30 @@ import numpy as np
 from model.tokenizer import START_ID, Tokenizer, pad
 from training.examples import ExampleMaker, ExampleSettings, Item
 from training.judge import Encoded, Judge
-from training.network import keep_freed_memory
+from training.knobs import knob
 
 LENGTH_STEP = 4  # batches are padded to a multiple of this many tokens
 JUDGED_TOKENS = 2048  # of one batch that a judge reads: larger ones outgrow the processor's cache
 
 
+def read_widths(text: str) -> tuple[int, ...]:
+    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number."""
+    return tuple(int(part) for part in filter(None, text.split(",")))
+
+
 @dataclass(frozen=True)
 class StreamSettings(ExampleSettings):
-    seed: int = 0
-    batch_tokens: int = 4096  # source tokens of one batch, padding included
+    """What the batches of a run are made of, and how."""
+
     pool_sentences: int = 16_384
-    widths: tuple[int, ...] = ()  # how many tokens wide a batch may be; empty: any multiple of LENGTH_STEP
+    seed: int = knob(0)
+    batch_tokens: int = knob(4096, "Source tokens of one batch, padding included.")
+    widths: tuple[int, ...] = knob(
+        (),
+        "How many tokens wide batches may be, as in 16,32,64,164: few shapes for a backend that compiles each (JAX). "
+        f"Without it, any multiple of {LENGTH_STEP}.",
+        parse=read_widths,
+    )
 
     def __post_init__(self):
         longest = longest_source(self.max_length)
@@ -43,9 +49,9 @@ class StreamSettings(ExampleSettings):
             raise ValueError(f"the last width should be more than {longest}, received {self.widths}")
 
 
-def read_widths(text: str) -> tuple[int, ...]:
-    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number."""
-    return tuple(int(part) for part in filter(None, text.split(",")))
+def batch_shapes(settings: StreamSettings) -> list[tuple[int, int]]:
+    """The shapes (B, S) that batches of ``widths`` have; none where they may have any."""
+    return [(max(1, settings.batch_tokens // width), width) for width in settings.widths]
 
 
 class Position(NamedTuple):
@@ -158,47 +164,3 @@ def _judged(judge: Judge, encoded: list[Encoded], rng: random.Random) -> list[En
     batches = (make_batch(rows) for rows in _rows(encoded, JUDGED_TOKENS))
     losses = np.concatenate([judge.losses(batch) for batch in batches])
     return [encoded[i] for i in judge.kept(losses.tolist(), rng)]
-
-
-_make_pool: PoolMaker | None = None  # the worker process's own PoolMaker
-
-
-def _start_worker(maker: PoolMaker, parent: int) -> None:
-    global _make_pool
-    _make_pool = maker
-    # A judge's network is small; the cores belong to the one that is trained.
-    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-    keep_freed_memory()
-
-    def follow_parent():  # a killed parent cannot tell its workers to end
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(0)
-
-    threading.Thread(target=follow_parent, daemon=True).start()
-
-
-def _work(index: int) -> list[Batch]:
-    assert _make_pool is not None, "``_start_worker`` has run"
-    return _make_pool(index)
-
-
-def stream(
-    maker: PoolMaker, start: Position, workers: int = 1, ahead: int = 3
-) -> Iterator[tuple[Batch, Position]]:
-    """Batches from ``start`` on, each with the position that follows it; pools are made ahead."""
-    # Spawned, not forked: a fork of a process that runs TensorFlow's threads can hang.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _start_worker, (maker, os.getpid())) as executor:
-        waiting = deque(executor.submit(_work, start.pool + i) for i in range(ahead))
-        pool, skip = start
-        try:
-            while True:
-                batches = waiting.popleft().result()
-                waiting.append(executor.submit(_work, pool + ahead))
-                for i in range(skip, len(batches)):
-                    done = i + 1 == len(batches)
-                    yield batches[i], Position(pool + 1, 0) if done else Position(pool, i + 1)
-                pool, skip = pool + 1, 0
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)

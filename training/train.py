@@ -3,6 +3,7 @@
 import os
 import random
 import shlex
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,25 +11,26 @@ import click
 from click.core import ParameterSource
 
 from model.folder import (
-    ARCHITECTURES,
     VOCABULARY_FILE,
     ModelFolderError,
     find_model_folder,
     load_vocabulary,
 )
+from model.morphemes import TABLE_VARIABLE
 from model.tokenizer import Tokenizer
-from training.checkpoint import CheckpointError
+from training.checkpoint import CheckpointError, read_progress
 from training.corpus import CorpusError, Pair, Sentence, read_corpus
 from training.judge import Judge
-from training.network import OPTIMIZERS, PRECISIONS, keep_freed_memory
-from training.noise.pairs import read_mix
+from training.knobs import read_options, with_options_of
+from training.network import keep_freed_memory
+from training.origin import Origin
 from training.progress import ProgressLine
 from training.run import Run
-from training.schedule import SCHEDULES
-from training.settings import Origin, training_config
-from training.sources import copies, read_weights
-from training.stream import StreamSettings, read_widths
+from training.settings import Knobs, training_config
+from training.sources import copies
+from training.stream import PoolMaker, StreamSettings
 from training.vocabulary import choose_characters
+from training.workers import Stream
 
 
 def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:
@@ -61,21 +63,21 @@ def _tokenizer(folder: Path, items: list) -> Tokenizer:
     return Tokenizer(choose_characters(item if isinstance(item, str) else item[1] for item in items))
 
 
-SHAPE_OPTIONS = ("architecture", "d_model", "num_layers", "num_heads", "dropout", "norm_first")
+SHAPE_OPTIONS = ("architecture", "d_model", "num_heads", "dropout", "norm_first")
+GROWING_OPTIONS = ("dff", "num_layers")  # a model can also be continued with more of these
 
 
 def _origin(context: click.Context, init: str | None) -> Origin | None:
     if init is None:
         return None
 
-    def is_given(option: str) -> bool:
-        return context.get_parameter_source(option) is ParameterSource.COMMANDLINE
+    def given(options: tuple[str, ...]) -> list[str]:
+        return [each for each in options if context.get_parameter_source(each) is ParameterSource.COMMANDLINE]
 
-    if given := [option for option in SHAPE_OPTIONS if is_given(option)]:
-        raise click.UsageError(f"with --init the shape comes from that model; leave out {given}")
+    if shape := given(SHAPE_OPTIONS):
+        raise click.UsageError(f"with --init the shape comes from that model; leave out {shape}")
     try:
-        origin = Origin.load(init)
-        return origin.widened(context.params["dff"]) if is_given("dff") else origin
+        return Origin.load(init).grown(**{each: context.params[each] for each in given(GROWING_OPTIONS)})
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
     except ValueError as error:
@@ -100,8 +102,6 @@ def _command_line(context: click.Context) -> str:
     for option in context.command.params:
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.params[option.name]
-            if isinstance(value, dict):
-                value = tuple(f"{name}={number:g}" for name, number in value.items())
             for one in value if isinstance(value, tuple) else (value,):
                 if isinstance(one, bool):
                     words.append(option.opts[0] if one else option.secondary_opts[0])
@@ -111,29 +111,7 @@ def _command_line(context: click.Context) -> str:
     return " ".join(words)
 
 
-def _read_weights(_context, _option, texts: tuple[str, ...]) -> dict[str, float]:
-    try:
-        return read_weights(texts)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-
-
-def _check_mix(_context, _option, text: str) -> str:
-    try:
-        read_mix(text)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from error
-    return text
-
-
-def _check_widths(_context, _option, text: str) -> str:
-    try:
-        StreamSettings(widths=read_widths(text))
-    except ValueError as error:
-        raise click.BadParameter(f"{text!r}: {error}") from error
-    return text
-
-
+@with_options_of(Knobs)
 @click.command()
 @click.option(
     "--corpus", multiple=True, type=click.Path(exists=True), help="Correct sentences: .jsonl or .txt."
@@ -141,162 +119,52 @@ def _check_widths(_context, _option, text: str) -> str:
 @click.option(
     "--pairs", multiple=True, type=click.Path(exists=True), help="Pairs of your own: CSV with src,tgt."
 )
-@click.option(
-    "--weight",
-    "weights",
-    multiple=True,
-    callback=_read_weights,
-    help="How often sentences of sources with this in their name are read: legalize=0.25; mt: machine-translated.",
-)
 @click.option("--dev", type=click.Path(exists=True), help="Sentences or pairs whose loss is watched.")
 @click.option(
     "--out", required=True, type=click.Path(file_okay=False), help="The run's folder; resumed if begun."
 )
 @click.option("--init", help="Start from this model (name in assets/, or folder) instead of from nothing.")
-@click.option("--steps", default=20_000, show_default=True, help="Optimiser steps in all.")
-@click.option("--schedule", default="trapezoid", type=click.Choice(SCHEDULES), show_default=True)
-@click.option("--peak", default=1e-3, show_default=True, help="Highest learning rate (a factor for 'paper').")
-@click.option("--warmup", default=1000, show_default=True)
-@click.option("--decay", default=0.25, show_default=True, help="Trapezoid: share of steps that come down.")
-@click.option("--architecture", default="transformer", type=click.Choice(ARCHITECTURES), show_default=True)
-@click.option("--d-model", default=128, show_default=True)
-@click.option("--num-layers", default=4, show_default=True)
-@click.option("--num-heads", default=4, show_default=True)
-@click.option("--dff", default=512, show_default=True, help="With --init: make that model wider.")
-@click.option("--dropout", default=0.0, show_default=True)
-@click.option("--norm-first/--norm-last", default=True, show_default=True)
-@click.option("--label-smoothing", default=0.0, show_default=True)
-@click.option("--batch-tokens", default=4096, show_default=True)
-@click.option(
-    "--widths",
-    default="",
-    callback=_check_widths,
-    help="How many tokens wide batches may be, as in 16,32,64,164: few shapes for a backend that compiles each (JAX).",
-)
-@click.option("--optimizer", default="adam", type=click.Choice(OPTIMIZERS), show_default=True)
-@click.option(
-    "--precision",
-    default="float32",
-    type=click.Choice(PRECISIONS),
-    show_default=True,
-    help="Of matrix products; bfloat16 is faster where the processor has AVX512_BF16 or AMX.",
-)
-@click.option(
-    "--strength", default=1.0, show_default=True, help="How often errors are made, times the usual."
-)
-@click.option(
-    "--mix", default="", callback=_check_mix, help="Shares of error families, in percent: typing=35,clean=5."
-)
-@click.option("--rare-copies", default=0, show_default=True, help="More pairs of rare native mistakes.")
-@click.option(
-    "--drill-share",
-    default=0.0,
-    show_default=True,
-    help="Share of sentences beside which a native phrase is drilled.",
-)
-@click.option(
-    "--name-share", default=0.0, show_default=True, help="Share of sentences that get a made-up name."
-)
-@click.option(
-    "--aim-share",
-    default=0.0,
-    show_default=True,
-    help="Share of sentences that are mistyped in their rarer words more often.",
-)
-@click.option(
-    "--laugh-share",
-    default=0.0,
-    show_default=True,
-    help="Share of sentences that get ㅋㅋ, ㅠㅠ or the like.",
-)
-@click.option(
-    "--hearsay-share",
-    default=0.0,
-    show_default=True,
-    help="Share of sentences that are told as hearsay (했대), where they can be.",
-)
-@click.option(
-    "--space-share",
-    default=0.0,
-    show_default=True,
-    help="Share of sentences with some of the commonest spacing mistakes, whatever else is wrong.",
-)
-@click.option(
-    "--space-drill-share",
-    default=0.0,
-    show_default=True,
-    help="Share of sentences beside which a phrase with one of these is drilled.",
-)
-@click.option(
-    "--everyday-share",
-    default=0.0,
-    show_default=True,
-    help="Share of sentences beside which one is put together from everyday words.",
-)
 @click.option(
     "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
 )
 @click.option(
-    "--judge-share",
-    default=0.3,
-    show_default=True,
-    type=click.FloatRange(0, 1),
-    help="Share of the pairs that the judge keeps for their loss.",
-)
-@click.option("--seed", default=0, show_default=True)
-@click.option("--workers", default=1, show_default=True, help="Processes that make pairs.")
-@click.option("--history-every", default=50, show_default=True)
-@click.option("--checkpoint-every", default=250, show_default=True)
-@click.option("--dev-every", default=1000, show_default=True)
-@click.option(
-    "--snapshot-drop",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    help="Keep the weights each time the loss has fallen by this share, to watch the network grow up.",
-)
-@click.option(
-    "--snapshot-every",
-    type=click.IntRange(min=1),
-    help="Keep the weights after each so many steps, to average them: average --last.",
+    "--morphemes",
+    type=click.Path(exists=True),
+    help="What pack wrote, instead of Kiwi, where its model is missing.",
 )
 @click.pass_context
-def train(
-    context,
-    corpus,
-    pairs,
-    dev,
-    out,
-    init,
-    judge,
-    judge_share,
-    workers,
-    history_every,
-    checkpoint_every,
-    dev_every,
-    snapshot_drop,
-    snapshot_every,
-    **options,
-):
+def train(context, corpus, pairs, dev, out, init, judge, morphemes, **options):
     """Train a corrector; run the same command again to continue after a stop."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     keep_freed_memory()
     if not corpus and not pairs:
         raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
-    items = _read((*corpus, *pairs), options["weights"], options["seed"])
-    dev_items = _read((dev,)) if dev else []
-    origin = _origin(context, init)
-    tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
-    picks = _judge(judge, judge_share, tokenizer)
-    config = training_config(options, (*corpus, *pairs), dev, tokenizer.vocab_size, origin, picks)
     try:
-        run = Run(Path(out), config, tokenizer, items, dev_items, origin, picks, _command_line(context))
-    except CheckpointError as error:
+        knobs = read_options(Knobs, options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    begun = time.monotonic()
+    if morphemes:
+        os.environ[TABLE_VARIABLE] = morphemes
+    origin = _origin(context, init)
+    items = _read((*corpus, *pairs), knobs.weights, knobs.seed)
+    dev_items = _read((dev,)) if dev else []
+    tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
+    picks = _judge(judge, knobs.judge_share, tokenizer)
+    config = training_config(knobs, (*corpus, *pairs), dev, tokenizer.vocab_size, origin, picks)
+    try:
+        start = read_progress(Path(out)).position
+        # Its processes begin before anything loads the network library: then they can be forked.
+        with Stream(PoolMaker(items, tokenizer, config.stream, picks), start, knobs.workers) as batches:
+            run = Run(Path(out), config, tokenizer, dev_items, origin, _command_line(context))
+            click.echo(
+                f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
+                f"step {run.progress.step:,} of {config.schedule.steps:,}",
+                err=True,
+            )
+            left = knobs.minutes and 60 * knobs.minutes - (time.monotonic() - begun)
+            with ProgressLine(config.schedule.steps, run.progress.step) as line:
+                run.train(batches, knobs, line.show, left)
+    except (CheckpointError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(
-        f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
-        f"step {run.progress.step:,} of {config.schedule.steps:,}",
-        err=True,
-    )
-    with ProgressLine(config.schedule.steps, run.progress.step) as line:
-        keep = snapshot_drop, snapshot_every
-        run.train(line.show, history_every, checkpoint_every, dev_every, workers, *keep)
     click.echo(f"{Path(out) / 'model'}")

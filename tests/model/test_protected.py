@@ -2,6 +2,7 @@
 
 import pytest
 
+from model.anchors import Part
 from model.changes import Change, apply_changes, find_changes
 from model.corrector import Answer
 from model.protected import spares_outcries, spares_protected
@@ -76,6 +77,6 @@ class Written:
 
 def test_a_corrector_proposes_no_such_change(tiny_corrector):
     source, target = "마니 ㅋㅋ", "많이 금"
-    answer = Answer(source, target, Written(tiny_corrector.tokenizer.encode_target(target)))
+    answer = Answer(Part.of(source), target, Written(tiny_corrector.tokenizer.encode_target(target)))
     ((changes, _),) = tiny_corrector._weigh([answer])
     assert [change.right for change in changes] == ["많이"]

@@ -70,3 +70,18 @@ def test_long_white_space_takes_no_quadratic_time():
     assert len(split_sentences("가" + " \n" * 50_000 + "나")) == 2
     assert len(split_sentences("가 나" * 50_000, 2)) == 50_001
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("할수있다 할수있다 할수있다", ["할수있다"] * 3),
+        ("나는 할수있다! 나는 할수있다! 나는 할수있다!", ["나는 할수있다!"] * 3),
+        ("좋아, 좋아, 좋아", ["좋아,", "좋아,", "좋아"]),
+        ("좋아 좋아", ["좋아 좋아"]),  # twice is a way of speaking
+        ("좋아 좋아 좋아요", ["좋아 좋아 좋아요"]),
+        ("나는 나는 나는 간다", ["나는 나는 나는 간다"]),
+    ],
+)
+def test_what_is_said_three_times_is_three_sentences(text, expected):
+    assert sentences(text) == expected

@@ -4,12 +4,13 @@ import csv
 import json
 import shutil
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from model.folder import list_models, load_model_folder, snapshot_steps
+from model.folder import ModelFolderError, list_models, load_model_folder, snapshot_steps
 from tests.training.steps import eagerly
 from training.__main__ import main
 
@@ -61,7 +62,8 @@ def test_pairs_alone_train_a_model_that_is_listed(base):
     assert run["taken"]["steps"] == 60
     assert run["taken"]["pairs"] == int(rows(base / "model")[-1]["pairs"])
     # The command as one would type it elsewhere: no folder of this machine in it.
-    assert run["command"].startswith("python -m training train --pairs own.csv --out base --steps 60")
+    assert run["command"].startswith("python -m training train --pairs own.csv --out base ")
+    assert " --steps 60 " in run["command"]
     assert str(base.parent) not in json.dumps(run)
 
 
@@ -122,6 +124,32 @@ def test_a_widened_network_begins_with_what_it_was_grown_from(base, pairs, tmp_p
     result = train("--pairs", pairs, "--init", base, "--out", tmp_path / "x", "--dff=16")
     assert result.exit_code == 2
     assert "received 16" in result.output
+
+
+def test_a_deepened_network_begins_with_what_it_was_grown_from(base):
+    from model.folder import build_network
+    from training.origin import Origin
+
+    origin = Origin.load(str(base))
+    shallow, deep = (
+        build_network(each.config, each.tokenizer) for each in (origin, origin.grown(num_layers=3))
+    )
+    for network in (shallow, deep):
+        origin.put_into(network)
+    assert (len(deep.encoder_blocks), len(deep.decoder_blocks)) == (3, 3)
+    inputs = np.array([[5, 6, 7, 8]]), np.array([[1, 5, 6, 7]])
+    np.testing.assert_allclose(np.asarray(deep(inputs)), np.asarray(shallow(inputs)), atol=1e-6)
+    added = deep.decoder_blocks[2]
+    for sublayer in (added.self_attention, added.cross_attention):
+        assert np.abs(sublayer.query_projection.get_weights()[0]).min() > 0  # something to learn from
+
+    with pytest.raises(ValueError, match="received 0"):
+        origin.grown(num_layers=0)
+    last = origin._replace(config=replace(origin.config, norm_first=False))
+    with pytest.raises(ValueError, match="norm_first"):
+        last.grown(num_layers=2)
+    with pytest.raises(ModelFolderError, match="another network"):
+        origin._replace(weights={**origin.weights, "transformer/other/kernel": np.zeros(1)}).put_into(deep)
 
 
 def test_bad_rows_are_named_and_nothing_else_stops(pairs, tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
-from training.stream import LENGTH_STEP, PoolMaker, Position, StreamSettings, make_batch, stream
+from training.stream import LENGTH_STEP, PoolMaker, StreamSettings, make_batch
 from training.vocabulary import choose_characters
 
 WORDS = (
@@ -136,21 +136,3 @@ def test_a_corpus_that_could_never_fill_a_batch_is_refused():
         maker([])
     with pytest.raises(ValueError, match="at most 128 characters"):
         maker(["가" * 129])
-
-
-def test_a_stream_yields_the_pools_in_order_and_resumes_at_any_position():
-    pools = maker(batch_tokens=150)
-    made = [pools(i) for i in range(5)]  # into the second epoch
-    expected = [batch for pool in made for batch in pool]
-    taken = list(itertools.islice(stream(pools, Position(0, 0)), len(expected)))
-    positions = [position for _, position in taken]
-    assert equal([batch for batch, _ in taken], expected)
-    assert positions[:2] == [Position(0, 1), Position(0, 2)]
-    assert positions[len(made[0]) - 1] == Position(1, 0)
-    assert positions[-1] == Position(5, 0)
-
-    begun = len(made[0]) + 2  # two batches into the second pool, with another number of workers
-    assert positions[begun - 1] == Position(1, 2)
-    again = list(itertools.islice(stream(pools, Position(1, 2), workers=2, ahead=2), len(expected) - begun))
-    assert equal([batch for batch, _ in again], expected[begun:])
-    assert [position for _, position in again] == positions[begun:]

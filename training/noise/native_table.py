@@ -7,9 +7,11 @@ A row stands where its ``right`` spelling stands in a CORRECT text. The sources,
 import csv
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from model.norm.matching import stands_at
 
 TABLE_PATH = Path(__file__).with_name("native_mistakes.tsv")
 COLUMNS = ("name", "right", "wrong", "source", "boundary", "note")
@@ -34,12 +36,7 @@ class Mistake:
 
     def stands_at(self, text: str, start: int) -> bool:
         """Whether ``right`` stands at ``text[start:]`` with its word boundaries."""
-        if not text.startswith(self.right, start):
-            return False
-        end = start + len(self.right)
-        if self.boundary in ("left", "both") and start > 0 and text[start - 1].isalnum():
-            return False
-        return self.boundary not in ("right", "both") or not text[end : end + 1].isalnum()
+        return stands_at(self.right, self.boundary, text, start)
 
 
 def changed_cells(right: str, wrong: str) -> tuple[int, list[str]]:
@@ -103,15 +100,24 @@ def table() -> tuple[Mistake, ...]:
 
 @functools.cache
 def _mistakes_by_first() -> dict[str, list[Mistake]]:
+    return by_beginning(table())
+
+
+def by_beginning(mistakes: Iterable[Mistake]) -> dict[str, list[Mistake]]:
+    """The rows by the first character of what is right, which ``sites`` looks them up by."""
     index: dict[str, list[Mistake]] = {}
-    for mistake in table():
+    for mistake in mistakes:
         index.setdefault(mistake.right[0], []).append(mistake)
     return index
 
 
 def table_sites(text: str) -> Iterator[tuple[int, list[Mistake]]]:
     """Where rows stand in a correct ``text``: the place, and all rows that stand there."""
-    index = _mistakes_by_first()
+    return sites(text, _mistakes_by_first())
+
+
+def sites(text: str, index: dict[str, list[Mistake]]) -> Iterator[tuple[int, list[Mistake]]]:
+    """Where the rows of ``index`` stand in a correct ``text``."""
     for start, character in enumerate(text):
         found = [row for row in index.get(character, ()) if row.stands_at(text, start)]
         if found:

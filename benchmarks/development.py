@@ -1,0 +1,198 @@
+"""How well is each kind of mistake mended, and what is harmed? All development sets at once, kind by kind.
+
+    python benchmarks/development.py [--model transformer] [--minimum-confidence 0.8] [--out results.json] [--table table.md]
+    python benchmarks/development.py slips norm
+
+The sets are the files of ``sets/`` and those beside this one: CSV with the columns ``src,tgt`` (where both are the same, the text is
+right) and, in ``sets/``, ``kind,note``. Prints a Markdown table: a line for each set, and under it one for each kind. ``--out``
+writes the numbers and every row that is not as it should be.
+"""
+
+import csv
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from model.changes import Change, find_changes
+
+FOLDER = Path(__file__).parent
+TOGETHER = 1024  # rows: many of one length waste little padding
+
+
+@dataclass(frozen=True)
+class Row:
+    """A text as somebody wrote it and as it should be; equal where it is right."""
+
+    set: str
+    kind: str
+    wrong: str
+    right: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of a row."""
+
+    row: Row
+    corrected: str
+
+    @property
+    def is_exact(self) -> bool:
+        return self.corrected == self.row.right
+
+    @property
+    def is_harmed(self) -> bool:
+        """Whether a word was changed that was right.
+
+        >>> Result(Row("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "법을 안 먹고 갔다").is_harmed
+        True
+        >>> Result(Row("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "밥을 않먹고 갔다").is_harmed
+        False
+        """
+        wrong = self.row.wrong
+        needed = [_words_around(wrong, change) for change in find_changes(wrong, self.row.right)]
+        return any(
+            not any(start <= change.source_start and change.source_end <= end for start, end in needed)
+            for change in find_changes(wrong, self.corrected)
+        )
+
+
+def _words_around(text: str, change: Change) -> tuple[int, int]:
+    """From the beginning of the word that a change begins in to the end of the one that it ends in."""
+    start = max(text.rfind(space, 0, change.source_start) for space in " \n\t") + 1
+    ends = [text.find(space, change.source_end) for space in " \n\t"]
+    return start, min((end for end in ends if end >= 0), default=len(text))
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of the rows of a set or a kind, how many were treated how."""
+
+    wrong: int  # rows with a mistake
+    exact: int  # of them, those that became what they should be
+    left: int  # of them, those that were left as they are
+    right: int  # rows without one
+    untouched: int  # of them, those left alone
+    harmed: int  # of all rows, those in which a word was changed that was right
+
+
+def count(results: Iterable[Result]) -> Counts:
+    results = list(results)
+    wrong = [each for each in results if each.row.wrong != each.row.right]
+    right = [each for each in results if each.row.wrong == each.row.right]
+    return Counts(
+        len(wrong),
+        sum(each.is_exact for each in wrong),
+        sum(each.corrected == each.row.wrong for each in wrong),
+        len(right),
+        sum(each.is_exact for each in right),
+        sum(each.is_harmed for each in results),
+    )
+
+
+def read_rows(paths: Iterable[Path]) -> Iterator[Row]:
+    """The rows of the files; a file's name is that of its set."""
+    for path in paths:
+        with path.open(encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                yield Row(path.stem, row.get("kind") or "", row["src"], row["tgt"])
+
+
+def correct(corrector, rows: Sequence[Row]) -> list[Result]:
+    """What becomes of each row. ``corrector`` is any model.Corrector."""
+    results = []
+    for start in range(0, len(rows), TOGETHER):
+        some = rows[start : start + TOGETHER]
+        corrections = corrector.correct_batch([row.wrong for row in some])
+        results += [Result(row, each.text) for row, each in zip(some, corrections, strict=True)]
+    return results
+
+
+def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, Counts]]:
+    """The counts of each set, under ``""`` of the whole, and of its kinds where it has any."""
+    sets: dict[str, dict[str, list[Result]]] = {}
+    for each in results:
+        kinds = sets.setdefault(each.row.set, {"": []})
+        kinds[""].append(each)
+        if each.row.kind:
+            kinds.setdefault(each.row.kind, []).append(each)
+    return {name: {kind: count(some) for kind, some in kinds.items()} for name, kinds in sets.items()}
+
+
+def markdown(counts: dict[str, dict[str, Counts]]) -> Iterator[str]:
+    """The lines of a table."""
+    yield "| set | kind | wrong | exact | left as typed | right | untouched | harmed |"
+    yield "|---|---|---:|---:|---:|---:|---:|---:|"
+    for name, kinds in counts.items():
+        for kind, n in kinds.items():
+            exact, untouched = _share(n.exact, n.wrong), _share(n.untouched, n.right)
+            label = f"| | {kind}" if kind else f"| **{name}** | "
+            yield f"{label} | {n.wrong} | {exact} | {n.left} | {n.right} | {untouched} | {n.harmed} |"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part} ({100 * part / whole:.1f} %)" if whole else "–"
+
+
+def as_json(counts: dict[str, dict[str, Counts]], results: Sequence[Result]) -> dict:
+    failures = [
+        {**asdict(each.row), "corrected": each.corrected, "harmed": each.is_harmed}
+        for each in results
+        if not each.is_exact
+    ]
+    numbers = {name: {kind: asdict(n) for kind, n in kinds.items()} for name, kinds in counts.items()}
+    return {"sets": numbers, "failures": failures}
+
+
+def find_sets(names: Sequence[str]) -> list[Path]:
+    """The files of these sets, or of all. Raises click.ClickException for a name that is none."""
+    paths = {path.stem: path for path in (*sorted(FOLDER.glob("sets/*.csv")), *sorted(FOLDER.glob("*.csv")))}
+    if unknown := set(names) - set(paths):
+        raise click.ClickException(f"no set {', '.join(sorted(unknown))}; there are {', '.join(paths)}")
+    return [paths[name] for name in names] or list(paths.values())
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
+@click.option("--minimum-confidence", type=click.FloatRange(0, 1), help="[default: the model's own]")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file of everything.")
+@click.option(
+    "--table", type=click.Path(dir_okay=False, path_type=Path), help="A Markdown file of the table."
+)
+def main(names, model, minimum_confidence, out, table):
+    """Measure a model on the sets NAMES, or on all."""
+    paths = find_sets(names)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    from model import Corrector
+
+    corrector = Corrector.load(model, minimum_confidence)
+    started = time.perf_counter()
+    results = correct(corrector, list(read_rows(paths)))
+    counts = by_set_and_kind(results)
+    lines = "\n".join(markdown(counts))
+    click.echo(lines)
+    run = {
+        "model": corrector.name,
+        "fingerprint": corrector.fingerprint,
+        "minimum_confidence": corrector.minimum_confidence,
+    }
+    taken = time.perf_counter() - started
+    click.echo(f"\n{', '.join(map(str, run.values()))}: {len(results):,} rows in {taken:.0f} s")
+    if out:
+        content = {**run, **as_json(counts, results)}
+        out.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    if table:
+        table.write_text(lines + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

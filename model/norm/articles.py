@@ -1,0 +1,87 @@
+"""Which article of the norm a correction follows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from model.norm.kinds import Kind, Row, kinds, rows
+from model.norm.matching import stands_at
+
+BESIDE = 24  # characters on each side that are looked at
+
+
+@dataclass(frozen=True)
+class Article:
+    """An article of the norm, the kind of mistake that breaks it, and what it says in a line of each language."""
+
+    article: str  # 한글 맞춤법 제30항
+    name: str
+    ko: str
+    en: str
+
+
+def article_of(wrong: str, right: str, before: str, after: str) -> Article | None:
+    """The article by which ``right`` is right and ``wrong`` is not between ``before`` and ``after``, which are rightly spelt.
+
+    None where no row or rule of the norm makes exactly this change.
+
+    >>> article_of("몇일", "며칠", "", " 뒤").article
+    '한글 맞춤법 제27항'
+    >>> article_of("나무", "나비", "", "") is None
+    True
+    """
+    before, after = before[-BESIDE:], after[:BESIDE]
+    found = _found(before, wrong, right, after)
+    if found is None and " " in wrong + right and wrong.split() != right.split():
+        spaced = _spaced_as(right, wrong)  # 안되 for 안 돼: what the letters break, the space set right
+        found = _found(before, spaced, right, after) if spaced else None
+    return found
+
+
+def _found(before: str, wrong: str, right: str, after: str) -> Article | None:
+    text, mistaken = before + right + after, before + wrong + after
+    if text == mistaken:
+        return None
+    span = len(before), len(before) + len(right)
+    by_row = max(_fitting_rows(text, mistaken, span), key=lambda row: len(row.right), default=None)
+    if by_row:
+        return _article(kinds()[by_row.name])
+    for kind in kinds().values():
+        for rule in kind.rules:
+            for match in rule.pattern.finditer(text):
+                start, end = match.span()
+                if start <= span[1] and span[0] <= end:
+                    made = (text[:start] + each + text[end:] for each in rule.spellings(match))
+                    if mistaken in made:
+                        return _article(kind)
+    return None
+
+
+def _fitting_rows(text: str, mistaken: str, span: tuple[int, int]) -> Iterator[Row]:
+    """Rows that stand in ``text`` around ``span`` and make ``mistaken`` of it."""
+    for start in range(span[0] + 1):
+        for row in _by_beginning().get(text[start : start + 1], ()):
+            end = start + len(row.right)
+            makes_it = end >= span[1] and text[:start] + row.wrong + text[end:] == mistaken
+            if makes_it and stands_at(row.right, row.boundary, text, start):
+                yield row
+
+
+def _spaced_as(right: str, wrong: str) -> str | None:
+    """The letters of ``wrong`` with the spaces of ``right``, where both have as many letters."""
+    letters = iter(wrong.replace(" ", ""))
+    if len(wrong.replace(" ", "")) != len(right.replace(" ", "")):
+        return None
+    return "".join(" " if character == " " else next(letters) for character in right)
+
+
+def _article(kind: Kind) -> Article:
+    return Article(kind.article, kind.name, kind.ko, kind.en)
+
+
+@cache
+def _by_beginning() -> dict[str, list[Row]]:
+    index: dict[str, list[Row]] = {}
+    for row in rows():
+        index.setdefault(row.right[0], []).append(row)
+    return index

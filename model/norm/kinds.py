@@ -1,0 +1,165 @@
+"""Kinds of misspellings, each under its article of the norm, read from the ``.toml`` files beside this one.
+
+A file holds tables by the name of the kind::
+
+    [geop_sori]
+    article = "한글 맞춤법 제13항"
+    ko = "한 단어 안에서 같은 음절이 겹쳐 나면 같은 글자로 적어요."
+    en = "Within a word, a sound that is doubled is written with the same letter twice."
+    nouns = "씁쓸함/씁슬함"            # right/wrong; right/wrong|wrong where people write it in two ways
+    adverbs = "*똑딱/똑닥"             # * is kept out of practice, to measure on
+    verbs = "문을|창문을:잠그·잠가/잠구·잠궈"        # before 고 · before 서, see inflect.py; 문을 may stand before it
+    adjectives = "짭짤/짭잘"           # 짭짤하·짭짤해/짭잘하·짭잘해
+    rules = [["(?<={ㄹ})게(?=요?{끝})", "께"]]     # a pattern in right text, and what is written instead
+
+``needs_context = true`` says that the wrong form is right somewhere else: it counts only together with the word before it.
+"""
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+from model.hangul import FINALS, compose, decompose, syllables_with_coda
+from model.norm.inflect import beginnings
+
+CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "phrases")
+PREDICATES = ("verbs", "adjectives")
+FILES = ("sound", "form", "compound", "short", "spacing", "other", "standard", "loan")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One word of a kind as the file has it."""
+
+    word_class: str  # one of CLASSES
+    beside: tuple[str, ...]  # what may stand before it, 문을 잠그다; after an adverb: 꾸준히 노력했다
+    right: str  # of a predicate, its principal parts
+    wrong: tuple[str, ...]
+    held_out: bool
+
+    @property
+    def is_predicate(self) -> bool:
+        return self.word_class in PREDICATES
+
+
+@dataclass(frozen=True)
+class Row:
+    """What stands in right text, and what is written instead, at the beginning of a word or at ``boundary``."""
+
+    name: str
+    right: str
+    wrong: str
+    boundary: str
+    held_out: bool
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A pattern in right text, and what is written instead of what it matches."""
+
+    pattern: re.Pattern
+    wrong: tuple[str, ...]
+
+    def spellings(self, match: re.Match) -> list[str]:
+        """What may be written for ``match``: ``\\1`` is its first group, ``\\1+ㄹ`` with this coda."""
+        return [_expand(each, match) for each in self.wrong]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One kind of misspelling."""
+
+    name: str
+    article: str
+    ko: str
+    en: str
+    entries: tuple[Entry, ...]
+    rules: tuple[Rule, ...]
+    needs_context: bool
+
+
+@cache
+def kinds() -> dict[str, Kind]:
+    """All kinds by name. Raises ValueError for a name that comes twice."""
+    found: dict[str, Kind] = {}
+    for name in FILES:
+        text = files("model.norm").joinpath(f"{name}.toml").read_text("utf-8")
+        for kind, fields in tomllib.loads(text).items():
+            if kind in found:
+                raise ValueError(f"{name}.toml: the kind {kind!r} comes twice")
+            found[kind] = _kind(kind, fields)
+    return found
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """What every word of every kind comes to in a text."""
+    return tuple(
+        dict.fromkeys(row for kind in kinds().values() for e in kind.entries for row in _rows(kind, e))
+    )
+
+
+def _kind(name: str, fields: dict) -> Kind:
+    entries = [
+        _entry(name, each.strip(), word_class)
+        for word_class in CLASSES
+        for each in re.split(r"[,\n]", fields.get(word_class, ""))
+        if each.strip()
+    ]
+    rules = tuple(Rule(re.compile(_pattern(first)), tuple(rest)) for first, *rest in fields.get("rules", ()))
+    texts = fields["article"], fields["ko"], fields["en"]
+    return Kind(name, *texts, tuple(entries), rules, fields.get("needs_context", False))
+
+
+def _entry(name: str, text: str, word_class: str) -> Entry:
+    before, _, pair = text.removeprefix("*").rpartition(":")
+    right, slash, wrong = pair.partition("/")
+    if not (right and slash and wrong) or right in wrong.split("|"):
+        raise ValueError(f"{name}: {text!r} is no right/wrong")
+    spellings = [right, *wrong.split("|")]
+    if word_class in PREDICATES and "·" not in pair:
+        spellings = [f"{each}하·{each}해" for each in spellings]
+    beside = tuple(before.split("|")) if before else ()
+    return Entry(word_class, beside, spellings[0], tuple(spellings[1:]), text[0] == "*")
+
+
+def _rows(kind: Kind, entry: Entry) -> list[Row]:
+    pairs = []
+    for wrong in entry.wrong:
+        pairs += beginnings(entry.right, wrong) if entry.is_predicate else [(entry.right, wrong)]
+    boundary = "both" if entry.word_class == "adverbs" else "left"
+    if entry.is_predicate:  # a single syllable says too little: 난 may be 나는, not 날다
+        alone = [] if kind.needs_context else [pair for pair in pairs if len(pair[0]) > 1]
+        short = pairs if kind.needs_context else [pair for pair in pairs if len(pair[0]) == 1]
+        pairs = alone + [
+            (f"{word} {right}", f"{word} {wrong}") for word in entry.beside for right, wrong in short
+        ]
+    return [Row(kind.name, *pair, boundary, entry.held_out) for pair in pairs]
+
+
+_MACROS = {
+    "끝": r"(?![0-9A-Za-z가-힣])",
+    "앞": r"(?<![0-9A-Za-z가-힣])",
+    "열린": f"[{syllables_with_coda('')}]",
+    "닫힌": f"[{syllables_with_coda(*FINALS[1:])}]",
+}
+
+
+def _pattern(text: str) -> str:
+    """``{ㄹ}`` is any syllable with this coda, ``{ㄴㄹ}`` with one of these, ``{열린}`` without one, ``{끝}`` a word's end."""
+    return re.sub(
+        r"\{([가-힣ㄱ-ㅎ]+)\}", lambda m: _MACROS.get(m[1]) or f"[{syllables_with_coda(*m[1])}]", text
+    )
+
+
+def _expand(template: str, match: re.Match) -> str:
+    def group(found: re.Match) -> str:
+        text = match[int(found[1])]
+        if found[2] is None:
+            return text
+        initial, medial, _ = decompose(text[-1])
+        return text[:-1] + compose(initial, medial, found[2].replace("-", ""))
+
+    return re.sub(r"\\(\d)(?:\+([ㄱ-ㅎ-]))?", group, template)

@@ -1,0 +1,110 @@
+"""A knob is a field of a settings dataclass that is also an option of a command.
+
+Its default, its help text and the way its text is read are declared once, at the field:
+
+>>> @dataclass(frozen=True)
+... class Oven:
+...     degrees: int = knob(180, "How hot.")
+...     dishes: tuple[str, ...] = knob((), "What is baked.", parse=lambda text: tuple(text.split()))
+>>> [option.opts for option in options_of(Oven)]
+[['--degrees'], ['--dishes']]
+>>> read_options(Oven, {"degrees": 200, "dishes": "bread cake"})
+Oven(degrees=200, dishes=('bread', 'cake'))
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Settings = TypeVar("Settings", bound="DataclassInstance")
+_KNOB = "knob"  # the key of a field's metadata under which its Knob lies
+
+
+@dataclass(frozen=True)
+class Knob:
+    """What a command line needs to know of a field."""
+
+    help: str
+    parse: Callable[[Any], Any] | None  # from the option's text to the field's value; raises ValueError
+    option: str | None  # None: the field's name with dashes
+    attributes: Mapping[str, Any]  # further arguments of click.Option
+
+
+def knob(
+    default: Any,
+    help: str = "",
+    *,
+    parse: Callable[[Any], Any] | None = None,
+    option: str | None = None,
+    **attributes: Any,
+) -> Any:
+    """A dataclass field that is an option, too. ``attributes`` are those of ``click.Option``, as ``type`` or ``multiple``.
+
+    With ``parse`` the option stays the text that was typed until ``read_options`` reads it, so a command can be told as
+    it was given; an option that is not given is read from an empty text. A ``default`` that can be changed is a function that makes it.
+    """
+    metadata = {_KNOB: Knob(help, parse, option, attributes)}
+    return (
+        field(default_factory=default, metadata=metadata)
+        if callable(default)
+        else field(default=default, metadata=metadata)
+    )
+
+
+def options_of(settings: type) -> list[click.Option]:
+    """The options of a settings dataclass, in the order of its fields; fields that are no knobs have none."""
+    return [_option(settings, each) for each in fields(settings) if _KNOB in each.metadata]
+
+
+def with_options_of(settings: type) -> Callable[[click.Command], click.Command]:
+    """A decorator that gives a command these options, behind its own."""
+
+    def add(command: click.Command) -> click.Command:
+        command.params.extend(options_of(settings))
+        return command
+
+    return add
+
+
+def read_options(settings: type[Settings], options: Mapping[str, Any]) -> Settings:
+    """The settings that a command's ``options`` describe. Raises ValueError for what cannot be read or does not fit together."""
+    values = {}
+    for each in fields(settings):
+        if _KNOB in each.metadata:
+            parse = each.metadata[_KNOB].parse
+            values[each.name] = parse(options[each.name]) if parse else options[each.name]
+    return settings(**values)
+
+
+def part(settings: type[Settings], whole: Any) -> Settings:
+    """The fields of ``whole`` that ``settings``, one of its base classes, has."""
+    return settings(**{each.name: getattr(whole, each.name) for each in fields(settings)})
+
+
+def _option(settings: type, each: Field) -> click.Option:
+    knob: Knob = each.metadata[_KNOB]
+    attributes = dict(knob.attributes)
+    if knob.parse:
+        attributes.setdefault("default", () if attributes.get("multiple") else "")
+        attributes["callback"] = partial(_check, settings, each.name, knob.parse)
+    else:
+        attributes["default"] = None if each.default is MISSING else each.default
+        attributes["show_default"] = attributes["default"] is not None
+    return click.Option(
+        [knob.option or f"--{each.name.replace('_', '-')}", each.name], help=knob.help or None, **attributes
+    )
+
+
+def _check(settings: type, name: str, parse: Callable, _context, _option, text: Any) -> Any:
+    """The text as it is. One that cannot be read, or not be the value of this field, ends the command with a message."""
+    try:
+        settings(**{name: parse(text)})
+    except ValueError as error:
+        raise click.BadParameter(f"{text!r}: {error}") from error
+    return text

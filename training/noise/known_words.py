@@ -1,0 +1,92 @@
+"""Which words a slip may touch, and which it must not make: what the shipped table of words knows.
+
+A slip that loses something (시간이 -> 시이) can be mended only in a word that the reader knows, and a slip that happens to
+make another real word is no practice at all: whoever learns to mend it changes right texts.
+"""
+
+from collections import Counter, defaultdict
+from functools import cache
+from typing import NamedTuple
+
+from model.folder import find_model_folder
+from model.hangul import decompose, is_syllable, syllables_with_coda
+from model.words import WORDS_FILE, Words
+from training.noise.word_parts import particle_start
+
+MODEL = "transformer"  # whose table of words is read
+REAL = 3  # times a word stands in the training sentences before it counts as one; below, it may be a misprint
+COMMON = 10  # times a word or a noun stands there before everybody knows it
+CASES = frozenset("을 를 이 가 은 는 의 에".split())
+FEWEST_CASES = 2  # of these that a noun is met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
+ENDS_IN_RIEUL = frozenset(syllables_with_coda("ㄹ"))
+ENDS_NO_NOUN = frozenset("ㄵㄶㄾㅀㅆ")  # 괜찮은 has the shape of a noun with 은
+
+
+class KnownWords(NamedTuple):
+    """Words as they stand between spaces, and nouns without their particles."""
+
+    real: frozenset[str]  # words and nouns
+    common: frozenset[str]
+    nouns: frozenset[str]
+    common_nouns: frozenset[str]
+    shortened: Counter[str]  # of how many nouns each is what is left without one of its inner syllables
+
+    @classmethod
+    def of(cls, words: Words) -> "KnownWords":
+        particles, totals = defaultdict(set), defaultdict(int)
+        for word, count in words.counts.items():
+            if count >= REAL and (start := particle_start(word)):
+                particles[word[:start]].add(word[start:])
+                totals[word[:start]] += count
+        nouns = {
+            stem
+            for stem, found in particles.items()
+            if len(found & CASES) >= FEWEST_CASES and decompose(stem[-1])[2] not in ENDS_NO_NOUN
+        }
+        real = {word for word, count in words.counts.items() if count >= REAL}
+        return cls(
+            real=frozenset(real | nouns),
+            common=frozenset(word for word in real if words.counts[word] >= COMMON),
+            nouns=frozenset(nouns),
+            common_nouns=frozenset(noun for noun in nouns if totals[noun] >= COMMON),
+            shortened=Counter(left for noun in nouns for left in _shortened(noun)),
+        )
+
+    def is_real(self, word: str) -> bool:
+        """Whether it is a word, or a noun with a particle that follows it."""
+        if word in self.real or not all(map(is_syllable, word)):
+            return word in self.real
+        start = particle_start(word)
+        # particle_start takes 서울으로 for 서울 with 으로, too.
+        misshaped = word[start - 1] in ENDS_IN_RIEUL and word.startswith("으로", start)
+        return word[:start] in self.nouns and not misshaped
+
+    def is_common(self, word: str) -> bool:
+        """Whether everybody knows it, alone or without its particle."""
+        return word in self.common or word[: particle_start(word)] in self.common_nouns
+
+    def looks_right(self, written: str, word: str) -> bool:
+        """Whether what is written instead of ``word`` is real, or is two words that are: 회이자료 -> 회의자료."""
+        if self.is_real(written):
+            return True
+        end = self.noun_at_start(written)
+        return not word.startswith(written[:end]) and len(written) > end + 1 and self.is_real(written[end:])
+
+    def noun_at_start(self, word: str) -> int:
+        """How long the longest known noun is that the word begins with, of two syllables or more; 0 without one."""
+        return next((end for end in range(len(word), 1, -1) if word[:end] in self.nouns), 0)
+
+    def particle_of_noun(self, word: str) -> int:
+        """Where the particle of a known noun begins; 0 where there is none: 배우는 is one, 그리는 is not."""
+        start = particle_start(word)
+        return start if word[:start] in self.nouns else 0
+
+
+def _shortened(noun: str) -> set[str]:
+    return {noun[:i] + noun[i + 1 :] for i in range(1, len(noun) - 1)}
+
+
+@cache
+def known_words() -> KnownWords:
+    """What the table of the shipped model knows; reading it takes a second."""
+    return KnownWords.of(Words.read(find_model_folder(MODEL) / WORDS_FILE))

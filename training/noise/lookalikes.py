@@ -1,0 +1,85 @@
+"""Right sentences that look as if something had slipped: drawn-out ends, doubled adverbs, initials, laughing.
+
+All of it is written on purpose and stays (감사합니다아, 빨리빨리, ㄱㅅ). Who has practised slips alone would mend it.
+Which doubled adverbs are one word says the 표준국어대사전 (빨리빨리, 오래오래); the others are written apart (정말 정말).
+"""
+
+import random
+import re
+
+from model.hangul import compose, decompose, is_syllable
+from training.noise.laughter import END_MARKS, add_laughter
+
+# The initials of what is meant: 감사, 응, 노노, 가자, 축하, 오케이, 하이, 바이, 죄송, 수고, 리얼, 몰라, 어디, 추천, 기다려, 인정.
+INITIALS = "ㄱㅅ ㅇㅇ ㄴㄴ ㄱㄱ ㅊㅋ ㅇㅋ ㅎㅇ ㅂㅂ ㅂㅇ ㅈㅅ ㅅㄱ ㄹㅇ ㅁㄹ ㅇㄷ ㅊㅊ ㄱㄷ ㅇㅈ".split()
+CRIES = "아 와 우와 오 네 어 야 음 흠 헐 에이 아이고 응 예 하하 히히 헤헤 호호 흑흑 엉엉".split()
+DOUBLED = {word: word * 2 for word in "빨리 너무 꼭 오래 자주 멀리 쭉 푹".split()} | {
+    word: f"{word} {word}" for word in "정말 진짜 많이 다시 아주 더 얼른 어서 제발 매우 훨씬".split()
+}
+_DOUBLED = re.compile(rf"(?<![가-힣ㄱ-ㅣ])(?:{'|'.join(DOUBLED)})(?= [가-힣])(?! (?:{'|'.join(DOUBLED)}))")
+# The vowel that is heard when a syllable is drawn out; others are heard as themselves.
+_HEARD = dict(zip("ㅑㅕㅛㅠㅖㅒㅘㅝㅙㅚㅞㅟㅢ", "ㅏㅓㅗㅜㅔㅐㅏㅓㅐㅔㅔㅣㅣ", strict=True))
+MOST = 4  # times that a vowel is written again
+LOOSE_SHARE = 0.25  # of drawn-out ends are written in single vowels: 네ㅔㅔ
+
+
+def drawn_out(text: str, rng: random.Random) -> str:
+    """The text with its last syllable drawn out: 감사합니다 -> 감사합니다아, 그래? -> 그래애?, 정말 -> 정마알, 네 -> 네ㅔㅔ.
+
+    As it is where it does not end in a syllable.
+    """
+    words = text.rstrip(END_MARKS)
+    if not words or not is_syllable(words[-1]):
+        return text
+    initial, medial, final = decompose(words[-1])
+    heard = _HEARD.get(medial, medial)
+    count = rng.choice((1, 1, 1, 2, 2, rng.randint(3, MOST)))
+    if final:
+        last = compose(initial, medial) + compose("ㅇ", heard) * (count - 1) + compose("ㅇ", heard, final)
+    else:
+        last = words[-1] + (heard if rng.random() < LOOSE_SHARE else compose("ㅇ", heard)) * count
+    wave = rng.choice(("", "", "~"))
+    return words[:-1] + last + wave + text[len(words) :]
+
+
+def with_initials(text: str, rng: random.Random) -> str:
+    """ㄱㅅ and the like before the sentence or behind it."""
+    initials = rng.choice(INITIALS)
+    return f"{initials} {text}" if rng.random() < 0.5 else f"{text} {initials}"
+
+
+def with_cry(text: str, rng: random.Random) -> str:
+    """A cry before the sentence, often drawn out: 와아, 우와!, 네에~."""
+    cry = rng.choice(CRIES)
+    cry = drawn_out(cry, rng) if rng.random() < 0.6 else cry
+    return f"{cry}{rng.choice((',', '!', '~', '', '...'))} {text}"
+
+
+def with_doubled_adverb(text: str, rng: random.Random) -> str:
+    """An adverb said twice: 빨리 와 -> 빨리빨리 와, 정말 좋아 -> 정말 정말 좋아; as it is without such an adverb."""
+    found = list(_DOUBLED.finditer(text))
+    if not found:
+        return text
+    place = rng.choice(found)
+    return text[: place.start()] + DOUBLED[place[0]] + text[place.end() :]
+
+
+def with_laughter(text: str, rng: random.Random) -> str:
+    """ㅋㅋㅋ, ㅠㅠ and the like (``laughter``)."""
+    return add_laughter(text, text, rng)[1]
+
+
+_WAYS = {with_doubled_adverb: 0.15, drawn_out: 0.35, with_cry: 0.15, with_initials: 0.15, with_laughter: 0.2}
+
+
+def make_right_lookalike(text: str, rng: random.Random) -> tuple[str, str]:
+    """(text, text), in which something stands that is no slip: the network practises to leave it.
+
+    >>> make_right_lookalike("고마워.", random.Random(3))
+    ('고마워어.', '고마워어.')
+    """
+    (way,) = rng.choices(list(_WAYS), list(_WAYS.values()))
+    changed = way(text, rng)
+    if changed == text:  # this sentence has no place for it
+        changed = rng.choice((with_laughter, with_initials, with_cry))(text, rng)
+    return changed, changed

@@ -1,0 +1,122 @@
+"""Pairs in which one mistake against one article of the norm is made, and sentences that only look like such a mistake."""
+
+import random
+from collections.abc import Callable
+from functools import cache
+from itertools import accumulate
+from typing import NamedTuple
+
+from model.norm.kinds import Entry, kinds, rows
+from training.noise.native_table import Mistake, by_beginning, sites
+from training.noise.norm.inflected import clauses
+from training.noise.norm.table import Practice, frames, practices, slots
+
+SENTENCE_SHARE = 0.5  # of the pairs of a kind that has words and sentences are made of its sentences
+OPENED_SHARE = 0.4  # begin with a few more words
+RIGHT_WORD_SHARE = 0.4  # of the sentences that stay are of words that others get wrong
+
+
+class NormPair(NamedTuple):
+    """A phrase or sentence with one mistake, and without it; twice the same where nothing is to be mended."""
+
+    wrong: str
+    right: str
+    article: str
+    name: str
+
+
+def norm_pair(rng: random.Random, held_out: bool = False) -> NormPair:
+    """One mistake of a word or in a sentence that is practised, or in one of those that are ``held_out``.
+
+    >>> pair = norm_pair(random.Random(0))
+    >>> pair.wrong != pair.right
+    True
+    """
+    practice = _draw(rng, held_out, _has_mistakes)
+    return _pair(*_mistaken(practice, rng, held_out), practice, rng)
+
+
+def norm_counterexample(rng: random.Random, held_out: bool = False) -> NormPair:
+    """A right sentence on both sides: one that looks like a mistake, or one with a word that people get wrong."""
+    if rng.random() < RIGHT_WORD_SHARE:
+        practice = _draw(rng, held_out, _has_mistakes)
+        _, right = _mistaken(practice, rng, held_out)
+    else:
+        practice = _draw(rng, held_out, _has_stay)
+        _, right = rng.choice(practice.stay).fill(slots(held_out), rng)
+    return _pair(right, right, practice, rng)
+
+
+def norm_in(text: str, rng: random.Random) -> tuple[str, str] | None:
+    """(wrong, ``text``): a mistake of a practised word or of a rule, made in a correct text; None where none has room.
+
+    Of the kinds that have room one is drawn, each as likely as the next.
+    """
+    found: dict[str, list[tuple[int, int, str]]] = {}
+    for start, mistakes in sites(text, _practised_rows()):
+        for row in mistakes:
+            found.setdefault(row.name, []).append((start, start + len(row.right), row.wrong))
+    for kind in kinds().values():
+        for rule in kind.rules:
+            for match in rule.pattern.finditer(text):
+                found.setdefault(kind.name, []).extend(
+                    (*match.span(), each) for each in rule.spellings(match)
+                )
+    if not found:
+        return None
+    start, end, wrong = rng.choice(found[rng.choice(list(found))])
+    return text[:start] + wrong + text[end:], text
+
+
+def _has_mistakes(practice: Practice) -> bool:
+    return bool(practice.entries or practice.sentences)
+
+
+def _has_stay(practice: Practice) -> bool:
+    return bool(practice.stay)
+
+
+@cache
+def _drawn_from(held_out: bool, wanted: Callable) -> tuple[list[Practice], list[float]]:
+    found = [each for each in practices(held_out) if wanted(each)]
+    return found, list(accumulate(each.weight if wanted is _has_mistakes else 1.0 for each in found))
+
+
+def _draw(rng: random.Random, held_out: bool, wanted: Callable) -> Practice:
+    found, weights = _drawn_from(held_out, wanted)
+    return rng.choices(found, cum_weights=weights)[0]
+
+
+def _mistaken(practice: Practice, rng: random.Random, held_out: bool) -> tuple[str, str]:
+    share = SENTENCE_SHARE if practice.entries and practice.sentences else bool(practice.sentences)
+    if rng.random() < share:
+        return rng.choice(practice.sentences).fill(slots(held_out), rng)
+    return _of_word(rng.choice(practice.entries), rng)
+
+
+def _of_word(entry: Entry, rng: random.Random) -> tuple[str, str]:
+    """(wrong, right) of a word with some words beside it."""
+    beside = rng.choice(entry.beside) if entry.beside else ""
+    if entry.is_predicate:
+        wrong, right = rng.choice(clauses(entry))
+        return (f"{beside} {wrong}", f"{beside} {right}") if beside else (wrong, right)
+    wrong, right = rng.choice(entry.wrong), entry.right
+    if entry.word_class == "adverbs" and beside:
+        return f"{wrong} {beside}.", f"{right} {beside}."
+    _, right = rng.choice(frames(entry.word_class)).fill({"@": (right,)}, rng)
+    return right.replace(entry.right, wrong, 1), right
+
+
+def _pair(wrong: str, right: str, practice: Practice, rng: random.Random) -> NormPair:
+    if rng.random() < OPENED_SHARE:
+        opening = rng.choice(slots(False)["말머리"])
+        wrong, right = f"{opening} {wrong}", f"{opening} {right}"
+    return NormPair(wrong, right, practice.kind.article, practice.kind.name)
+
+
+@cache
+def _practised_rows() -> dict[str, list[Mistake]]:
+    kept = [each for each in rows() if not each.held_out]
+    return by_beginning(
+        Mistake(each.name, each.right, each.wrong, kinds()[each.name].article, each.boundary) for each in kept
+    )

@@ -1,0 +1,129 @@
+"""Writes ``nouns.txt``, the list of nouns that ``lexicon`` varies sentences with: python -m training.noise.noun_list
+
+Kiwi (Lee 2024) knows 117,000 nouns, numbered by how frequent they are in its training text, and how alike two words are used.
+Frequent nouns stand in a line with those that are used most alike (책상 beside 의자, 부산 beside 대구). Of the rarer ones it
+knows too little, and the head of a Korean compound is its end: they stand with those of the same last syllable and length
+(개척지 beside 거주지), those of two syllables all together. Left out are the rarest, dialect, what looks like a misspelling of a commoner noun (버쓰 beside 버스), and every
+noun that Kiwi does not read as one before each of the usual particles (가지는 may be a verb, so 가지 is no safe place), and
+what stands for grammar more than for a thing (경우, 정도).
+
+It takes about three minutes. The list is shipped, since machines for training need not have Kiwi's model.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from model import hangul
+from model.morphemes import _kiwi  # the list needs more of it than the product does
+from training.noise.lexicon import ending_of
+from training.particles import particle
+
+PATH = Path(__file__).with_name("nouns.txt")
+FREQUENT, RARE = 24_000, 50_000  # morphemes of smaller numbers
+FREQUENT_NAMES = 30_000
+MOST_ALIKE = 60  # that Kiwi is asked for
+ALIKE = 0.4  # cosine of the two words' vectors, at least
+MOST_IN_LINE, FEWEST_IN_LINE = 40, 3
+_PARTICLES = ("은/는", "이/가", "을/를", "과/와", "으로/로", "에", "도", "만", "에서")
+_WORD = re.compile("[가-힣]{2,6}")
+_OTHER_TAGS = (
+    "NNB",
+    "NP",
+    "NR",
+    "MAG",
+    "MAJ",
+    "MM",
+    "IC",
+)  # of a form that is more often no noun: 가지, 오늘
+_COARSE = re.compile(
+    "육갑|[놈년]$|씨발|씹|좆|새끼|창녀|콜걸|보지$|자지$|섹스|강간|매춘|포르노|자위|성교|병신|지랄"
+)
+_GRAMMAR = frozenset(
+    """경우 다음 사이 정도 이상 이하 이후 이전 이외 이내 동안 얼마 며칠 필요 자신 자기 스스로 덕분 도움 바탕 여부 관련 가능 불가능 나머지 아래 처음
+    마지막 순간 가운데 대상 반면 최초 필수 자동 중심 위주 수준 가량 부분 미만 모양 사항 본적 나름 대신 하나 모두 전부 일부 대부분 서로 각자
+    따위 나중 당시 평소 요즘 지금 오늘 내일 어제 모레 누구 무엇 언제 어디 여기 거기 저기 동시 실제 수시 대체 사실 우리 저희 너희 그때 이번 저번""".split()
+)
+# 버쓰 and 버스, 셰익스피어 and 쉐익스피어, 메세지 and 메시지: spelt apart only by these.
+_ONE_SOUND = str.maketrans("ㄲㄸㅃㅆㅉㅔㅖㅒㅙㅞㅕㅛㅠㅑ", "ㄱㄷㅂㅅㅈㅐㅐㅐㅚㅚㅓㅗㅜㅏ")
+
+Noun = tuple[int, str, str]  # number, form, tag
+
+
+def frequent_first(kiwi: Any) -> list[Noun]:
+    """Its nouns of two syllables or more, without those that are more often something else."""
+    nouns, taken = [], set()
+    for number in range(RARE):
+        morpheme = kiwi.morpheme(number)
+        form, tag = morpheme.form, morpheme.tag.split("-")[0]
+        limit = {"NNG": RARE, "NNP": FREQUENT_NAMES}.get(tag, 0)
+        usable = number < limit and form not in taken and form not in _GRAMMAR and not _COARSE.search(form)
+        if usable and _WORD.fullmatch(form):
+            nouns.append((number, form, tag))
+        if tag in ("NNG", "NNP", *_OTHER_TAGS):
+            taken.add(form)
+    return nouns
+
+
+def well_spelt(nouns: Iterable[Noun]) -> list[Noun]:
+    """Without those that a commoner one differs from in nothing but sounds that are easily confused."""
+    kept, sounds = [], set()
+    for noun in nouns:
+        sound = "".join("".join(hangul.decompose(each)) for each in noun[1]).translate(_ONE_SOUND)
+        if sound not in sounds:
+            kept.append(noun)
+            sounds.add(sound)
+    return kept
+
+
+def is_safe(kiwi: Any, form: str) -> bool:
+    """Whether Kiwi reads the form as one noun before all of the usual particles."""
+    for forms in _PARTICLES:
+        word = form + (particle(forms, form) if "/" in forms else forms)
+        tokens = kiwi.tokenize(word)
+        if len(tokens) != 2 or tokens[0].form != form or tokens[0].tag[:2] != "NN" or tokens[1].tag[0] != "J":
+            return False
+    return True
+
+
+def alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
+    """The nouns in lines of those that are used alike, each in one line; some are in none."""
+    waiting = {number: (form, tag) for number, form, tag in nouns}
+    lines = []
+    for number, form, tag in nouns:
+        if waiting.pop(number, None):
+            line = [form]
+            for other in kiwi.most_similar_morphemes(number, top_n=MOST_ALIKE):
+                if (
+                    other.score >= ALIKE
+                    and len(line) < MOST_IN_LINE
+                    and waiting.get(other.id, ("", ""))[1] == tag
+                ):
+                    line.append(waiting.pop(other.id)[0])
+            lines.append(line)
+    return [line for line in lines if len(line) >= FEWEST_IN_LINE]
+
+
+def of_one_ending(nouns: Iterable[Noun]) -> list[list[str]]:
+    """The nouns in lines of those with the same last syllable and length; those of two syllables in one line."""
+    lines = defaultdict(list)
+    for _, form, _ in nouns:
+        lines[ending_of(form)].append(form)
+    return [line for line in lines.values() if len(line) >= FEWEST_IN_LINE]
+
+
+def main() -> None:
+    kiwi = _kiwi()
+    nouns = [noun for noun in well_spelt(frequent_first(kiwi)) if is_safe(kiwi, noun[1])]
+    frequent = [noun for noun in nouns if noun[0] < FREQUENT or noun[2] == "NNP"]
+    rare = [noun for noun in nouns if noun[0] >= FREQUENT and noun[2] == "NNG"]
+    lines = [" ".join(["=", *line]) for line in alike(kiwi, frequent)]
+    lines += [" ".join(["~", *line]) for line in of_one_ending(rare)]
+    PATH.write_text("\n".join(lines) + "\n", "utf-8")
+    print(f"{PATH}: {sum(line.count(' ') for line in lines):,} nouns, {PATH.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Small pieces of correct sentences, and what a note makes of them: prose, signs that stay, and text for a machine."""
+
+import random
+import re
+from collections.abc import Sequence
+from enum import Enum
+from functools import cache
+from importlib.resources import files
+from typing import NamedTuple
+
+from training.noise.names import made_up_name
+from training.noise.word_parts import particle_start
+
+LONGEST_SENTENCE = 50  # characters; a longer sentence gives a phrase of it
+MOST_WORDS = 5  # of a phrase
+ATTEMPTS = 6  # at drawing a sentence that has what is asked for
+OF_NOTES = 0.35  # of the phrases are of ``notes.txt``
+MADE_UP = 0.2  # of the names are made up, the others are common ones
+
+NAMES = (
+    "민수 지영 서연 지훈 하은 도윤 수빈 예준 유진 현우 은지 성민 미나 준호 다은 태현 소라 재훈 보라 영희 철수 가온 한결 슬기 "
+    "김민수 이지영 박서준 최유나 정하늘 강은우 엄마 아빠 누나 형 언니 오빠 할머니 팀장님 선생님 사장님 반장"
+).split()
+# What notes are about, so that not every list is of the words that long sentences have.
+NOUNS = (
+    "준비물 회비 지각 결석 일정 장소 시간 문의 담당 비고 이름 제목 내용 날짜 마감 신청 접수 대상 주소 연락처 인원 금액 합계 수량 "
+    "우유 달걀 휴지 세제 양파 두부 식빵 과자 물티슈 건전지 우산 수건 칫솔 도시락 물병 실내화 색연필 공책 가위 풀 체육복 "
+    "회의 발표 과제 숙제 시험 복습 예습 운동 청소 빨래 설거지 장보기 병원 은행 약국 미용실 도서관 우체국 택배 월세 전기세 관리비 "
+    "예약 확인 취소 환불 교환 배송 결제 영수증 주차 입장 퇴장 휴무 영업 점심 저녁 간식 산책 독서 일기 약속 생일 여행 출장 휴가 "
+    "찬성 반대 기타 없음 있음 완료 진행 중 보류 예정 필요 참석 불참 미정 추가 삭제 수정 변경 공지 안내 질문 답변 후기 추천 모집"
+).split()
+_RUN = re.compile("[가-힣A-Za-z0-9]+(?: [가-힣A-Za-z0-9]+)*")
+_HANGUL = re.compile("[가-힣]+")
+# What a phrase does not begin with: a word that belongs to the one before it.
+_LEANS = re.compile(
+    "(?:것|거|게|건|걸|수|때|지|데|줄|바|채|뿐|만큼|대로|등|및|중|후|뒤|전|듯|척|적|리|터|텐데|때문|싶|있|없|않|못하|말|보|주|버|놓|두)"
+)
+_OBJECT = ("을", "를", "에서", "에게", "으로")  # particles by which a noun is known with some safety
+_LEADS = frozenset(
+    "안 못 그 이 저 한 두 세 네 첫 몇 각 매 전 제 약 더 잘 다 왜 꼭 할 될 볼 갈 이런 그런 저런 어떤 모든 다른 여러 무슨 어느".split()
+)
+
+
+@cache
+def notes() -> tuple[str, ...]:
+    """The phrases of ``notes.txt``: what people write on lists and doors and to each other, rightly spelt."""
+    return tuple(files("training.noise").joinpath("notes.txt").read_text("utf-8").splitlines())
+
+
+class Role(Enum):
+    """What becomes of a part of a note where its writer errs."""
+
+    PROSE = "prose"  # may be misspelt, and is mended
+    KEPT = "kept"  # signs, names, figures: typed right, and stay
+    VERBATIM = "verbatim"  # read by a machine: stays as it is, even where it is misspelt
+
+
+class Part(NamedTuple):
+    text: str
+    role: Role
+
+
+def prose(text: str) -> Part:
+    return Part(text, Role.PROSE)
+
+
+def kept(text: str) -> Part:
+    return Part(text, Role.KEPT)
+
+
+def verbatim(text: str) -> Part:
+    return Part(text, Role.VERBATIM)
+
+
+def _whole(words: list[str], start: int, end: int) -> list[str]:
+    """``words[start:end]`` with those that belong to its first and last word: of 할 수 있다 no 수 alone."""
+    while 0 < start < end and _LEANS.match(words[start]):
+        start -= 1
+    while 0 < end < len(words) and (words[end - 1] in _LEADS or _LEANS.match(words[end])):
+        end += 1
+    return words[start:end]
+
+
+class Pieces:
+    """Draws sentences, phrases, nouns and names for one note.
+
+    >>> Pieces(["내일 도서관에서 책을 빌리자."], random.Random(6)).phrase(most=2)
+    '책을 빌리자'
+    """
+
+    def __init__(self, sentences: Sequence[str], rng: random.Random):
+        self.sentences, self.rng = sentences, rng
+
+    def sentence(self) -> str:
+        """One of the sentences, as it is; of those that are too long a phrase."""
+        for _ in range(ATTEMPTS):
+            text = self.rng.choice(self.sentences)
+            if len(text) <= LONGEST_SENTENCE:
+                return text
+        return self.phrase()
+
+    def phrase(self, most: int = MOST_WORDS) -> str:
+        """A few words of a sentence in a row, without signs between them, or a phrase of ``notes.txt``."""
+        if self.rng.random() < OF_NOTES:
+            return self.rng.choice(notes())
+        for _ in range(ATTEMPTS):
+            runs = [run.group().split(" ") for run in _RUN.finditer(self.rng.choice(self.sentences))]
+            words = self.rng.choice(runs) if runs else []
+            count = min(self.rng.randint(1 + (most > 3), most), len(words))
+            start = len(words) - count if self.rng.random() < 0.5 else self.rng.randint(0, len(words) - count)
+            text = " ".join(_whole(words, start, start + count))
+            if any("가" <= character <= "힣" for character in text) and len(text) <= LONGEST_SENTENCE:
+                return text
+        return self.rng.choice(NOUNS)
+
+    def noun(self) -> str:
+        """A noun of the sentences, or of those that notes are about."""
+        for _ in range(ATTEMPTS if self.rng.random() < 0.5 else 0):
+            word = self.rng.choice(self.rng.choice(self.sentences).split(" "))
+            if _HANGUL.fullmatch(word) and (start := particle_start(word)) > 1 and word[start:] in _OBJECT:
+                return word[:start]
+        return self.rng.choice(NOUNS)
+
+    def entry(self) -> str:
+        """What stands in a cell or behind a colon: a phrase, or a noun."""
+        return self.phrase(3) if self.rng.random() < 0.6 else self.noun()
+
+    def name(self) -> str:
+        return made_up_name(self.rng) if self.rng.random() < MADE_UP else self.rng.choice(NAMES)
+
+    def one(self, *choices: str) -> str:
+        """One of these, each as likely as the next."""
+        return self.rng.choice(choices)

@@ -1,0 +1,112 @@
+"""Notes that people chat: no full stops, laughing and weeping, names, times, mentions, hashtags."""
+
+import re
+from collections.abc import Callable
+
+from training.noise.pieces import Part, Pieces, kept, prose, verbatim
+
+_ENDS = (
+    "ㅋㅋ ㅋㅋㅋ ㅋㅋㅋㅋ ㅎㅎ ㅎㅎㅎ ㅠㅠ ㅜㅜ ㅠ ㅋ ㅎ ^^ ^^; ^_^ ;; ;;; ~~ ~ ~~~ !! !!! ?? ?! ... .. … :) :( :D ^0^ -_- ㅡㅡ >_< T_T "
+    "(웃음) (농담) ♥ ❤ 😊 😂 🙏 👍 🎉 ★"
+).split()
+_ANSWERS = "ㅇㅇ ㅇㅋ ㄴㄴ ㄱㄱ ㅇㅈ ㄱㅅ ㄷㄷ ㅎㅇ ㅊㅋ 헐 네 응 아하 음 와 앗 어".split()
+_END_MARK = re.compile(r"[.!?…]+$")
+
+
+def ended(words: Pieces) -> list[Part]:
+    """``희한하네^^``, ``내일 봐 ㅋㅋ``"""
+    return [prose(_unmarked(words)), kept(words.one("", " ") + words.one(*_ENDS))]
+
+
+def begun(words: Pieces) -> list[Part]:
+    """``ㅇㅇ 지금 가는 중``"""
+    return [kept(words.one(*_ANSWERS) + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
+
+
+def interrupted(words: Pieces) -> list[Part]:
+    """``나 지금 왔어 ㅋㅋ 어디야``"""
+    return [prose(words.phrase(4)), kept(f" {words.one(*_ENDS)} "), prose(words.phrase(4))]
+
+
+def said(words: Pieces) -> list[Part]:
+    """``민수: 오늘 몇 시에 봐``"""
+    name = words.name()
+    who = words.one(
+        f"{name}: ",
+        f"{name} : ",
+        f"{name}: ",
+        f"<{name}> ",
+        f"{name} > ",
+        f"{name} - ",
+        f"({name}) ",
+        f"{name}> ",
+    )
+    return [kept(who), prose(_unmarked(words))]
+
+
+def time_stamped(words: Pieces) -> list[Part]:
+    """``[지영] [오후 3:12] 나 먼저 갈게``"""
+    name, half = words.name(), words.one("오전", "오후")
+    time = f"{words.rng.randint(1, 12)}:{words.rng.randint(0, 59):02}"
+    stamp = words.one(
+        f"[{name}] [{half} {time}] ",
+        f"{half} {time} {name}: ",
+        f"[{time}] {name}: ",
+        f"{time} ",
+        f"{name} ({half} {time}) ",
+    )
+    return [kept(stamp), prose(_unmarked(words))]
+
+
+def mention(words: Pieces) -> list[Part]:
+    """``@민수 회의 자료 보내 주세요``, ``결석 2회 @민수``"""
+    at, text = kept("@" + words.name()), prose(_unmarked(words))
+    if words.rng.random() < 0.3:
+        at = kept(at.text + " @" + words.name())
+    return [at, kept(" "), text] if words.rng.random() < 0.6 else [text, kept(" "), at]
+
+
+def hashtags(words: Pieces) -> list[Part]:
+    """``드디어 끝났다 #오늘의운동``: what follows # is one word, however many words it joins."""
+    tags = [verbatim(squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
+    parts = [part for tag in tags for part in (kept(" #"), tag)]
+    if words.rng.random() < 0.3:
+        return [kept("#"), *parts[1:]]
+    return [prose(_unmarked(words)), *parts]
+
+
+def bare(words: Pieces) -> list[Part]:
+    """A sentence without its full stop, or two in a row: ``나 왔어 어디야``."""
+    first = prose(_unmarked(words))
+    return (
+        [first, kept(words.one(" ", " / ", "~ ", ", ")), prose(words.phrase(3))]
+        if words.rng.random() < 0.4
+        else [first]
+    )
+
+
+def aside(words: Pieces) -> list[Part]:
+    """``내일 가요 (비가 오면 못 가요)``"""
+    opening, closing = words.one("()", "()", "[]", "{}")
+    return [prose(words.phrase(4)), kept(words.one(" ", "") + opening), prose(words.phrase(3)), kept(closing)]
+
+
+def squashed(text: str) -> str:
+    return text.replace(" ", "")
+
+
+def _unmarked(words: Pieces) -> str:
+    return _END_MARK.sub("", words.sentence()) if words.rng.random() < 0.5 else words.phrase()
+
+
+CHAT: tuple[Callable[[Pieces], list[Part]], ...] = (
+    ended,
+    begun,
+    interrupted,
+    said,
+    time_stamped,
+    mention,
+    hashtags,
+    bare,
+    aside,
+)

@@ -1,0 +1,92 @@
+"""Short notes with the signs that people put around words, as (wrong, right) pairs.
+
+The corpora are running text. A network that read nothing else loses its way where a line begins with ``*``, a cell
+ends with ``|`` or a sentence with ``^^``, and rewrites what stands beside it. So pieces of correct sentences are
+set as lists, tables, headings, chat, mark-up and code. What is prose in them is misspelt and mended; signs, names
+and figures stay; and what a machine reads stays even where it is misspelt, for ``#할수있다`` is right as it is.
+"""
+
+import random
+from collections.abc import Callable, Sequence
+
+from model.hangul import is_syllable
+from model.protected import protected
+from training.noise.pieces import Part, Pieces, Role, kept, verbatim
+from training.noise.register_chat import CHAT
+from training.noise.register_code import CODE
+from training.noise.register_lists import LISTS
+from training.noise.register_marks import MARKS
+
+Misspell = Callable[[str, random.Random], str]
+
+GROUPS = ((LISTS, 0.35), (CHAT, 0.3), (MARKS, 0.2), (CODE, 0.15))  # with their shares of the notes
+LONGEST_NOTE = 100  # characters, before anything is misspelt
+ATTEMPTS = 4  # at a note that is no longer
+LISTED = 0.1  # of the notes of other groups stand behind a bullet
+RIGHT_SHARE = 0.3  # of the notes have no mistake
+ERRS = 0.7  # of the pieces of prose in the others are misspelt, at least one wherever any is long enough
+SHORT = 4  # a piece of fewer syllables has little to be guessed from
+SHORT_ERRS = 0.15  # of these are misspelt
+MISTYPED_ALIKE = 0.3  # of what a machine reads is misspelt, and is left so
+
+
+def in_register(sentences: Sequence[str], rng: random.Random) -> list[Part]:
+    """The parts of one note, made of pieces of some of the sentences.
+
+    >>> "".join(part.text for part in in_register(["비가 와서 못 가요."], random.Random(55)))
+    '[X] 비가 와서 못 가요'
+    """
+    groups, shares = zip(*GROUPS, strict=True)
+    words = Pieces(sentences, rng)
+    for _ in range(ATTEMPTS):
+        group = rng.choices(groups, weights=shares)[0]
+        parts = rng.choice(group)(words)
+        if group is not LISTS and rng.random() < LISTED:
+            parts = [kept(words.one("* ", "- ", "• ", "1) ", "> ")), *parts]
+        if sum(len(part.text) for part in parts) <= LONGEST_NOTE:
+            return parts
+    return [kept("* "), *parts[:1]]
+
+
+def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) -> tuple[str, str]:
+    """(wrong, right) of one note; a third of them are right already.
+
+    ``misspell(text, rng)`` gives a wrong spelling of a piece of prose, for instance that of ``pairs.make_pair``.
+
+    >>> make_note(["비가 안 와요."], random.Random(76), lambda text, rng: text.replace(" ", ""))
+    ('• 비가안와요 #와요', '• 비가 안 와요 #와요')
+    """
+    parts = [_fixed(part, rng, misspell) for part in in_register(sentences, rng)]
+    right = "".join(part.text for part in parts)
+    if rng.random() < RIGHT_SHARE:
+        return right, right
+    for _ in range(ATTEMPTS):
+        wrong = "".join(_typed(part, rng, misspell) for part in parts)
+        if wrong != right:
+            break
+    return wrong, right
+
+
+def _fixed(part: Part, rng: random.Random, misspell: Misspell) -> Part:
+    """What a machine reads, now and then misspelt on both sides; any other part as it is."""
+    mistyped = part.role is Role.VERBATIM and rng.random() < MISTYPED_ALIKE
+    return verbatim(sparing(misspell, part.text, rng)) if mistyped else part
+
+
+def _typed(part: Part, rng: random.Random, misspell: Misspell) -> str:
+    errs = part.role is Role.PROSE and rng.random() < _error_rate(part.text)
+    return sparing(misspell, part.text, rng) if errs else part.text
+
+
+def sparing(misspell: Misspell, text: str, rng: random.Random) -> str:
+    """The misspelt text, or ``text`` where that would have other protected characters."""
+    typed = misspell(text, rng)
+    return typed if protected(typed) == protected(text) else text
+
+
+def _error_rate(text: str) -> float:
+    return ERRS if syllables(text) >= SHORT else SHORT_ERRS
+
+
+def syllables(text: str) -> int:
+    return sum(map(is_syllable, text))

@@ -222,10 +222,15 @@ class EngineCorrector:
 
     def __init__(self, engine: Engine, folder: Path, snapshot: int | None = None):
         self.name, self._engine = model_name(folder), engine
-        self.config: NetworkConfig = read_config(folder)
+        self._config = read_config(folder)
         self.tokenizer: Tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
         self.key = model_key(folder, snapshot)
         self.fingerprint = self.key.fingerprint
+
+    @property
+    def config(self) -> NetworkConfig | TracedConfig:
+        """Of a ``model.TracedModel`` it says no more than what such a network can do."""
+        return self._config
 
     @property
     def progress(self) -> Progress:

@@ -26,8 +26,11 @@ _logger = logging.getLogger(__name__)
 class Endpoint(Protocol):
     """Where a worker listens; ``stop`` ends it, if it is ours to end."""
 
-    address: str | tuple
-    secret: bytes
+    @property
+    def address(self) -> str | tuple: ...
+
+    @property
+    def secret(self) -> bytes: ...
 
     def stop(self) -> None: ...
 

@@ -42,14 +42,16 @@ class WorkerProcess:
 
     def __init__(self, orders: Orders, secret: bytes | None = None, command: Sequence[str] = ()):
         self.secret = secret or secrets.token_bytes(32)
-        self._folder, address = None, orders.socket
-        if address is None and hasattr(socket, "AF_UNIX"):
+        self._folder: str | None = None
+        address: str | tuple[str, int]
+        if orders.socket is not None:
+            address = orders.socket
+            Path(address).unlink(missing_ok=True)  # a worker that was killed leaves its socket behind
+        elif hasattr(socket, "AF_UNIX"):
             self._folder = tempfile.mkdtemp(prefix="attention-")  # only this user may enter
             address = os.path.join(self._folder, "worker")
-        elif address is None:
-            address = ("127.0.0.1", 0)
         else:
-            Path(address).unlink(missing_ok=True)  # a worker that was killed leaves its socket behind
+            address = ("127.0.0.1", 0)
         path = os.pathsep.join(filter(None, (str(_ROOT), os.environ.get("PYTHONPATH"))))
         self._process = subprocess.Popen(
             command or [sys.executable, "-m", "engine.worker"],
@@ -57,6 +59,8 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": path},
         )
+        assert self._process.stdin and self._process.stdout, "both are pipes"
+        self._orders, self._answer = self._process.stdin, self._process.stdout
         self.address = self._introduce(orders._asdict() | {"address": address, "secret": self.secret.hex()})
 
     @property
@@ -66,7 +70,7 @@ class WorkerProcess:
     def stop(self) -> None:
         """End it within seconds; nothing happens where it has ended."""
         with suppress(OSError):  # closing writes what is left, to a process that may have gone
-            self._process.stdin.close()
+            self._orders.close()
         try:
             self._process.wait(_SECONDS_TO_END)
         except subprocess.TimeoutExpired:
@@ -77,12 +81,12 @@ class WorkerProcess:
 
     def _introduce(self, orders: dict) -> str | tuple:
         try:
-            self._process.stdin.write(json.dumps(orders).encode() + b"\n")
-            self._process.stdin.flush()
-            answer = self._process.stdout.readline()
+            self._orders.write(json.dumps(orders).encode() + b"\n")
+            self._orders.flush()
+            answer = self._answer.readline()
         except OSError:
             answer = b""
-        self._process.stdout.close()
+        self._answer.close()
         if not answer:
             self.stop()
             raise EngineDiedError(f"a worker ended at its start, with code {self._process.returncode}")

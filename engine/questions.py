@@ -85,7 +85,9 @@ def _replaced(
 
 def _taps(corrector, source: str, target: str, names: tuple[str, ...], off: tuple[tuple, ...] = ()):
     """What the pass hands out under ``names``, without the heads that are ``off``."""
-    return corrector.taps(source, target, names, Intervention(off=frozenset(off)) if off else None)
+    return corrector.taps(
+        source, target, names, Intervention(off=frozenset(Head(*head) for head in off)) if off else None
+    )
 
 
 def _table(corrector, texts: tuple[str, ...]):

@@ -76,7 +76,7 @@ class Shelf:
             self.prepare(key)
             return self._progress[key]
 
-    def progress(self, known: dict, seconds: float) -> dict[ModelKey, Progress]:
+    def progress(self, known: dict[ModelKey, Progress] | None, seconds: float) -> dict[ModelKey, Progress]:
         """How far each model is, as soon as that differs from ``known``, or after so many seconds."""
         with self._changed:
             self._changed.wait_for(lambda: self._progress != known, seconds)

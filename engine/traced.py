@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from threading import Lock
+from types import UnionType
 from typing import Any, ClassVar
 
 from engine.errors import OwnModelError
@@ -73,7 +74,7 @@ class TracedCorrector:
     def correct_under(self, source: str, intervention) -> str | None:
         return self._ask("correct_under", str | None, source, intervention)
 
-    def _ask(self, method: str, kind: type, *arguments):
+    def _ask(self, method: str, kind: type | UnionType, *arguments):
         with self._lock:
             found = _guarded(f"{self.name}: {method}", partial(getattr(self._model, method), *arguments))
         if not isinstance(found, kind):

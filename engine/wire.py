@@ -7,6 +7,7 @@ something hostile can be wrong, and can run nothing.
 import io
 import json
 import zipfile
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from model.projections import Projections
 from model.survey_sums import Sums
 from model.trace import AttentionTrace
 
-_TYPES = {
+_TYPES: dict[str, type[Any]] = {
     each.__name__: each
     for each in (
         AttentionTrace,
@@ -52,8 +53,12 @@ _TYPES = {
         Without,
     )
 }
-_ERRORS = {each.__name__: each for each in (ModelFolderError, ValueError)}
-_ERRORS |= {name: each for name, each in vars(errors).items() if isinstance(each, type)}
+_ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (ModelFolderError, ValueError)}
+_ERRORS |= {
+    name: each
+    for name, each in vars(errors).items()
+    if isinstance(each, type) and issubclass(each, Exception)
+}
 _TREE = "tree"  # of the archive: the JSON; the arrays have numbers
 
 
@@ -145,6 +150,7 @@ def _flatten(value: Any, arrays: list[np.ndarray]) -> Any:
     name = type(value).__name__
     if type(value) is not _TYPES.get(name, tuple):
         raise TypeError(f"a {name} does not travel")
+    parts: Sequence[Any]
     if is_dataclass(value):
         parts = [getattr(value, field.name) for field in fields(value)]
     else:

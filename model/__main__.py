@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from io import TextIOWrapper
 from pathlib import Path
 from queue import Queue
 from threading import Thread
@@ -76,6 +77,7 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
         correct_table(_load(model, minimum_confidence, beam_width), table, out, column)
         return
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
+        assert isinstance(stream, TextIOWrapper), "as Python opens them"
         stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
     corrector = _load(model, minimum_confidence, beam_width)
     batches = [[text]] if text is not None else _waiting(_input_lines())
@@ -242,7 +244,9 @@ def _attention(trace: AttentionTrace) -> dict:
         "source_tokens": trace.source_tokens,
         "target_tokens": trace.target_tokens,
         "decoder_input_tokens": trace.decoder_input_tokens,
-        "log_probabilities": trace.log_probabilities.round(5).tolist(),
+        "log_probabilities": None
+        if trace.log_probabilities is None
+        else trace.log_probabilities.round(5).tolist(),
         **{kind: trace.attention(kind).astype(float).round(5).tolist() for kind in trace.kinds},
     }
 

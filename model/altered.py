@@ -3,8 +3,9 @@
 B rows, each a source and an intervention, L layers, H heads, S source and T target tokens, V vocabulary.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
+from typing import Any
 
 import keras
 import numpy as np
@@ -21,7 +22,8 @@ class AlteredHalves:
     of arrays that an intervention needs."""
 
     def __init__(self, network: keras.Model, late: LateGraphs):
-        self._network, self._late, self._graphs, self._lock = network, late, {}, Lock()
+        self._network, self._late, self._lock = network, late, Lock()
+        self._graphs: dict[tuple, Callable] = {}
 
     def encode(self, ids: np.ndarray, altered: Altered, taps: tuple[str, ...]):
         """(B, S) ids -> memory, taps by name."""
@@ -60,6 +62,9 @@ class AlteredReading:
     intervention does not reach the encoder.
     """
 
+    memory: Any  # tensors, as the halves give them
+    read: dict[str, Any]
+
     def __init__(
         self,
         halves: AlteredHalves,
@@ -94,7 +99,8 @@ class AlteredReading:
 
     def _encode(self) -> None:
         first: dict[tuple, int] = {}  # the place of each different encoding among those that are made
-        rows, chosen = [], []
+        rows: list[int] = []
+        chosen: list[int] = []
         for row, (source, each) in enumerate(zip(self.sources, self.interventions, strict=True)):
             key = (tuple(source), id(each) if each.reaches_encoder else None)
             if key not in first:

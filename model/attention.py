@@ -118,6 +118,6 @@ class MultiHeadAttention(keras.layers.Layer):
         return self.output_projection(ops.reshape(joined, (batch, length, self.d_model)))  # -> (B, Q, D)
 
     def call(self, query, key_value, attention_mask=None):
-        keys_values = self.keys_values(key_value)
-        heads, weights = scaled_dot_product_attention(self.queries(query), *keys_values, attention_mask)
+        keys, values = self.keys_values(key_value)
+        heads, weights = scaled_dot_product_attention(self.queries(query), keys, values, attention_mask)
         return self.join(heads), weights

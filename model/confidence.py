@@ -251,7 +251,7 @@ class Confidence:
         odds = self.trees.odds([each.features for each in rated])
         doubtful = np.flatnonzero(np.abs(odds) < DOUBT)
         if self.second is not None and len(doubtful):
-            asked = [rated[i] for i in doubtful]
+            asked = [rated[i] for i in doubtful.tolist()]
             more = morphemes(source, stretches, asked)
             odds[doubtful] = self.second.odds([(*a.features, *m) for a, m in zip(asked, more, strict=True)])
         return odds

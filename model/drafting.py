@@ -137,7 +137,7 @@ def settle(
                     answers[row] = looked.row(number, sources[row], written)
         if 0 < len(unsettled) < len(looked.logits):
             reading.keep(unsettled)
-    if drafts:
+    if drafts and finish is not None:  # without it they were gone through to the end
         _finish(reading, sources, list(drafts), finish, answers)
     return answers
 
@@ -145,14 +145,13 @@ def settle(
 def _finish(reading: Reading, sources, rows: list[int], finish: Finish, answers: list) -> None:
     """Fill in the answers of ``rows``, which are those that ``reading`` has kept; one more pass for their logits."""
     decoded = finish([sources[row] for row in rows])
-    ended = [number for number, ids in enumerate(decoded) if ids is not None]
+    ended = {number: ids for number, ids in enumerate(decoded) if ids is not None}
     if not ended:
         return
     if len(ended) < len(rows):
-        reading.keep(ended)
-    targets = [decoded[number] for number in ended]
-    looked = reading.look(targets)
-    for place, (number, ids) in enumerate(zip(ended, targets, strict=True)):
+        reading.keep(list(ended))
+    looked = reading.look(list(ended.values()))
+    for place, (number, ids) in enumerate(ended.items()):
         answers[rows[number]] = looked.row(place, sources[rows[number]], ids)
 
 

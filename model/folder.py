@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import assets
 from model.confidence import CONFIDENCE_FILE, Confidence
 from model.confidence import FILES as CONFIDENCE_FILES
 from model.config import CONFIGS, NetworkConfig
@@ -27,7 +28,7 @@ from model.ngrams import NGRAMS_FILE
 from model.tokenizer import Tokenizer
 from model.words import WORDS_FILE
 
-ASSETS = Path(__file__).resolve().parent.parent / "assets"
+ASSETS = assets.FOLDER
 ARCHITECTURES = tuple(CONFIGS)
 CONFIG_FILE, VOCABULARY_FILE, WEIGHTS_FILE = "config.json", "vocabulary.txt", "weights.npz"
 SNAPSHOTS = "snapshots"

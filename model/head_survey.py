@@ -74,10 +74,11 @@ class HeadSurvey:
 
     def leading(self, head: Head, name: str = COPIED) -> str:
         """The role that the head plays most at rows of a class, ``roles.leading_role``."""
-        known = {role: self.role(head.kind, role, name) for role in ROLES}
-        known = {role: each for role, each in known.items() if each is not None}
+        known = {role: each for role in ROLES if (each := self.role(head.kind, role, name)) is not None}
         means = {role: float(each.mean[head.layer, head.head]) for role, each in known.items()}
-        return leading_role(means, {role: each.chance for role, each in known.items()})
+        return leading_role(
+            means, {role: each.chance for role, each in known.items() if each.chance is not None}
+        )
 
     def leading_roles(self, name: str = COPIED) -> dict[str, list[list[str]]]:
         """By kind, for each layer the leading role of each head."""

@@ -117,10 +117,10 @@ class Laboratory:
         a token's factor is the sum over D of gradient times embedding. ``question``: row, written, instead.
         """
         ids = pad([source]), pad([[START_ID, *target[:-1]]])
-        shares = np.asarray(shares, np.float32)
-        cuts = range(0, len(shares), _BATCH_OF_SLOPES)
+        factors = np.asarray(shares, np.float32)
+        cuts = range(0, len(factors), _BATCH_OF_SLOPES)
         found = [
-            self._slopes(*ids, shares[cut : cut + _BATCH_OF_SLOPES], np.asarray(question, np.int32))
+            self._slopes(*ids, factors[cut : cut + _BATCH_OF_SLOPES], np.asarray(question, np.int32))
             for cut in cuts
         ]
         return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))

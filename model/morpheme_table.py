@@ -65,7 +65,7 @@ class MorphemeTable:
     @classmethod
     def read(cls, path: Path) -> "MorphemeTable":
         content = json.loads(lzma.decompress(path.read_bytes()))
-        words = {}
+        words: dict[str, tuple[tuple[str, int, int], ...]] = {}
         for text, alike in content["words"].items():
             parts = text.split(" ")
             cut = tuple(

@@ -65,7 +65,11 @@ class CompiledNetwork:
         steps = len(LENGTHS) + len(SEARCHED_LENGTHS)
         for count, length in enumerate(LENGTHS, 1):
             if length not in self._fast_lengths:
-                Reading([[END_ID]], lambda _, length=length: (self._fast_halves, length)).look([[END_ID]])
+
+                def choose(_, chosen=(self._fast_halves, length)):
+                    return chosen
+
+                Reading([[END_ID]], choose).look([[END_ID]])
                 self._fast_lengths = tuple(sorted((*self._fast_lengths, length)))
             yield count / steps
         for count, length in enumerate(SEARCHED_LENGTHS, len(LENGTHS) + 1):

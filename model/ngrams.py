@@ -139,7 +139,7 @@ class NGrams:
                 arrays[f"following_{length}"] = following.astype(np.uint16)
             arrays[f"last_{length}"] = (keys & np.uint64(_UNKNOWN)).astype(np.uint16)
             arrays[f"levels_{length}"] = levels
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, allow_pickle=False, **arrays)
 
     @classmethod
     def read(cls, path: Path) -> "NGrams":

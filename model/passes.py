@@ -5,7 +5,7 @@ B batch, S source, T target, L layers, H heads, V vocabulary.
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import keras
 import numpy as np
@@ -78,6 +78,9 @@ class Reading:
     ``choose(room)`` -> halves and the length that sources and drafts of up to ``room`` tokens are padded to,
     or None where any will do. A draft that outgrows its length is read again in a longer one.
     """
+
+    memory: Any  # tensors, as the halves give them
+    attention: dict[str, Any]
 
     def __init__(self, sources: Sequence[Sequence[int]], choose: Callable[[int], tuple[Halves, int | None]]):
         self.sources, self.choose = sources, choose

@@ -30,6 +30,7 @@ def hide_log_lines() -> None:
     sys.stderr.flush()
     outside = os.dup(2)
     child = subprocess.Popen([sys.executable, "-I", "-S", "-c", _FILTER], stdin=subprocess.PIPE)
+    assert child.stdin, "it is a pipe"
     os.dup2(child.stdin.fileno(), 2)
     child.stdin.close()
 

@@ -125,7 +125,8 @@ class Seq2Seq(keras.Model):
         return FullPass(logits, **seen)
 
     def call(self, inputs, training=False):
-        return self.full_pass(*inputs, training=training).logits
+        source_ids, decoder_input_ids = inputs
+        return self.full_pass(source_ids, decoder_input_ids, training=training).logits
 
     def start(self, source_ids, positions):
         """``step`` and its first cache for ``decoding.greedy``; the cache is the state (B, D) of each

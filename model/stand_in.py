@@ -25,6 +25,9 @@ class StandIn(Corrector):
         """As ``engine.EngineCorrector.ask``; raises NotLoadedError."""
         raise NotLoadedError(f"only the loaded network can answer {kind!r}")
 
+    def known(self, kind: str, *arguments) -> None:
+        """As ``engine.EngineCorrector.known``: nothing was asked before."""
+
 
 def open_stand_in(folder: Path) -> StandIn | None:
     """What stands in for the network of this folder; None where that is no Transformer.

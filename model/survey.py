@@ -136,7 +136,7 @@ class Survey:
         head = {"key": self._key, "done": self.done, "curves": self.curves, "sentences": sentences}
         arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
         packed = BytesIO()
-        np.savez(packed, **arrays)
+        np.savez(packed, allow_pickle=False, **arrays)
         return packed.getvalue()
 
     def restore(self, folder: Path) -> bool:

@@ -64,7 +64,7 @@ def read_given(file: BinaryIO, name: str) -> Iterator[Given]:
             targets = {row.number: row.text for row in read_rows(io.BytesIO(content), name, PAIR_COLUMNS[1])}
     for row in read_rows(io.BytesIO(content), name):
         if row.problem is None and (targets is None or targets.get(row.number)):
-            yield row.text, targets and targets[row.number]
+            yield row.text, targets[row.number] if targets else None
 
 
 def pairs_of(given: Sequence[Given], corrector: Corrector) -> tuple[tuple[Pair, ...], int]:
@@ -231,4 +231,4 @@ def _estimated(tally) -> dict:
 def _list(values: np.ndarray):
     # JSON knows no nan: a margin that one sentence cannot give is null.
     rounded = np.round(values, _DIGITS)
-    return np.where(np.isfinite(rounded), rounded.astype(object), None).tolist()
+    return np.where(np.isfinite(rounded), rounded.astype(object), np.array(None, object)).tolist()

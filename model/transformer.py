@@ -121,7 +121,8 @@ class Transformer(keras.Model):
         return FullPass(logits, **read, **written)
 
     def call(self, inputs, training=False):
-        return self.full_pass(*inputs, training=training).logits
+        source_ids, decoder_input_ids = inputs
+        return self.full_pass(source_ids, decoder_input_ids, training).logits
 
     def memory_keys_values(self, memory: Memory):
         """Per layer, the encoder's keys and values (B, H, S, D/H): projected once for all steps."""
@@ -154,8 +155,9 @@ class Transformer(keras.Model):
         x = walk(self.decoder_blocks, x, scopes, found)
         # The key and value of a step are those of all positions so far: the cache of the next one.
         new_cache = list(zip(found.layers("decoder_key"), found.layers("decoder_value"), strict=True))
-        weights = (ops.stack(found.layers(kind), axis=1)[..., 0, :] for kind in scopes)
-        return Step(self._logits(x)[:, 0], *weights, new_cache)  # (B, L, H, 1, P) -> (B, L, H, P)
+        # (B, L, H, 1, P) -> (B, L, H, P)
+        own, cross = (ops.stack(found.layers(kind), axis=1)[..., 0, :] for kind in scopes)
+        return Step(self._logits(x)[:, 0], own, cross, new_cache)
 
     def start(self, source_ids, positions):
         """``step`` and its first cache, with room for ``positions``, for ``decoding.greedy``."""

@@ -66,9 +66,10 @@ def _depth(tree: Tree) -> int:
     return 1 + max(map(_depth, tree[2:])) if isinstance(tree, tuple) else 0
 
 
-def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[float]]:
+def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[Tree]]:
     """The questions and leaves of a tree, breadth first; a leaf that comes early stands below questions that decide nothing."""
-    row, questions = [tree], []
+    row: list[Tree] = [tree]
+    questions: list[tuple[int, float]] = []
     for _ in range(depth):
         nodes = [node if isinstance(node, tuple) else (0, 0.0, node, node) for node in row]
         questions += [(node[0], node[1]) for node in nodes]
@@ -89,8 +90,8 @@ def _parse(values: object, fields: Sequence[str], depth: int = 0) -> Tree:
     if len(values) != 4 or values[0] not in fields or depth == DEEPEST:
         raise ValueError(f"not a tree: {str(values)[:80]}")
     name, threshold, below, above = values
-    parts = (_parse(part, fields, depth + 1) for part in (below, above))
-    return fields.index(name), _number(threshold), *parts
+    question = fields.index(name), _number(threshold)
+    return *question, _parse(below, fields, depth + 1), _parse(above, fields, depth + 1)
 
 
 def _number(value: object) -> float:

@@ -30,7 +30,7 @@ def touching(text: str, start: int, end: int) -> list[str]:
 class Known(NamedTuple):
     """How well some words are known: of each measure, the least of all words."""
 
-    count: float  # log(1 + how often the word stands in the training sentences)
+    whole: float  # log(1 + how often the word stands in the training sentences)
     beginning: float  # the share of the word that its longest known beginning covers, 1 for a known word
     beginning_count: float  # log(1 + how often that beginning stands there as a word)
 

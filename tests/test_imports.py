@@ -13,6 +13,7 @@ NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
 # Of the model's modules, what data flows in; anyone may read it, and none of them loads a network.
 LIGHT = {
     "model.changes",
+    "model.config",
     "model.hangul",
     "model.head_survey",
     "model.interventions",
@@ -72,7 +73,7 @@ def test_rooms_import_only_the_rooms_they_may(room, others):
 
 
 def test_figures_need_nothing_but_numpy_pandas_and_plotly():
-    allowed = {"viz", "numpy", "pandas", "plotly", *sys.stdlib_module_names}
+    allowed = {"viz", "assets", "numpy", "pandas", "plotly", *sys.stdlib_module_names}
     for path in files("viz"):
         assert roots(path) <= allowed, path
 

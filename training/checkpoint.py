@@ -38,7 +38,7 @@ def save_checkpoint(folder: Path, model, progress: Progress) -> None:
     """Write the compiled model's variables and the progress."""
     arrays = {path: np.asarray(variable.value) for path, variable in _variables(model).items()}
     arrays["progress"] = np.array(json.dumps(asdict(progress)))
-    write_atomically(folder / FILE_NAME, lambda file: np.savez(file, **arrays))
+    write_atomically(folder / FILE_NAME, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
 def read_progress(folder: Path) -> Progress:

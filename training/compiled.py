@@ -97,7 +97,7 @@ class CompiledSteps:
             self._compiled["measure", each.source.shape](state.trainable, state.fixed, each)
             for each in batches
         ]
-        loss, right, total = np.sum(jax.device_get(sums), axis=0, dtype=np.float64)
+        loss, right, total = np.asarray(jax.device_get(sums), np.float64).sum(axis=0)
         return float(loss / total), float(right / total)
 
     def keep(self, write: Callable[[], None]) -> None:

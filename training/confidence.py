@@ -200,8 +200,8 @@ def command(files, known, model, seeds, drill, space_drill, names, intact, least
         raise click.ClickException(str(error)) from error
     left_out = intact_pairs(sentences, intact)
     # What is counted must not hold what is fitted on: there every phrase would be known.
-    counted = set(sentences) - {pair.right for pair in left_out}
-    counted = [text for text in sentences if text in counted]
+    unseen = {pair.right for pair in left_out}
+    counted = [text for text in sentences if text not in unseen]
     words, ngrams = Words.count(counted, least), NGrams.count(counted)
     pairs = pairs_of(map(open_corpus, files), seeds)
     fitted = [pair for pair in pairs if is_for_fitting(pair)]
@@ -210,7 +210,10 @@ def command(files, known, model, seeds, drill, space_drill, names, intact, least
     corrector = load_corrector(model, 0.0)
     try:
         confidence = fit_confidence(
-            *(examples(each, corrector, words, ngrams) for each in (fitted, others)), words, ngrams
+            examples(fitted, corrector, words, ngrams),
+            examples(others, corrector, words, ngrams),
+            words,
+            ngrams,
         )
     except ValueError as error:
         raise click.ClickException(str(error)) from error

@@ -60,7 +60,7 @@ class Corpus:
     """The usable rows of one file, in its order, all of one kind; and what was skipped."""
 
     path: Path
-    rows: list[Sentence] | list[Pair]  # never empty
+    rows: list[Sentence | Pair]  # all of one kind, never empty
     lines: list[int]  # where each row begins, counted from 1
     problems: tuple[Problem, ...]
 
@@ -111,7 +111,9 @@ def read_corpus(path: str | Path) -> Corpus:
     has no usable row.
     """
     path = Path(path)
-    rows, numbers, problems = [], [], []
+    rows: list[Sentence | Pair] = []
+    numbers: list[int] = []
+    problems: list[Problem] = []
     try:
         # A byte that is not UTF-8 becomes a lone surrogate here, so that its row alone is lost.
         is_compressed = path.suffix.lower() == ".xz"
@@ -139,7 +141,7 @@ def read_sentences(path: str | Path) -> list[Sentence]:
     corpus = read_corpus(path)
     if corpus.holds_pairs:
         raise CorpusError(f"{path} holds pairs; sentences were expected")
-    return corpus.rows
+    return [row for row in corpus.rows if isinstance(row, Sentence)]
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
@@ -147,7 +149,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     corpus = read_corpus(path)
     if not corpus.holds_pairs:
         raise CorpusError(f"{path} holds sentences; pairs (src,tgt) were expected")
-    return corpus.rows
+    return [row for row in corpus.rows if isinstance(row, Pair)]
 
 
 _Row = Sentence | Pair | _BadRow

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from model.folder import find_model_folder, set_minimum_confidence
-from training.corpus import Corpus, CorpusError, Sentence, read_corpus
+from training.corpus import Corpus, CorpusError, Pair, Sentence, read_corpus
 from training.metrics import Scores, repaired, score
 from training.noise.pairs import MIX, NoisyPair, make_pair
 from training.reliability import best_threshold
@@ -33,7 +33,7 @@ from training.report import (
 )
 
 if TYPE_CHECKING:
-    from model import Correction
+    from model import Correction, Corrector
 
 GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error in them, and without
 
@@ -43,7 +43,9 @@ class BatchCorrector(Protocol):
 
     name: str
     fingerprint: str
-    minimum_confidence: float
+
+    @property
+    def minimum_confidence(self) -> float: ...
 
     def correct_batch(self, texts: list[str]) -> Sequence["Correction"]: ...
 
@@ -114,10 +116,11 @@ def sample_pairs(corpus: Corpus, seed: int, limit: int | None = None) -> list[No
     if limit is not None and limit < len(rows):
         chosen = random.Random(seed).sample(range(len(rows)), limit)
         rows = [rows[index] for index in sorted(chosen)]
-    if not corpus.holds_pairs:
-        return [_generate(sentence, seed) for sentence in rows]
     return [
-        NoisyPair(row.source, row.target, CLEAN if row.source == row.target else GIVEN, ()) for row in rows
+        NoisyPair(row.source, row.target, CLEAN if row.source == row.target else GIVEN, ())
+        if isinstance(row, Pair)
+        else _generate(row, seed)
+        for row in rows
     ]
 
 
@@ -128,7 +131,7 @@ def _generate(sentence: Sentence, seed: int) -> NoisyPair:
 
 def load_corrector(
     name: str | Path, minimum_confidence: float | None, snapshot: int | None = None, beam_width: int = 1
-) -> BatchCorrector:
+) -> "Corrector":
     """Load a model folder by name or path, or one of its snapshots. Raises click.ClickException when that is not possible."""
     from model import Corrector, ModelFolderError  # imports the network library: seconds
 

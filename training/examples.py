@@ -89,14 +89,21 @@ class ExampleMaker:
             pair = self.mistake(self._varied(item, rng), rng)
             laughs = self.settings.laugh_share and rng.random() < self.settings.laugh_share
             yield add_laughter(*pair, rng) if laughs else pair
-        if self.settings.rare_copies and has_native_site(item, but_for=self.drill.common):
+        if (
+            self.drill is not None
+            and self.settings.rare_copies
+            and has_native_site(item, but_for=self.drill.common)
+        ):
             for _ in range(self.settings.rare_copies):
                 yield self.mistake(item, rng, "native")
-        if rng.random() < self.settings.drill_share:
+        if rng.random() < self.settings.drill_share and self.drill is not None:
             family = "clean" if rng.random() < RIGHT_IN_DRILL else "native"
             yield self.mistake(self.drill.phrase(rng), rng, family)
-        drills_space = self.space_drill and rng.random() < self.settings.space_drill_share
-        if drills_space and (drilled := self.space_drill.pair(rng)):
+        if (
+            self.space_drill is not None
+            and rng.random() < self.settings.space_drill_share
+            and (drilled := self.space_drill.pair(rng))
+        ):
             wrong, right = drilled
             yield (right, right) if rng.random() < RIGHT_IN_DRILL else (wrong, right)
         if self.settings.everyday_share and rng.random() < self.settings.everyday_share:
@@ -108,8 +115,9 @@ class ExampleMaker:
     def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
         """The sentence as a (wrong, right) pair, by a family of ``MIX`` or one that is drawn."""
         settings = self.settings
-        aims = self.aim and rng.random() < settings.aim_share
-        weights = self.aim.weights(text) if aims else None
+        weights = None
+        if self.aim is not None and rng.random() < settings.aim_share:
+            weights = self.aim.weights(text)
         misspaces = bool(settings.space_share) and rng.random() < settings.space_share
         pair = make_pair(text, rng, family, settings.strength, settings.mix, weights, misspaces)
         return pair.wrong, pair.right

@@ -91,7 +91,9 @@ def _split_kind(text: str, before: Morpheme, behind: Sequence[Morpheme]) -> str 
     if after.tag == "XSV" and after.form in ("되", "시키") and before.tag == "NNG" and len(before.form) > 1:
         return "suffix cut off"
     if after.tag[0] == "J" and after.tag != "JC" and before.tag[:2] in ("NN", "NP"):
-        word = _FIRST_WORD.match(text, after.start).end()
+        found = _FIRST_WORD.match(text, after.start)
+        assert found, "a morpheme stands there"
+        word = found.end()
         rest = [morpheme for morpheme in behind[:3] if morpheme.start < word]
         whole = rest[-1].end == word and all(morpheme.tag[0] == "J" for morpheme in rest)
         return "particle cut off" if whole else None
@@ -99,7 +101,8 @@ def _split_kind(text: str, before: Morpheme, behind: Sequence[Morpheme]) -> str 
 
 
 def _kind(text: str, before: Morpheme, after: Morpheme) -> str | None:
-    written = len(_LAST_WORD.search(text[: after.start]).group())  # syllables of the word, up to here
+    word = _LAST_WORD.search(text[: after.start])
+    written = len(word[0]) if word else 0  # syllables of the word, up to here
     if written < 2:
         return None
     is_verb, is_noun = after.tag.startswith(("VV", "VA")), before.tag in ("NNG", "NNP")

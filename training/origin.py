@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.config import NetworkConfig
+from model.config import NetworkConfig, TransformerConfig
 from model.folder import (
     ModelFolderError,
     find_model_folder,
@@ -57,7 +57,7 @@ class Origin(NamedTuple):
                     f"{size} should be at least that of the model to start from, received {wanted}: {self.config}"
                 )
         deeper = sizes.get("num_layers", self.config.num_layers) > self.config.num_layers
-        if deeper and not self.config.norm_first:
+        if deeper and not (isinstance(self.config, TransformerConfig) and self.config.norm_first):
             raise ValueError("layers can be added only where each normalises first (norm_first)")
         return self._replace(config=replace(self.config, **sizes))
 

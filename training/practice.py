@@ -78,7 +78,7 @@ def _lone_spaces(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[
     if rng.random() < LOOKS_ALIKE:
         right = look_alike(rng)
         return right, right
-    return maker.lone_spaces.pair(rng)
+    return maker.lone_spaces.pair(rng) if maker.lone_spaces else None
 
 
 def _norm(maker: "ExampleMaker", text: str, rng: random.Random) -> tuple[str, str]:

@@ -22,7 +22,8 @@ def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> 
         files = [f"--corpus={folder / name}" for name in data["corpus"]]
         files += [f"--weight={name}={weight}" for name, weight in recipe.get("weights", {}).items()]
         files += [f"--dev={folder / data['dev']}"]
-        arguments, before = [], None
+        arguments: list[list[str]] = []
+        before: Path | None = None
         for stage in stages:
             options = {**recipe.get("all", {}), **stage}
             own = out / options.pop("name")

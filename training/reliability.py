@@ -102,7 +102,7 @@ def sort_into_bins(judged: Iterable[tuple[float, bool]], edges: Sequence[float] 
 
     Raises ValueError for a confidence that is no probability.
     """
-    members = [[] for _ in edges[1:]]
+    members: list[list[tuple[float, bool]]] = [[] for _ in edges[1:]]
     for confidence, right in judged:
         if not 0 <= confidence <= 1:
             raise ValueError(f"a confidence lies between 0 and 1, received {confidence}")

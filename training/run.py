@@ -156,7 +156,8 @@ class Run:
     def _keep_snapshot(self, share: float, last: bool) -> None:
         now = self.settle()
         kept = now.snapshot_loss
-        if last or kept is None or now.mean_loss <= share * kept:
+        fallen = kept is not None and now.mean_loss is not None and now.mean_loss <= share * kept
+        if last or kept is None or fallen:
             self.progress = replace(now, snapshot_loss=now.mean_loss)
             if last or kept is not None:
                 self._snapshot(now.step)

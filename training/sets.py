@@ -97,7 +97,8 @@ def make_set(
         texts += rng.sample(own, min(len(own), MOST_OF_ONE_SOURCE))
     texts = sorted(set(texts))
     rng.shuffle(texts)
-    pairs, used = [], 0
+    pairs: list[tuple[str, str]] = []
+    used = 0
     for text in texts:
         if len(pairs) == count:
             break

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -78,7 +79,7 @@ class Knobs(StreamSettings):
 
     def network(self, vocab_size: int) -> NetworkConfig:
         """The config of the architecture, with the sizes given here."""
-        shared = {"vocab_size": vocab_size, "dropout_rate": self.dropout}
+        shared: dict[str, Any] = {"vocab_size": vocab_size, "dropout_rate": self.dropout}
         shared |= {"d_model": self.d_model, "num_layers": self.num_layers}
         if self.architecture == "seq2seq":
             return Seq2SeqConfig(**shared)

@@ -86,7 +86,7 @@ def longest_source(longest: int) -> int:
 
 def _rows(pairs: list[Encoded], tokens: int) -> Iterator[list[Encoded]]:
     """The pairs, which come sorted by length, as rows of batches of at most so many source tokens."""
-    rows = []
+    rows: list[Encoded] = []
     for pair in pairs:
         width = -(-_length(pair) // LENGTH_STEP) * LENGTH_STEP
         if rows and width * (len(rows) + 1) > tokens:
@@ -143,14 +143,14 @@ class PoolMaker:
         rng = random.Random(f"{self.settings.seed}:{index}")
         pairs = [pair for i in chosen for pair in self.examples.pairs(self.items[i], rng)]
         longest = self.settings.max_length
-        encoded = [
+        encoded: list[Encoded] = [
             (self.tokenizer.encode_source(wrong), self.tokenizer.encode_target(right))
             for wrong, right in pairs
             if len(wrong) <= longest_source(longest) and len(right) <= longest
         ]
         encoded.sort(key=_length)
         if self.judge:
-            encoded = self._judged(encoded, rng)
+            encoded = _judged(self.judge, encoded, rng)
         tokens, widths = self.settings.batch_tokens, self.settings.widths
         if widths:
             batches = _batches_of_widths(encoded, widths, tokens, rng)
@@ -159,7 +159,8 @@ class PoolMaker:
         rng.shuffle(batches)
         return batches
 
-    def _judged(self, encoded: list[Encoded], rng: random.Random) -> list[Encoded]:
-        batches = (make_batch(rows) for rows in _rows(encoded, JUDGED_TOKENS))
-        losses = np.concatenate([self.judge.losses(batch) for batch in batches])
-        return [encoded[i] for i in self.judge.kept(losses, rng)]
+
+def _judged(judge: Judge, encoded: list[Encoded], rng: random.Random) -> list[Encoded]:
+    batches = (make_batch(rows) for rows in _rows(encoded, JUDGED_TOKENS))
+    losses = np.concatenate([judge.losses(batch) for batch in batches])
+    return [encoded[i] for i in judge.kept(losses.tolist(), rng)]

@@ -17,7 +17,7 @@ def choose_characters(sentences: Iterable[str], minimum_count: int = 20) -> tupl
     """KS X 1001 syllables, ASCII and jamo, and whatever else of Hangul and punctuation the
     sentences hold at least ``minimum_count`` times, in code point order. Letters of other scripts
     (hanja, Cyrillic, …) stay outside: the network copies them verbatim."""
-    counts = Counter()
+    counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence)
     base = {*KS_X_1001_SYLLABLES, *ASCII, *COMPATIBILITY_JAMO}

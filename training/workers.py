@@ -19,7 +19,7 @@ _THREADED = {
     "jax",
 }  # libraries with threads of their own: a fork of a process that runs them can hang
 
-_make_pool = None  # the worker process's own PoolMaker
+_make_pool: PoolMaker | None = None  # the worker process's own PoolMaker
 
 
 class Stream:
@@ -82,4 +82,5 @@ def _start_worker(maker: PoolMaker, parent: int) -> None:
 
 
 def _work(index: int) -> list[Batch]:
+    assert _make_pool is not None, "``_start_worker`` has run"
     return _make_pool(index)

@@ -1,7 +1,7 @@
 """Controls whose choice is a setting of the address bar."""
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -10,6 +10,7 @@ from ui.settings import Choice, Flag, Number, Setting
 from ui.texts import say
 
 Value = TypeVar("Value")
+LabelVisibility = Literal["visible", "hidden", "collapsed"]
 
 
 def theme() -> str:
@@ -23,7 +24,7 @@ def choose(
     label_of: Callable[[str], str],
     *,
     otherwise: str | None = None,
-    label_visibility: str = "visible",
+    label_visibility: LabelVisibility = "visible",
 ) -> str:
     """One of a few ``options``, side by side; returns the chosen one."""
     key, start = _begin(name, address.get_option(name, options, otherwise))
@@ -53,7 +54,7 @@ def switch(name: str) -> bool:
     return is_on(name)
 
 
-def values(settings: Iterable[Setting]) -> dict[str, object]:
+def values(settings: Iterable[Setting]) -> dict[str, Any]:
     """What the address says of ``settings``, each of its own type."""
     return {setting.name: setting.read(address.get(setting.name)) for setting in settings}
 
@@ -75,8 +76,8 @@ def pick(
     label_of: Callable[[str], str],
     otherwise: str,
     *,
-    label_visibility: str = "visible",
-    width: str | int = "stretch",
+    label_visibility: LabelVisibility = "visible",
+    width: Literal["stretch"] | int = "stretch",
 ) -> str:
     """One of many ``options`` from a list that opens; labels are shown as plain text."""
     key, start = _begin(name, address.get_option(name, options, otherwise))

@@ -3,9 +3,8 @@
 import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
-PATH = Path(__file__).parents[1] / "assets" / "examples.json"
+import assets
 
 
 @dataclass(frozen=True)
@@ -19,4 +18,4 @@ class Example:
 @cache
 def load() -> tuple[Example, ...]:
     """All examples in the order in which they are offered."""
-    return tuple(Example(**entry) for entry in json.loads(PATH.read_text("utf-8")))
+    return tuple(Example(**entry) for entry in json.loads(assets.EXAMPLES.read_text("utf-8")))

@@ -56,6 +56,6 @@ def draw_heads(trace: AttentionTrace, selection: Selection, key: str, file_name:
 def cell_of(point: dict) -> tuple[int, int] | None:
     """The row and the column of a chosen cell, from 0; None for what is no point, since a browser may send anything."""
     x, y = point.get("x"), point.get("y")
-    if all(isinstance(n, int | float) and abs(n) < inf for n in (x, y)):
+    if isinstance(x, int | float) and isinstance(y, int | float) and abs(x) < inf and abs(y) < inf:
         return round(y) - 1, round(x) - 1
     return None

@@ -93,6 +93,7 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
         return say("heads_reading_nothing", name=chosen.title, at=say(f"heads_at_{at}"))
     head = chosen.ranked()[0]
     found = chosen.of(head.kind)
+    assert found is not None, "the head has a number"
     share = name in ROLES and name != BREADTH
     mean, margin = (float(grid[head.layer, head.head]) for grid in (found.mean, found.margin))
     sentences = survey.effect_sentences if chosen.is_intervened else survey.sentences
@@ -119,7 +120,7 @@ def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[He
     columns = [each for each in columns if np.isfinite(each.values()).any() or each.name == name]
     heads = survey.heads if name == LEADING else columns[0].ranked()
     places = [survey.heads.index(head) for head in heads]
-    frame = {say("heads_head"): [named(head) for head in heads]}
+    frame: dict[str, list[str] | np.ndarray] = {say("heads_head"): [named(head) for head in heads]}
     frame[say("heads_by_leading")] = [say(f"heads_by_{survey.leading(head, at)}") for head in heads]
     for each in columns:
         frame[each.column] = each.values()[places]

@@ -57,10 +57,7 @@ def tools() -> st.delta_generator.DeltaGenerator:
         own = st.container(
             key="own", horizontal=True, vertical_alignment="center", width="content", gap="small"
         )
-        other = next(each for each in LANGUAGES if each != language())
-        st.button(
-            LANGUAGES[other], key="language", type="tertiary", on_click=address.put, args=("lang", other)
-        )
+        _languages()
         with st.container(key="lecture_switch", width="content"):
             controls.switch("lecture")
     return own
@@ -69,6 +66,18 @@ def tools() -> st.delta_generator.DeltaGenerator:
 def turn_to(page: str) -> None:
     """From a callback: go on at ``page``, one of PAGES, with the same settings."""
     st.session_state[_WANTED] = page
+
+
+def _languages() -> None:
+    """Each language under its own name, since whoever looks for it may not read the present one."""
+    st.menu_button(
+        LANGUAGES[language()],
+        list(LANGUAGES),
+        format_func=LANGUAGES.__getitem__,
+        key="language",
+        icon=":material/translate:",
+        on_click=lambda: address.put("lang", st.session_state["language"]),
+    )
 
 
 def _pages(page: str) -> None:

@@ -22,7 +22,7 @@ class Lens:
     ``focus``, which are the same where tokens are characters.
     """
 
-    corrector: loaders.EngineCorrector
+    corrector: loaders.Askable
     sentence: loaders.SentenceCorrection
     trace: AttentionTrace
     selection: Selection

@@ -5,18 +5,21 @@ The networks run in processes of their own (``engine``), which also keeps the an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import streamlit as st
 
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
+from engine.traced import TracedConfig
 from engine.versions import version_on_disk
 from model import Correction, SentenceCorrection
 from model.changes import Change
+from model.config import NetworkConfig
 from model.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreement
 from model.corrector import DEFAULT_MODEL
 from model.folder import ASSETS, ModelEntry, ModelFolderError, model_folders, of_weights, read_entry
@@ -32,6 +35,7 @@ from ui.loading import StillLoading
 __all__ = [
     "ASSETS",
     "OWN_MODELS",
+    "Askable",
     "Correction",
     "EngineCorrector",
     "EngineError",
@@ -64,6 +68,28 @@ __all__ = [
     "written_without",
 ]
 
+
+class Askable(Protocol):
+    """What pages want of a network: the engine's, one that stands in for it, or one of which there is only a file."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def config(self) -> NetworkConfig | TracedConfig: ...
+
+    def correct(self, text: str) -> Correction: ...
+
+    def ask(self, kind: str, *arguments: Hashable) -> Any:
+        """Raises NotLoadedError where only the loaded network can answer."""
+
+    def known(self, kind: str, *arguments: Hashable) -> Any | None:
+        """The answer, if it was asked for before."""
+
+
 OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
@@ -77,7 +103,7 @@ def list_entries() -> tuple[ModelEntry, ...]:
 
 
 def is_shipped(entry: ModelEntry) -> bool:
-    return not is_live(entry) and entry.path.is_relative_to(ASSETS)
+    return isinstance(entry.path, Path) and entry.path.is_relative_to(ASSETS)
 
 
 def is_live(entry: ModelEntry) -> bool:
@@ -118,7 +144,7 @@ def load_corrector(path: Path | str) -> EngineCorrector:
     return corrector
 
 
-def head_survey(path: Path | str, corrector: EngineCorrector | StandIn) -> HeadSurvey | None:
+def head_survey(path: Path | str, corrector: Askable) -> HeadSurvey | None:
     """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
 
     Raises model.ModelFolderError for a damaged file.
@@ -126,7 +152,7 @@ def head_survey(path: Path | str, corrector: EngineCorrector | StandIn) -> HeadS
     return _of_these_weights(_read_survey, path, HEADS_FILE, corrector)
 
 
-def corpus_agreement(path: Path | str, corrector: EngineCorrector | StandIn) -> CorpusAgreement | None:
+def corpus_agreement(path: Path | str, corrector: Askable) -> CorpusAgreement | None:
     """How well methods agreed over many edits of the model in this folder; the rest as for ``head_survey``."""
     return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
 
@@ -146,19 +172,17 @@ def stand_in(path: Path | str) -> StandIn | None:
 # and EngineError where none came; the next time it is asked again.
 
 
-def correct(text: str, corrector: EngineCorrector | StandIn) -> Correction:
+def correct(text: str, corrector: Askable) -> Correction:
     """The correction of ``text``."""
     return corrector.correct(text)
 
 
-def projections(
-    sentence: str, text: str, corrector: EngineCorrector | StandIn, padding: int = 0
-) -> dict[str, Projections]:
+def projections(sentence: str, text: str, corrector: Askable, padding: int = 0) -> dict[str, Projections]:
     """What the attention of ``trace`` is computed from."""
     return corrector.ask("projections", sentence, text, padding)
 
 
-def embeddings(text: str, corrector: EngineCorrector | StandIn) -> np.ndarray:
+def embeddings(text: str, corrector: Askable) -> np.ndarray:
     """(S, D) float32: the token embeddings of ``text`` and the end mark, not yet scaled."""
     return corrector.ask("embeddings", text)
 
@@ -166,7 +190,7 @@ def embeddings(text: str, corrector: EngineCorrector | StandIn) -> np.ndarray:
 def head_effects(
     sentence: SentenceCorrection,
     change: Change,
-    corrector: EngineCorrector | StandIn,
+    corrector: Askable,
     means: Mapping[str, np.ndarray] | None,
 ):
     """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
@@ -177,7 +201,7 @@ def head_effects(
 def written_without(
     sentence: SentenceCorrection,
     sets: Iterable[Iterable[Head]],
-    corrector: EngineCorrector | StandIn,
+    corrector: Askable,
     means: Mapping[str, np.ndarray] | None,
 ):
     """What is written without each of these sets of heads: ``model.analysis.head_effects.Without``; ``means`` as for
@@ -186,7 +210,7 @@ def written_without(
     return corrector.ask("written_without", sentence.source, asked, *_given(means))
 
 
-def contributions(sentence: SentenceCorrection, about: Change | int, corrector: EngineCorrector | StandIn):
+def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Askable):
     """(row, all methods, what those say that have answered, what asks for more or None), of a change, or of what was
     written at a row.
 
@@ -209,15 +233,13 @@ def replaced(
     change: Change,
     head: tuple[str, int, int],
     painted: tuple[int, ...],
-    corrector: EngineCorrector | StandIn,
+    corrector: Askable,
 ):
     """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
     return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
 
 
-def road_not_taken(
-    sentence: SentenceCorrection, row: int, candidate: str, corrector: EngineCorrector | StandIn
-):
+def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Askable):
     """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.Fork``."""
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
 

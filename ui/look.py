@@ -6,6 +6,7 @@ Two pages are composed like this; they differ in their views.
 from functools import partial
 
 import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from ui import address, ahead, controls, examples, header, loaders, models, notices, turns
 from ui.lens import Lens
@@ -56,8 +57,14 @@ def write_and_look(
         writing, heads = st.container(key="writing"), st.container(key="heads")
     entry = models.chosen()
     with writing:
-        words = (say(name) for name in ("input_label", "input_placeholder", "waiting_for_a_turn"))
-        live_text(address.get("sentence"), *words, LONGEST_PASTE, keep_typed)
+        live_text(
+            address.get("sentence"),
+            say("input_label"),
+            say("input_placeholder"),
+            say("waiting_for_a_turn"),
+            LONGEST_PASTE,
+            keep_typed,
+        )
         text = address.get("sentence")
         said, status = st.container(key="said"), st.container(key="status")
     with status:
@@ -99,9 +106,9 @@ def show_pictures(
     popovers = None if late else controls_of_view()
     try:
         if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
-            framed = view.framed and not view.lacks(lens)
+            framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
             with heads:
-                overview.draw(lens, view.framed(lens) if framed else None)
+                overview.draw(lens, framed)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
         if late:  # who gets no picture can still open another view
@@ -111,7 +118,7 @@ def show_pictures(
     show_more(stage, view, lens, popovers)
 
 
-def tools() -> st.delta_generator.DeltaGenerator:
+def tools() -> PopoverContainer:
     """The right part of the top line; the popover of the settings."""
     with header.tools():
         choose_example()

@@ -18,7 +18,7 @@ def choose() -> loaders.ModelEntry | None:
     found = usable()
     if len(found) > 1:
         names = {id_: name_of(entry) for id_, entry in found.items()}
-        controls.pick("model", list(found), names.get, otherwise=next(iter(found)))
+        controls.pick("model", list(found), names.__getitem__, otherwise=next(iter(found)))
     for entry in loaders.list_entries():
         if entry.problem is not None:
             markup.paragraph(say("model_unusable", name=name_of(entry), reason=entry.problem), "note")

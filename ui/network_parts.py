@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from model.analysis.parameters import under
+from model.config import NetworkConfig, TransformerConfig
 from ui.components.diagram_layout import Column, Layer, Stage, Sublayer
 from ui.reading import Say
 from viz.labels import visible_token
@@ -17,7 +18,7 @@ class Sketch:
     ``layer`` is the one that is open, counted from 1.
     """
 
-    config: object
+    config: NetworkConfig
     parts: dict[str, int]
     source: str
     target: str
@@ -36,7 +37,9 @@ class Sketch:
 
 def columns(say: Say, sketch: Sketch) -> tuple[Column, Column]:
     """Encoder and decoder, for either kind of network."""
-    draw = _Transformer if sketch.config.architecture == "transformer" else _Recurrent
+    draw: type[_Transformer | _Recurrent] = (
+        _Transformer if sketch.config.architecture == "transformer" else _Recurrent
+    )
     words = draw(say, sketch)
     return Column(say("network_encoder"), words.encoder()), Column(say("network_decoder"), words.decoder())
 
@@ -90,6 +93,8 @@ class _Parts:
 
 
 class _Transformer(_Parts):
+    config: TransformerConfig
+
     def encoder(self) -> tuple[Stage | Layer, ...]:
         layers = [self.encoder_layer(n) for n in range(1, self.config.num_layers + 1)]
         dims = shape(S=self.s, D=self.d)

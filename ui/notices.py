@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import overload
 
 import streamlit as st
 
@@ -13,6 +14,16 @@ from ui import loaders, loading, markup, models
 from ui.components.correction import LEAST_OFFERED
 from ui.jobs import Jobs, TooManyRowsError
 from ui.texts import say
+
+
+@overload
+def load_corrector(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector | None: ...
+
+
+@overload
+def load_corrector(
+    entry: loaders.ModelEntry | None, text: str
+) -> loaders.EngineCorrector | loaders.StandIn | None: ...
 
 
 def load_corrector(
@@ -30,7 +41,7 @@ def load_corrector(
     except loaders.StillLoading as still:
         loading.show(still.corrector)
         stand_in = None if text is None else loaders.stand_in(entry.path)
-        return stand_in if stand_in is not None and stand_in.answers(text) else None
+        return stand_in if stand_in is not None and text is not None and stand_in.answers(text) else None
     except ModelFolderError as error:
         st.error(say("model_folder_error" if loaders.is_shipped(entry) else "own_model_error"))
         markup.paragraph(str(error), "typed")
@@ -75,7 +86,7 @@ def page() -> Iterator[None]:
         unanswered(error)
 
 
-def unanswered(error: loaders.EngineError) -> None:
+def unanswered(error: Exception) -> None:
     """Why no answer came, and a button that asks again. What was typed and chosen stays."""
     if isinstance(error, EngineBusyError):
         st.warning(say("engine_busy"))

@@ -55,7 +55,7 @@ def _plain_percent(share: float, digits: int) -> str:
 
 
 def about(language: str, number: float) -> str:
-    """A number as it is said, to two or three digits: 54,410 is "5만 4천" in Korean, "54,000" in English.
+    """A number as it is said, to two or three digits: 54,410 is "5만 4천" in Korean, "54,000" elsewhere.
 
     Below 1,000 the number itself, with one decimal below 100. The text around it says "about".
     """
@@ -63,7 +63,7 @@ def about(language: str, number: float) -> str:
         return f"{number:.1f}".removesuffix(".0") if number < 100 else f"{number:.0f}"
     if language == "ko":
         return _in_korean(number)
-    if number >= 999_500:
+    if language == "en" and number >= 999_500:
         return f"{float(f'{number / 1e6:.3g}'):,g} million"
     return f"{float(f'{number:.{2 if number < 100_000 else 3}g}'):,.0f}"
 

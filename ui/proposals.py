@@ -67,7 +67,7 @@ def show_correction(
         "correction",
         lambda what, number: _answer(found, what, number, decides),
     )
-    return sentence, None if chosen is None else sentence.changes[chosen]
+    return sentence, None if sentence is None or chosen is None else sentence.changes[chosen]
 
 
 def _share(change: Change) -> str:

@@ -22,7 +22,7 @@ def look_ahead_mask(trace: AttentionTrace, kind: str) -> np.ndarray | None:
 
 def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
     """The rows that a change concerns; where nothing was written (or typed), the row that follows."""
-    found = set()
+    found: set[int] = set()
     for change in changes:
         start, end = _side(change, kind)
         found.update(range(start, max(end, start + 1)))

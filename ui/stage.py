@@ -1,5 +1,7 @@
 """The open view: its tab, which attention it shows, its options, and what is said about it."""
 
+from functools import partial
+
 import streamlit as st
 
 from model.analysis.places import by_character
@@ -18,8 +20,8 @@ class Stage:
     """Where the parts of the open view stand, below each other; each may be filled when its time has come."""
 
     def __init__(self):
-        line = {"horizontal": True, "vertical_alignment": "center", "gap": "small"}
-        self.tabs, self.map = st.container(key="tabs", **line), st.container(key="map", **line)
+        line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
+        self.tabs, self.map = line(key="tabs"), line(key="map")
         self.told, self.picture = st.container(key="told"), st.container(key="picture")
         self.more = st.container(key="more")
 

@@ -20,7 +20,8 @@ class TableJob(Job):
     """One file. ``done`` grows while a thread corrects it; reading it needs no lock."""
 
     def __init__(self, rows: list[Row], corrector: EngineCorrector):
-        self.rows, self.done, self.counts = rows, [], Counts()
+        self.rows, self.counts = rows, Counts()
+        self.done: list[CorrectedRow] = []
         self.started = time.monotonic()
         super().__init__(corrector)
 

@@ -84,7 +84,8 @@ class Turns:
                 heappush(queue, place)
         try:
             while not place[-1].wait(_LOOK if look else None):
-                look()
+                if look:
+                    look()
         except BaseException:
             self._leave(queue, place)
             raise

@@ -56,7 +56,7 @@ def agreement(weights: np.ndarray, marked: Collection[int]) -> Agreement:
 def attention_of_change(trace: AttentionTrace, change: Change) -> np.ndarray:
     """(L, H, S) float32: where each head looks while the network writes ``change``, the mean over its rows."""
     rows = focus(trace, "cross_attention", change).rows
-    return trace.cross_attention[:, :, list(rows)].mean(axis=2)
+    return trace.attention("cross_attention")[:, :, list(rows)].mean(axis=2)
 
 
 def agreeing_head(found: Agreement) -> tuple[int, int]:

@@ -98,7 +98,7 @@ def agreement(one: Contribution, reference: Contribution) -> MethodAgreement:
         raise ValueError(
             f"both should be about one sentence, received {one.source.shape} and {reference.source.shape}"
         )
-    sizes = [np.abs(each.source[:-1]) for each in (one, reference)]
+    sizes = np.abs(one.source[:-1]), np.abs(reference.source[:-1])
     if not sizes[0].size:
         return MethodAgreement(float("nan"), False, 0.0)
     return MethodAgreement(
@@ -116,8 +116,7 @@ def _ids(corrector: Corrector, source: str, target: str, question: Question) -> 
 
 def _of_row(method: str, source: np.ndarray, before: np.ndarray) -> Contribution:
     """The last row of (T, S) and (T, T) shares."""
-    last = [each[-1].astype(np.float32) for each in (source, before)]
-    return Contribution(method, *last, signed=False)
+    return Contribution(method, source[-1].astype(np.float32), before[-1].astype(np.float32), signed=False)
 
 
 def _attention(corrector, source, target, question) -> Contribution:
@@ -161,8 +160,8 @@ def _integrated_gradients(corrector, source, target, question) -> Contribution:
         return found.score, np.concatenate([found.source, found.target], axis=1)
 
     summed, gap = integrate(slope)
-    sides = np.split(summed.astype(np.float32), [len(ids[0])])
-    return Contribution("integrated_gradients", *sides, signed=True, gap=gap)
+    in_source, in_target = np.split(summed.astype(np.float32), [len(ids[0])])
+    return Contribution("integrated_gradients", in_source, in_target, signed=True, gap=gap)
 
 
 def _occlusion(corrector, source, target, question) -> Contribution:

@@ -71,10 +71,10 @@ def copied_tokens(trace: AttentionTrace) -> np.ndarray:
     where its tokens stand.
     """
     positions = np.full(len(trace.target_tokens), -1)
-    sides = [(text_of(trace, side), spans_of(trace, side)) for side in ("source", "target")]
-    if any(part is None for side in sides for part in side) or not positions.size:
+    source, source_spans = text_of(trace, "source"), spans_of(trace, "source")
+    target, target_spans = text_of(trace, "target"), spans_of(trace, "target")
+    if source is None or source_spans is None or target is None or target_spans is None or not positions.size:
         return positions
-    (source, source_spans), (target, target_spans) = sides
     holders = np.full(len(source) + 1, -1)
     for number, (start, end) in enumerate(source_spans):
         holders[start:end] = number
@@ -183,8 +183,8 @@ def attention_to_edit(
             usuals.append(cells.sum(-1).mean(-1))
     nothing = np.zeros(weights.shape[:2], np.float32)
     return EditAttention(
-        np.mean(shares, axis=0, dtype=np.float32),
-        np.mean(usuals, axis=0, dtype=np.float32) if usuals else nothing,
+        np.stack(shares).mean(axis=0, dtype=np.float32),
+        np.stack(usuals).mean(axis=0, dtype=np.float32) if usuals else nothing,
     )
 
 

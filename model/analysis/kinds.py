@@ -67,7 +67,8 @@ def sound_rules(change: Change, source: str, target: str) -> tuple[str, ...]:
     """
     if kind_of(change, source, target) not in ("liaison", "sound"):
         return ()
-    return rules_between(*_heard_alike(change, source, target))
+    alike = _heard_alike(change, source, target)
+    return rules_between(*alike) if alike else ()
 
 
 def _refuse_strangers(change: Change, source: str, target: str) -> None:

@@ -137,5 +137,5 @@ def leading_role(means: Mapping[str, float], chances: Mapping[str, float], least
         for role in ROLES
         if role not in (BREADTH, LIAISON) and np.isfinite(means.get(role, np.nan))
     }
-    best = max(beyond, key=beyond.get, default=BREADTH)
+    best = max(beyond, key=beyond.__getitem__, default=BREADTH)
     return best if beyond.get(best, 0.0) >= least else BREADTH

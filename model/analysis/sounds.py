@@ -75,7 +75,7 @@ class Ear(NamedTuple):
 
 _CHOICES = sum(isinstance(default, bool) for default in Ear._field_defaults.values())
 # A change is short: no more than two choices meet in it.
-EARS = tuple(Ear(*each) for each in product((False, True), repeat=_CHOICES) if sum(each) <= 2)
+EARS = tuple(Ear._make((*each, "")) for each in product((False, True), repeat=_CHOICES) if sum(each) <= 2)
 
 
 def sound_alike(one: str, other: str) -> bool:
@@ -131,7 +131,7 @@ def _read(syllables: Iterable[tuple[str, str, str]], ear: Ear) -> str:
         finals[here], initials[after] = _meet(finals[here], *follows, ear)
     finals[-1] = _heard(finals[-1], "", ear)
     if ear.without != "vowel":
-        medials = map(_vowel, initials, medials)
+        medials = list(map(_vowel, initials, medials))
     return "".join(map(compose, initials, medials, finals))
 
 

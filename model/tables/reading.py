@@ -3,11 +3,14 @@
 import codecs
 import csv
 import io
+import json
 import zipfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
+
+import assets
 
 FORMATS = (".csv", ".txt", ".xlsx")
 HEADERS = (
@@ -19,8 +22,11 @@ HEADERS = (
     "원문",
     "글",
     "텍스트",
-    "적은 글",  # so the app calls the column of a file that it has written
-    "as written",
+    # what the app calls the column of a file that it has written, in each language
+    *sorted(
+        json.loads(path.read_text("utf-8")).get("table_text", "text").casefold()
+        for path in assets.TEXTS.glob("*/table.json")
+    ),
 )  # a column so called is the one
 LONGEST = 32_767  # characters of one cell: what XLSX allows
 UNPACKED = 1 << 30  # bytes of an XLSX file; a few kB of it can hold any amount of zeros

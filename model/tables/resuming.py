@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -28,7 +29,7 @@ class Job:
     minimum_confidence: float
 
     @classmethod
-    def of(cls, file: BinaryIO, column: str | None, corrector) -> "Job":
+    def of(cls, file: BufferedIOBase, column: str | None, corrector) -> "Job":
         """``file`` stands at its beginning afterwards."""
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)

@@ -94,7 +94,7 @@ class XlsxWriter:
         return cell
 
 
-WRITERS = {".csv": CsvWriter, ".xlsx": XlsxWriter}
+WRITERS: dict[str, type[CsvWriter] | type[XlsxWriter]] = {".csv": CsvWriter, ".xlsx": XlsxWriter}
 
 
 def as_bytes(rows: Iterable[CorrectedRow], suffix: str, wording: Wording = CODES) -> bytes:

@@ -13,6 +13,7 @@ from tests.browser.visit import (
     expect_settings,
     figure,
     heatmap,
+    pick,
     settle,
     text_area,
     tile,
@@ -57,7 +58,7 @@ def in_both_languages(open_typed, *arguments: int, **chosen: str):
     for colour in ("light", "dark"):
         page = open_typed(*arguments, colour, **chosen)
         yield f"ko, {colour}", page
-        page.locator(".st-key-language button").click()
+        pick(page, "language", "English")
         expect_settings(page, lang="en")
         expect(page.locator("h1")).to_have_text(table("en")["product"])
         settle(page)

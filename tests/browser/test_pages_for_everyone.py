@@ -87,7 +87,7 @@ def test_lecture_mode_is_for_everyone(open_page):
 
 def test_switching_the_language_keeps_the_view(open_page):
     page = open_page("?kind=decoder_attention&layer=2&sentence=%EA%B3%A0%EA%B0%B1")
-    page.locator(".st-key-language button").click()
+    pick(page, "language", "English")
     expect(page.locator("h1")).to_have_text(table("en")["product"])
     expect_settings(page, lang="en", kind="decoder_attention", layer="2", sentence="고갱")
     expect(page.get_by_role("radio", name="Decoder", exact=True)).to_be_checked()

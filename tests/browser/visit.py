@@ -136,7 +136,7 @@ def choose(page: Page, name: str, option: str) -> None:
 
 
 def pick(page: Page, menu: str, item: str) -> None:
-    """Choose from a menu of the top line: ``pages`` or ``examples``."""
+    """Choose from a menu of the top line: ``pages``, ``language`` or ``examples``."""
     page.locator(f".st-key-{menu} button").click()
     page.get_by_role("menuitem", name=item, exact=True).click()
 

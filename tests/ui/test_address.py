@@ -7,6 +7,7 @@ from streamlit.runtime.scriptrunner import ScriptRunContext
 
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import component, send, setting
+from tests.ui.test_attention_page import menu
 from ui import address
 
 SENTENCE = "고갱이 왔다. 또 고갱이 왔다."
@@ -58,7 +59,7 @@ def test_a_choice_is_a_step_and_another_setting_is_none(open_app):
     app.segmented_control(key="control_view").set_value("lines").run()
     chosen = step(app)
     assert chosen != before
-    app.button(key="language").click().run()
+    menu(app, "language").click("en").run()
     app.toggle(key="control_lecture").set_value(True).run()
     assert step(app) == chosen
     send(app, "correction", "asked", {"what": "choose", "number": 1})

@@ -61,13 +61,14 @@ def test_a_page_that_does_not_exist_leads_nowhere(open_app):
     assert app.title[0].value == KO["model_title"]
 
 
-def test_the_language_is_one_click_and_named_in_itself(open_app):
+def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
     app = open_app("model")
-    assert app.button(key="language").label == "English"
-    app.button(key="language").click().run()
+    assert menu(app, "language").proto.label == "한국어"
+    assert menu(app, "language").options == ["한국어", "English"]
+    menu(app, "language").click("en").run()
     assert app.title[0].value == EN["model_title"]
-    assert app.button(key="language").label == "한국어"
-    app.button(key="language").click().run()
+    assert menu(app, "language").proto.label == "English"
+    menu(app, "language").click("ko").run()
     assert setting(app, "lang") == "ko"
 
 

@@ -1,32 +1,76 @@
 """Every language says everything, with the same placeholders."""
 
 import ast
+import json
 import re
+import warnings
 from pathlib import Path
 from string import Formatter
 
 import pytest
 
+import assets
+from tests.ui.test_attention_page import menu
 from ui import examples
 from ui.texts import LANGUAGES, table
+from viz.lens import texts
+from viz.lens.texts import own_texts
 
 ROOT = Path(__file__).parents[2]
-OTHERS = [language for language in LANGUAGES if language != "ko"]
+WHOLE = ("ko", "en")  # these two fill what others lack, so they lack nothing themselves
 
 
 def placeholders(text: str) -> set[str]:
     return {name for _, name, _, _ in Formatter().parse(text) if name}
 
 
-@pytest.mark.parametrize("language", OTHERS)
-def test_languages_have_the_same_keys(language):
-    assert table(language).keys() == table("ko").keys()
+@pytest.fixture
+def german(tmp_path, monkeypatch):
+    """A third language is a folder; this one says two things."""
+    for language in WHOLE:
+        (tmp_path / language).symlink_to(assets.TEXTS / language)
+    (tmp_path / "de").mkdir()
+    own = {"language_name": "Deutsch", "model_title": "Modell"}
+    (tmp_path / "de" / "app.json").write_text(json.dumps(own), "utf-8")
+    (tmp_path / "notes.txt").write_text("no language", "utf-8")
+    texts.own_texts.cache_clear(), texts.table.cache_clear()
+    monkeypatch.setattr(assets, "TEXTS", tmp_path)
+    yield own
+    monkeypatch.undo()
+    texts.own_texts.cache_clear(), texts.table.cache_clear()
 
 
-@pytest.mark.parametrize("language", OTHERS)
+def test_a_folder_is_all_that_a_language_takes(german):
+    assert texts.languages() == {"ko": "한국어", "en": "English", "de": "Deutsch"}
+
+
+def test_what_a_language_lacks_is_said_in_english(german):
+    assert table("de") == table("en") | german
+
+
+def test_a_page_in_a_third_language(german, monkeypatch, open_app):
+    monkeypatch.setitem(LANGUAGES, "de", "Deutsch")
+    app = open_app("model")
+    menu(app, "language").click("de").run()
+    assert app.title[0].value == "Modell"
+    assert menu(app, "pages").proto.label == table("en")["model_page"]
+    assert menu(app, "language").options == ["한국어", "English", "Deutsch"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_missing_texts_are_listed(language):
+    """Of a language that is being translated this is a warning with the list; Korean and English must be whole."""
+    missing = sorted(own_texts("ko").keys() - own_texts(language).keys())
+    if missing and language not in WHOLE:
+        warnings.warn(f"{language} lacks {len(missing)} texts: {', '.join(missing)}", stacklevel=1)
+    assert not missing or language not in WHOLE
+    assert own_texts(language).keys() <= own_texts("ko").keys()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_languages_have_the_same_placeholders(language):
-    for key, korean in table("ko").items():
-        assert placeholders(table(language)[key]) == placeholders(korean), key
+    for key, text in own_texts(language).items():
+        assert placeholders(text) == placeholders(table("ko")[key]), key
 
 
 def test_no_text_is_empty():

@@ -81,7 +81,8 @@ def correction_data(
 
 def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[dict]:
     """Text that stays, with a mark where another sentence begins."""
-    pieces, done = [], start
+    pieces: list[dict] = []
+    done = start
     for place in sorted(place for place in starts if start <= place < end):
         pieces += [{"text": source[done:place]}, {"sentence": starts[place]}]
         done = place

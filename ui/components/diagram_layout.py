@@ -113,6 +113,7 @@ def _memory(encoder: "_Pen", decoder: "_Pen", form: str) -> list[Line]:
     """From the encoder's last part along the decoder's left side into everything that asks for it."""
     last = encoder.boxes[-1]
     x = decoder.x - _BUS[form] / 2
+    start: tuple[tuple[float, float], ...]
     if form == WIDE:
         start = ((last.x + last.width, last.y + last.height / 2), (x, last.y + last.height / 2))
     else:
@@ -188,6 +189,7 @@ class _Pen:
         if not layer.sublayers:
             return
         # The row is the head of the frame: what follows belongs to it, so no arrow lies between them.
+        assert self.left is not None, "the row has just set it"
         top = self.left
         self.y = top + _GAP
         for sublayer in layer.sublayers:

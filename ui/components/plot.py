@@ -9,6 +9,7 @@ own it is the same in every run, and Streamlit does not send again what a browse
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -40,8 +41,8 @@ def plot(data: dict, key: str, on_click: Callable[[dict], None] | None = None) -
 
     def answer() -> None:
         point = heard(key, "click")
-        if isinstance(point, dict):
+        if isinstance(point, dict) and on_click is not None:
             on_click(point)
 
-    handlers = {"on_click_change": answer} if on_click else {}
+    handlers: dict[str, Any] = {"on_click_change": answer} if on_click else {}
     _COMPONENT(key=key, data=data | {"answers": on_click is not None}, **handlers)

@@ -131,7 +131,7 @@ def to_npz(lens: Lens) -> bytes:
         **{name: np.asarray(value) for name, value in _trace(lens).items()},
     }
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)
+    np.savez_compressed(file, allow_pickle=False, **arrays)
     return file.getvalue()
 
 

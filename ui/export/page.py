@@ -132,13 +132,14 @@ def _component(part: Component, say: Say) -> Iterable[str]:
 
 def _experiment(choices: Choices, changed: Sequence[Component]) -> Iterable[str]:
     """What was found by asking the network again stands apart, behind everything that was observed of this sentence."""
-    if not changed:
+    experiment = choices.experiment
+    if experiment is None or not changed:
         return
-    told, *notes = choices.experiment.told
-    yield f"<h2>{escape(choices.experiment.title)}</h2>"
-    yield _paragraph(told, "reading intervened" if choices.experiment.intervenes else "reading")
+    told, *notes = experiment.told
+    yield f"<h2>{escape(experiment.title)}</h2>"
+    yield _paragraph(told, "reading intervened" if experiment.intervenes else "reading")
     for part in changed:
-        _, label = choices.experiment.figures[part.name]
+        _, label = experiment.figures[part.name]
         yield f"<h3>{escape(label)}</h3>{document.component(part)}"
     yield from (_paragraph(note, "note") for note in notes)
 

@@ -241,8 +241,10 @@ def show_sentence() -> None:
     if notices.has_no_inside(entry):
         return
     corrector = notices.load_corrector(entry)
-    found = corrector and sentence.show(corrector)
-    if not found:
+    if corrector is None:
+        return
+    found = sentence.show(corrector)
+    if found is None:
         return
     if found.too_long:
         st.info(say("too_long_to_show", limit=corrector.config.max_length))

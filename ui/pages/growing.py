@@ -1,5 +1,7 @@
 """The network grows up: what it wrote of the typed sentence, and where it looked, at each of its snapshots."""
 
+from pathlib import Path
+
 import numpy as np
 import streamlit as st
 
@@ -23,7 +25,7 @@ def main() -> None:
     entry = next((each for each in loaders.list_entries() if each.name == MODEL), None)
     corrector = notices.load_corrector(entry)
     text = address.get("sentence")
-    if corrector is None:
+    if entry is None or corrector is None:
         return
     if not text.strip() or len(text) > MAX_CHARACTERS:
         st.info(say("sentence_none"))
@@ -47,7 +49,10 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
         film = controls.switch("film")
     with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
         selection = stage.choose_map(found[0].trace)
-    card = model_card.read_card(entry.path)
+    card = model_card.read_card(Path(entry.path))
+    if card is None or card.snapshots is None:
+        st.error(say("model_folder_error"))
+        return
     measured = card.snapshots.set_index("step").reindex([each.step for each in found])
     grown = growth(
         selection.kind,

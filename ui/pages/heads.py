@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 import viz
@@ -46,11 +48,12 @@ def main() -> None:
     header.tools()
     by, at, given = choose()
     entry = models.chosen()
+    corrector: loaders.EngineCorrector | None
     if given is None and entry is not None:
         corrector = loaders.open_corrector(entry.path)  # what lies on the disk need not wait for the network
     else:
         corrector = notices.load_corrector(entry)
-    if corrector is None:
+    if corrector is None or entry is None:
         return
     if getattr(corrector.config, "architecture", "") != "transformer":
         st.info(say("heads_cannot"))
@@ -151,7 +154,7 @@ def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True)
 
 def map_of(survey: HeadSurvey, by: str, at: str):
     """All heads as a figure."""
-    shared = {
+    shared: dict[str, Any] = {
         "names": {kind: say(f"kind_{kind}") for kind in survey.kinds},
         "layer_title": say("layer_label"),
         "head_title": say("head_label"),
@@ -183,16 +186,15 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
             open_head(survey, heads[row], by, at)
 
     numbers = frame.columns[2:]
+    chooses: dict[str, Any] = {}
+    if may_open:
+        chooses = {"key": "heads_table", "on_select": choose_row, "selection_mode": "single-row"}
     st.dataframe(
         frame.style.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),
         hide_index=True,
         height=TABLE_HEIGHT,
         column_config={name: st.column_config.NumberColumn(format="%.3f") for name in numbers},
-        **(
-            {"key": "heads_table", "on_select": choose_row, "selection_mode": "single-row"}
-            if may_open
-            else {}
-        ),
+        **chooses,
     )
     markup.paragraph(say("heads_click"), "note")
 

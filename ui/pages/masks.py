@@ -1,6 +1,8 @@
 """What the masks hide in a small batch of typed sentences, and what that does before and after the softmax."""
 
 import unicodedata
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -114,7 +116,7 @@ def show_batch(sentences: list[str], ids: np.ndarray) -> None:
     )
     names = [say("masks_sentence_number", number=number + 1) for number in range(len(sentences))]
     columns = [str(position + 1) for position in range(length)]
-    show_map("padding_batch", viz.Hidden(padded=hidden, **names_of_hidden()), names, columns, None)
+    show_map("padding_batch", named_hidden()(padded=hidden), names, columns, None)
     tokens = [source_tokens(sentence, length - len(sentence) - 1) for sentence in sentences]
     rows = {}
     for number, (row, numbers) in enumerate(zip(tokens, ids.tolist(), strict=True), start=1):
@@ -129,8 +131,9 @@ def source_tokens(sentence: str, padding: int) -> tuple[str, ...]:
     return (*map(visible_token, sentence), "</s>", *[PADDING] * padding)
 
 
-def names_of_hidden() -> dict[str, str]:
-    return {"masked_name": say("masks_masked"), "padded_name": say("masks_padded")}
+def named_hidden() -> Callable[..., viz.Hidden]:
+    """``viz.Hidden`` with the words of the page's legend."""
+    return partial(viz.Hidden, masked_name=say("masks_masked"), padded_name=say("masks_padded"))
 
 
 def show_map(name: str, hidden: viz.Hidden, rows, columns, design_width: float | None) -> None:
@@ -162,10 +165,11 @@ def show_masks(sentence: str, padding: int) -> None:
     """Padding mask, look-ahead mask and both, as (T, T) over what the decoder reads of one sentence."""
     rows, columns = axes("decoder_attention", sentence, padding)
     padded, later = hidden_cells(len(rows), padding), hidden_by_look_ahead(len(rows))
+    hide = named_hidden()
     masks = {
-        "padding": viz.Hidden(padded=padded, **names_of_hidden()),
-        "look_ahead": viz.Hidden(masked=later, **names_of_hidden()),
-        "both_map": viz.Hidden(masked=later, padded=padded, **names_of_hidden()),
+        "padding": hide(padded=padded),
+        "look_ahead": hide(masked=later),
+        "both_map": hide(masked=later, padded=padded),
     }
     for place, (name, hidden) in zip(st.columns(3, gap="medium"), masks.items(), strict=True):
         with place:
@@ -207,7 +211,7 @@ def show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector)
     query, key, value = (getattr(projections, name)[layer, head] for name in ("query", "key", "value"))
     padded = hidden_cells(len(key), padding)
     later = hidden_by_look_ahead(len(key)) if kind == "decoder_attention" else None
-    hidden = viz.Hidden(masked=later, padded=padded, **names_of_hidden())
+    hidden = named_hidden()(masked=later, padded=padded)
     cells = hidden.cells(padded.shape)
     without, with_mask = (dot_product_attention(query, key, value, mask) for mask in (None, ~cells))
     rows, columns = axes(kind, sentence, padding)

@@ -1,5 +1,7 @@
 """A model in numbers: its size, its results, what its confidence is worth, how training went."""
 
+from pathlib import Path
+
 import pandas as pd
 import streamlit as st
 
@@ -22,7 +24,7 @@ def main() -> None:
         entry = models.choose()
     if notices.has_no_inside(entry):
         return
-    card = entry and model_card.read_card(entry.path)
+    card = model_card.read_card(Path(entry.path)) if entry is not None else None
     if card is None:
         st.info(say("model_missing"))
         return
@@ -112,9 +114,10 @@ def origin(evaluation: dict) -> dict:
 def compare_shipped() -> None:
     """The total of each shipped network beside the others', where they were asked the same."""
     entries = [entry for entry in loaders.list_entries() if loaders.model_id(entry) in COMPARED]
-    cards = {models.name_of(entry): model_card.read_card(entry.path) for entry in entries}
-    evaluations = [card and card.evaluation for card in cards.values()]
-    if not model_card.were_asked_the_same(evaluations):
+    found = {models.name_of(entry): model_card.read_card(Path(entry.path)) for entry in entries}
+    cards = {name: card for name, card in found.items() if card is not None}
+    evaluations = [card.evaluation for card in cards.values()]
+    if len(cards) < len(found) or not model_card.were_asked_the_same(evaluations):
         return
     st.subheader(say("comparison_heading"))
     markup.table(as_texts(model_card.comparison_table(cards)), say("comparison_heading"))
@@ -162,7 +165,7 @@ def number(value: float | None) -> str:
 
 
 def share(value: float | None) -> str:
-    return "–" if pd.isna(value) else percent(say, value, 1)
+    return "–" if value is None or pd.isna(value) else percent(say, value, 1)
 
 
 def show_losses(history: pd.DataFrame) -> None:

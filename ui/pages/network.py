@@ -3,9 +3,11 @@
 import pandas as pd
 import streamlit as st
 
+from engine.traced import TracedConfig
 from model.analysis import work
 from model.analysis.parameters import attention_share, by_role, group_parameters
-from ui import address, controls, header, loaders, markup, models, network_links, notices, sentence
+from model.config import NetworkConfig
+from ui import address, controls, header, markup, models, network_links, notices, sentence
 from ui.components.diagram import diagram, diagram_data
 from ui.network_parts import Sketch, columns
 from ui.numbers_text import about, percent
@@ -24,27 +26,31 @@ def main() -> None:
         if notices.has_no_inside(entry):
             return
         corrector = notices.load_corrector(entry)
-        found = corrector and sentence.show(corrector)
+        if corrector is None:
+            return
+        found = sentence.show(corrector)
     if found is None:
         return
+    config = corrector.config
+    assert not isinstance(config, TracedConfig), "``has_no_inside`` has said so"
     markup.paragraph(say("network_lead"), "lead")
-    limit = corrector.config.max_length
+    limit = config.max_length
     if found.too_long:
         st.info(say("network_cut", length=f"{len(found.source):,}", limit=limit))
     parts = group_parameters(corrector.weight_sizes())
-    sketch = Sketch(corrector.config, parts, found.source[:limit], found.text[:limit], open_layer(corrector))
+    sketch = Sketch(config, parts, found.source[:limit], found.text[:limit], open_layer(config))
     data = diagram_data(say, *columns(say, sketch), label=say("network_picture"), theme=controls.theme())
     diagram(data, _KEY, follow)
     markup.paragraph(describe(sketch), "reading")
-    markup.paragraph(say(f"network_legend_{corrector.config.architecture}"), "note")
+    markup.paragraph(say(f"network_legend_{config.architecture}"), "note")
     show_parameters(parts)
     with st.expander(say("explanation")):
-        st.markdown(say(f"network_idea_{corrector.config.architecture}"))
+        st.markdown(say(f"network_idea_{config.architecture}"))
 
 
-def open_layer(corrector: loaders.EngineCorrector) -> int:
+def open_layer(config: NetworkConfig) -> int:
     """The layer whose parts are drawn, counted from 1: that of the attention page where there is one."""
-    numbers = [str(number + 1) for number in range(corrector.config.num_layers)]
+    numbers = [str(number + 1) for number in range(config.num_layers)]
     return int(address.get_option("layer", numbers, otherwise="1"))
 
 

@@ -142,14 +142,13 @@ def show_sizes(tokens: tuple[str, ...], sizes: analysis.Sizes, width: int) -> No
         factor=f"{width**0.5:.1f}",
         scaled=f"{encoding / max(scaled, 1e-9):.2f}",
     )
-    names = ("positions_embedding", "positions_embedding_scaled", "positions_encoding")
     figure = viz.embedding_sizes(
         tokens,
         sizes.embedding,
         sizes.scaled,
         sizes.encoding,
         titles=(say("positions_token_axis"), say("positions_length_axis")),
-        names=tuple(map(say, names)),
+        names=(say("positions_embedding"), say("positions_embedding_scaled"), say("positions_encoding")),
         theme=controls.theme(),
     )
     # On a phone, many tokens scroll inside their box instead of melting into one another.

@@ -3,6 +3,7 @@
 import hashlib
 import io
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 import streamlit as st
 
@@ -12,7 +13,7 @@ from model.changes import find_rewriting
 from model.trace import AttentionTrace, TraceError
 from ui import controls, header, look, markup
 from ui.lens import Lens
-from ui.loaders import Correction, SentenceCorrection
+from ui.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.proposals import show_correction
 from ui.stage import chosen_view
 from ui.texts import say
@@ -32,6 +33,15 @@ class FromFile:
     name: str
     fingerprint: str
     config: TracedConfig = field(default_factory=TracedConfig)
+
+    def correct(self, text: str) -> NoReturn:
+        raise NotLoadedError("a file cannot correct")
+
+    def ask(self, kind: str, *arguments: object) -> NoReturn:
+        raise NotLoadedError(f"a file cannot answer {kind!r}")
+
+    def known(self, kind: str, *arguments: object) -> None:
+        """Nothing was asked before."""
 
 
 def main() -> None:

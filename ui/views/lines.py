@@ -6,6 +6,7 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.edits import row_positions
+from model.changes import Change
 from model.selection import Selection
 from ui import address, controls, reading
 from ui.components.lines import lines
@@ -25,6 +26,7 @@ FORMULAS = (
 )
 
 Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
+Single = tuple[int, int]  # one head, no mean
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -34,7 +36,7 @@ def draw(lens: Lens, values: Values) -> None:
 
 def heads_to_draw(lens: Lens) -> list[Head]:
     """The heads that were chosen for this view; none chosen means those of the layer and head of the page."""
-    return chosen_heads(address.get("heads"), *lens.trace.shape(lens.kind)) or heads_of(lens)
+    return [*chosen_heads(address.get("heads"), *lens.trace.shape(lens.kind))] or heads_of(lens)
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
@@ -69,7 +71,7 @@ def choose_heads(lens: Lens) -> None:
     )
 
 
-def chosen_heads(text: str, layers: int, heads: int) -> list[Head]:
+def chosen_heads(text: str, layers: int, heads: int) -> list[Single]:
     """ "1.2,3.4" of an address, both counted from 1; what is no head of this network is passed over."""
     found = [
         (int(layer) - 1, int(head) - 1)
@@ -81,11 +83,12 @@ def chosen_heads(text: str, layers: int, heads: int) -> list[Head]:
 def heads_of(lens: Lens) -> list[Head]:
     """What the page's layer and head stand for: a mean over heads, or over layers, is drawn as its parts."""
     layers, heads = map(range, lens.trace.shape(lens.kind))
-    if lens.layer is None and lens.head is None:
-        return [(None, None)]
-    if lens.head is None:
-        return [(lens.layer, head) for head in heads][:MOST_HEADS]
-    return [(layer, lens.head) for layer in (layers if lens.layer is None else [lens.layer])][:MOST_HEADS]
+    found: list[Head] = [(lens.layer, lens.head)]
+    if lens.head is None and lens.layer is not None:
+        found = [(lens.layer, head) for head in heads]
+    elif lens.layer is None and lens.head is not None:
+        found = [(layer, lens.head) for layer in layers]
+    return found[:MOST_HEADS]
 
 
 def data_of(lens: Lens, heads: list[Head], mass: int) -> dict:
@@ -110,7 +113,7 @@ def describe(lens: Lens, values: Values) -> str:
     """Where the strongest lines lead: of the chosen change, of one head, or of several compared."""
     heads = heads_to_draw(lens)
     if lens.focus:
-        return _of_change(lens, heads)
+        return _of_change(lens, lens.focus, heads)
     standing = row_positions(lens.trace, lens.kind, lens.all_changes)  # (Q,)
     strongest = [_weights(lens, head).argmax(axis=1) for head in heads]  # (Q,) of each head
     straight = [int((keys == standing).sum()) for keys in strongest]
@@ -137,16 +140,16 @@ def describe(lens: Lens, values: Values) -> str:
     )
 
 
-def _of_change(lens: Lens, heads: list[Head]) -> str:
+def _of_change(lens: Lens, change: Change, heads: list[Head]) -> str:
     weights = np.stack([_weights(lens, head)[lens.rows] for head in heads])  # (heads, rows, K)
     head, row, key = np.unravel_index(weights.argmax(), weights.shape)
-    change = say(
-        f"change_{reading.what_happened(lens.focus)}",
-        wrong=reading.visible(lens.focus.wrong),
-        right=reading.visible(lens.focus.right),
+    happened = say(
+        f"change_{reading.what_happened(change)}",
+        wrong=reading.visible(change.wrong),
+        right=reading.visible(change.right),
     )
     edge = _edge(lens, heads[head], lens.rows[row], int(key))
-    return say("lines_reading_change", change=change, place=_place(lens, heads[head]), **edge)
+    return say("lines_reading_change", change=happened, place=_place(lens, heads[head]), **edge)
 
 
 def _edge(lens: Lens, head: Head, row: int, key: int) -> dict[str, str]:
@@ -171,7 +174,7 @@ def _place(lens: Lens, head: Head) -> str:
     return Selection(lens.kind, *head).label(say, lens.trace)
 
 
-def _short(head: Head) -> str:
+def _short(head: Single) -> str:
     return f"{head[0] + 1}.{head[1] + 1}"
 
 

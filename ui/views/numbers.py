@@ -48,7 +48,7 @@ def explain(lens: Lens) -> None:
 def chosen_query(lens: Lens) -> int:
     """The row that the visitor chose here or in another view; else the first that a change concerns."""
     here = chosen_row()
-    return here if here in range(len(lens.queries)) else next(iter(lens.rows), 0)
+    return here if here is not None and here < len(lens.queries) else next(iter(lens.rows), 0)
 
 
 def choose_query(lens: Lens, row: int) -> None:

@@ -1,5 +1,6 @@
 """From what a produced character comes: the same question put to eight methods, of which one leaves characters out."""
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -114,7 +115,7 @@ def _panel(method: str, found: Contribution | None, agreed: MethodAgreement | No
     if found is None:
         return viz.MethodPanel(name, None, method in INTERVENING, say("sources_asking"))
     note = "" if agreed is None else _agreement(agreed, len(found.source) - 1)
-    return viz.MethodPanel(name, [*found.source, *found.before], found.intervened, note)
+    return viz.MethodPanel(name, np.concatenate([found.source, found.before]), found.intervened, note)
 
 
 def _agreement(agreed: MethodAgreement, characters: int) -> str:
@@ -135,10 +136,10 @@ def describe(lens: Lens, values: Values) -> str:
         return say("without_none")
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
         row, found, agreed = said(lens, about)
-    answered = sum(each is not None for each in found.values())
-    if answered < len(found):
-        return say("sources_coming", answered=answered, count=len(found))
-    key = int(abs(found[REFERENCE].source[:-1]).argmax())
+    answered = {name: each for name, each in found.items() if each is not None}
+    if len(answered) < len(found):
+        return say("sources_coming", answered=len(answered), count=len(found))
+    key = int(abs(answered[REFERENCE].source[:-1]).argmax())
     token = lens.trace.target_tokens[row]
     if isinstance(about, int):
         other = next(each for each in lens.trace.alternatives[row] if each != token)

@@ -80,9 +80,12 @@ def first_step(lens: Lens) -> int:
 def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
     """Which step was the least sure, of the whole sentence or of one change, and what else it considered."""
     rows = reading.changed_rows([change], "cross_attention", len(trace.target_tokens)) if change else None
-    rows = rows or range(len(trace.target_tokens))
-    row = min(rows, key=lambda row: trace.log_probabilities[row])
-    probability = float(np.exp(trace.log_probabilities[row]))
+    assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
+        "``needs`` says so"
+    )
+    logs = trace.log_probabilities
+    row = min(rows or range(len(trace.target_tokens)), key=lambda row: logs[row])
+    probability = float(np.exp(logs[row]))
     place = produced_place(trace, row)
     other = 1 if place == 0 else 0  # the most probable of the others
     values = {
@@ -111,6 +114,7 @@ def explain(lens: Lens) -> None:
         r"P(y \mid x) = \prod_{t=1}^{T} P(y_t \mid y_{<t},\, x), \qquad"
         r" y_t = \operatorname*{arg\,max}_{v}\, P(v \mid y_{<t},\, x)"
     )
+    assert lens.trace.log_probabilities is not None, "``needs`` says so"
     probability = share(float(np.exp(lens.trace.log_probabilities.sum(dtype=np.float64))))
     markup.paragraph(say("steps_formula", probability=probability), "lead")
     markup.paragraph(say("steps_shown"), "lead")

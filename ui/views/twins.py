@@ -56,7 +56,7 @@ def twin_of(lens: Lens, values: Values) -> Twin | str:
                 return "twins_damaged"
 
 
-def _corrected(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> Twin | str:
+def _corrected(text: str, corrector: loaders.Askable) -> Twin | str:
     found = loaders.correct(text, corrector)
     if not found.sentences or found.sentences[0].too_long:
         return "twins_empty"
@@ -84,7 +84,7 @@ def draw(lens: Lens, values: Values) -> None:
             controls.write("twin_sentence", LONGEST)
         if values["twin"] == "model" and (others := _other_models()):
             names = {name: models.name_of(entry) for name, entry in others.items()}
-            controls.pick("twin_model", list(names), names.get, next(iter(names)))
+            controls.pick("twin_model", list(names), names.__getitem__, next(iter(names)))
     try:
         twin = twin_of(lens, values)
     except loaders.StillLoading as still:
@@ -177,13 +177,13 @@ def describe(lens: Lens, values: Values) -> str:
     if isinstance(twin, str):
         return say(twin)
     kind = _kind(lens, twin)
-    weights = [_selection(lens, each.trace, kind).weights(each.trace) for each in (lens, twin)]
-    found, missing = aligned_difference(kind, lens.trace, twin.trace, tuple(weights))
+    own, others = (_selection(lens, each, kind).weights(each) for each in (lens.trace, twin.trace))
+    found, missing = aligned_difference(kind, lens.trace, twin.trace, (own, others))
     if missing.all() or not found.any():
         return say("twins_reading_same")
     row, column = np.unravel_index(np.abs(found).argmax(), found.shape)
     queries, keys = twin.trace.axes(kind)
-    after = float(weights[1][row, column])
+    after = float(others[row, column])
     return say(
         "twins_reading",
         query=visible_token(queries[row]),

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import plotly.graph_objects as go
 
 from ui.lens import Lens
 from ui.settings import Setting
 
-Values = Mapping[str, object]  # name of a setting -> its value
+Values = Mapping[str, Any]  # name of a setting -> its value, as ``Setting.read`` gives it
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -47,7 +48,7 @@ def survey_of(lens: Lens) -> HeadSurvey | None:
 def means_of(lens: Lens, values: Values) -> dict[str, np.ndarray] | None:
     """What heads that are off put out: their means over the sentences of a survey; None for zero."""
     survey = survey_of(lens) if values["off"] == MEAN else None
-    return survey and survey.means
+    return survey.means if survey is not None else None
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -112,7 +113,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     if change is None:
         return {}
     found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
-    shared = {
+    shared: dict[str, Any] = {
         "names": {kind: say(f"kind_{kind}") for kind in lens.trace.kinds},
         "chosen": framed_heads(lens, change, means_of(lens, values)),
         "layer_title": say("layer_label"),

@@ -12,13 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from pathlib import Path
 
+import assets
 from viz.lens.script import FOLDER, Script
 
-_STATIC = Path(__file__).parents[2] / "static"
-_PLOTLY = next(_STATIC.glob("plotly-*.js"))
-_FONT = _STATIC / "NotoSansKR-subset.woff2"
+_PLOTLY = next(assets.STATIC.glob("plotly-*.js"))
+_FONT = assets.STATIC / "NotoSansKR-subset.woff2"
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ def explore(
     Args:
         traces: one trace, such as ``model.AttentionTrace``, or several, which stand side by side.
         names: what to call each of them, or none.
-        language: of the controls, "en" or "ko".
+        language: of the controls, one of ``viz.lens.texts.LANGUAGES`` ("en", "ko").
         theme: "light" or "dark".
         height: of the frame in a notebook, in pixels.
 

@@ -1,0 +1,11 @@
+"""The shipped files and where they lie; no other module looks for them.
+
+A checkout and an installed wheel have the same folders side by side, so the same paths hold in both.
+"""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent  # one folder for each shipped model
+EXAMPLES = FOLDER / "examples.json"  # the sentences that the page offers
+TEXTS = FOLDER / "texts"  # one folder for each language
+STATIC = FOLDER.parent / "static"  # font and Plotly; beside app.py, because Streamlit serves them from there

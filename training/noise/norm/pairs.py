@@ -6,13 +6,14 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from model.norm.kinds import Entry, kinds, rows
+from model.norm.kinds import Entry, Rule, kinds, rows
 from training.noise.native_table import Mistake, by_beginning, sites
 from training.noise.norm.inflected import clauses
 from training.noise.norm.table import Practice, frames, practices, slots
 
 SENTENCE_SHARE = 0.5  # of the pairs of a kind that has words and sentences are made of its sentences
 OPENED_SHARE = 0.4  # begin with a few more words
+SHORTEST_ROW = 2  # characters of what is right
 RIGHT_WORD_SHARE = 0.4  # of the sentences that stay are of words that others get wrong
 
 
@@ -50,22 +51,30 @@ def norm_counterexample(rng: random.Random, held_out: bool = False) -> NormPair:
 def norm_in(text: str, rng: random.Random) -> tuple[str, str] | None:
     """(wrong, ``text``): a mistake of a practised word or of a rule, made in a correct text; None where none has room.
 
-    Of the kinds that have room one is drawn, each as likely as the next.
+    Of the kinds that have room one is drawn, each as likely as the next: the first of them in a random order.
     """
-    found: dict[str, list[tuple[int, int, str]]] = {}
-    for start, mistakes in sites(text, _practised_rows()):
+    places: dict[str, list[tuple[int, int, str]]] = {}
+    for start, mistakes in sites(text, _practised_rows(), SHORTEST_ROW):
         for row in mistakes:
-            found.setdefault(row.name, []).append((start, start + len(row.right), row.wrong))
-    for kind in kinds().values():
-        for rule in kind.rules:
-            for match in rule.pattern.finditer(text):
-                found.setdefault(kind.name, []).extend(
-                    (*match.span(), each) for each in rule.spellings(match)
-                )
-    if not found:
-        return None
-    start, end, wrong = rng.choice(found[rng.choice(list(found))])
-    return text[:start] + wrong + text[end:], text
+            places.setdefault(row.name, []).append((start, start + len(row.right), row.wrong))
+    ruled = _rules()
+    names = list(ruled.keys() | places.keys())
+    for name in rng.sample(sorted(names), len(names)):
+        found = places.get(name, []) + [
+            (*match.span(), wrong)
+            for rule in ruled.get(name, ())
+            for match in rule.pattern.finditer(text)
+            for wrong in rule.spellings(match)
+        ]
+        if found:
+            start, end, wrong = rng.choice(found)
+            return text[:start] + wrong + text[end:], text
+    return None
+
+
+@cache
+def _rules() -> dict[str, tuple[Rule, ...]]:
+    return {name: kind.rules for name, kind in kinds().items() if kind.rules}
 
 
 def _has_mistakes(practice: Practice) -> bool:
@@ -117,6 +126,6 @@ def _pair(wrong: str, right: str, practice: Practice, rng: random.Random) -> Nor
 @cache
 def _practised_rows() -> dict[str, list[Mistake]]:
     kept = [each for each in rows() if not each.held_out]
-    return by_beginning(
-        Mistake(each.name, each.right, each.wrong, kinds()[each.name].article, each.boundary) for each in kept
-    )
+    articles = {name: kind.article for name, kind in kinds().items()}
+    mistakes = [Mistake(row.name, row.right, row.wrong, articles[row.name], row.boundary) for row in kept]
+    return by_beginning(mistakes, SHORTEST_ROW)

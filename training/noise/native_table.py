@@ -119,7 +119,6 @@ def table_sites(text: str) -> Iterator[tuple[int, list[Mistake]]]:
 def sites(text: str, index: dict[str, list[Mistake]], size: int = 1) -> Iterator[tuple[int, list[Mistake]]]:
     """Where the rows of ``index``, which is by ``size`` characters, stand in a correct ``text``."""
     for start in range(len(text)):
-        candidates = index.get(text[start : start + size], ())
-        found = [row for row in candidates if row.stands_at(text, start)]
-        if found:
+        candidates = index.get(text[start : start + size])
+        if candidates and (found := [row for row in candidates if row.stands_at(text, start)]):
             yield start, found

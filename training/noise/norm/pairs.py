@@ -112,8 +112,10 @@ def _of_word(entry: Entry, rng: random.Random) -> tuple[str, str]:
     wrong, right = rng.choice(entry.wrong), entry.right
     if entry.word_class == "adverbs" and beside:
         return f"{wrong} {beside}.", f"{right} {beside}."
-    _, right = rng.choice(frames(entry.word_class)).fill({"@": (right,)}, rng)
-    return right.replace(entry.right, wrong, 1), right
+    frame = rng.choice(
+        frames(entry.word_class)
+    )  # its particle agrees with what is written: 케익은, but 케이크는
+    return frame.fill({"@": (wrong,)}, rng)[1], frame.fill({"@": (right,)}, rng)[1]
 
 
 def _pair(wrong: str, right: str, practice: Practice, rng: random.Random) -> NormPair:

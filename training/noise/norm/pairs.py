@@ -51,25 +51,42 @@ def norm_counterexample(rng: random.Random, held_out: bool = False) -> NormPair:
 def norm_in(text: str, rng: random.Random) -> tuple[str, str] | None:
     """(wrong, ``text``): a mistake of a practised word or of a rule, made in a correct text; None where none has room.
 
-    Of the kinds that have room one is drawn, each as likely as the next: the first of them in a random order.
+    No word that is held out is touched, by its own row or by a rule. Of the kinds that have room one is drawn, each as
+    likely as the next: the first of them in a random order.
     """
-    places: dict[str, list[tuple[int, int, str]]] = {}
-    for start, mistakes in sites(text, _practised_rows(), SHORTEST_ROW):
-        for row in mistakes:
-            places.setdefault(row.name, []).append((start, start + len(row.right), row.wrong))
-    ruled = _rules()
-    names = list(ruled.keys() | places.keys())
-    for name in rng.sample(sorted(names), len(names)):
-        found = places.get(name, []) + [
-            (*match.span(), wrong)
-            for rule in ruled.get(name, ())
-            for match in rule.pattern.finditer(text)
-            for wrong in rule.spellings(match)
+    of_rows = _standing(text, held_out=False)
+    kept_out = [place for places in _standing(text, held_out=True).values() for place in places]
+    names = sorted(_rules().keys() | of_rows.keys())
+    for name in rng.sample(names, len(names)):
+        found = of_rows.get(name, []) + _ruled(name, text)
+        free = [
+            each for each in found if not any(each[0] < end and start < each[1] for start, end, _ in kept_out)
         ]
-        if found:
-            start, end, wrong = rng.choice(found)
+        if free:
+            start, end, wrong = rng.choice(free)
             return text[:start] + wrong + text[end:], text
     return None
+
+
+Place = tuple[int, int, str]  # start, end and what is written there instead
+
+
+def _standing(text: str, held_out: bool) -> dict[str, list[Place]]:
+    """Where rows stand in a correct text, by their kinds."""
+    places: dict[str, list[Place]] = {}
+    for start, found in sites(text, _rows(held_out), SHORTEST_ROW):
+        for row in found:
+            places.setdefault(row.name, []).append((start, start + len(row.right), row.wrong))
+    return places
+
+
+def _ruled(name: str, text: str) -> list[Place]:
+    return [
+        (*match.span(), wrong)
+        for rule in _rules().get(name, ())
+        for match in rule.pattern.finditer(text)
+        for wrong in rule.spellings(match)
+    ]
 
 
 @cache
@@ -126,8 +143,8 @@ def _pair(wrong: str, right: str, practice: Practice, rng: random.Random) -> Nor
 
 
 @cache
-def _practised_rows() -> dict[str, list[Mistake]]:
-    kept = [each for each in rows() if not each.held_out]
+def _rows(held_out: bool) -> dict[str, list[Mistake]]:
+    kept = [each for each in rows() if each.held_out == held_out]
     articles = {name: kind.article for name, kind in kinds().items()}
     mistakes = [Mistake(row.name, row.right, row.wrong, articles[row.name], row.boundary) for row in kept]
     return by_beginning(mistakes, SHORTEST_ROW)

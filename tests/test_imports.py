@@ -17,6 +17,7 @@ LIGHT = {
     "model.hangul",
     "model.head_survey",
     "model.interventions",
+    "model.norm",
     "model.projections",
     "model.selection",
     "model.sentences",

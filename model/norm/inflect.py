@@ -61,8 +61,6 @@ def beginnings(right: str, wrong: str) -> list[tuple[str, str]]:
     pairs = [(good.plain, bad.plain)]
     pairs += [(attach(good.linked, coda), attach(bad.linked, coda)) for coda in "ㄴㄹㅁ"]
     pairs += [(formal(good), formal(bad))]
-    pairs += [
-        (attach(good.linked, end), attach(bad.linked, end)) for end in ("면", "니까", "며", "려고", "세")
-    ]
+    pairs += [(attach(good.linked, end), attach(bad.linked, end)) for end in ("면", "니까", "며", "려고")]
     pairs += [(good.infinitive, bad.infinitive), (past(good.infinitive), past(bad.infinitive))]
     return list(dict.fromkeys((one, other) for one, other in pairs if one != other))

@@ -22,10 +22,11 @@ from functools import cache
 from importlib.resources import files
 
 from model.hangul import FINALS, compose, decompose, syllables_with_coda
-from model.norm.inflect import beginnings
+from model.norm.inflect import beginnings, stem
 
 CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "phrases")
 PREDICATES = ("verbs", "adjectives")
+SHORT_NOUN = 2  # syllables: longer ones do not happen to begin another word
 FILES = ("sound", "form", "compound", "short", "spacing", "other", "standard", "loan")
 
 
@@ -78,6 +79,7 @@ class Kind:
     entries: tuple[Entry, ...]
     rules: tuple[Rule, ...]
     needs_context: bool
+    skipped: frozenset[str]  # forms that are of another word more often: 바람
 
 
 @cache
@@ -110,7 +112,14 @@ def _kind(name: str, fields: dict) -> Kind:
     ]
     rules = tuple(Rule(re.compile(_pattern(first)), tuple(rest)) for first, *rest in fields.get("rules", ()))
     texts = fields["article"], fields["ko"], fields["en"]
-    return Kind(name, *texts, tuple(entries), rules, fields.get("needs_context", False))
+    return Kind(
+        name,
+        *texts,
+        tuple(entries),
+        rules,
+        fields.get("needs_context", False),
+        frozenset(fields.get("skip", "").split()),
+    )
 
 
 def _entry(name: str, text: str, word_class: str) -> Entry:
@@ -126,17 +135,29 @@ def _entry(name: str, text: str, word_class: str) -> Entry:
 
 
 def _rows(kind: Kind, entry: Entry) -> list[Row]:
-    pairs = []
-    for wrong in entry.wrong:
-        pairs += beginnings(entry.right, wrong) if entry.is_predicate else [(entry.right, wrong)]
-    boundary = "both" if entry.word_class == "adverbs" else "left"
-    if entry.is_predicate:  # a single syllable says too little: 난 may be 나는, not 날다
-        alone = [] if kind.needs_context else [pair for pair in pairs if len(pair[0]) > 1]
-        short = pairs if kind.needs_context else [pair for pair in pairs if len(pair[0]) == 1]
-        pairs = alone + [
-            (f"{word} {right}", f"{word} {wrong}") for word in entry.beside for right, wrong in short
-        ]
+    if entry.is_predicate:
+        return _rows_of_predicate(kind, entry)
+    boundary = {"adverbs": "both", "nouns": "noun"}.get(entry.word_class, "left")
+    if boundary == "noun" and len(entry.right) > SHORT_NOUN:
+        boundary = "left"
+    pairs = [] if len(entry.right) == 1 else [(entry.right, wrong) for wrong in entry.wrong]
     return [Row(kind.name, *pair, boundary, entry.held_out) for pair in pairs]
+
+
+def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Row]:
+    """Its forms. Where a form may be of another word it stands only after what the entry has before it: 새처럼 난."""
+    plain, found = stem(entry.right).plain, []
+    for right, wrong in dict.fromkeys(pair for each in entry.wrong for pair in beginnings(entry.right, each)):
+        boundary = "both" if right == plain and wrong.startswith(plain) else "left"  # 만들 것, but not 만들고
+        drops = plain[-1] != right[len(plain) - 1 : len(plain)] and decompose(plain[-1])[2] == "ㄹ"
+        ambiguous = len(right) == 1 or (len(plain) == 1 and drops)  # 나니까 is of 나다, and of 날다
+        texts = [(right, wrong)]
+        if kind.needs_context or ambiguous:
+            texts = [(f"{word} {right}", f"{word} {wrong}") for word in entry.beside]
+        found += [
+            Row(kind.name, *pair, boundary, entry.held_out) for pair in texts if right not in kind.skipped
+        ]
+    return found
 
 
 _MACROS = {

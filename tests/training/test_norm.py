@@ -93,6 +93,12 @@ def test_what_is_made_in_a_text_is_one_change_of_a_practised_kind():
     assert norm_in("", rng) is None
 
 
+def test_a_word_held_out_is_not_misspelt_by_a_rule_either():
+    (practice,) = [each for each in practices(True) if each.kind.name == "yul_ryul"]
+    nouns = [entry for entry in practice.entries if entry.word_class == "nouns"]
+    assert nouns and all(norm_in(entry.right, random.Random(0)) is None for entry in nouns)
+
+
 def test_pairs_are_explained_by_their_own_article_or_not_at_all(practised):
     """Where the app names an article for a practised pair, it is one that speaks of this change."""
     told = wrong = 0

@@ -103,11 +103,11 @@ def _mistakes_by_first() -> dict[str, list[Mistake]]:
     return by_beginning(table())
 
 
-def by_beginning(mistakes: Iterable[Mistake]) -> dict[str, list[Mistake]]:
-    """The rows by the first character of what is right, which ``sites`` looks them up by."""
+def by_beginning(mistakes: Iterable[Mistake], size: int = 1) -> dict[str, list[Mistake]]:
+    """The rows by the first ``size`` characters of what is right, which ``sites`` looks them up by."""
     index: dict[str, list[Mistake]] = {}
     for mistake in mistakes:
-        index.setdefault(mistake.right[0], []).append(mistake)
+        index.setdefault(mistake.right[:size], []).append(mistake)
     return index
 
 
@@ -116,9 +116,9 @@ def table_sites(text: str) -> Iterator[tuple[int, list[Mistake]]]:
     return sites(text, _mistakes_by_first())
 
 
-def sites(text: str, index: dict[str, list[Mistake]]) -> Iterator[tuple[int, list[Mistake]]]:
-    """Where the rows of ``index`` stand in a correct ``text``."""
-    for start, character in enumerate(text):
-        found = [row for row in index.get(character, ()) if row.stands_at(text, start)]
-        if found:
+def sites(text: str, index: dict[str, list[Mistake]], size: int = 1) -> Iterator[tuple[int, list[Mistake]]]:
+    """Where the rows of ``index``, which is by ``size`` characters, stand in a correct ``text``."""
+    for start in range(len(text)):
+        candidates = index.get(text[start : start + size])
+        if candidates and (found := [row for row in candidates if row.stands_at(text, start)]):
             yield start, found

@@ -6,13 +6,14 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from model.norm.kinds import Entry, kinds, rows
+from model.norm.kinds import Entry, Rule, kinds, rows
 from training.noise.native_table import Mistake, by_beginning, sites
 from training.noise.norm.inflected import clauses
 from training.noise.norm.table import Practice, frames, practices, slots
 
 SENTENCE_SHARE = 0.5  # of the pairs of a kind that has words and sentences are made of its sentences
 OPENED_SHARE = 0.4  # begin with a few more words
+SHORTEST_ROW = 2  # characters of what is right
 RIGHT_WORD_SHARE = 0.4  # of the sentences that stay are of words that others get wrong
 
 
@@ -50,22 +51,47 @@ def norm_counterexample(rng: random.Random, held_out: bool = False) -> NormPair:
 def norm_in(text: str, rng: random.Random) -> tuple[str, str] | None:
     """(wrong, ``text``): a mistake of a practised word or of a rule, made in a correct text; None where none has room.
 
-    Of the kinds that have room one is drawn, each as likely as the next.
+    No word that is held out is touched, by its own row or by a rule. Of the kinds that have room one is drawn, each as
+    likely as the next: the first of them in a random order.
     """
-    found: dict[str, list[tuple[int, int, str]]] = {}
-    for start, mistakes in sites(text, _practised_rows()):
-        for row in mistakes:
-            found.setdefault(row.name, []).append((start, start + len(row.right), row.wrong))
-    for kind in kinds().values():
-        for rule in kind.rules:
-            for match in rule.pattern.finditer(text):
-                found.setdefault(kind.name, []).extend(
-                    (*match.span(), each) for each in rule.spellings(match)
-                )
-    if not found:
-        return None
-    start, end, wrong = rng.choice(found[rng.choice(list(found))])
-    return text[:start] + wrong + text[end:], text
+    of_rows = _standing(text, held_out=False)
+    kept_out = [place for places in _standing(text, held_out=True).values() for place in places]
+    names = sorted(_rules().keys() | of_rows.keys())
+    for name in rng.sample(names, len(names)):
+        found = of_rows.get(name, []) + _ruled(name, text)
+        free = [
+            each for each in found if not any(each[0] < end and start < each[1] for start, end, _ in kept_out)
+        ]
+        if free:
+            start, end, wrong = rng.choice(free)
+            return text[:start] + wrong + text[end:], text
+    return None
+
+
+Place = tuple[int, int, str]  # start, end and what is written there instead
+
+
+def _standing(text: str, held_out: bool) -> dict[str, list[Place]]:
+    """Where rows stand in a correct text, by their kinds."""
+    places: dict[str, list[Place]] = {}
+    for start, found in sites(text, _rows(held_out), SHORTEST_ROW):
+        for row in found:
+            places.setdefault(row.name, []).append((start, start + len(row.right), row.wrong))
+    return places
+
+
+def _ruled(name: str, text: str) -> list[Place]:
+    return [
+        (*match.span(), wrong)
+        for rule in _rules().get(name, ())
+        for match in rule.pattern.finditer(text)
+        for wrong in rule.spellings(match)
+    ]
+
+
+@cache
+def _rules() -> dict[str, tuple[Rule, ...]]:
+    return {name: kind.rules for name, kind in kinds().items() if kind.rules}
 
 
 def _has_mistakes(practice: Practice) -> bool:
@@ -103,8 +129,10 @@ def _of_word(entry: Entry, rng: random.Random) -> tuple[str, str]:
     wrong, right = rng.choice(entry.wrong), entry.right
     if entry.word_class == "adverbs" and beside:
         return f"{wrong} {beside}.", f"{right} {beside}."
-    _, right = rng.choice(frames(entry.word_class)).fill({"@": (right,)}, rng)
-    return right.replace(entry.right, wrong, 1), right
+    frame = rng.choice(
+        frames(entry.word_class)
+    )  # its particle agrees with what is written: 케익은, but 케이크는
+    return frame.fill({"@": (wrong,)}, rng)[1], frame.fill({"@": (right,)}, rng)[1]
 
 
 def _pair(wrong: str, right: str, practice: Practice, rng: random.Random) -> NormPair:
@@ -115,8 +143,8 @@ def _pair(wrong: str, right: str, practice: Practice, rng: random.Random) -> Nor
 
 
 @cache
-def _practised_rows() -> dict[str, list[Mistake]]:
-    kept = [each for each in rows() if not each.held_out]
-    return by_beginning(
-        Mistake(each.name, each.right, each.wrong, kinds()[each.name].article, each.boundary) for each in kept
-    )
+def _rows(held_out: bool) -> dict[str, list[Mistake]]:
+    kept = [each for each in rows() if each.held_out == held_out]
+    articles = {name: kind.article for name, kind in kinds().items()}
+    mistakes = [Mistake(row.name, row.right, row.wrong, articles[row.name], row.boundary) for row in kept]
+    return by_beginning(mistakes, SHORTEST_ROW)

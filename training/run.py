@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
+from itertools import chain
 from pathlib import Path
 
 from model.folder import build_network, save_model_folder, save_snapshot
@@ -115,13 +116,16 @@ class Run:
         whenever the mean loss has fallen by that share since they were last kept; with ``snapshot_every``
         after each so many steps, to be averaged.
         """
-        total, begun = self.config.schedule.steps, self.progress.step
-        if begun < total:
-            clock = Clock(seconds, begun, total)
-            if knobs.snapshot_drop and not begun:
+        began = time.monotonic()
+        if self.progress.step < self.config.schedule.steps:
+            if knobs.snapshot_drop and not self.progress.step:
                 self._snapshot(0)
             self.steps.prepare(self.shapes, [batch.source.shape for batch in self.dev_batches])
-            self._train(batches, knobs, show, clock)
+            arriving = iter(batches)
+            first = next(arriving)  # the schedule waits until all is compiled and the first pairs are made
+            left = None if seconds is None else seconds - (time.monotonic() - began)
+            clock = Clock(left, self.progress.step, self.config.schedule.steps)
+            self._train(chain([first], arriving), knobs, show, clock)
         else:
             self.save()
         self.steps.close()

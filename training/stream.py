@@ -9,6 +9,7 @@ where a run stands, and the same batches follow from it on any machine.
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -133,8 +134,12 @@ class PoolMaker:
         if not any(len(item if isinstance(item, str) else item[1]) <= longest for item in items):
             raise ValueError(f"no sentence of the corpus has at most {longest} characters")
         self.items, self.tokenizer, self.settings, self.judge = items, tokenizer, settings, judge
-        self.examples = ExampleMaker(items, settings)
         self.pools_per_epoch = -(-len(items) // settings.pool_sentences)
+
+    @cached_property
+    def examples(self) -> ExampleMaker:
+        """Made by the process that first needs it: it takes up to a minute, in which others can load and compile."""
+        return ExampleMaker(self.items, self.settings)
 
     def __call__(self, index: int) -> list[Batch]:
         epoch, part = divmod(index, self.pools_per_epoch)

@@ -283,6 +283,22 @@ def test_weights_are_kept_every_so_many_steps(tmp_path, files):
     assert snapshot_steps(tmp_path / "run" / "model") == (2, 4)
 
 
+def test_a_run_out_of_time_ends_whole_and_can_be_continued(tmp_path, files):
+    out = tmp_path / "run"
+    result = train(out, files, eager=True, steps=1000, minutes=0.0001)
+    assert result.exit_code == 0, result.output
+    progress, (row,) = saved_progress(out), history(out)
+    assert progress["step"] == 1
+    assert row["dev_loss"]
+    assert float(row["learning_rate"]) == pytest.approx(
+        0.003 / (0.25 * 1000)
+    )  # that of the last of 1000 steps
+    assert (out / "model" / "weights.npz").is_file()
+    result = train(out, files, eager=True, steps=2)
+    assert result.exit_code == 0, result.output
+    assert saved_progress(out)["step"] == 2
+
+
 def test_sources_are_weighed(tmp_path, files):
     corpus = tmp_path / "corpus.jsonl"
     rows = [{"text": text, "source": f"{'law' if i % 2 else 'news'}/kr"} for i, text in enumerate(SENTENCES)]

@@ -2,9 +2,10 @@
 
 import streamlit as st
 
-from ui import address, later, loaders, notices, turns
-from ui.header import PAGES
-from ui.texts import say
+from ui.asking import loaders
+from ui.shell import address, later, notices, turns
+from ui.shell.header import PAGES
+from ui.wording.texts import say
 
 with turns.taken():
     address.follow()

@@ -22,9 +22,9 @@ from model import Corrector
 from model.analysis.integrated import integrate
 from model.analysis.mixing import norms, rollout
 from model.analysis.questions import question_of_change
-from model.changes import find_changes
-from model.folder import WEIGHTS_FILE, find_model_folder
-from model.tokenizer import START_ID
+from model.stored.folder import WEIGHTS_FILE, find_model_folder
+from model.text.changes import find_changes
+from model.text.tokenizer import START_ID
 
 SENTENCES = (("바블 머거요.", "밥을 먹어요."), ("나는 안갓다.", "나는 안 갔다."))
 STEP = 1e-20

@@ -19,11 +19,11 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model import Corrector
-from model.changes import Change, apply_changes
-from model.corrector import DEFAULT_MODEL
-from training.confidence import right_there
-from training.evaluate import open_corpus, sample_pairs
-from training.metrics import edits
+from model.stored.folder import DEFAULT_MODEL
+from model.text.changes import Change, apply_changes
+from training.measure.confidence import right_there
+from training.measure.evaluate import open_corpus, sample_pairs
+from training.measure.metrics import edits
 
 WARMING = 10  # sentences that are not counted
 

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.composed_spans import PROTECTED, code_line, inline_span, name_with_title
-from training.corpus import read_pairs
+from training.corpus.corpus import read_pairs
 
 FOLDER = Path(__file__).parent
 MOST_REPETITIONS = 20

@@ -11,10 +11,10 @@ import numpy as np
 from ctranslate2.converters.utils import fuse_linear
 from ctranslate2.specs import common_spec, transformer_spec
 
-from model import hangul
-from model.folder import VOCABULARY_FILE, WEIGHTS_FILE, load_vocabulary
-from model.positions import positional_encoding
-from model.tokenizer import END, OUTSIDE, SPECIAL_TOKENS, START, Tokenizer
+from model.plain.positions import positional_encoding
+from model.stored.folder import VOCABULARY_FILE, WEIGHTS_FILE, load_vocabulary
+from model.text import hangul
+from model.text.tokenizer import END, OUTSIDE, SPECIAL_TOKENS, START, Tokenizer
 
 POSITIONS = 1024
 

@@ -3,7 +3,7 @@
     python benchmarks/decoding.py FILE [--sentences 10000] [--alone 200]
 
 FILE holds correct sentences (.txt or .jsonl), from which the training's own generator makes sentences with
-errors. Every answer of ``model.drafting`` is compared with that of ``model.decoding.greedy``, of which it has
+errors. Every answer of ``model.plain.drafting`` is compared with that of ``model.network.decoding.greedy``, of which it has
 to be an exact copy. Both get the same batches, one after the other, so that their seconds compare. Then some
 sentences alone: step by step by one graph for all lengths and by compiled lengths, and the fast search.
 """
@@ -20,12 +20,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from model.corrector import BATCH_SENTENCES, DEFAULT_MODEL
-from model.drafting import settle
-from model.folder import find_model_folder, load_model_folder
-from model.network import CompiledNetwork
-from model.passes import Reading, compile_halves
-from training.evaluate import open_corpus, sample_pairs
+from model.correction.corrector import BATCH_SENTENCES
+from model.network.compiled import CompiledNetwork
+from model.network.loading import load_model_folder
+from model.network.passes import Reading, compile_halves
+from model.plain.drafting import settle
+from model.stored.folder import DEFAULT_MODEL, find_model_folder
+from training.measure.evaluate import open_corpus, sample_pairs
 
 
 class CountedReading(Reading):

@@ -21,7 +21,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from model.changes import Change, find_changes
+from model.text.changes import Change, find_changes
 
 FOLDER = Path(__file__).parent
 TOGETHER = 1024  # rows: many of one length waste little padding

@@ -28,8 +28,8 @@ from model.analysis.kinds import kind_of
 from model.analysis.questions import question_of_change
 from model.analysis.ranks import shared_top
 from model.analysis.tally import Estimate, Tally
-from model.corpus_agreement import Agreed, CorpusAgreement, write_agreement
-from model.folder import find_model_folder, fingerprint, of_weights
+from model.stored.folder import find_model_folder, fingerprint, of_weights
+from model.survey.corpus_agreement import Agreed, CorpusAgreement, write_agreement
 
 
 @click.command()

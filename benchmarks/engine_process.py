@@ -25,7 +25,7 @@ from made_sentences import pair_of
 from engine import Engine
 from engine.desk import FEW, Desk
 from model import Corrector
-from model.folder import find_model_folder
+from model.stored.folder import find_model_folder
 
 FOLDER = find_model_folder("transformer")
 CHARACTERS = 32

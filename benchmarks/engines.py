@@ -10,9 +10,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from model.folder import CONFIG_FILE, VOCABULARY_FILE, find_model_folder, load_vocabulary
-from model.sentences import split_sentences
-from model.tokenizer import pad
+from model.stored.folder import CONFIG_FILE, VOCABULARY_FILE, find_model_folder, load_vocabulary
+from model.text.sentences import split_sentences
+from model.text.tokenizer import pad
 
 LONGEST = 128  # characters our network reads at once
 

@@ -13,7 +13,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from training.evaluate import open_corpus, sample_pairs
+from training.measure.evaluate import open_corpus, sample_pairs
 
 
 @click.command()

@@ -23,10 +23,10 @@ from model import Corrector
 from model.analysis.edits import changed_rows
 from model.analysis.head_effects import head_effects, written_without
 from model.analysis.roles import COPIED, EDITED, LIAISON, NEXT, OWN, PREVIOUS
-from model.folder import ASSETS
-from model.head_survey import HeadSurvey, read_head_survey
-from model.interventions import Head
-from ui.head_numbers import SIGNS, pruning_curve
+from model.stored.folder import ASSETS
+from model.survey.head_survey import HeadSurvey, read_head_survey
+from model.trace.interventions import Head
+from ui.parts.head_numbers import SIGNS, pruning_curve
 from viz.lens.map_texts import map_texts
 from viz.lens.texts import LANGUAGES, table
 

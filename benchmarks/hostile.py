@@ -29,7 +29,7 @@ from hostile_texts import hostile_texts
 from made_sentences import pair_of
 from visitor import Visitor, wait_for_the_network
 
-from model.protected import protected
+from model.text.protected import protected
 
 TIMES = 5.0  # as long as ordinary text may take
 PATIENCE = 300  # seconds for one run of the page

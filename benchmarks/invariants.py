@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from rapidfuzz.distance import Levenshtein
 
 from benchmarks.composed_texts import ComposedText
-from model import Correction, hangul
-from model.changes import Change
-from model.protected import protected
-from model.sentences import split_sentences
+from model import Correction
+from model.text import hangul
+from model.text.changes import Change
+from model.text.protected import protected
+from model.text.sentences import split_sentences
 
 MOST_LOST = 1 / 3  # of a word's letters; 않 -> 안 loses one of three, 않된다 -> 된다 three of eight
 FAR_BELOW = 10.0  # times less probable than leaving the text as it is

@@ -24,9 +24,9 @@ from model.analysis.pair_effects import pair_effects
 from model.analysis.questions import question_of_change
 from model.analysis.replacing import replaced_attention
 from model.analysis.twins import aligned_difference
-from model.changes import find_changes
-from model.interventions import Head
-from model.survey_sums import sums_of_roles
+from model.survey.survey_sums import sums_of_roles
+from model.text.changes import find_changes
+from model.trace.interventions import Head
 
 SOURCE = "나는 학꾜에 가따와서 바블 머거따 그리고 동생과 집에서 노랏슴니다."
 TOGETHER = 64  # sentences of one batch, as the survey takes them

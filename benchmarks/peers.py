@@ -26,7 +26,7 @@ from engines import LONGEST, CTranslate, Marian, Ours, parts_of
 from made_sentences import Pair, pair_of, pairs_of_a_file
 from workers import Worker
 
-from model.folder import CONFIG_FILE, find_model_folder
+from model.stored.folder import CONFIG_FILE, find_model_folder
 
 OURS, CTRANSLATE = "ours, all attention", "CTranslate2"
 WITH_MAPS, WITHOUT_MAPS = "transformers, all attention", "transformers"

@@ -19,9 +19,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from made_sentences import pair_of
 
 from engine import Engine
-from model.corrector import DEFAULT_MODEL
-from model.folder import ASSETS
-from ui.tables import tables
+from model.stored.folder import ASSETS, DEFAULT_MODEL
+from ui.asking.tables import tables
 
 LOOK = 0.5  # seconds between two looks at how far it is
 

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from hostile_texts import CONTROLS, FORMULAS, MARKUP
 from visitor import FIRST, GONE, Visitor, wait_for_the_network
 
-from ui.address import DEFAULTS
+from ui.shell.address import DEFAULTS
 
 PATIENCE = 300  # seconds for one run of the page
 LARGEST = 60_000  # bytes of a link: a server reads no longer ones

@@ -27,11 +27,11 @@ from made_sentences import right_sentence
 from peers import whole_numbers
 from workers import Worker
 
-from model.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
-from model.tokenizer import START_ID
-from training.corpus import read_sentences
-from training.network import PRECISIONS
-from training.stream import PoolMaker, StreamSettings
+from model.stored.folder import VOCABULARY_FILE, find_model_folder, load_vocabulary
+from model.text.tokenizer import START_ID
+from training.corpus.corpus import read_sentences
+from training.run.network import PRECISIONS
+from training.run.stream import PoolMaker, StreamSettings
 
 SHAPE = {"d_model": 128, "num_layers": 4, "num_heads": 4}
 RATE = 1e-4
@@ -52,9 +52,9 @@ def batches(count: int, batch: int, tokens: int, vocab_size: int):
 class OurTraining:
     def __init__(self, dff: int, precision: str):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-        from model.config import TransformerConfig
-        from model.folder import build_network
-        from training.network import compile_network, keep_freed_memory
+        from model.network.loading import build_network
+        from model.stored.config import TransformerConfig
+        from training.run.network import compile_network, keep_freed_memory
 
         keep_freed_memory()
         tokenizer = vocabulary()

@@ -1,7 +1,7 @@
 """One visitor of the app without a browser: Streamlit's own messages over its websocket.
 
 What is sent and received is described by streamlit/proto/BackMsg.proto and ForwardMsg.proto. A visitor types into the
-text area (``ui/live_text.py``), whose state travels as JSON under the id that the page gave the component.
+text area (``ui/components/live_text.py``), whose state travels as JSON under the id that the page gave the component.
 """
 
 import asyncio

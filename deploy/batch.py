@@ -20,8 +20,8 @@ from types import SimpleNamespace
 
 import click
 
-from model.corrector import DEFAULT_MODEL
-from model.folder import (
+from model.stored.folder import (
+    DEFAULT_MODEL,
     ModelFolderError,
     find_model_folder,
     fingerprint,
@@ -30,8 +30,8 @@ from model.folder import (
     weights_path,
     write_atomically,
 )
-from model.survey import Plan, Survey
-from model.survey_files import made_pairs, readable, write_result
+from model.survey.survey import Plan, Survey
+from model.survey.survey_files import made_pairs, readable, write_result
 from model.tables import CorrectedRow, Counts, Row, TableError, correct_rows, read_rows
 from model.tables.writing import CsvWriter
 

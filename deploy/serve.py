@@ -27,8 +27,7 @@ from engine.errors import EngineError
 from engine.progress import PREPARE
 from engine.remote import REFUSED
 from engine.shelf import Shelf
-from model.corrector import DEFAULT_MODEL
-from model.folder import ASSETS, model_folders, model_name
+from model.stored.folder import ASSETS, DEFAULT_MODEL, model_folders, model_name
 
 MOST_BYTES = 16 * 2**20  # of a question: 48 rows of a file, each as long as a cell of XLSX may be
 AT_ONCE = 4  # questions under way for each replica; more of them add a replica

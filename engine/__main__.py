@@ -11,8 +11,7 @@ from engine.client import MODELS_IN_MEMORY, QUESTIONS, Engine, model_key, own_mo
 from engine.line import Line
 from engine.process import Orders, WorkerProcess
 from engine.shared import prepare_folder
-from model.corrector import DEFAULT_MODEL
-from model.folder import ModelFolderError, find_model_folder
+from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_folder
 
 
 @click.command()

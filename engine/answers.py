@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields, is_dataclass
 
 import numpy as np
 
-from model.changes import Change
-from model.correction import Correction, SentenceCorrection
-from model.trace import AttentionTrace
+from model.correction.correction import Correction, SentenceCorrection
+from model.text.changes import Change
+from model.trace.trace import AttentionTrace
 
 TRACE_BYTES = 4 * 2**20  # of the traces that travel with one correction; others are fetched when asked for
 

@@ -23,9 +23,9 @@ from engine.remote import SCHEMES, RemoteLine
 from engine.shared import find_worker
 from engine.traced import VARIABLE, TracedConfig
 from engine.versions import LIVE, ModelKey, version_on_disk
-from model.config import NetworkConfig
-from model.correction import Correction
-from model.folder import (
+from model.correction.correction import Correction
+from model.stored.config import NetworkConfig
+from model.stored.folder import (
     VOCABULARY_FILE,
     ModelFolderError,
     fingerprint,
@@ -34,9 +34,9 @@ from model.folder import (
     read_config,
     weights_path,
 )
-from model.projections import Projections
-from model.tokenizer import Tokenizer
-from model.trace import AttentionTrace
+from model.text.tokenizer import Tokenizer
+from model.trace.projections import Projections
+from model.trace.trace import AttentionTrace
 
 MB = 2**20
 # (answers, bytes) that are kept of each kind of question; of any other kind, those of OTHER.

@@ -12,9 +12,7 @@ from engine.questions import CORRECT, LABORATORY, QUESTIONS, answered, correct_t
 HANDS = 2  # threads that answer: a single sentence keeps one core busy. One more is for the laboratory alone
 FEW = 4  # waiting texts up to which one at a time is quicker than together (benchmarks/engine_process.md)
 TOGETHER = 16  # texts that are answered together at most
-CHARACTERS = (
-    2_000  # of them in all; above model.corrector.KEPT_CHARACTERS their traces would cost more passes
-)
+CHARACTERS = 2_000  # of them in all; above model.correction.corrector.KEPT_CHARACTERS their traces would cost more passes
 
 
 class DeskClosedError(EngineError):

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 
 from engine.errors import ModelChangedError
-from model.folder import ModelFolderError
+from model.stored.folder import ModelFolderError
 
 WATCH = "watch"  # sent to a worker instead of a question: tell me of all progress from now on
 PREPARE = "prepare"  # instead of a kind of question: load this model, and tell at once how far it is

@@ -19,12 +19,12 @@ from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
-from model.changes import find_changes
-from model.growing import growing_network
-from model.interventions import Head, Intervention
-from model.survey_files import pairs_of
-from model.survey_sums import Sums, sums_of_effects, sums_of_roles
+from model.correction.growing import growing_network
+from model.survey.survey_files import pairs_of
+from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
 from model.tables import change_kinds
+from model.text.changes import find_changes
+from model.trace.interventions import Head, Intervention
 
 CORRECT = "correct"  # the one question that is answered for several visitors together
 

@@ -15,7 +15,7 @@ from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
 from engine.traced import load
 from engine.versions import LIVE, ModelKey
-from model.folder import ModelFolderError
+from model.stored.folder import ModelFolderError
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
 IDLE = 2.0  # seconds without a question, after which the worker does something of its own
@@ -145,7 +145,7 @@ def _open(key: ModelKey, reached: Callable[[str], None]):
     reached("library")
     if key.fingerprint == LIVE:
         return load(key.path)
-    import_module("model.network")  # TensorFlow
+    import_module("model.network.compiled")  # TensorFlow
     reached("weights")
     from model import Corrector
 

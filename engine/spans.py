@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from model.changes import Change
+from model.text.changes import Change
 
 Span = tuple[int, int]  # source_start and source_end of a change
 

@@ -12,12 +12,12 @@ from types import UnionType
 from typing import Any, ClassVar
 
 from engine.errors import OwnModelError
-from model.changes import find_rewriting
-from model.correction import Correction, SentenceCorrection
-from model.sentences import split_sentences
-from model.tokenizer import normalise
-from model.trace import ATTENTION_KINDS, AttentionTrace, TraceError
-from model.traced import InterveningModel, TracedModel
+from model.correction.correction import Correction, SentenceCorrection
+from model.text.changes import find_rewriting
+from model.text.sentences import split_sentences
+from model.text.tokenizer import normalise
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace, TraceError
+from model.trace.traced import InterveningModel, TracedModel
 
 VARIABLE = "ATTENTION_MODEL"
 LABORATORY = frozenset(
@@ -103,7 +103,9 @@ def load(name: str) -> TracedCorrector:
         traceback.print_exc()
         raise _told(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
     if not isinstance(model, TracedModel):
-        raise _told(f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/traced.py)")
+        raise _told(
+            f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/traced.py)"
+        )
     return TracedCorrector(name, model)
 
 

@@ -29,9 +29,9 @@ from model.analysis.replacing import (
     permuted_rows,
     row_of_question,
 )
-from model.changes import Change, find_rewriting
-from model.interventions import Head, Intervention
-from model.trace import AttentionTrace
+from model.text.changes import Change, find_rewriting
+from model.trace.interventions import Head, Intervention
+from model.trace.trace import AttentionTrace
 
 NO_ID = -1  # of tokens that are known by their names alone
 

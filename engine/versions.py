@@ -8,7 +8,7 @@ LIVE = "live"  # instead of the fingerprint of files, where a model has none
 
 class ModelKey(NamedTuple):
     """One set of weights. ``path`` is the folder, ``snapshot`` a number of training steps or None, and
-    ``fingerprint`` what ``model.folder.fingerprint`` says of the files.
+    ``fingerprint`` what ``model.stored.folder.fingerprint`` says of the files.
 
     Of a ``model.TracedModel``, ``path`` is the "package.module:factory" and ``fingerprint`` is LIVE."""
 

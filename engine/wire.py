@@ -24,13 +24,13 @@ from model.analysis.head_effects import HeadEffects, Without
 from model.analysis.questions import Question
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
-from model.changes import Change
-from model.folder import ModelFolderError, model_name
-from model.growing import Grown
-from model.interventions import Head
-from model.projections import Projections
-from model.survey_sums import Sums
-from model.trace import AttentionTrace
+from model.correction.growing import Grown
+from model.stored.folder import ModelFolderError, model_name
+from model.survey.survey_sums import Sums
+from model.text.changes import Change
+from model.trace.interventions import Head
+from model.trace.projections import Projections
+from model.trace.trace import AttentionTrace
 
 _TYPES: dict[str, type[Any]] = {
     each.__name__: each

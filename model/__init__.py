@@ -6,14 +6,14 @@ TensorFlow; ``Corrector.load`` does, which takes seconds.
 
 import os
 
-from model.changes import Change
-from model.correction import Correction, SentenceCorrection
-from model.corrector import Corrector
-from model.folder import ModelFolderError
-from model.interventions import Intervention
-from model.strict_npz import TraceError
-from model.trace import ATTENTION_KINDS, AttentionTrace
-from model.traced import InterveningModel, TracedModel
+from model.correction.correction import Correction, SentenceCorrection
+from model.correction.corrector import Corrector
+from model.stored.folder import ModelFolderError
+from model.text.changes import Change
+from model.trace.interventions import Intervention
+from model.trace.strict_npz import TraceError
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace
+from model.trace.traced import InterveningModel, TracedModel
 
 __all__ = [
     "ATTENTION_KINDS",

@@ -13,14 +13,14 @@ from threading import Thread
 
 import click
 
-from model.changes import Change
-from model.correction import Correction
-from model.corrector import BATCH_SENTENCES, DEFAULT_MODEL, KEPT_CHARACTERS, Corrector
-from model.folder import ASSETS, ModelFolderError, find_model_folder, list_models
+from model.correction.correction import Correction
+from model.correction.corrector import BATCH_SENTENCES, KEPT_CHARACTERS, Corrector
 from model.norm import article_of
 from model.quiet import hide_log_lines
+from model.stored.folder import ASSETS, DEFAULT_MODEL, ModelFolderError, find_model_folder, list_models
 from model.tables.command import correct_table
-from model.trace import AttentionTrace
+from model.text.changes import Change
+from model.trace.trace import AttentionTrace
 
 
 @click.group()
@@ -122,8 +122,8 @@ def heads(file, out, model, limit, effects, pruning):
     """
     from rich.progress import Progress
 
-    from model.survey import Plan, Survey
-    from model.survey_files import SurveyFileError, read_pairs, write_result
+    from model.survey.survey import Plan, Survey
+    from model.survey.survey_files import SurveyFileError, read_pairs, write_result
 
     corrector = _load(model)
     try:

@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 
-from model.tokenizer import END_ID
+from model.text.tokenizer import END_ID
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 if "PYTEST_XDIST_WORKER" in os.environ:  # several processes share the cores already
@@ -43,7 +43,7 @@ def little_garbage_to_look_for():
 
 @pytest.fixture(scope="session")
 def tiny_tokenizer():
-    from model.tokenizer import Tokenizer
+    from model.text.tokenizer import Tokenizer
 
     return Tokenizer(TINY_CHARACTERS)
 
@@ -51,8 +51,8 @@ def tiny_tokenizer():
 @pytest.fixture(scope="session")
 def tiny_network(tiny_tokenizer):
     """A built Transformer with 2 layers, 2 heads, d_model 16, dff 32, and float32 weights of one seed."""
-    from model.config import TransformerConfig
-    from model.transformer import Transformer
+    from model.network.transformer import Transformer
+    from model.stored.config import TransformerConfig
 
     config = TransformerConfig(
         vocab_size=tiny_tokenizer.vocab_size,
@@ -103,7 +103,7 @@ def planted():
 @pytest.fixture(scope="session")
 def tiny_folder(tiny_network, tiny_tokenizer, tmp_path_factory):
     """The model folder of ``tiny_network``; tests copy it before they damage it."""
-    from model.folder import save_model_folder
+    from model.stored.folder import save_model_folder
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
     save_model_folder(folder, tiny_network, tiny_tokenizer)
@@ -120,7 +120,7 @@ def tiny_corrector(tiny_folder):
 
 def proposing_nonsense(corrector):
     """The same corrector, which also proposes changes that keep no word of the text: a network with random weights writes no others."""
-    from model.protected import spares_outcries, spares_protected
+    from model.text.protected import spares_outcries, spares_protected
 
     corrector._accepts = lambda part, change: (
         spares_protected(change)

@@ -13,7 +13,7 @@ Each of the other heads looks at its own place or at all places alike, and write
 
 import numpy as np
 
-from model.interventions import Head
+from model.trace.interventions import Head
 
 CHARACTERS = "가나다라머먹거어요."
 WRONG, RIGHT = "나머거요.", "나먹거요."
@@ -33,9 +33,9 @@ _TOKEN_SIZE, _COPIED, _CODA = 2.0, 6.0, 4.5
 
 def planted_network():
     """(network, tokenizer): built, with the weights described above."""
-    from model.config import TransformerConfig
-    from model.tokenizer import Tokenizer
-    from model.transformer import Transformer
+    from model.network.transformer import Transformer
+    from model.stored.config import TransformerConfig
+    from model.text.tokenizer import Tokenizer
 
     tokenizer = Tokenizer(CHARACTERS)
     config = TransformerConfig(

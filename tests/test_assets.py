@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from engine.stand_in import open_stand_in
 from model import Corrector
-from model.changes import find_changes
-from model.folder import ASSETS, list_models, load_confidence, load_model_folder, snapshot_steps
-from model.stand_in import open_stand_in
+from model.correction.confidence_files import load_confidence
+from model.network.loading import load_model_folder
+from model.stored.folder import ASSETS, list_models, snapshot_steps
+from model.text.changes import find_changes
 
 MODELS = [entry.name for entry in list_models(ASSETS)]
 MEGABYTE = 1_000_000

@@ -1,37 +1,61 @@
-"""Who may import whom, read from the files themselves."""
+"""Who may import whom, read from the files themselves: a rule of folders, without exceptions."""
 
 import ast
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("model", "engine", "viz", "ui", "training")
 NETWORK_LIBRARIES = {"tensorflow", "keras", "jax", "torch"}
-# Of the model's modules, what data flows in; anyone may read it, and none of them loads a network.
-LIGHT = {
-    "model.changes",
-    "model.config",
-    "model.hangul",
-    "model.head_survey",
-    "model.interventions",
-    "model.norm",
-    "model.projections",
-    "model.selection",
-    "model.sentences",
-    "model.survey",
-    "model.survey_files",
-    "model.tables",
-    "model.tables.writing",
-    "model.taps",
+# Which rooms a room may import besides itself. The innermost folder named here decides. ``model`` among the values is the
+# face, ``from model import …``, alone; ``model/*`` means all its rooms, too.
+LIGHT = {"model/text", "model/trace"}
+DESCRIBED = {*LIGHT, "model/stored", "model/plain"}
+SEEN_BY_PAGES = {
+    *LIGHT,
+    "model",
+    "model/stored",
+    "model/analysis",
+    "model/survey",
+    "model/tables",
+    "engine",
+    "viz",
 }
-LIGHT |= {
-    "model.trace",
-    "model.analysis",
-    *(f"model.analysis.{path.stem}" for path in (ROOT / "model/analysis").glob("[a-z]*.py")),
+ROOMS = {
+    "model/text": set(),
+    "model/trace": set(),
+    "model/norm": LIGHT,
+    "model/stored": LIGHT,
+    "model/plain": {*LIGHT, "model/stored"},
+    "model/network": DESCRIBED,
+    "model/correction": {*DESCRIBED, "model/network"},
+    "model/analysis": {*DESCRIBED, "model/correction"},
+    "model/tables": {*DESCRIBED, "model/correction", "model/analysis"},
+    "model/survey": {*DESCRIBED, "model/correction", "model/analysis", "model/tables"},
+    "model": {"model/*"},
+    "viz": set(),
+    "engine": {"model/*"},
+    "ui/asking": {*SEEN_BY_PAGES, "model/plain", "ui"},
+    "ui": {*SEEN_BY_PAGES, "ui/asking"},
+    "training": {"model/*"},
 }
+# What a room may import that is neither ours nor Python's; rooms that are not named here may import anything but networks.
+LIBRARIES = {
+    "model/text": {"numpy", "rapidfuzz"},
+    "model/trace": {"numpy"},
+    "model/norm": set(),
+    "model/stored": {"numpy"},
+    "model/plain": {"numpy"},
+    "model/network": {"numpy", "keras", "tensorflow"},
+    "model/correction": {"numpy", "rapidfuzz", "kiwipiepy"},
+    "model/analysis": {"numpy", "rapidfuzz"},
+    "model/survey": {"numpy"},
+    "viz": {"numpy", "pandas", "plotly"},
+}
+KNOW_NETWORKS = {"model/network", "training"}  # who may import Keras is seen from the path
 
 
 def files(room: str) -> list[Path]:
@@ -40,57 +64,97 @@ def files(room: str) -> list[Path]:
     return found
 
 
-def imported(path: Path) -> set[str]:
-    """Dotted names: ``from model import Corrector`` gives ``model.Corrector`` and ``model``."""
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def files_of(room: str) -> list[Path]:
+    """Those for which no room further inside decides."""
+    return [path for path in files(room) if room_of(str(path.relative_to(ROOT))) == room]
+
+
+def room_of(path: str) -> str | None:
+    """The innermost room of a path such as ``model/text/hangul``; None for what is no room of ours."""
+    return max((room for room in ROOMS if f"{path}/".startswith(f"{room}/")), key=len, default=None)
+
+
+def is_module(name: str) -> bool:
+    path = ROOT / name.replace(".", "/")
+    return path.with_suffix(".py").is_file() or path.is_dir()
+
+
+def imports(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """Each import with the module it reaches: ``from model.text import hangul`` reaches ``model.text.hangul``."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
+            yield from ((node, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: imports are written in full"
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            assert node.level == 0, f"line {node.lineno}: imports are written in full"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield node, whole if is_module(whole) else str(node.module)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
-            names |= {arg.value for arg in node.args if isinstance(arg, ast.Constant)}
-    return names
+            yield from ((node, arg.value) for arg in node.args if isinstance(arg, ast.Constant))
+
+
+def imported(path: Path) -> set[str]:
+    return {name for _, name in imports(ast.parse(path.read_text(encoding="utf-8")))}
 
 
 def roots(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in imported(path)}
 
 
-@pytest.mark.parametrize(
-    ("room", "others"),
-    [
-        ("model", set()),
-        ("engine", {"model"}),
-        ("viz", set()),
-        ("training", {"model"}),
-        ("ui", {"model", "engine", "viz"}),
-    ],
-)
-def test_rooms_import_only_the_rooms_they_may(room, others):
+def at_once(path: Path) -> set[str]:
+    """What is imported as soon as the file is, and not by one of its functions."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    later = {inside for function in functions for inside in ast.walk(function)}
+    return {name for node, name in imports(tree) if node not in later}
+
+
+def may_reach(room: str, other: str) -> bool:
+    allowed = ROOMS[room] | {room}
+    return other in allowed or (other.startswith("model") and "model/*" in allowed)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_only_the_rooms_they_may(room):
+    for path in files_of(room):
+        reached = {room_of(name.replace(".", "/")) for name in imported(path)} - {None}
+        assert {other for other in reached if not may_reach(room, other)} == set(), path
+
+
+def test_no_two_rooms_of_the_model_need_each_other():
+    rooms = {room: others for room, others in ROOMS.items() if room.startswith("model/")}
+    while rooms:
+        free = [room for room, others in rooms.items() if not others & set(rooms)]
+        assert free, f"a circle among {sorted(rooms)}"
+        for room in free:
+            del rooms[room]
+
+
+@pytest.mark.parametrize("room", LIBRARIES)
+def test_rooms_import_only_the_libraries_they_may(room):
+    allowed = {"assets", "model", room.partition("/")[0], *LIBRARIES[room], *sys.stdlib_module_names}
     for path in files(room):
-        assert roots(path) & set(ROOMS) <= {room} | others, path
-
-
-def test_figures_need_nothing_but_numpy_pandas_and_plotly():
-    allowed = {"viz", "assets", "numpy", "pandas", "plotly", *sys.stdlib_module_names}
-    for path in files("viz"):
         assert roots(path) <= allowed, path
 
 
-def test_only_the_networks_and_their_training_know_tensorflow():
-    for path in (ROOT / "app.py", *files("engine"), *files("ui"), *files("viz")):
-        assert not roots(path) & NETWORK_LIBRARIES, path
+def test_only_the_networks_and_their_training_know_network_libraries():
+    for room in set(ROOMS) - KNOW_NETWORKS:
+        for path in (ROOT / "app.py", *files_of(room)):
+            assert not roots(path) & NETWORK_LIBRARIES, path
     for path in files("benchmarks"):  # torch only as what is compared with
         assert not roots(path) & (NETWORK_LIBRARIES - {"torch"}), path
 
 
-def test_pages_reach_the_model_through_the_cached_loaders_alone():
-    for path in {ROOT / "app.py", *files("ui")} - {ROOT / "ui" / "loaders.py"}:
-        reached = {name for name in imported(path) if name.startswith("model.")}
-        classes = {name for name in reached if name.rpartition(".")[0] in LIGHT}
-        assert reached - classes <= LIGHT | {"model.ModelFolderError"}, path
+def test_the_networks_are_imported_inside_the_functions_that_need_one():
+    for room in set(ROOMS) - KNOW_NETWORKS:
+        for path in files_of(room):
+            assert not {name for name in at_once(path) if name.startswith("model.network")}, path
+
+
+@pytest.mark.parametrize("room", ["deploy", "examples", "benchmarks", "tests"])
+def test_nobody_imports_what_stands_outside_the_product(room):
+    for path in (ROOT / "app.py", *(path for top in ROOMS for path in files(top))):
+        assert room not in roots(path), path
 
 
 def test_pages_do_not_import_each_other():
@@ -98,27 +162,25 @@ def test_pages_do_not_import_each_other():
         assert not {name for name in imported(path) if name.startswith("ui.pages")}, path
 
 
+def modules(room: str) -> list[str]:
+    """All modules of a room."""
+    paths = (path.relative_to(ROOT).with_suffix("") for path in files(room))
+    return [".".join(path.parts).removesuffix(".__init__") for path in paths]
+
+
 def test_importing_the_library_and_the_commands_loads_no_network_library():
     # The page paints, --help answers and background workers start without waiting for TensorFlow.
-    modules = [
-        "model.__main__",
-        "model.tables",
-        "engine",
-        "engine.worker",
-        "ui.loaders",
-        "training.__main__",
-        "training.stream",
-        "training.evaluate",
-        "viz",
-    ]
-    code = f"import sys, {', '.join([*modules, *sorted(LIGHT)])}; print(sorted({NETWORK_LIBRARIES!r} & set(sys.modules)))"
+    light = [name for name in modules("model") if not name.startswith("model.network")]
+    commands = ["training.__main__", "training.run.stream", "training.measure.evaluate"]
+    code = f"import sys, {', '.join([*light, *modules('engine'), *modules('ui/asking'), *modules('viz'), *commands])}; "
+    code += f"print(sorted({NETWORK_LIBRARIES!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("[]", 0), done.stderr
 
 
 def test_the_first_page_draws_itself_without_pandas():
     # It takes as long to import as everything else that the page needs.
-    modules = [f"ui.views.{path.stem}" for path in files("ui/views") if path.stem != "__init__"]
-    code = f"import sys, viz, {', '.join(modules)}; print('pandas' in sys.modules)"
+    views = [name for name in modules("ui/views") if name != "ui.views"]
+    code = f"import sys, viz, {', '.join(views)}; print('pandas' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.stdout.strip(), done.returncode) == ("False", 0), done.stderr

@@ -7,16 +7,16 @@ import click
 # Where each command lives. It is imported when it is asked for, because training needs a few seconds to
 # load its network library and evaluating a file of pairs should not depend on it.
 COMMANDS = {
-    "train": ("training.train", "train"),
-    "average": ("training.average", "command"),
-    "evaluate": ("training.evaluate", "command"),
-    "confidence": ("training.confidence", "command"),
-    "hold-out": ("training.hold_out", "command"),
-    "pack": ("training.pack", "command"),
-    "recipe": ("training.recipe", "command"),
-    "sets": ("training.sets", "command"),
+    "train": ("training.run.train", "train"),
+    "average": ("training.run.average", "command"),
+    "evaluate": ("training.measure.evaluate", "command"),
+    "confidence": ("training.measure.confidence", "command"),
+    "hold-out": ("training.corpus.hold_out", "command"),
+    "pack": ("training.run.pack", "command"),
+    "recipe": ("training.run.recipe", "command"),
+    "sets": ("training.measure.sets", "command"),
     "intact": ("training.intact.command", "command"),
-    "snapshots": ("training.snapshots", "command"),
+    "snapshots": ("training.measure.snapshots", "command"),
 }
 
 

@@ -6,7 +6,7 @@ one: 3 is 삼 and L is 엘. (A round number ends in 십, 백, 천, 만 or 억, w
 that is not ㄹ, so its last 0 decides as well as the whole number would.)
 """
 
-from model import hangul
+from model.text import hangul
 
 DIGIT_NAMES = dict(zip("0123456789", "영일이삼사오육칠팔구", strict=True))
 LETTER_NAMES = dict(

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from model import hangul
+from model.text import hangul
 
 # Modern Hangul syllables of KS X 1001, rows 16 to 40: what ordinary Korean text is written with.
 KS_X_1001_SYLLABLES = tuple(

@@ -8,8 +8,8 @@ import pytest
 import ray
 
 from deploy.batch import RESULT, Job, Parts, do, write_corrections, write_heads
-from model.survey import Plan, Survey
-from model.survey_files import made_pairs, readable, result
+from model.survey.survey import Plan, Survey
+from model.survey.survey_files import made_pairs, readable, result
 
 WORDS = "전오래쓸수있는게필요해요손님이왔방없으면어떡가나다라마바"
 ROWS, EACH = 400, 20

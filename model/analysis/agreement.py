@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.edits import focus
-from model.changes import Change
-from model.trace import AttentionTrace
+from model.text.changes import Change
+from model.trace.trace import AttentionTrace
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ from model.analysis import mixing
 from model.analysis.integrated import integrate
 from model.analysis.questions import Question, ask
 from model.analysis.ranks import rank_correlation, shared_top
-from model.interventions import Intervention
+from model.trace.interventions import Intervention
 
 if TYPE_CHECKING:
-    from model.corrector import Corrector
+    from model.correction.corrector import Corrector
 
 REFERENCE = "occlusion"
 # Methods that ask the network again with something changed.

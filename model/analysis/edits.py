@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from model.analysis.places import by_character, spans_of, text_of
-from model.changes import Change, find_changes
-from model.trace import AttentionTrace
+from model.text.changes import Change, find_changes
+from model.trace.trace import AttentionTrace
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from model.interventions import Intervention
-from model.tokenizer import END, END_ID, OUTSIDE_ID, VISIBLE_SPACE
-from model.trace import AttentionTrace
+from model.text.tokenizer import END, END_ID, OUTSIDE_ID, VISIBLE_SPACE
+from model.trace.interventions import Intervention
+from model.trace.trace import AttentionTrace
 
 if TYPE_CHECKING:
-    from model.corrector import Corrector
+    from model.correction.corrector import Corrector
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 from model.analysis.roles import BREADTH, LIAISON, chance, leading_role, measure, rows_of
 
 if TYPE_CHECKING:
-    from model.trace import AttentionTrace
+    from model.trace.trace import AttentionTrace
 
 
 @dataclass(frozen=True)

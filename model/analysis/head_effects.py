@@ -15,11 +15,12 @@ import numpy as np
 from model.analysis.edits import attention_to_edit
 from model.analysis.questions import Question, ask, question_of_change, written_under
 from model.analysis.ranks import rank_correlation, ranks
-from model.changes import Change, find_changes
-from model.interventions import Head, Intervention, every_head
+from model.plain.alterations import every_head
+from model.text.changes import Change, find_changes
+from model.trace.interventions import Head, Intervention
 
 if TYPE_CHECKING:
-    from model.corrector import Corrector
+    from model.correction.corrector import Corrector
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from itertools import pairwise
 from rapidfuzz.distance import OSA
 
 from model.analysis.sounds import carried_over, rules_between, sound_alike
-from model.changes import Change, find_changes
-from model.hangul import decompose, is_hangul, is_syllable
+from model.text.changes import Change, find_changes
+from model.text.hangul import decompose, is_hangul, is_syllable
 
 KINDS = ("spacing", "liaison", "sound", "jamo", "word")
 

@@ -7,7 +7,7 @@ shares of the first and "cross" of the second.
 
 import numpy as np
 
-from model.laboratory_data import Insides, Zeroed
+from model.trace.laboratory_data import Insides, Zeroed
 
 _ROUNDING = 1e-5  # what cosine distances of float32 vectors that do not differ may sum to
 

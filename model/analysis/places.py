@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from model.changes import Change
-from model.trace import AttentionTrace, Spans
+from model.text.changes import Change
+from model.trace.trace import AttentionTrace, Spans
 
 # What tokenizers call the ends of a text and what fills it up.
 MARKS = frozenset(

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from model.interventions import Head, Intervention
+from model.trace.interventions import Head, Intervention
 
 if TYPE_CHECKING:
-    from model.corrector import Corrector
+    from model.correction.corrector import Corrector
 
 Pair = tuple[str, str]
 

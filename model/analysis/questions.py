@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.changes import Change
-from model.drafting import log_softmax
-from model.interventions import Intervention
+from model.plain.drafting import log_softmax
+from model.text.changes import Change
+from model.trace.interventions import Intervention
 
 if TYPE_CHECKING:
-    from model.corrector import Corrector
+    from model.correction.corrector import Corrector
 
 
 @dataclass(frozen=True)

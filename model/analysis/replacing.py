@@ -14,13 +14,14 @@ import numpy as np
 
 from model.analysis.edits import copy_positions
 from model.analysis.questions import Question, ask, question_of_change, written_under
-from model.changes import Change, find_changes
-from model.drafting import longest_target
-from model.interventions import Head, Intervention, check
+from model.plain.alterations import check
+from model.plain.drafting import longest_target
+from model.text.changes import Change, find_changes
+from model.trace.interventions import Head, Intervention
 
 if TYPE_CHECKING:
-    from model.corrector import Corrector
-    from model.trace import AttentionTrace
+    from model.correction.corrector import Corrector
+    from model.trace.trace import AttentionTrace
 
 OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "permuted", "painted"
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from model.analysis.edits import changed_rows, copy_positions
 from model.analysis.kinds import kind_of
-from model.changes import find_changes
-from model.hangul import is_syllable
+from model.text.changes import find_changes
+from model.text.hangul import is_syllable
 
 OWN, PREVIOUS, NEXT, LIAISON = "own", "previous", "next", "liaison"
 SPACES, PUNCTUATION, MARKS, BREADTH = "spaces", "punctuation", "marks", "breadth"

@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from model.hangul import compose, decompose
+from model.text.hangul import compose, decompose
 
 _HANGUL = re.compile("([가-힣]+)")
 # While a text is typed the same few words are compared again at each key, which took a tenth of the page's time.

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from model.analysis.edits import copy_positions
-from model.changes import find_changes
-from model.trace import AttentionTrace
+from model.text.changes import find_changes
+from model.trace.trace import AttentionTrace
 
 
 def counterparts(one: str, other: str) -> np.ndarray:

@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from model.tokenizer import SPECIAL_TOKENS, VISIBLE_SPACE
-from model.trace import AttentionTrace, Spans
+from model.text.tokenizer import SPECIAL_TOKENS, VISIBLE_SPACE
+from model.trace.trace import AttentionTrace, Spans
 
 Words = tuple[tuple[int, int], ...]  # (start, end) of each word among the tokens; they leave nothing out
 

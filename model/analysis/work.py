@@ -3,7 +3,7 @@
 L layers, H heads, S source and T target tokens (marks included), D d_model, F feed-forward width, V vocabulary.
 """
 
-from model.config import NetworkConfig
+from model.stored.config import NetworkConfig
 
 MIXING = "mixing"  # query times key, and weight times value: what grows with the square of a sentence
 

@@ -6,7 +6,7 @@ first: it is the same after a vowel or ㄹ, and has 으 after another consonant 
 
 from typing import NamedTuple
 
-from model.hangul import compose, decompose
+from model.text.hangul import compose, decompose
 
 CODAS = "ㄴㄹㅁㅂ"  # what endings begin with that close the syllable before them: -ㄴ, -ㄹ, -ㅁ, -ㅂ니다
 

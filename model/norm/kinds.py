@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from model.hangul import FINALS, compose, decompose, syllables_with_coda
 from model.norm.inflect import beginnings, stem
+from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
 
 CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "phrases")
 PREDICATES = ("verbs", "adjectives")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from model.corrector import Corrector
+from model.correction.corrector import Corrector
 from model.tables.correcting import TOGETHER, Counts, correct_rows
 from model.tables.reading import PROBLEMS, TableError, count_rows, read_rows
 from model.tables.resuming import Job, PartialResult

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import NamedTuple, Protocol
 
 from model.analysis.kinds import KINDS, kinds_of
-from model.correction import Correction
+from model.correction.correction import Correction
 from model.tables.reading import Row
 
 AND = "+"  # between the kinds of one change: "spacing+sound"

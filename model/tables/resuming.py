@@ -13,7 +13,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from model.folder import write_atomically
+from model.stored.folder import write_atomically
 from model.tables.correcting import CorrectedRow
 from model.tables.reading import Row
 from model.tables.writing import WRITERS

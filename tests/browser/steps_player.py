@@ -8,9 +8,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
 
-from model.selection import Selection
+from model.trace.selection import Selection
 from tests.ui.fake_corrector import propose, random_trace
-from ui.texts import table
+from ui.wording.texts import table
 from viz.lens import steps
 from viz.lens.steps import steps_data
 

@@ -3,8 +3,8 @@
 from playwright.sync_api import expect
 
 from tests.browser.visit import expect_corrected, expect_heatmap, expect_settings, pick, settle, toggle
-from ui import examples
-from ui.texts import table
+from ui.look import examples
+from ui.wording.texts import table
 
 FIRST_EXAMPLE = examples.load()[0].text
 

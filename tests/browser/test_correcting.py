@@ -16,7 +16,7 @@ from tests.browser.visit import (
     text_area,
     write,
 )
-from ui import examples
+from ui.look import examples
 
 FIRST_EXAMPLE = examples.load()[0].text
 SENTENCE = "손니미 완는데 방이 업쓰며 너떠캐요?"
@@ -133,7 +133,7 @@ def test_long_texts_are_read_in_parts_or_said_to_be_too_long(open_page, correcto
 
 
 def test_positional_encoding_at_its_largest(open_page):
-    from model.positions import positional_encoding
+    from model.plain.positions import positional_encoding
 
     page = open_page("positions?positions=512&dimensions=512")
     np.testing.assert_array_equal(heatmap(page), positional_encoding(512, 512))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import FrameLocator, expect
 
-from model.selection import Selection
-from model.trace import AttentionTrace
+from model.trace.selection import Selection
+from model.trace.trace import AttentionTrace
 from tests.browser.visit import PATIENCE, serious_violations
 from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.viz.test_explore import NASTY, large

@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import viz
-from model.selection import Selection
-from model.trace import ATTENTION_KINDS
+from model.trace.selection import Selection
+from model.trace.trace import ATTENTION_KINDS
 from tests.browser.visit import PATIENCE, heatmap, toggle
 from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
 from ui.export import page as export
 from ui.export.parts import Choices, Experiment
-from ui.lens import Lens
+from ui.look.lens import Lens
 from ui.views import VIEWS
 from ui.views.take_away import say_in
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.visit import figure, wait_until
-from ui.texts import table
+from ui.wording.texts import table
 from viz.theme import palette
 
 LABORATORY = "laboratory?experiment="

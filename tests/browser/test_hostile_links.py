@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from tests.browser.visit import (
     settle,
 )
-from ui import examples
+from ui.look import examples
 
 FIRST_EXAMPLE = examples.load()[0].text
 HOSTILE = {
@@ -21,7 +21,7 @@ HOSTILE = {
 
 
 def test_hostile_links_open_without_an_exception(open_page):
-    from ui.address import DEFAULTS
+    from ui.shell.address import DEFAULTS
 
     page = open_page()
     for what, value in HOSTILE.items():

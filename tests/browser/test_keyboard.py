@@ -10,7 +10,7 @@ from tests.browser.visit import (
     figure,
     text_area,
 )
-from ui import examples
+from ui.look import examples
 
 FIRST_EXAMPLE = examples.load()[0].text
 TABS = 3  # from the top of the document to the text

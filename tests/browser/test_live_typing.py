@@ -5,8 +5,8 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.browser.visit import LateAnswers, expect_settings, pick, settle, text_area
-from ui import examples
-from ui.texts import table
+from ui.look import examples
+from ui.wording.texts import table
 
 ROOT = Path(__file__).parents[2]
 RECORD = """area => {
@@ -132,6 +132,6 @@ def test_what_is_typed_before_the_area_is_ready_is_kept_and_sent(open_page):
           }));
           return { ...sent, shown: area.value };
         }""",
-        (ROOT / "ui" / "live_text.js").read_text("utf-8"),
+        (ROOT / "ui" / "components" / "live_text.js").read_text("utf-8"),
     )
     assert sent == {"text": "일찍 적은 글", "shown": "일찍 적은 글"}

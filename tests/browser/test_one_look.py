@@ -19,10 +19,10 @@ from tests.browser.visit import (
     tile,
     toggle,
 )
-from ui import examples
-from ui.settings import Flag
-from ui.texts import table
+from ui.look import examples
+from ui.shell.settings import Flag
 from ui.views.heatmap import SETTINGS
+from ui.wording.texts import table
 
 FIRST_EXAMPLE = examples.load()[0].text
 TYPED = {  # tokens, the end mark included -> a sentence of so many

@@ -11,9 +11,9 @@ from tests.browser.visit import (
     settle,
     toggle,
 )
-from ui.header import PAGES
-from ui.texts import table
+from ui.shell.header import PAGES
 from ui.views import EXPERIMENTS, VIEWS
+from ui.wording.texts import table
 
 
 def go_to(page: Page, name: str, language: str = "ko") -> None:

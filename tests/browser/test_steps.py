@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from model.changes import find_changes
-from model.selection import Selection
+from model.text.changes import find_changes
+from model.trace.selection import Selection
 from tests.browser.steps_player import SOURCE, STEPS, TARGET, button, data_of, player, reports, written
 from tests.browser.visit import serious_violations
 from tests.ui.fake_corrector import one_map_trace, random_trace
-from ui.texts import table
+from ui.wording.texts import table
 
 
 @pytest.fixture

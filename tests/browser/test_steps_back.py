@@ -19,8 +19,8 @@ from tests.browser.visit import (
     text_area,
     wait_until,
 )
-from ui import examples
-from ui.texts import table
+from ui.look import examples
+from ui.wording.texts import table
 
 FIRST_EXAMPLE = examples.load()[0].text
 HEATMAP = ".st-key-heatmap .plot"

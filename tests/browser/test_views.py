@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from model.analysis.dot_product import dot_product_attention
 from model.analysis.edits import leading_heads
-from model.folder import ASSETS
-from model.positions import positional_encoding
+from model.plain.positions import positional_encoding
+from model.stored.folder import ASSETS
 from tests.browser.visit import (
     choose,
     click,
@@ -21,9 +21,9 @@ from tests.browser.visit import (
     settle,
     tile,
 )
-from ui.address import DEFAULTS
-from ui.number_table import NumberTable
-from ui.texts import table
+from ui.parts.number_table import NumberTable
+from ui.shell.address import DEFAULTS
+from ui.wording.texts import table
 from viz import number_text
 from viz.edges import strongest_edges
 

@@ -6,7 +6,7 @@ import pytest
 from engine import EngineBusyError, EngineError
 from engine.desk import FEW, HANDS, TOGETHER, Desk, DeskClosedError
 from engine.questions import QUESTIONS
-from model.correction import Correction
+from model.correction.correction import Correction
 
 
 class SlowCorrector:

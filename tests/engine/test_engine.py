@@ -18,9 +18,9 @@ from engine.answers import pack, unpack
 from engine.questions import PARTS
 from model import ModelFolderError
 from model.analysis.questions import question_of_change
-from model.changes import find_changes
-from model.interventions import Intervention
-from model.trace import AttentionTrace
+from model.text.changes import find_changes
+from model.trace.interventions import Intervention
+from model.trace.trace import AttentionTrace
 
 TEXTS = (
     "전 오래 씂 수 깄는 겍 필요해요.",

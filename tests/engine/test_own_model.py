@@ -13,7 +13,7 @@ from engine.traced import TracedCorrector, load
 from engine.traced_laboratory import ask_about
 from model import InterveningModel, TracedModel
 from model.analysis.places import changes_in_tokens
-from model.changes import find_changes
+from model.text.changes import find_changes
 from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
 

@@ -1,7 +1,7 @@
 import pytest
 
 from engine.spans import nearest
-from model.changes import find_changes
+from model.text.changes import find_changes
 
 SOURCE = "이 쟈리릘 빌려 감사의 말말씀을 드드립니다."
 CHANGES = find_changes(SOURCE, "이 자리를 빌려 감사의 말씀을 드립니다.")

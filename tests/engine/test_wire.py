@@ -17,8 +17,8 @@ from engine.questions import LABORATORY, QUESTIONS
 from engine.versions import ModelKey
 from model import ModelFolderError
 from model.analysis.contributions import METHODS, Contribution
-from model.changes import find_changes
-from model.folder import save_snapshot
+from model.stored.folder import save_snapshot
+from model.text.changes import find_changes
 
 KEY = ModelKey("/models/tiny", None, "0")
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍 필요해요.", "전 오래 쓸 수 있는 게 필요해요."

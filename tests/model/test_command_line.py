@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from model import Correction, Corrector
 from model.__main__ import main
-from model.corrector import BATCH_SENTENCES
-from model.trace import ATTENTION_KINDS
+from model.correction.corrector import BATCH_SENTENCES
+from model.trace.trace import ATTENTION_KINDS
 
 ROOT = Path(__file__).parents[2]
 SENTENCE = "방이 없어요."

@@ -7,14 +7,14 @@ import jax
 import keras
 import numpy as np
 
-from model.config import TransformerConfig
-from model.folder import build_network
-from model.tokenizer import Tokenizer
-from training.checkpoint import Progress, load_checkpoint, save_checkpoint
-from training.compiled import CompiledSteps
-from training.network import compile_network
-from training.steps import KerasSteps
-from training.stream import Batch
+from model.network.loading import build_network
+from model.stored.config import TransformerConfig
+from model.text.tokenizer import Tokenizer
+from training.run.checkpoint import Progress, load_checkpoint, save_checkpoint
+from training.run.compiled import CompiledSteps
+from training.run.network import compile_network
+from training.run.steps import KerasSteps
+from training.run.stream import Batch
 
 TOKENIZER = Tokenizer("가나다라마바사아 ")
 CONFIG = TransformerConfig(

@@ -1,5 +1,5 @@
-from model import hangul
-from model.tokenizer import Tokenizer
+from model.text import hangul
+from model.text.tokenizer import Tokenizer
 from training.vocabulary import ASCII, COMPATIBILITY_JAMO, KS_X_1001_SYLLABLES, choose_characters
 
 BASE = choose_characters([])

@@ -6,9 +6,9 @@ import numpy as np
 
 from model.analysis.dot_product import dot_product_attention
 from model.analysis.masks import hidden_by_look_ahead
-from model.projections import Projections
-from model.tokenizer import Tokenizer
-from model.trace import AttentionTrace
+from model.text.tokenizer import Tokenizer
+from model.trace.projections import Projections
+from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import FakeCorrector, random_projections, random_trace
 
 

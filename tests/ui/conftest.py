@@ -7,9 +7,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest
 
-from model.folder import ASSETS, ModelEntry
+from model.stored.folder import ASSETS, ModelEntry
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace
-from ui import loaders
+from ui.asking import loaders
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from engine.questions import QUESTIONS
 from model import Correction, SentenceCorrection
-from model.changes import Change, find_changes
-from model.projections import Projections
-from model.trace import AttentionTrace
+from model.text.changes import Change, find_changes
+from model.trace.projections import Projections
+from model.trace.trace import AttentionTrace
 
 LAYERS, HEADS, MAX_LENGTH = 2, 3, 40
 OWN_CONFIDENCE = 0.75

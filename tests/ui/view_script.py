@@ -2,9 +2,9 @@
 
 from streamlit.testing.v1 import AppTest
 
-from model.selection import Selection
+from model.trace.selection import Selection
 from tests.ui.fake_corrector import FakeCorrector, random_trace
-from ui.lens import Lens
+from ui.look.lens import Lens
 
 SENTENCE = "고갱이 또 왔다"
 
@@ -39,11 +39,12 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     from dataclasses import replace
 
     from model import SentenceCorrection
-    from model.changes import find_changes
-    from model.selection import Selection
+    from model.text.changes import find_changes
+    from model.trace.selection import Selection
     from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
-    from ui import address, controls, markup, stage
-    from ui.lens import Lens
+    from ui.look import stage
+    from ui.look.lens import Lens
+    from ui.shell import address, controls, markup
     from ui.views import EXPERIMENTS, VIEWS
 
     changes = tuple(

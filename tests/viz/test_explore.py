@@ -9,7 +9,7 @@ from zlib import decompress
 import numpy as np
 import pytest
 
-from model.trace import AttentionTrace
+from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import random_trace
 from viz import explore
 from viz.lens import explore as lens

@@ -8,10 +8,10 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from training.evaluate import BatchCorrector, load_corrector
 from training.intact.samples import KINDS, Sample, make_samples
-from training.metrics import none_if_nan, share, wilson_interval
-from training.report import open_console, percent, write_json
+from training.measure.evaluate import BatchCorrector, load_corrector
+from training.measure.metrics import none_if_nan, share, wilson_interval
+from training.measure.report import open_console, percent, write_json
 
 
 @dataclass(frozen=True)

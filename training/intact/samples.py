@@ -4,7 +4,7 @@ import random
 import re
 from dataclasses import dataclass
 
-from model import hangul
+from model.text import hangul
 from training.intact.frames import FILLERS, FRAMES, STORIES
 from training.intact.slots import draw, draw_marks
 from training.noise.pairs import make_pair

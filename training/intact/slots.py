@@ -5,7 +5,7 @@ import string
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from model import hangul
+from model.text import hangul
 
 
 @dataclass(frozen=True)

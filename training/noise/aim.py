@@ -8,7 +8,7 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 
-from model.words import find_words
+from model.correction.words import find_words
 
 # A word that is met a hundred times as often is mistyped a fifth as often. Chosen, not fitted.
 EXPONENT = 0.35

@@ -2,7 +2,7 @@
 
 제2항 of 한글 맞춤법 parts all words, 제50항 lets the words of a technical term be joined, and no dictionary lists all such
 terms: people and their spell checkers take either. So leaving such a space out is no mistake, and a network that had to
-mend it would learn to change what is right. Kiwi says what is a noun (``model.morphemes``).
+mend it would learn to change what is right. Kiwi says what is a noun (``model.correction.morphemes``).
 
 What is certainly two words stays a mistake when joined: a noun of time, place, measure or person (오늘일출, 도로주변,
 엄마친구), a name (제48항, 제49항), and a noun of one syllable (책값, 시험때), which is often half of a word of its own.
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from model.morphemes import cut
+from model.correction.morphemes import cut
 
 _TIME = (
     "오늘|내일|모레|글피|어제|그제|지금|이제|요즘|요새|최근|당시|평소|아침|점심|저녁|새벽|오전|오후|주말|평일|매일|매주|매달|매년|하루|이틀|사흘|나흘"

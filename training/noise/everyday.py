@@ -2,7 +2,7 @@
 
 They say what manuals and statutes never do (방이 좁네요, 비가 올까 봐 우산을 샀어요), in the endings that people talk in, and
 their spaces follow 한글 맞춤법. Two clauses together need not make sense; each does. Kiwi joins stems and
-endings (Lee 2024, as in ``model/morphemes.py``).
+endings (Lee 2024, as in ``model/correction/morphemes.py``).
 """
 
 import random
@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from model.morphemes import join
+from model.correction.morphemes import join
 
 
 class Predicate(NamedTuple):

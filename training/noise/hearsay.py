@@ -8,7 +8,7 @@ import random
 import re
 from typing import NamedTuple
 
-from model.hangul import FINALS, syllables_with_coda
+from model.text.hangul import FINALS, syllables_with_coda
 
 
 class _Ending(NamedTuple):

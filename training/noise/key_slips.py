@@ -8,7 +8,7 @@ jamo are put together to syllables.
 
 import random
 
-from model.hangul import decompose
+from model.text.hangul import decompose
 from training.noise.input_method import PAUSE, compose_strokes, spell, strokes_of
 from training.noise.keyboard import UNSHIFTED, is_vowel
 from training.noise.known_words import known_words

@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 from functools import cache
 from typing import NamedTuple
 
-from model.folder import find_model_folder
-from model.hangul import decompose, is_syllable, syllables_with_coda
-from model.words import WORDS_FILE, Words
+from model.correction.words import Words
+from model.stored.folder import WORDS_FILE, find_model_folder
+from model.text.hangul import decompose, is_syllable, syllables_with_coda
 from training.noise.word_parts import particle_start
 
 MODEL = "transformer"  # whose table of words is read

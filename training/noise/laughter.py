@@ -5,7 +5,7 @@ No corpus of well-written sentences has it, so a network that has never met it t
 
 import random
 
-from model.hangul import compose, decompose, is_syllable
+from model.text.hangul import compose, decompose, is_syllable
 
 LAUGHS = ("ㅋ", "ㅎ")
 TEARS = ("ㅠ", "ㅜ")

@@ -7,7 +7,7 @@ Which doubled adverbs are one word says the 표준국어대사전 (빨리빨리,
 import random
 import re
 
-from model.hangul import compose, decompose, is_syllable
+from model.text.hangul import compose, decompose, is_syllable
 from training.noise.laughter import END_MARKS, add_laughter
 
 # The initials of what is meant: 감사, 응, 노노, 가자, 축하, 오케이, 하이, 바이, 죄송, 수고, 리얼, 몰라, 어디, 추천, 기다려, 인정.

@@ -11,7 +11,7 @@ them a network takes the spaces in such a name for mistakes.
 
 import random
 
-from model.hangul import compose
+from model.text.hangul import compose
 from training.particles import particle
 from training.vocabulary import KS_X_1001_SYLLABLES
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from model.hangul import FINALS, compose, decompose, syllables_with_coda
+from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
 from training.noise.draft import Draft
 from training.noise.native_table import Mistake, table_sites
 

@@ -16,8 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from model import hangul
-from model.morphemes import _kiwi  # the list needs more of it than the product does
+from model.correction.morphemes import _kiwi  # the list needs more of it than the product does
+from model.text import hangul
 from training.noise.lexicon import ending_of
 from training.particles import particle
 

@@ -10,7 +10,7 @@ too (친구이며), so only the shapes behind a consonant lose their 이 here.
 
 import random
 
-from model.hangul import decompose
+from model.text.hangul import decompose
 from training.noise.known_words import known_words
 
 _CHANGED = "은/는 이/가 을/를 과/와 이랑/랑 이야말로/야말로 은커녕/는커녕 " + " ".join(

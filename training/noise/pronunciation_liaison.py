@@ -2,7 +2,7 @@
 
 import random
 
-from model.hangul import compose, decompose
+from model.text.hangul import compose, decompose
 from training.noise.draft import Draft
 from training.noise.pronunciation_sites import (
     K_CODAS,

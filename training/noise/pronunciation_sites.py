@@ -8,7 +8,7 @@ lookups, because the generator runs some thirty rules over every sentence that t
 import random
 from collections.abc import Callable, Iterable, Mapping
 
-from model.hangul import FINALS, FIRST_SYLLABLE, LAST_SYLLABLE, compose, decompose, indices, is_syllable
+from model.text.hangul import FINALS, FIRST_SYLLABLE, LAST_SYLLABLE, compose, decompose, indices, is_syllable
 from training.noise.draft import Draft
 
 FAMILY = "pronunciation"

@@ -2,7 +2,7 @@
 
 import random
 
-from model.hangul import INITIALS, MEDIALS, compose, decompose, is_syllable
+from model.text.hangul import INITIALS, MEDIALS, compose, decompose, is_syllable
 from training.noise.draft import Draft
 from training.noise.pronunciation_sites import (
     FAMILY,

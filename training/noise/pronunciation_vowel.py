@@ -2,7 +2,7 @@
 
 import random
 
-from model.hangul import FINALS, INITIALS, compose, is_syllable
+from model.text.hangul import FINALS, INITIALS, compose, is_syllable
 from training.noise.draft import Draft
 from training.noise.pronunciation_sites import FAMILY, replace_syllables
 from training.noise.pronunciation_words import UI_AT_END

@@ -9,8 +9,8 @@ and figures stay; and what a machine reads stays even where it is misspelt, for 
 import random
 from collections.abc import Callable, Sequence
 
-from model.hangul import is_syllable
-from model.protected import protected
+from model.text.hangul import is_syllable
+from model.text.protected import protected
 from training.noise.pieces import Part, Pieces, Role, kept, verbatim
 from training.noise.register_chat import CHAT
 from training.noise.register_code import CODE

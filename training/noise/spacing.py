@@ -16,7 +16,7 @@ import random
 import re
 from collections.abc import Callable, Mapping
 
-from model.hangul import is_syllable, syllables_with_coda
+from model.text.hangul import is_syllable, syllables_with_coda
 from training.noise.compounds import free_spaces
 from training.noise.draft import Draft, Edit
 from training.noise.word_parts import PARTICLES, particle_start, suffix_start

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from itertools import accumulate
 
-from model.changes import Change, find_changes
-from model.protected import spares_outcries
-from model.words import find_words
+from model.correction.words import find_words
+from model.text.changes import Change, find_changes
+from model.text.protected import spares_outcries
 from training.noise.draft import Draft
 from training.noise.key_slips import (
     composition_broken,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate
 
-from model.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
+from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
 from training.noise.draft import Draft
 from training.noise.keyboard import JOINED, SHIFTED, STROKES, UNSHIFTED, neighbours
 

@@ -5,7 +5,7 @@ The lists hold what is recognised with some safety; a word in doubt counts as ha
 
 from functools import lru_cache
 
-from model.hangul import indices
+from model.text.hangul import indices
 
 _RIEUL = 8  # index of ㄹ among the codas
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from model.changes import Change
+from model.text.changes import Change
+from ui.asking.loaders import Correction
 from ui.components.heard import heard
-from ui.loaders import Correction
 
 LEAST_OFFERED = 0.3  # a proposal that the network believes in less than this is not shown
 WHAT = ("choose", "accept", "reject", "open")  # what a visitor may ask for

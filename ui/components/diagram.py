@@ -8,7 +8,7 @@ import streamlit as st
 
 from ui.components.diagram_layout import FORMS, Box, Column, Drawing, arrange
 from ui.components.heard import heard
-from ui.reading import Say
+from ui.wording.reading import Say
 from viz.lens import script
 from viz.theme import FONT_FAMILY, palette
 

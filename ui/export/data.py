@@ -13,7 +13,7 @@ import numpy as np
 from model.tables.writing import without_formula
 
 if TYPE_CHECKING:
-    from ui.lens import Lens
+    from ui.look.lens import Lens
 
 SCHEMA_VERSION = 1
 SHEET_ROWS = 1_048_575  # what Excel and LibreOffice show below a header; a text file of it has about 60 MB

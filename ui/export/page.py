@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from model.changes import Change
-from ui import reading
+from model.text.changes import Change
 from ui.export import parts
-from ui.numbers_text import probability
+from ui.wording import reading
+from ui.wording.numbers_text import probability
 from viz.lens import document
 from viz.lens.document import Component
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices
-    from ui.lens import Lens
-    from ui.reading import Say
+    from ui.look.lens import Lens
+    from ui.wording.reading import Say
 
 
 def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:

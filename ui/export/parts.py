@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 import viz
-from model.selection import Selection
-from ui import reading
+from model.trace.selection import Selection
 from ui.views import heatmap as full_size
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
+from ui.wording import reading
 from viz.lens.document import Component
 from viz.lens.lines import LINES, lines_data, without_font_file
 from viz.lens.plot import PLOT, plot_data
@@ -23,9 +23,9 @@ from viz.lens.steps import STEPS, steps_data
 from viz.specification import Specification
 
 if TYPE_CHECKING:
-    from ui.lens import Lens
-    from ui.reading import Say
+    from ui.look.lens import Lens
     from ui.views.view import Values
+    from ui.wording.reading import Say
 
 MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the shown kind is in it
 

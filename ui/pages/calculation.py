@@ -8,24 +8,16 @@ import streamlit as st
 
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
-from ui import (
-    address,
-    controls,
-    figures,
-    formulas,
-    header,
-    markdown,
-    markup,
-    models,
-    notices,
-    number_editor,
-    sentence,
-)
-from ui.lens import Lens
-from ui.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
-from ui.stage import choose_map
-from ui.texts import say
+from ui.asking import models
+from ui.look import sentence
+from ui.look.lens import Lens
+from ui.look.stage import choose_map
+from ui.parts import figures, number_editor
+from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
+from ui.shell import address, controls, header, markup, notices
 from ui.views import numbers
+from ui.wording import formulas, markdown
+from ui.wording.texts import say
 from viz.labels import visible_token
 
 TABLES = ("q", "k", "v")

@@ -8,10 +8,13 @@ import streamlit as st
 import viz
 from model.analysis.growth import Growth, growth
 from model.analysis.roles import OWN
-from model.selection import Selection
-from ui import address, controls, figures, header, loaders, markup, model_card, notices, stage
-from ui.sentence import MAX_CHARACTERS
-from ui.texts import say
+from model.trace.selection import Selection
+from ui.asking import loaders
+from ui.look import stage
+from ui.look.sentence import MAX_CHARACTERS
+from ui.parts import figures, model_card
+from ui.shell import address, controls, header, markup, notices
+from ui.wording.texts import say
 from viz.lens.map_texts import map_texts
 
 MODEL = "growing-up"

@@ -9,11 +9,16 @@ import streamlit as st
 import viz
 from model import ModelFolderError
 from model.analysis.roles import CLASSES, ROLES
-from model.head_survey import HeadSurvey
-from model.interventions import Head
-from ui import address, controls, figures, header, loaders, markup, models, notices
+from model.survey.head_survey import HeadSurvey
+from model.trace.interventions import Head
+from ui.asking import loaders, models
+from ui.asking.jobs import Jobs
+from ui.asking.surveys import MOST_EFFECTS, MOST_ROWS, SurveyJob, surveys
 from ui.components.heard import chosen_row
-from ui.head_numbers import (
+from ui.components.live_text import replace
+from ui.look.look import keep_typed
+from ui.parts import figures
+from ui.parts.head_numbers import (
     INTERVENED,
     LEADING,
     QUANTITIES,
@@ -24,12 +29,9 @@ from ui.head_numbers import (
     table,
     told,
 )
-from ui.jobs import Jobs
-from ui.live_text import replace
-from ui.look import keep_typed
-from ui.surveys import MOST_EFFECTS, MOST_ROWS, SurveyJob, surveys
-from ui.texts import say
-from ui.uploads import upload
+from ui.parts.uploads import upload
+from ui.shell import address, controls, header, markup, notices
+from ui.wording.texts import say
 
 SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2

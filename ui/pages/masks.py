@@ -11,11 +11,13 @@ import streamlit as st
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
-from ui import address, controls, figures, header, loaders, markup, models, notices
-from ui.figures import MOST_COLUMNS_ON_A_PHONE
-from ui.numbers_text import percent
-from ui.spinner import spinner
-from ui.texts import say
+from ui.asking import loaders, models
+from ui.parts import figures
+from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE
+from ui.shell import address, controls, header, markup, notices
+from ui.shell.spinner import spinner
+from ui.wording.numbers_text import percent
+from ui.wording.texts import say
 from viz.labels import visible_token
 
 FEWEST, MOST = 2, 5  # sentences of a batch

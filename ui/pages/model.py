@@ -6,9 +6,11 @@ import pandas as pd
 import streamlit as st
 
 import viz
-from ui import controls, figures, header, loaders, markup, model_card, models, notices
-from ui.numbers_text import about, percent
-from ui.texts import language, say
+from ui.asking import loaders, models
+from ui.parts import figures, model_card
+from ui.shell import controls, header, markup, notices
+from ui.wording.numbers_text import about, percent
+from ui.wording.texts import language, say
 
 SIZES = ("num_layers", "num_heads", "d_model", "dff", "vocab_size", "max_length")
 COMPARED = ("transformer", "seq2seq")

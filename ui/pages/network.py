@@ -6,12 +6,15 @@ import streamlit as st
 from engine.traced import TracedConfig
 from model.analysis import work
 from model.analysis.parameters import attention_share, by_role, group_parameters
-from model.config import NetworkConfig
-from ui import address, controls, header, markup, models, network_links, notices, sentence
+from model.stored.config import NetworkConfig
+from ui.asking import models
 from ui.components.diagram import diagram, diagram_data
-from ui.network_parts import Sketch, columns
-from ui.numbers_text import about, percent
-from ui.texts import language, say
+from ui.look import sentence
+from ui.parts import network_links
+from ui.parts.network_parts import Sketch, columns
+from ui.shell import address, controls, header, markup, notices
+from ui.wording.numbers_text import about, percent
+from ui.wording.texts import language, say
 
 _KEY = "network_diagram"
 

@@ -7,10 +7,13 @@ import streamlit as st
 
 import viz
 from model.analysis import positions as analysis
-from ui import controls, header, loaders, markup, models, notices, reading, sentence
-from ui.figures import MOST_COLUMNS_ON_A_PHONE, draw
-from ui.numbers_text import about, percent
-from ui.texts import language, say
+from ui.asking import loaders, models
+from ui.look import sentence
+from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE, draw
+from ui.shell import controls, header, markup, notices
+from ui.wording import reading
+from ui.wording.numbers_text import about, percent
+from ui.wording.texts import language, say
 
 LARGEST = 512
 _MARKS = {"␣": "token_space", "</s>": "token_end"}

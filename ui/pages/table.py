@@ -7,16 +7,17 @@ import streamlit as st
 
 from model.tables import AND
 from model.tables.writing import COLUMNS, Wording, as_bytes
-from ui import header, markup, models, notices
+from ui.asking import models
+from ui.asking.jobs import Jobs
+from ui.asking.tables import MOST_ROWS, TableJob, tables
 from ui.components.heard import chosen_row
-from ui.jobs import Jobs
-from ui.live_text import replace
-from ui.look import keep_typed
-from ui.reading import Say
-from ui.tables import MOST_ROWS, TableJob, tables
-from ui.texts import language, say
-from ui.uploads import upload
+from ui.components.live_text import replace
+from ui.look.look import keep_typed
+from ui.parts.uploads import upload
+from ui.shell import header, markup, notices
 from ui.views.take_away import say_in
+from ui.wording.reading import Say
+from ui.wording.texts import language, say
 
 SECONDS_BETWEEN_LOOKS = 1.0
 MEGABYTES = 20

@@ -9,18 +9,19 @@ import streamlit as st
 
 from engine.traced import TracedConfig
 from model.analysis.places import text_of
-from model.changes import find_rewriting
-from model.trace import AttentionTrace, TraceError
-from ui import controls, header, look, markup
-from ui.lens import Lens
-from ui.loaders import Correction, NotLoadedError, SentenceCorrection
-from ui.proposals import show_correction
-from ui.stage import chosen_view
-from ui.texts import say
-from ui.uploads import upload
+from model.text.changes import find_rewriting
+from model.trace.trace import AttentionTrace, TraceError
+from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
+from ui.look import look
+from ui.look.lens import Lens
+from ui.look.proposals import show_correction
+from ui.look.stage import chosen_view
+from ui.parts.uploads import upload
+from ui.shell import controls, header, markup
 from ui.views import VIEWS
+from ui.wording.texts import say
 
-MEGABYTES = 20  # as ``model.strict_npz`` and .streamlit/config.toml have it
+MEGABYTES = 20  # as ``model.trace.strict_npz`` and .streamlit/config.toml have it
 MOST_WEIGHTS = 6_000_000  # more would keep the server and the browser busy for long
 MOST_TOKENS = 512  # on a side, likewise
 _OPEN = "open_trace"  # the file that is open, by its content

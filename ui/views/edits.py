@@ -8,15 +8,17 @@ import streamlit as st
 import viz
 from model.analysis.agreement import attention_of_change
 from model.analysis.edits import LeadingHead, focus, leading_heads
-from model.changes import Change
-from model.selection import Selection
-from ui import address, figures, reading
-from ui.lens import Lens
-from ui.numbers_text import percent
-from ui.texts import say
+from model.text.changes import Change
+from model.trace.selection import Selection
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
+from ui.wording import reading
+from ui.wording.numbers_text import percent
+from ui.wording.texts import say
 from viz.labels import visible_token
 
 KIND = "cross_attention"

@@ -5,15 +5,17 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model.trace import AttentionTrace
-from ui import address, controls, figures, loaders, markup
-from ui.lens import Lens
-from ui.numbers_text import probability
-from ui.spinner import spinner
-from ui.texts import say
+from model.trace.trace import AttentionTrace
+from ui.asking import loaders
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls, markup
+from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
+from ui.wording.numbers_text import probability
+from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.lens.map_texts import map_texts
 

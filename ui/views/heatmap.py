@@ -7,13 +7,15 @@ from functools import partial
 import streamlit as st
 
 import viz
-from ui import address, figures, reading
-from ui.lens import Lens
-from ui.settings import Choice, Flag
-from ui.texts import say
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address
+from ui.shell.settings import Choice, Flag
 from ui.views.map_cells import MapCells, cells_of
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
+from ui.wording import reading
+from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.lens.map_texts import map_texts
 from viz.specification import Specification

@@ -6,16 +6,17 @@ import numpy as np
 import streamlit as st
 
 from model.analysis.edits import row_positions
-from model.changes import Change
-from model.selection import Selection
-from ui import address, controls, reading
+from model.text.changes import Change
+from model.trace.selection import Selection
 from ui.components.lines import lines
-from ui.lens import Lens
-from ui.settings import Number
-from ui.texts import say
+from ui.look.lens import Lens
+from ui.shell import address, controls
+from ui.shell.settings import Number
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from ui.views.view import Values, View
+from ui.wording import reading
+from ui.wording.texts import say
 from viz.lens.lines import MOST_HEADS, lines_data
 
 MASS = Number("mass", 10, 95, start=60, step=5)  # percent of each row's weight that its lines carry together

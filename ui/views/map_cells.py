@@ -7,7 +7,7 @@ import numpy as np
 from model.analysis.edits import row_positions
 from model.analysis.places import MARKS
 from model.analysis.words import WordAxis, by_word, masked_by_word, word_axes
-from ui.lens import Lens
+from ui.look.lens import Lens
 
 Spans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
 

@@ -1,7 +1,7 @@
 """What a picture that somebody takes along is called: the sentence, and which attention it shows."""
 
-from ui.lens import Lens
-from ui.texts import say
+from ui.look.lens import Lens
+from ui.wording.texts import say
 from viz.labels import plain_text
 
 _LENGTH = 20  # characters of the sentence in a file's name

@@ -1,6 +1,6 @@
 """What views need of a trace and of a network. Each function names the text that says what is missing, or None."""
 
-from ui.lens import Lens
+from ui.look.lens import Lens
 
 
 def probabilities(lens: Lens) -> str | None:

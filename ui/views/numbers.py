@@ -5,13 +5,16 @@ import streamlit as st
 
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
-from model.selection import Selection
-from ui import address, controls, figures, formulas, loaders, markup
-from ui.lens import Lens
-from ui.texts import say
+from model.trace.selection import Selection
+from ui.asking import loaders
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls, markup
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
+from ui.wording import formulas
+from ui.wording.texts import say
 from viz.labels import visible_token
 
 MOST_KEYS = 40  # of a longer sentence, those with the largest weights

@@ -8,14 +8,15 @@ import streamlit as st
 import viz
 from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
-from model.changes import Change
-from model.selection import Selection
-from ui import address, controls, figures, markup
-from ui.lens import Lens
-from ui.numbers_text import percent
-from ui.texts import say
+from model.text.changes import Change
+from model.trace.selection import Selection
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls, markup
 from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
+from ui.wording.numbers_text import percent
+from ui.wording.texts import say
 from viz.specification import Specification
 
 FORMULAS = (

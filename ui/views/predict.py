@@ -10,15 +10,16 @@ import streamlit as st
 from model.analysis.agreement import Agreement, agreeing_head, agreement, attention_of_change
 from model.analysis.edits import focus
 from model.analysis.places import MARKS
-from model.changes import Change
-from model.selection import Selection
-from ui import address, controls, markdown, markup
-from ui.lens import Lens
-from ui.numbers_text import percent
-from ui.texts import say
+from model.text.changes import Change
+from model.trace.selection import Selection
+from ui.look.lens import Lens
+from ui.shell import address, controls, markup
 from ui.views import needs
 from ui.views.edits import KIND, in_words, open_head, show_bars
 from ui.views.view import Values, View
+from ui.wording import markdown
+from ui.wording.numbers_text import percent
+from ui.wording.texts import say
 from viz.labels import visible_token
 
 if TYPE_CHECKING:

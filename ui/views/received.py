@@ -3,11 +3,12 @@
 import numpy as np
 
 import viz
-from ui import figures, reading
-from ui.lens import Lens
-from ui.texts import say
+from ui.look.lens import Lens
+from ui.parts import figures
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
+from ui.wording import reading
+from ui.wording.texts import say
 from viz.labels import visible_token
 
 

@@ -11,19 +11,21 @@ import streamlit as st
 import viz
 from model.analysis.edits import attention_to_edit
 from model.analysis.replacing import PAINTED, Replaced, row_of_question
-from model.changes import Change
-from model.interventions import Head
-from ui import address, controls, figures, loaders, markup
-from ui.lens import Lens
-from ui.numbers_text import probability
-from ui.settings import Choice
-from ui.spinner import spinner
-from ui.texts import say
+from model.text.changes import Change
+from model.trace.interventions import Head
+from ui.asking import loaders
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls, markup
+from ui.shell.settings import Choice
+from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.views.without import change_of, named
+from ui.wording.numbers_text import probability
+from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.lens.map_texts import map_texts
 

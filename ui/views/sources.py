@@ -13,18 +13,20 @@ from model.analysis.contributions import (
     MethodAgreement,
     agreement,
 )
-from model.changes import Change
-from ui import address, controls, figures, later, loaders, markup, models
-from ui.lens import Lens
-from ui.numbers_text import correlation
-from ui.spinner import spinner
-from ui.texts import say
+from model.text.changes import Change
+from ui.asking import loaders, models
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls, later, markup
+from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.fork import step_name
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.views.without import change_of
+from ui.wording.numbers_text import correlation
+from ui.wording.texts import say
 from viz.labels import visible_token
 
 WIDTH = 160  # pixels of the list of steps

@@ -5,17 +5,18 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from model.changes import Change
-from model.trace import AttentionTrace
-from ui import address, header, markup, reading
+from model.text.changes import Change
+from model.trace.trace import AttentionTrace
 from ui.components.steps import steps
-from ui.lens import Lens
-from ui.numbers_text import probability
-from ui.reading import Say
-from ui.texts import say
+from ui.look.lens import Lens
+from ui.shell import address, header, markup
 from ui.views import fork, needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
+from ui.wording import reading
+from ui.wording.numbers_text import probability
+from ui.wording.reading import Say
+from ui.wording.texts import say
 from viz.lens.changes import change_label
 from viz.lens.steps import NAMES, produced_place, revision, steps_data
 

@@ -9,14 +9,15 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ui import address, controls, markup, texts
 from ui.export import data, page
 from ui.export.parts import Choices, Experiment
-from ui.texts import say
+from ui.shell import address, controls, markup
 from ui.views import heatmap, lines, steps
+from ui.wording import texts
+from ui.wording.texts import say
 
 if TYPE_CHECKING:
-    from ui.lens import Lens
+    from ui.look.lens import Lens
     from ui.views.view import View
 
 PAGE_MEGABYTES = 1  # what a page weighs before anything is in it: Plotly, and the font

@@ -9,14 +9,16 @@ import streamlit as st
 import viz
 from model import ModelFolderError
 from model.analysis.twins import aligned_difference
-from model.selection import Selection
-from model.trace import AttentionTrace
-from ui import address, controls, figures, loaders, loading, markup, models
-from ui.lens import Lens
-from ui.settings import Choice, Flag
-from ui.texts import say
+from model.trace.selection import Selection
+from model.trace.trace import AttentionTrace
+from ui.asking import loaders, loading, models
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls, markup
+from ui.shell.settings import Choice, Flag
 from ui.views.naming import file_name
 from ui.views.view import Values, View
+from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.lens.map_texts import map_texts
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ui.lens import Lens
-from ui.settings import Setting
+from ui.look.lens import Lens
+from ui.shell.settings import Setting
 
 Values = Mapping[str, Any]  # name of a setting -> its value, as ``Setting.read`` gives it
 

@@ -11,19 +11,21 @@ import streamlit as st
 
 import viz
 from model import ModelFolderError
-from model.changes import Change
-from model.head_survey import HeadSurvey
-from model.interventions import Head
-from ui import address, controls, figures, loaders, markup, models
-from ui.lens import Lens
-from ui.numbers_text import correlation
-from ui.settings import Choice
-from ui.spinner import spinner
-from ui.texts import say
+from model.survey.head_survey import HeadSurvey
+from model.text.changes import Change
+from model.trace.interventions import Head
+from ui.asking import loaders, models
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls, markup
+from ui.shell.settings import Choice
+from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
+from ui.wording.numbers_text import correlation
+from ui.wording.texts import say
 
 STRONGEST = 5
 MOST_NAMED = STRONGEST - 1

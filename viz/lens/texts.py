@@ -2,7 +2,7 @@
 
 A folder in ``assets/texts`` is a language. It is called as in the address (``ko``, ``pt-BR``) and says its own name under the key
 ``language_name``. A text that it lacks is shown in English, which more readers know than Korean; what English lacks, too, in
-Korean, in which texts are written first. ``tests/ui/test_texts.py`` lists what each language lacks.
+Korean, in which texts are written first. ``tests/ui/wording/test_texts.py`` lists what each language lacks.
 """
 
 import json

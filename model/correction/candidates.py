@@ -1,0 +1,153 @@
+"""What else the network could have written, read off the pass that proved its answer.
+
+For each token of the answer the pass tells how probable every other one was there. Each that is not improbable makes a candidate: the
+answer with this one token instead. Further passes are not needed for this, though the probability of what follows such a token is
+taken to be that of what follows in the answer.
+
+Candidates for the same tokens stand in one stretch of the sentence, in which one of them is to be chosen
+(``confidence.Confidence.choose``).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from heapq import nlargest
+from os.path import commonprefix
+from typing import NamedTuple
+
+import numpy as np
+
+from model.plain.drafting import Produced, log_softmax
+from model.text.changes import Change, apply_changes, find_changes
+from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
+
+LEAST_PROBABILITY = 0.01  # of a token that makes a candidate
+MOST = 32  # such tokens in a sentence, the most probable ones: of nonsense there could be thousands
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """``source[start:end]``, and what could stand there instead.
+
+    ``candidates``: the natural logarithm of the network's probability of each text, what it wrote itself first. ``kept``, the
+    source as it is, is always among them; where it differs in several characters, with the probability of its first one.
+    """
+
+    start: int
+    end: int
+    kept: str
+    candidates: Mapping[str, float]
+
+    @property
+    def written(self) -> str:
+        """What the network wrote there."""
+        return next(iter(self.candidates))
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether that is something else than the source."""
+        return self.written != self.kept
+
+
+def find_stretches(
+    source: str,
+    target: str,
+    produced: Produced,
+    tokenizer: Tokenizer,
+    accepts: Callable[[Change], bool],
+) -> tuple[Stretch, ...]:
+    """The stretches of ``source`` in which the network wrote something else or might have.
+
+    ``produced``: the pass that wrote ``target``, a token for each of its characters and the end mark. Changes that are not accepted are in
+    no candidate.
+    """
+    logs = log_softmax(produced.logits)
+    written = find_changes(source, target)
+    others = list(_others(produced.ids, logs, tokenizer))
+    edits = [
+        *((change.target_start, change.target_end) for change in written),
+        *(each[:2] for each in others),
+    ]
+    original = tokenizer.encode_target(source)
+    stretches = []
+    for first, last in _together(edits):
+        drift = _growth(change for change in written if change.target_end <= first > change.target_start)
+        inside = [
+            c for c in written if c.target_end <= last and (first <= c.target_start < max(last, first + 1))
+        ]
+        start, end = first - drift, last - drift - _growth(inside)
+        kept, rows = source[start:end], range(first, max(last, first + 1))
+
+        certain = float(logs[rows, produced.ids[rows.start : rows.stop]].sum())
+        candidates = {_accepted(kept, target[first:last], start, accepts): certain}
+        for each in others:
+            if first <= each.first < rows.stop and each.last <= last:
+                text = target[first : each.first] + each.text + target[each.last : last]
+                if text == _accepted(kept, text, start, accepts):
+                    candidates.setdefault(text, certain + each.ratio)
+        if kept not in candidates:
+            same = len(commonprefix([kept, target[first:last]]))
+            candidates[kept] = float(logs[first + same, original[start + same]])
+        if len(candidates) > 1:
+            stretches.append(Stretch(start, end, kept, candidates))
+    return tuple(stretches)
+
+
+def _accepted(kept: str, text: str, start: int, accepts: Callable[[Change], bool]) -> str:
+    """``text`` without those changes of ``kept``, which begins at ``start`` of the source, that are not accepted."""
+    return apply_changes(kept, (c for c in find_changes(kept, text) if accepts(c.moved(start, start))))
+
+
+class _Other(NamedTuple):
+    """Another token: ``text`` instead of the answer's characters from ``first`` to ``last``."""
+
+    first: int
+    last: int
+    text: str
+    ratio: float  # how much more probable it is than the answer's own token, as a logarithm
+
+
+def _others(ids: list[int], logs: np.ndarray, tokenizer: Tokenizer) -> Iterator[_Other]:
+    """All that the network might have written in place of one token, the most probable first."""
+    places, tokens = divmod(np.flatnonzero(logs > math.log(LEAST_PROBABILITY)), logs.shape[1])
+    others = (tokens != np.array(ids)[places]) & ~np.isin(tokens, (PAD_ID, START_ID, OUTSIDE_ID))
+    found = zip(places[others].tolist(), tokens[others].tolist(), strict=True)
+    rated = ((float(logs[t, token] - logs[t, ids[t]]), t, token) for t, token in found)
+    for ratio, t, token in nlargest(MOST, rated):
+        for size, text in _instead(ids, t, token, tokenizer):
+            yield _Other(t, t + size, text, ratio)
+
+
+def _instead(ids: list[int], t: int, token: int, tokenizer: Tokenizer) -> Iterator[tuple[int, str]]:
+    """How ``token`` can come to stand at place ``t``: how many characters it takes the place of, and the text that does."""
+    if token == END_ID:
+        if t == len(ids) - 2:  # elsewhere it would cut the sentence off
+            yield 1, ""
+        return
+    text = tokenizer.decode([token], "")
+    if ids[t] == END_ID:
+        yield 0, text
+        return
+    follows = token == ids[t + 1]
+    if follows:  # then what stands there is left out
+        yield 1, ""
+    there = tokenizer.decode(ids[t : t + 1], "")
+    if " " not in (there, text):
+        yield 1, text
+    elif not follows:
+        yield 0, text
+
+
+def _together(edits: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The stretches of the answer that edits of the same tokens cover."""
+    spans: list[tuple[int, int]] = []
+    for first, last in sorted(edits):
+        if spans and (first < spans[-1][1] or first == spans[-1][0]):
+            spans[-1] = spans[-1][0], max(spans[-1][1], last)
+        else:
+            spans.append((first, last))
+    return spans
+
+
+def _growth(changes: Iterable[Change]) -> int:
+    return sum(len(change.right) - len(change.wrong) for change in changes)

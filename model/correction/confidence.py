@@ -1,0 +1,256 @@
+"""What is to stand in a text, and how sure that is: what the network thinks of it, and whether its words and phrases are known.
+
+The network reads characters and knows no list of words, so it is as sure of a non-word as of a word. Here small decision
+trees put its probabilities together with how often the words, before and after the change, stand in the training sentences, and with how
+usual the run of characters is (``ngrams``). Where that leaves doubt, second trees are asked, which also know how usual the words are by their
+morphemes (``morphemes``). Where the network found several answers not improbable, the one that the trees think likeliest is
+proposed. They were fitted on development pairs (``python -m training confidence``) and are data: ``confidence.json`` holds them,
+``words.txt.gz`` and ``ngrams.npz`` the counts. A model folder without these files has the network's own answer and confidence.
+"""
+
+import json
+import math
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from rapidfuzz.distance import Levenshtein
+
+from model.correction.candidates import Stretch
+from model.correction.morphemes import analyse
+from model.correction.ngrams import ORDER, NGrams
+from model.correction.trees import Trees
+from model.correction.words import Words, touching
+from model.stored.folder import CONFIDENCE_FILE, NGRAMS_FILE, WORDS_FILE
+from model.text.changes import find_changes
+
+LEAST_LOG = math.log(1e-5)  # what is less probable counts as this
+ALONE = 20.0  # how much more usual a phrase is than that of the next candidate, where there is none
+DOUBT = math.log(0.9 / 0.1)  # log odds up to which, either way, the second trees are asked
+
+
+class Features(NamedTuple):
+    """What the trees ask about one candidate. Probabilities are natural logarithms, the network's, and LEAST_LOG at least."""
+
+    fix: float  # of the candidate
+    keep: float  # of the source as it is
+    other: float  # of the most probable other candidate
+    network: float  # the network's own confidence, fix · (1 − keep)
+    wrong_count: float  # ``words.Known`` of the words that stand there
+    wrong_beginning: float
+    wrong_beginning_count: float
+    right_count: float  # ``words.Known`` of the words that would stand there
+    right_beginning: float
+    right_beginning_count: float
+    spaces: float  # 0 letters alone, 1 spaces alone, 2 letters and spaces
+    length: float  # characters
+    jamo: float  # the fewest jamo that differ
+    changes: float  # stretches of the sentence in which the network wrote something else
+    sentence: float  # of what it wrote in all other stretches, together
+    candidates: float  # in the stretch
+    written: float  # 1 if it is what the network wrote
+    phrase_kept: (
+        float  # how much more usual the phrase is than the source's, as ``ngrams.NGrams.scores`` has it
+    )
+    phrase_other: float  # than that of the most usual other candidate
+    phrase: float  # how usual it is, for each character
+
+
+# 1: more of it never makes a candidate less sure; -1: never surer. The others are free.
+MONOTONE = {
+    "fix": 1,
+    "keep": -1,
+    "network": 1,
+    "wrong_count": -1,
+    "right_count": 1,
+    "sentence": 1,
+    "phrase_kept": 1,
+    "phrase_other": 1,
+    "morphemes_kept": 1,
+    "morphemes_other": 1,
+}
+
+
+class Morphemes(NamedTuple):
+    """What the second trees ask besides: ``morphemes.analyse`` of the candidate and of the words around it."""
+
+    morphemes_kept: float  # how much more usual they are than with the source's
+    morphemes_other: float  # than with the most usual other candidate
+    morphemes: float  # how usual they are, for each morpheme
+
+
+FIRST, SECOND = Features._fields, (*Features._fields, *Morphemes._fields)
+
+
+class Rated(NamedTuple):
+    """A candidate of the stretch with this number, and what the trees ask about it."""
+
+    stretch: int
+    text: str
+    features: Features
+
+
+def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NGrams) -> list[Rated]:
+    """All candidates of one sentence that would change it. Each is looked at where all else is as the network wrote it."""
+    sentence = _Sentence(source, stretches)
+    spans = {
+        (number, text): sentence.span(number, text)
+        for number, stretch in enumerate(stretches)
+        for text in stretch.candidates
+    }
+    usual = dict(zip(spans, ngrams.scores(list(spans.values())).tolist(), strict=True))
+    logs = [{text: max(log, LEAST_LOG) for text, log in stretch.candidates.items()} for stretch in stretches]
+    certain = [mine[stretch.written] for mine, stretch in zip(logs, stretches, strict=True)]
+    changed = sum(stretch.is_changed for stretch in stretches)
+    rated = []
+    for number, (mine, stretch) in enumerate(zip(logs, stretches, strict=True)):
+        keep = mine[stretch.kept]
+        wrong = words.known(touching(source, stretch.start, stretch.end))
+        for text, fix in mine.items():
+            if text == stretch.kept:
+                continue
+            others = [each for each in mine if each not in (text, stretch.kept)]
+            whole, start, stop = spans[number, text]
+            phrase = usual[number, text]
+            row = Features(
+                fix,
+                keep,
+                max((mine[each] for each in others), default=LEAST_LOG),
+                math.exp(fix) * (1 - math.exp(keep)),
+                *wrong,
+                *words.known(touching(whole, start, start + len(text))),
+                _spaces(stretch.kept, text),
+                max(len(stretch.kept), len(text)),
+                Levenshtein.distance(*(unicodedata.normalize("NFD", each) for each in (stretch.kept, text))),
+                changed,
+                sum(certain) - certain[number],
+                len(mine),
+                text == stretch.written,
+                phrase - usual[number, stretch.kept],
+                _ahead(phrase, (usual[number, each] for each in others)),
+                phrase / max(stop - start, 1),
+            )
+            rated.append(Rated(number, text, row))
+    return rated
+
+
+def morphemes(source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]) -> list[Morphemes]:
+    """Of some candidates what the second trees ask besides."""
+    sentence = _Sentence(source, stretches)
+    texts = {
+        (number, text): sentence.nearby(number, text)
+        for number in sorted({each.stretch for each in asked})
+        for text in stretches[number].candidates
+    }
+    logs = dict(zip(texts, analyse(list(texts.values())).tolist(), strict=True))
+    found = []
+    for number, text, _ in asked:
+        kept = stretches[number].kept
+        log, count = logs[number, text]
+        others = (logs[number, each][0] for each in stretches[number].candidates if each not in (text, kept))
+        found.append(Morphemes(log - logs[number, kept][0], _ahead(log, others), log / max(count, 1)))
+    return found
+
+
+def _ahead(usual: float, others: Iterable[float]) -> float:
+    """How much more usual a candidate is than the most usual other one; ALONE where there is none."""
+    return usual - max(others, default=usual - ALONE)
+
+
+class _Sentence:
+    """A source whose stretches are as the network wrote them, but for one."""
+
+    def __init__(self, source: str, stretches: Sequence[Stretch]):
+        self._parts, done = [], 0  # what stands before each stretch, and what is written there
+        for stretch in stretches:
+            self._parts += [source[done : stretch.start], stretch.written]
+            done = stretch.end
+        self._parts.append(source[done:])
+
+    def span(self, number: int, text: str) -> tuple[str, int, int]:
+        """The sentence with ``text`` in one stretch, where that begins, and how far its n-grams reach."""
+        before, after = self._around(number)
+        whole, start = f"{before}{text}{after}", len(before)
+        return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
+
+    def nearby(self, number: int, text: str) -> str:
+        """``text`` in one stretch, with the rest of its words and one further word on either side."""
+        before, after = (part.split(" ") for part in self._around(number))
+        return " ".join(before[-2:]) + text + " ".join(after[:2])
+
+    def _around(self, number: int) -> tuple[str, str]:
+        return "".join(self._parts[: 2 * number + 1]), "".join(self._parts[2 * number + 2 :])
+
+
+def _spaces(kept: str, text: str) -> int:
+    changes = find_changes(kept, text)
+    wrong, right = ("".join(parts) for parts in zip(*((c.wrong, c.right) for c in changes), strict=True))
+    if not wrong.strip() and not right.strip():
+        return 1
+    return 2 if " " in wrong + right else 0
+
+
+class Chosen(NamedTuple):
+    """What is proposed for a stretch, and how sure that is."""
+
+    stretch: Stretch
+    text: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class Confidence:
+    """``trees`` rate every candidate by its ``Features``. ``second``, which also know morphemes, rate those about which these are in
+    doubt, and no others, because morphemes take the most time of all features; None where a folder has no such trees.
+    """
+
+    words: Words
+    ngrams: NGrams
+    trees: Trees
+    second: Trees | None = None
+
+    @classmethod
+    def read(cls, folder: Path) -> "Confidence | None":
+        """What a model folder holds; None where it has none. Raises OSError or ValueError where a file is damaged."""
+        if not (folder / CONFIDENCE_FILE).is_file():
+            return None
+        values = json.loads((folder / CONFIDENCE_FILE).read_text("utf-8"))
+        trees = Trees.parse(FIRST, values)
+        second = Trees.parse(SECOND, values["second"]) if "second" in values else None
+        return cls(Words.read(folder / WORDS_FILE), NGrams.read(folder / NGRAMS_FILE), trees, second)
+
+    def to_json(self) -> str:
+        """All trees as ``read`` takes them."""
+        second = "" if self.second is None else f',\n"second": {self.second.to_json()}'
+        return f"{self.trees.to_json()[:-1]}{second}}}\n"
+
+    def warm_up(self) -> None:
+        """Load what the second trees need, so that no question waits for it."""
+        if self.second is not None:
+            analyse([])
+
+    def choose(self, source: str, stretches: Sequence[Stretch]) -> list[Chosen]:
+        """The likeliest candidate of each stretch that the network changed; and of each that it did not, where it is
+        likelier right than wrong."""
+        rated = features(source, stretches, self.words, self.ngrams)
+        best: dict[int, tuple[float, str]] = {}
+        for odds, each in zip(self._odds(source, stretches, rated), rated, strict=True):
+            if each.stretch not in best or odds > best[each.stretch][0]:
+                best[each.stretch] = float(odds), each.text
+        return [
+            Chosen(stretches[number], text, 1 / (1 + math.exp(-min(max(odds, -50.0), 50.0))))
+            for number, (odds, text) in best.items()
+            if odds > 0 or stretches[number].is_changed
+        ]
+
+    def _odds(self, source: str, stretches: Sequence[Stretch], rated: Sequence[Rated]) -> np.ndarray:
+        odds = self.trees.odds([each.features for each in rated])
+        doubtful = np.flatnonzero(np.abs(odds) < DOUBT)
+        if self.second is not None and len(doubtful):
+            asked = [rated[i] for i in doubtful.tolist()]
+            more = morphemes(source, stretches, asked)
+            odds[doubtful] = self.second.odds([(*a.features, *m) for a, m in zip(asked, more, strict=True)])
+        return odds

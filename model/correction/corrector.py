@@ -1,0 +1,401 @@
+"""Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.correction.candidates import Stretch, find_stretches
+from model.correction.confidence import Confidence
+from model.correction.confidence_files import load_confidence
+from model.correction.correction import Correction, SentenceCorrection
+from model.correction.proposing import changes_of, is_supported, with_probabilities
+from model.correction.second_reading import after_second_reading, made, wants_second_reading
+from model.plain.drafting import Produced, read_off
+from model.plain.positions import positional_encoding
+from model.plain.transformer import PlainNetwork, PlainTransformer
+from model.stored.config import NetworkConfig
+from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
+from model.text.anchors import Part, lost_anchors, parts_beside
+from model.text.changes import Change, apply_changes, find_changes, joined, select_changes
+from model.text.protected import spares_outcries, spares_protected
+from model.text.sentences import Span, split_sentences
+from model.text.tokenizer import END, START, Tokenizer, normalise, visible
+from model.text.verbatim import spares_verbatim, verbatim_spans
+from model.text.whole_words import spares_words
+from model.trace.interventions import Intervention
+from model.trace.projections import Projections
+from model.trace.trace import AttentionTrace
+
+BATCH_SENTENCES = 64
+MOST_READINGS = 3  # of a sentence, see ``second_reading``
+KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
+
+
+class Answer(NamedTuple):
+    """What the network wrote for one sentence, or for a part of it that it reads for itself."""
+
+    part: Part
+    target: str
+    produced: Produced  # the ids of ``target``, the end mark last, and the pass that wrote them
+
+    @property
+    def source(self) -> str:
+        return self.part.text
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether there is a mark in its middle: then it is no answer at all."""
+        return len(self.target) + 1 != len(self.produced.ids)
+
+    @property
+    def is_new(self) -> bool:
+        return self.target != self.source and not self.is_torn
+
+
+class Corrector:
+    """A loaded model. ``Corrector.load()`` opens the shipped one."""
+
+    def __init__(
+        self,
+        name: str,
+        network: Any,  # a keras.Model, which is not imported here, or a PlainTransformer
+        tokenizer: Tokenizer,
+        fingerprint: str,
+        minimum_confidence: float | None = None,
+        beam_width: int = 1,
+        confidence: Confidence | None = None,
+        folder: Path | None = None,
+    ):
+        self.name, self.fingerprint, self.folder = name, fingerprint, folder
+        self.config: NetworkConfig = network.config
+        if minimum_confidence is not None:
+            self.config = replace(self.config, minimum_confidence=minimum_confidence)
+        self.tokenizer, self.confidence = tokenizer, confidence
+        self.num_parameters: int = network.count_params()
+        self._network = _answering(network, tokenizer.encode_target(" ")[0], beam_width)
+
+    @property
+    def minimum_confidence(self) -> float:
+        """Changes whose confidence is below it are left undone."""
+        return self.config.minimum_confidence
+
+    @classmethod
+    def load(
+        cls,
+        model: str | Path = DEFAULT_MODEL,
+        minimum_confidence: float | None = None,
+        snapshot: int | None = None,
+        beam_width: int = 1,
+    ) -> "Corrector":
+        """Open a model by the name of its folder in ``assets/``, or by the path of any such folder or of
+        the training run that holds it.
+
+        ``minimum_confidence``: changes whose confidence is below it are left undone; None takes the
+        value chosen for this model. Higher is more cautious: fewer, surer changes. ``snapshot``: the
+        weights after that many training steps, where the folder keeps them (``snapshot_steps``).
+        ``beam_width``: 1 writes the most probable token at each place; more keep that many beginnings of each
+        sentence and are many times as slow (``decoding.beam_search``).
+
+        Raises ValueError for a beam width that is no whole number from 1, ModelFolderError if the folder is missing, damaged or
+        holds something else.
+        """
+        from model.network.loading import load_model_folder
+
+        folder = find_model_folder(model)
+        network, tokenizer, found = load_model_folder(folder, snapshot)
+        # It was fitted to the last weights; what a snapshot is sure of is another matter.
+        confidence = load_confidence(folder) if snapshot is None else None
+        return cls(
+            model_name(folder), network, tokenizer, found, minimum_confidence, beam_width, confidence, folder
+        )
+
+    def correct(self, text: str) -> Correction:
+        """Correct one text of any length, sentence by sentence."""
+        return self.correct_batch([text])[0]
+
+    def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
+        """Correct many texts at once; the result has their order. Raises TypeError for a single text."""
+        sources, spans, sentences = self._cut(texts)
+        # The passes over a long text would fill the memory: its traces take a pass of their own when asked for.
+        keep_passes = sum(len(each.text) for each in sentences) <= KEPT_CHARACTERS
+        answers = iter(self._propose(sentences, keep_passes))
+        return [
+            Correction(source, tuple(self._sentence(a, source[a:b], *next(answers)) for a, b in cuts))
+            for source, cuts in zip(sources, spans, strict=True)
+        ]
+
+    def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
+        """For each text the parts of it that the network read for themselves, most often its sentences: where one begins, the part, and
+        the stretches in which something else could stand.
+
+        Raises TypeError for a single text.
+        """
+        _, spans, sentences = self._cut(texts)
+        found: list[list[Answer]] = [[]] * len(sentences)
+        for batch in self._answers(sentences):
+            for i, answers in batch.items():
+                found[i] = answers
+        each = iter(found)
+        return [
+            [
+                (start + answer.part.start, answer.source, self._stretches(answer))
+                for start, _ in cuts
+                for answer in next(each)
+            ]
+            for cuts in spans
+        ]
+
+    def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[Part]]:
+        """The texts in NFC, where the sentences of each begin and end, and all sentences one after the other."""
+        if isinstance(texts, str):  # else each of its characters would be a text
+            raise TypeError("texts should be a list of texts, received one str")
+        sources = [normalise(text) for text in texts]
+        spans = [split_sentences(source, self.config.max_length) for source in sources]
+        sentences = []
+        for source, cuts in zip(sources, spans, strict=True):
+            verbatim = verbatim_spans(source)
+            sentences += [
+                Part.of(
+                    source[a:b], [Span(max(c, a) - a, min(d, b) - a) for c, d in verbatim if c < b and d > a]
+                )
+                for a, b in cuts
+            ]
+        return sources, spans, sentences
+
+    def _sentence(
+        self, start: int, source: str, proposed: tuple[Change, ...], produced: Produced | None
+    ) -> SentenceCorrection:
+        too_long = len(source) > self.config.max_length
+        look = partial(self._trace, produced)
+        return SentenceCorrection(start, source, proposed, self.minimum_confidence, too_long, look)
+
+    def _propose(
+        self, sentences: list[Part], keep_passes: bool
+    ) -> list[tuple[tuple[Change, ...], Produced | None]]:
+        """For each sentence, what the network would change and how sure it is; and the pass that proved it,
+        where passes are to be kept and one pass read the whole sentence."""
+        proposed = self._first_reading(sentences, keep_passes)
+        for _ in range(MOST_READINGS - 1):
+            minimum = self.minimum_confidence
+            doubtful = [
+                i for i, (changes, _) in enumerate(proposed) if wants_second_reading(changes, minimum)
+            ]
+            texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in doubtful]
+            parts = [Part.of(text, verbatim_spans(text)) for text in texts]
+            again = self._first_reading(parts, keep_passes=False)
+            for i, (second, _) in zip(doubtful, again, strict=True):
+                if made(second, minimum):
+                    first, _ = proposed[i]
+                    proposed[i] = after_second_reading(sentences[i].text, first, second, minimum), None
+        return proposed
+
+    def _first_reading(
+        self, sentences: list[Part], keep_passes: bool
+    ) -> list[tuple[tuple[Change, ...], Produced | None]]:
+        """Of each sentence as it is what the network would change, and the pass that proved it."""
+        proposed: list[tuple[tuple[Change, ...], Produced | None]] = [((), None)] * len(sentences)
+        for batch in self._answers(sentences):
+            weighed = iter(self._weigh([answer for answers in batch.values() for answer in answers]))
+            for i, answers in batch.items():
+                parts = [(answer.part, *next(weighed)) for answer in answers]
+                whole = keep_passes and len(parts) == 1 and parts[0][0].text == sentences[i].text
+                changes = joined((part.start, changes) for part, changes, _ in parts)
+                proposed[i] = changes, parts[0][2] if whole else None
+        return proposed
+
+    def _answers(self, sentences: list[Part]) -> Iterator[dict[int, list[Answer]]]:
+        """What the network wrote, by the number of the sentence, a batch at a time; nothing for what it cannot read."""
+        readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
+        readable.sort(key=lambda i: len(sentences[i].text))  # alike lengths waste little padding
+        for first in range(0, len(readable), BATCH_SENTENCES):
+            yield self._read({i: sentences[i] for i in readable[first : first + BATCH_SENTENCES]})
+
+    def _read(self, sentences: dict[int, Part]) -> dict[int, list[Answer]]:
+        """What the network wrote for a few sentences; where it lost its way at an anchor, for the parts beside that."""
+        found: dict[int, list[Answer]] = {i: [] for i in sentences}
+        waiting = list(sentences.items())
+        while waiting:
+            produced = self._network.produce([self.tokenizer.encode_source(part.text) for _, part in waiting])
+            again = []
+            for (i, part), one in zip(waiting, produced, strict=True):
+                target = None if one is None else self.tokenizer.decode(one.ids, part.text)
+                lost = part.anchors if target is None else lost_anchors(part, target)
+                if lost:
+                    again += [(i, each) for each in parts_beside(part, lost) if self._worth_reading(each)]
+                elif target is not None:  # else the network found no end: better uncorrected than cut off
+                    found[i].append(Answer(part, target, one))
+            waiting = again
+        for answers in found.values():
+            answers.sort(key=lambda answer: answer.part.start)
+        return found
+
+    def _weigh(self, answers: list[Answer]) -> list[tuple[tuple[Change, ...], Produced]]:
+        """Of each answer the proposed changes with their probabilities, and the pass that these were read off."""
+        if self.confidence is None:
+            return [(self._written(answer), answer.produced) for answer in answers]
+        chosen = [self._chosen(answer, self.confidence) for answer in answers]
+        targets = [apply_changes(a.source, changes) for a, changes in zip(answers, chosen, strict=True)]
+        # Where something else is proposed than what the network wrote, its probabilities take a pass of their own.
+        others = [i for i, answer in enumerate(answers) if chosen[i] and targets[i] != answer.target]
+        passes = self._network.read(
+            [self.tokenizer.encode_source(answers[i].source) for i in others],
+            [self.tokenizer.encode_target(targets[i]) for i in others],
+        )
+        produced = [answer.produced for answer in answers]
+        for i, one in zip(others, passes, strict=True):
+            produced[i] = one
+        return [
+            (select_changes(map(self._probable(answer.source, one), changes), is_supported), one)
+            for answer, changes, one in zip(answers, chosen, produced, strict=True)
+        ]
+
+    def _written(self, answer: Answer) -> tuple[Change, ...]:
+        """The changes that the network made and that may be proposed, with their probabilities."""
+        changes = find_changes(answer.source, answer.target) if answer.is_new else ()
+        probable = map(self._probable(answer.source, answer.produced), changes)
+        return select_changes(probable, partial(self._accepts, answer.part))
+
+    def _chosen(self, answer: Answer, judge: Confidence) -> tuple[Change, ...]:
+        """Of all that the network might have written, what is likeliest right, with its confidence."""
+        chosen = judge.choose(answer.source, self._stretches(answer))
+        return changes_of(answer.source, chosen, partial(self._accepts, answer.part))
+
+    def _stretches(self, answer: Answer) -> tuple[Stretch, ...]:
+        if answer.is_torn:
+            return ()
+        accepts = partial(self._accepts, answer.part)
+        return find_stretches(answer.source, answer.target, answer.produced, self.tokenizer, accepts)
+
+    def _probable(self, source: str, produced: Produced) -> Callable[[Change], Change]:
+        """What gives a change of ``source`` its probabilities in this pass."""
+        original = self.tokenizer.encode_target(source)
+        return lambda change: with_probabilities(change, produced, original[change.source_start])
+
+    def _accepts(self, part: Part, change: Change) -> bool:
+        """Whether a change may be proposed: not if it would touch a protected character, a laugh or what is no prose, let a
+        word vanish, or move the spaces beside what the network cannot read."""
+        source = part.text
+        return (
+            spares_protected(change)
+            and spares_outcries(change, source)
+            and spares_verbatim(change, part.verbatim)
+            and spares_words(change, source)
+            and self._can_judge(change, source)
+        )
+
+    def _can_judge(self, change: Change, source: str) -> bool:
+        """Not where a change only moves spaces beside a character outside the vocabulary: an emoji, half an
+        emoji and an opening bracket are all ``<outside>`` to the network, and want different spaces."""
+        if change.wrong.strip() or change.right.strip():
+            return True
+        around = source[max(change.source_start - 1, 0) : change.source_end + 1]
+        return not any(map(self.tokenizer.is_outside, around))
+
+    def _worth_reading(self, part: Part) -> bool:
+        # Errors of this product are errors of Hangul; a sentence without any is right as it is.
+        return part.has_prose and len(part.text) <= self.config.max_length
+
+    def warm_up(self) -> Iterator[float]:
+        """Compile for single sentences of all lengths; yields the share that is done, 0 once the first answer
+        need not wait for a graph.
+
+        It takes seconds for each length and may run in a thread beside questions: they are answered
+        meanwhile, and about twice as fast once their length is ready.
+        """
+        passes = self._network.warm_up()
+        yield next(passes)
+        if self.confidence is not None:
+            self.confidence.warm_up()
+        yield from passes
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """What the network looks at while it turns one sentence into ``target``, in one pass.
+
+        Raises ValueError for a source that is longer than the network can read.
+        """
+        return self._trace(None, source, target)
+
+    def _trace(self, produced: Produced | None, source: str, target: str) -> AttentionTrace:
+        """The trace from the pass ``produced`` where it wrote just this target; else from a pass of its own."""
+        source_ids, target_ids = self._encode(source, target)
+        if produced is not None and produced.ids == target_ids:
+            found = read_off(produced)
+        else:
+            found = self._network.attend(source_ids, target_ids)
+        seen: dict[str, Any] = dict(found)
+        seen["alternatives"] = tuple(map(self.tokenizer.labels, seen.pop("alternative_ids").tolist()))
+        if self.config.has_positions:
+            matrix = positional_encoding(max(len(source_ids), len(target_ids)), self.config.d_model)
+            seen["source_positional_encoding"] = matrix[: len(source_ids)]
+            seen["target_positional_encoding"] = matrix[: len(target_ids)]
+        return AttentionTrace(
+            source_tokens=(*visible(source), END),
+            target_tokens=(*visible(target), END),
+            decoder_input_tokens=(START, *visible(target)),
+            **seen,
+        )
+
+    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
+        """Of each kind of attention the queries, keys and values that its weights in ``trace`` are
+        computed from; with ``padding`` for both sides that many padding tokens longer.
+
+        Raises ValueError for a source that is longer than the network can read and for a negative ``padding``.
+        """
+        if padding < 0:
+            raise ValueError(f"padding should be 0 or more, received {padding!r}")
+        return self._network.project(*self._encode(source, target), padding)
+
+    def taps(
+        self, source: str, target: str, names: Iterable[str], intervention: Intervention | None = None
+    ) -> dict[str, np.ndarray]:
+        """What the pass of ``trace`` hands out under ``names``, with ``intervention`` applied, as float32 arrays.
+
+        ``model.trace.taps`` says what they are and lists their shapes, of which B is left out here; ``config.taps`` are those
+        that this network has. The decoder's residual stream is the sum of all that is added to it::
+
+            found = corrector.taps("머거요", "먹어요", ["decoder_residual", "decoder_output"])
+            stream, added = found["decoder_residual"], found["decoder_output"]  # (3L+1, T, D), (3L, T, D)
+            np.allclose(stream[0] + added.sum(axis=0), stream[-1], atol=1e-4)  # True
+
+        Raises ValueError for names that the network does not have, for a source that is longer than it can read, and
+        for an ``intervention`` that it does not take.
+        """
+        return self._network.taps(*self._encode(source, target), names, intervention)
+
+    def embeddings(self, text: str) -> np.ndarray:
+        """(S, D) float32, a row for each character and the end mark: the token embeddings before they are
+        multiplied by sqrt(D) and before positions are added."""
+        return self._network.embeddings(self.tokenizer.encode_source(text))
+
+    @property
+    def laboratory(self) -> Any:
+        """The network's ``model.network.laboratory.Laboratory``: passes under interventions, on ids.
+
+        Raises ValueError for a network that takes no interventions.
+        """
+        return self._network.laboratory
+
+    def weight_sizes(self) -> dict[str, int]:
+        """How many parameters each of the network's arrays has, by its path, such as
+        ``transformer/encoder_1/self_attention/query/kernel``."""
+        return {w.path: math.prod(w.shape) for w in self._network.network.weights}
+
+    def _encode(self, source: str, target: str) -> tuple[list[int], list[int]]:
+        if len(source) > self.config.max_length:
+            raise ValueError(
+                f"a sentence may have {self.config.max_length} characters, received {len(source)}"
+            )
+        return self.tokenizer.encode_source(source), self.tokenizer.encode_target(target)
+
+
+def _answering(network: Any, space_id: int, beam_width: int) -> Any:
+    if isinstance(network, PlainTransformer):
+        return PlainNetwork(network, space_id)
+    from model.network.compiled import CompiledNetwork  # loads TensorFlow
+
+    return CompiledNetwork(network, space_id, beam_width)

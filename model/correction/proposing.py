@@ -1,0 +1,74 @@
+"""From what was chosen in a sentence to the changes that are proposed, each with its probabilities."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from model.correction.candidates import LEAST_PROBABILITY
+from model.correction.confidence import Chosen
+from model.plain.drafting import Produced
+from model.text.changes import Change, apply_changes, find_changes, select_changes
+
+
+def changes_of(
+    source: str, chosen: Iterable[Chosen], accepts: Callable[[Change], bool]
+) -> tuple[Change, ...]:
+    """The changes of ``source`` that the chosen candidates make together, each with its confidence.
+
+    Candidates beside each other are one change, as they are wherever two texts are compared. Each may be proposed;
+    ``accepts`` is asked once more about what they are together.
+    """
+    kept = without_spoilers(list(chosen))
+    parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in kept]
+    changes = find_changes(source, apply_changes(source, parts))
+    return tuple(_rated(change, kept) for change in select_changes(changes, accepts))
+
+
+def without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:
+    """Without what the network would have left alone, where that stands beside something surer that it changed.
+
+    As one change, what is sure would be as unsure as the rest.
+    """
+    changed = [each for each in chosen if each.stretch.is_changed]
+    return [
+        each
+        for each in chosen
+        if each.stretch.is_changed
+        or not any(
+            other.confidence > each.confidence and _touches(each, other.stretch.start, other.stretch.end)
+            for other in changed
+        )
+    ]
+
+
+def _rated(change: Change, chosen: Sequence[Chosen]) -> Change:
+    """A change is as sure as the least sure of the stretches that it is made of."""
+    touched = [each for each in chosen if _touches(each, change.source_start, change.source_end)]
+    least = min(touched or chosen, key=lambda each: each.confidence)
+    first_choice = all(each.text == each.stretch.written for each in touched)
+    instead_of = None if first_choice else "".join(each.stretch.written for each in touched)
+    return replace(change, known_confidence=least.confidence, instead_of=instead_of)
+
+
+def _touches(chosen: Chosen, start: int, end: int) -> bool:
+    return chosen.stretch.start <= end and start <= chosen.stretch.end
+
+
+def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:
+    """``change`` with both probabilities: of the tokens that were ``produced`` in its place, and of
+    ``kept_id``, the token that would have kept the source where the change begins."""
+    end = max(change.target_end, change.target_start + 1)
+    written = sum(produced.log_probability(t, produced.ids[t]) for t in range(change.target_start, end))
+    return replace(
+        change,
+        fix_probability=min(1.0, math.exp(written)),  # logarithms of float32 may sum to a little more than 0
+        keep_probability=min(1.0, math.exp(produced.log_probability(change.target_start, kept_id))),
+    )
+
+
+def is_supported(change: Change) -> bool:
+    """Whether the network itself finds the change possible, once the rest of the sentence is as it is proposed.
+
+    A candidate is read off where something else was written before it. What stands there in the end may make nonsense of it.
+    """
+    return change.fix_probability is None or change.fix_probability >= LEAST_PROBABILITY

@@ -1,0 +1,91 @@
+"""A second reading: what the network was unsure of is asked once more when the rest of the sentence is mended.
+
+Beside other mistakes a change is less sure than alone: of 배개가 in a sentence with one more mistake the network is unsure, in the
+sentence without that one it is sure. So whoever corrects a corrected sentence once more would get another one. A sentence in which some
+changes are made and others are not is read again as it was corrected, and what is now sure is a change of the sentence as it was typed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from model.text.changes import Change, apply_changes, find_changes
+
+LEAST_DOUBT = (
+    0.1  # confidence of a change that may become sure enough; one in a thousand is less sure at first
+)
+
+
+def made(changes: Iterable[Change], minimum: float) -> list[Change]:
+    """Those that are sure enough, with the places of all."""
+    return [change for change in changes if change.confidence >= minimum]
+
+
+def wants_second_reading(changes: Sequence[Change], minimum: float) -> bool:
+    """Whether some changes of a sentence are made, and others might be once these are."""
+    sure = len(made(changes, minimum))
+    return 0 < sure < len(made(changes, LEAST_DOUBT))
+
+
+def after_second_reading(
+    source: str, first: Sequence[Change], second: Sequence[Change], minimum: float
+) -> tuple[Change, ...]:
+    """The changes of ``source`` after both readings: ``first`` of it, ``second`` of the text with what ``first`` is sure of.
+
+    What the second reading is not sure of is left out; what the first was unsure of stays a proposal.
+    """
+    sure = made(first, minimum)
+    once = apply_changes(source, sure)
+    again = made(second, minimum)
+    twice = find_changes(source, apply_changes(once, again))
+    before = {(change.source_start, change.source_end, change.right): change for change in sure}
+    known = [
+        replace(before[key], target_start=change.target_start, target_end=change.target_end)
+        if (key := (change.source_start, change.source_end, change.right)) in before
+        else _weighed(change, sure, _placed(again))
+        for change in twice
+    ]
+    unsure = [
+        change
+        for change in first
+        if change.confidence < minimum and not any(_meet(change, each) for each in known)
+    ]
+    return tuple(
+        _placed(sorted([*known, *unsure], key=lambda change: (change.source_start, change.source_end)))
+    )
+
+
+def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
+    """A change of both readings: as sure as the least sure that it is made of, with the probabilities of the second reading."""
+    mine = [each for each in first if _meet(change, each)]
+    others = [
+        each
+        for each in second
+        if each.target_start <= change.target_end and change.target_start <= each.target_end
+    ]
+    least = min((*mine, *others), key=lambda each: each.confidence)
+    last = min(others or mine, key=lambda each: each.confidence)
+    return replace(
+        last,
+        **{
+            name: getattr(change, name)
+            for name in ("source_start", "source_end", "target_start", "target_end")
+        },
+        wrong=change.wrong,
+        right=change.right,
+        known_confidence=least.confidence,
+    )
+
+
+def _meet(one: Change, other: Change) -> bool:
+    """Whether two changes of one source touch."""
+    return one.source_start <= other.source_end and other.source_start <= one.source_end
+
+
+def _placed(changes: Iterable[Change]) -> list[Change]:
+    """The changes of one source, in order, with the places that they have in the text with all of them."""
+    placed, drift = [], 0
+    for change in changes:
+        start = change.source_start + drift
+        placed.append(replace(change, target_start=start, target_end=start + len(change.right)))
+        drift += len(change.right) - len(change.wrong)
+    return placed

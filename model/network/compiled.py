@@ -1,0 +1,215 @@
+"""The edge between tensors and NumPy: a loaded network that answers.
+
+S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow, right of it there
+are only NumPy arrays.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property, partial
+from itertools import chain
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from model.network.decoding import beam_search, greedy
+from model.network.laboratory import Laboratory
+from model.network.passes import IDS, Halves, Reading, compile_halves
+from model.plain.alterations import checked_taps
+from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.text.tokenizer import END_ID, START_ID, pad
+from model.trace.interventions import Intervention
+from model.trace.projections import Projections
+from model.trace.taps import tap
+
+# Tokens that XLA compiles for, in this order: a sentence may use a longer length until its own is ready.
+LENGTHS = (64, 32, 24, 48, 16, 40, 136, 96, 192)
+# Tokens of sources that step-by-step decoding is compiled for, in this order. It takes a tenth of the time then (benchmarks/decoding.md).
+SEARCHED_LENGTHS = (48, 136)
+FEW = 4  # sentences that are quicker one by one, in compiled lengths, than padded together
+
+
+class CompiledNetwork:
+    """``produce`` corrected ids, look at everything with ``attend``, at what attention is computed from
+    with ``project``. Safe to call from threads.
+
+    Any network will do that has ``encode(source_ids)`` -> memory and a dictionary of its attention,
+    ``decode(decoder_input_ids, memory)`` -> logits (B, T, V) and such a dictionary, each (B, L, H, Q, K)
+    under its name in ATTENTION_KINDS, or of those of ``taps`` that are asked for, an ``embedding`` of ids,
+    and ``start(source_ids, positions)`` -> the step and cache of ``decoding.greedy``. ``space_id``: see
+    ``drafting.settle``. With ``beam_width`` 1 the search is greedy; else ``decoding.beam_search``, which is
+    many times as slow and finds sentences that are at least as probable, with few exceptions.
+    Raises ValueError for a beam width that is no whole number from 1.
+    """
+
+    def __init__(self, network: keras.Model, space_id: int, beam_width: int = 1):
+        if not isinstance(beam_width, int) or beam_width < 1:
+            raise ValueError(f"the beam width should be a whole number from 1, received {beam_width!r}")
+        self.network, self.space_id, self.beam_width = network, space_id, beam_width
+        network.embedding.freeze()
+        self._fast_lengths: tuple[int, ...] = ()
+        self._searched_lengths: tuple[int, ...] = ()
+        self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
+        self._fast_search = tf.function(
+            self._search_greedily, input_signature=[IDS], autograph=False, jit_compile=True
+        )
+        self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
+        self._tapped: dict[tuple[str, ...], Callable] = {}  # a graph for each set of taps
+
+    def warm_up(self) -> Iterator[float]:
+        """Make the graph for all lengths, which answers at once from then on; then compile for the lengths of
+        sentences, one after the other, telling the share that is ready: 0 first. A single sentence is answered
+        about twice as fast by a compiled length. Others may ask meanwhile."""
+        self._look([[END_ID]], [[END_ID]])
+        yield 0.0
+        steps = len(LENGTHS) + len(SEARCHED_LENGTHS)
+        for count, length in enumerate(LENGTHS, 1):
+            if length not in self._fast_lengths:
+
+                def choose(_, chosen=(self._fast_halves, length)):
+                    return chosen
+
+                Reading([[END_ID]], choose).look([[END_ID]])
+                self._fast_lengths = tuple(sorted((*self._fast_lengths, length)))
+            yield count / steps
+        for count, length in enumerate(SEARCHED_LENGTHS, len(LENGTHS) + 1):
+            if length not in self._searched_lengths:
+                self._fast_search(pad([[END_ID]], length))
+                self._searched_lengths = tuple(sorted((*self._searched_lengths, length)))
+            yield count / steps
+
+    def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
+        """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
+        beam: the most probable tokens together); None where no end mark came within ``longest_target``, so that nobody
+        takes a torso for an answer."""
+        if self.beam_width > 1:
+            return self._follow_beams(sources)
+        if len(sources) > FEW:
+            return self._settle(sources)
+        return [self._settle([source])[0] for source in sources]
+
+    def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
+        """The ids of ``produce``, each decided after the one before it was."""
+        lengths = [_shortest(self._searched_lengths, len(source)) for source in sources]
+        if None in lengths:
+            return _ended(self._search(pad(sources)).numpy().tolist(), sources)
+        # One by one in compiled lengths is quicker than together, up to some forty sentences.
+        each = zip(sources, lengths, strict=True)
+        rows = [self._fast_search(pad([source], length)).numpy()[0].tolist() for source, length in each]
+        return _ended(rows, sources)
+
+    def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
+        """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
+        if len(sources) > FEW:
+            return self._look(sources, targets)
+        return [self._look([source], [target])[0] for source, target in zip(sources, targets, strict=True)]
+
+    def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
+        """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
+
+        ``target`` are T produced ids, the end mark last. Returns what ``drafting.read_off`` describes.
+        """
+        return read_off(self._look([source], [list(target)])[0])
+
+    def project(
+        self, source: Sequence[int], target: Sequence[int], padding: int = 0
+    ) -> dict[str, Projections]:
+        """Of each kind of attention what its weights in ``attend`` are computed from.
+
+        With ``padding`` both sides are that many padding tokens longer, as in a batch with longer sentences.
+        """
+        kinds = self.network.config.attention_kinds
+        names = {kind: [tap(kind, part) for part in ("query", "key", "value")] for kind in kinds}
+        found = self.taps(source, target, chain(*names.values()), padding=padding)
+        return {kind: Projections(*(found[name] for name in parts)) for kind, parts in names.items()}
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+        padding: int = 0,
+    ) -> dict[str, np.ndarray]:
+        """What a pass over one sentence hands out, as ``model.trace.taps`` says without B. ``padding``: as for ``project``, of a
+        pass without intervention.
+
+        Raises ValueError for names that the network does not have, and for an ``intervention`` that it does not take.
+        """
+        if intervention is not None:
+            return self.laboratory.taps(source, target, names, intervention)
+        names = checked_taps(names, self.network.config)
+        if names not in self._tapped:
+            self._tapped[names] = self._tap(names)
+        ids = (pad([row], len(row) + padding) for row in (source, [START_ID, *target[:-1]]))
+        found = self._tapped[names](*ids)
+        return {name: found[name][0].numpy() for name in names}
+
+    def _tap(self, names: tuple[str, ...]) -> Callable:
+        def run(source, inputs):
+            memory, read = self.network.encode(source, taps=names)
+            _, written = self.network.decode(inputs, memory, taps=names)
+            return {**read, **written}
+
+        return tf.function(run, input_signature=[IDS] * 2, autograph=False)
+
+    def embeddings(self, ids: Sequence[int]) -> np.ndarray:
+        """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
+        scaled = self.network.embedding(np.array([ids], np.int32)).numpy()[0]
+        return scaled / math.sqrt(scaled.shape[-1])
+
+    @cached_property
+    def _halves(self) -> Halves:
+        return compile_halves(self.network, jit_compile=False)
+
+    @cached_property
+    def _fast_halves(self) -> Halves:
+        return compile_halves(self.network, jit_compile=True)
+
+    @cached_property
+    def laboratory(self) -> Laboratory:
+        """Passes under interventions. Raises ValueError for a network that takes none."""
+        return Laboratory(self.network, self.space_id)
+
+    def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
+        reading = Reading(sources, partial(self._choose, len(sources)))
+        return settle(reading, sources, self.space_id, self.step_by_step)
+
+    def _choose(self, sentences: int, room: int) -> tuple[Halves, int | None]:
+        length = _shortest(self._fast_lengths, room) if sentences == 1 else None
+        return (self._halves, None) if length is None else (self._fast_halves, length)
+
+    def _follow_beams(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
+        targets = _ended(self._search_widely(pad(sources)).numpy().tolist(), sources)
+        ended = [(source, target) for source, target in zip(sources, targets, strict=True) if target]
+        seen = iter(self._look(*zip(*ended, strict=True)) if ended else ())
+        return [next(seen) if target else None for target in targets]
+
+    def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
+        room = max(map(len, (*sources, *targets)))
+        looked = Reading(sources, lambda _: self._choose(len(sources), room)).look(targets)
+        return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
+
+    def _search_greedily(self, source):
+        positions = longest_target(tf.shape(source)[1])
+        step, cache = self.network.start(source, positions)
+        return greedy(step, cache, tf.shape(source)[0], positions)
+
+    def _search_beams(self, source):
+        positions = longest_target(tf.shape(source)[1])
+        step, cache = self.network.start(tf.repeat(source, self.beam_width, axis=0), positions)
+        tokens, _ = beam_search(step, cache, tf.shape(source)[0], positions, self.beam_width)
+        return tokens
+
+
+def _shortest(lengths: Sequence[int], room: int) -> int | None:
+    """The shortest of the ascending ``lengths`` that has ``room``."""
+    return next((length for length in lengths if length >= room), None)
+
+
+def _ended(rows: list[list[int]], sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
+    """Each row up to its end mark; None where that does not come within the sentence's own limit."""
+    # A longer neighbour in the batch must not give a sentence more room than it has alone.
+    rows = [row[: longest_target(len(source))] for row, source in zip(rows, sources, strict=True)]
+    return [row[: row.index(END_ID) + 1] if END_ID in row else None for row in rows]

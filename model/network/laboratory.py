@@ -1,0 +1,209 @@
+"""Passes under interventions, slopes, and what a pass holds inside: tensors in, NumPy arrays out.
+
+B interventions (or sentences), L layers, H heads, S source and T target tokens, D d_model, V vocabulary.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from model.network.altered import AlteredHalves, AlteredReading
+from model.network.passes import IDS, LateGraphs, Pass
+from model.network.walk import decoder_scopes, walk
+from model.plain.alterations import Altered, AlteredAttention, check, checked_taps, every_head
+from model.plain.drafting import Produced, settle
+from model.text.tokenizer import END_ID, START_ID, pad
+from model.trace.interventions import Intervention
+from model.trace.laboratory_data import Insides, Slopes, Zeroed
+from model.trace.taps import Found, tap
+from model.trace.trace import ATTENTION_KINDS
+
+_BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pass
+
+
+class Laboratory:
+    """Asks a network what would be if. Safe to call from threads; it keeps no answer.
+
+    Only the Transformer takes interventions: its ``encode`` and ``decode`` have ``altered``.
+    Raises ValueError for another architecture. ``space_id``: see ``drafting.settle``.
+    """
+
+    def __init__(self, network: keras.Model, space_id: int):
+        if network.config.architecture != "transformer":
+            raise ValueError(f"interventions need a transformer, received a {network.config.architecture}")
+        self.network, self.space_id, self.config = network, space_id, network.config
+        self._graphs = LateGraphs()
+        self._halves = AlteredHalves(network, self._graphs)
+        asked = [tf.TensorSpec([None]), tf.TensorSpec([3], tf.int32)]
+        self._slopes = self._graphs.function(self._trace_slopes, [IDS, IDS, *asked])
+        self._zeroed = self._graphs.function(self._trace_zeroed, [IDS, IDS])
+
+    def warm_up(self) -> Iterator[None]:
+        """Make the graphs that questions about one sentence need, one at each step, which takes seconds; else each is
+        made once its sort of question has been asked some times."""
+        self._graphs.at_once = True
+        source, target = [END_ID], [END_ID]
+        heads = every_head(self.config)
+        off = [Intervention(off=frozenset(heads))]  # a graph for all kinds, and one for each kind alone
+        off += [
+            Intervention(off=frozenset(head for head in heads if head.kind == kind))
+            for kind in self.config.attention_kinds
+        ]
+        without = Intervention(without_target=frozenset([0]))
+        for interventions in ([Intervention()], *([each] for each in off), [without]):
+            self.look([source], [target], interventions)
+            yield
+        self.slopes(source, target, (0, 0, 1), [1.0])
+        yield
+        self.insides(source, target)
+        yield
+        self.zeroed(source, target)
+
+    def look(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+    ) -> Pass:
+        """One teacher-forced pass over B rows, each a source, T produced ids and an intervention.
+
+        Row t of the logits (B, T, V) is what the network says after ``targets[b][:t]``, so a target may be cut
+        off behind the last row that is asked about. Attention holds the weights that were used; where a token
+        was left out, its own row says nothing. Raises ValueError for an intervention the network does not have.
+        """
+        return self._read(sources, interventions).look(targets)
+
+    def write(
+        self,
+        sources: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        forced: Sequence[Sequence[int]] = (),
+    ) -> list[Produced | None]:
+        """What the network writes under each intervention, the end mark last; None where no end came.
+
+        ``forced``: for each row the ids it has to begin with. It is what greedy decoding writes step by step,
+        found by ``drafting.settle``.
+        """
+        return settle(self._read(sources, interventions), sources, self.space_id, forced=forced)
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]:
+        """What one pass under an intervention hands out, as ``model.trace.taps`` says without B.
+
+        Raises ValueError for names that the network does not have, and for such an intervention.
+        """
+        taps = checked_taps(names, self.config)
+        found = self._read([source], [intervention or Intervention()], taps).look([target]).attention
+        return {name: found[name][0] for name in taps}
+
+    def _read(self, sources, interventions, taps=ATTENTION_KINDS) -> AlteredReading:
+        for source, each in {(len(s), id(e)): (s, e) for s, e in zip(sources, interventions)}.values():
+            check(each, self.config, len(source))
+        return AlteredReading(self._halves, self.config, sources, interventions, taps)
+
+    def slopes(
+        self, source: Sequence[int], target: Sequence[int], question: Sequence[int], shares: Sequence[float]
+    ) -> Slopes:
+        """How logit(written) - logit(instead) changes with the embedding of each token.
+
+        All embeddings, before positions are added, are multiplied by one of ``shares`` (N,). The derivative by
+        a token's factor is the sum over D of gradient times embedding. ``question``: row, written, instead.
+        """
+        ids = pad([source]), pad([[START_ID, *target[:-1]]])
+        factors = np.asarray(shares, np.float32)
+        cuts = range(0, len(factors), _BATCH_OF_SLOPES)
+        found = [
+            self._slopes(*ids, factors[cut : cut + _BATCH_OF_SLOPES], np.asarray(question, np.int32))
+            for cut in cuts
+        ]
+        return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
+        """What one plain pass holds: weights, values, the residual stream, and the output projections."""
+        kinds = self.config.attention_kinds
+        values = {kind: tap(kind, "value") for kind in kinds}
+        residuals = ("encoder_residual", "decoder_residual")
+        found = self.taps(source, target, (*kinds, *values.values(), *residuals))
+        encoder, decoder = (found[name] for name in residuals)
+        # Sub-layers of the encoder take turns by two, of the decoder by three; behind the last of them nobody reads.
+        entering = {
+            "encoder_attention": encoder[:-1:2],
+            "decoder_attention": decoder[:-1:3],
+            "cross_attention": decoder[1::3],
+        }
+        return Insides(
+            {kind: found[kind] for kind in kinds},
+            {kind: found[name] for kind, name in values.items()},
+            entering,
+            *self._output_projections,
+        )
+
+    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
+        """How each decoder layer's output turns without the values of each position, as cosine distance.
+
+        Only that layer is changed; it gets what the plain pass gives it. Source: Mohebbi, Zuidema, Chrupała
+        & Alishahi (EACL 2023), section 3.
+        """
+        found = self._zeroed(pad([source]), pad([[START_ID, *target[:-1]]]))
+        return Zeroed(*(np.asarray(part) for part in found))
+
+    @cached_property
+    def _output_projections(self) -> tuple[dict, dict, dict | None]:
+        """``output_kernels``, ``output_biases`` and ``norm_scales`` of ``Insides``."""
+        shape = (self.config.num_heads, -1, self.config.d_model)  # (D, D) -> (H, D/H, D)
+        kernels, biases, scales = {}, {}, {}
+        for kind in self.config.attention_kinds:
+            sides = self.network.encoder_blocks, self.network.decoder_blocks
+            blocks = sides[kind != "encoder_attention"]
+            projections = [block.attentions[kind].output_projection for block in blocks]
+            kernels[kind] = np.stack([each.kernel.numpy().reshape(shape) for each in projections])
+            biases[kind] = np.stack([each.bias.numpy() for each in projections])
+            scales[kind] = np.stack([block.arounds[kind].norm.gamma.numpy() for block in blocks])
+        return kernels, biases, None if self.config.norm_first else scales
+
+    def _trace_slopes(self, source, inputs, shares, question):
+        points = tf.shape(shares)[0]
+        source, inputs = (tf.repeat(ids, points, axis=0) for ids in (source, inputs))
+        kept = [shares[:, None] * tf.ones_like(ids, tf.float32) for ids in (source, inputs)]
+        with tf.GradientTape(watch_accessed_variables=False) as tape:
+            tape.watch(kept)
+            memory, _ = self.network.encode(source, altered=Altered(kept=kept[0]))
+            logits, _ = self.network.decode(inputs, memory, altered=Altered(kept=kept[1]))
+            row, written, instead = tf.unstack(question)
+            score = logits[:, row, written] - logits[:, row, instead]
+        return score, *tape.gradient(score, kept)
+
+    def _trace_zeroed(self, source, inputs):
+        memory, _ = self.network.encode(source)
+        _, found = self.network.decode(inputs, memory, taps=["decoder_residual"])
+        stream = found["decoder_residual"]  # (1, 3L+1, T, D)
+        length = tf.shape(inputs)[1]
+        both = tf.shape(source)[1] + length
+        gone = (1.0 - tf.eye(both))[:, None]  # (T + S, 1, T + S): first what was read, then the source
+        altered = {
+            "decoder_attention": AlteredAttention(values=gone[..., :length]),
+            "cross_attention": AlteredAttention(values=gone[..., length:]),
+        }
+        scopes = decoder_scopes(length, tf.repeat(memory.states, both, axis=0), memory.mask)
+        decoder, cross = [], []
+        for layer, block in enumerate(self.network.decoder_blocks):
+            before, plain = stream[:, 3 * layer], stream[:, 3 * layer + 3]
+            varied = walk([block], tf.repeat(before, both, axis=0), scopes, Found(), altered=altered)
+            distances = _distances(varied, plain)  # (T, T + S)
+            decoder.append(distances[:, :length])
+            cross.append(distances[:, length:])
+        return tf.stack(decoder), tf.stack(cross)
+
+
+def _distances(varied, plain):
+    """(N, Q, D) variants of plain (1, Q, D) -> (Q, N) cosine distances."""
+    unit = [tf.math.l2_normalize(x, axis=-1) for x in (varied, plain)]
+    return tf.transpose(tf.maximum(1.0 - tf.reduce_sum(unit[0] * unit[1], axis=-1), 0.0))

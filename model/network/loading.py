@@ -1,0 +1,36 @@
+"""A model folder becomes a network: built from its config, with the weights of its file.
+
+The networks are imported inside the function that builds one, because they load TensorFlow, which takes seconds.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from model.stored.config import NetworkConfig
+from model.stored.folder import assign_weights, fingerprint, read_description, weights_path
+from model.text.tokenizer import Tokenizer
+
+
+def build_network(config: NetworkConfig, tokenizer: Tokenizer):
+    """An untrained, built network of the config's kind."""
+    from model.network.seq2seq import Seq2Seq  # they load TensorFlow, which takes seconds
+    from model.network.transformer import Transformer
+
+    kinds = {"transformer": Transformer, "seq2seq": Seq2Seq}
+    network = kinds[config.architecture](config, tokenizer.features())
+    network.build()
+    return network
+
+
+def load_model_folder(folder: Path, snapshot: int | None = None) -> tuple[Any, Tokenizer, str]:
+    """(network, tokenizer, fingerprint) from a folder. Raises ModelFolderError with the reason.
+
+    ``snapshot`` is one of ``snapshot_steps``; None takes the weights the folder is about. The
+    fingerprint is of all files that decide an answer; see ``fingerprint``.
+    """
+    path = weights_path(folder, snapshot)
+    found = fingerprint(folder, path)
+    config, tokenizer = read_description(folder)
+    network = build_network(config, tokenizer)
+    assign_weights(network, path)
+    return network, tokenizer, found

@@ -1,0 +1,107 @@
+"""A network's two halves as compiled functions, and what passes through them leave as NumPy arrays.
+
+B batch, S source, T target, L layers, H heads, V vocabulary.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from model.plain.drafting import Pass
+from model.text.tokenizer import START_ID, pad
+
+IDS = tf.TensorSpec((None, None), tf.int32)
+CALLS_OP_BY_OP = (
+    8  # of each function of the laboratory; its graph takes as long to make as five to ten of them
+)
+
+
+class Halves(NamedTuple):
+    """``encode``: (B, S) ids -> memory, attention by kind. ``decode``: (B, T) decoder input ids, memory ->
+    logits (B, T, V), attention by kind."""
+
+    encode: Callable
+    decode: Callable
+
+
+def compile_halves(network: keras.Model, jit_compile: bool) -> Halves:
+    """One graph for all shapes; with ``jit_compile`` XLA makes a program of it for each shape it meets."""
+    options = {"autograph": False, "jit_compile": jit_compile}
+    encode = tf.function(network.encode, input_signature=[IDS], **options)
+    memory, _ = encode.get_concrete_function().structured_outputs
+    memory = tf.nest.map_structure(lambda array: tf.TensorSpec(array.shape, array.dtype), memory)
+    return Halves(encode, tf.function(network.decode, input_signature=[IDS, memory], **options))
+
+
+class LateGraphs:
+    """Makes functions of functions of tensors: their first calls are computed op by op, later ones by a graph.
+
+    Making a graph takes as long as several calls, and whoever asks once should not wait for it. Once ``at_once`` is
+    True, a function that has no graph yet makes it at its next call.
+    """
+
+    def __init__(self):
+        self.at_once = False
+
+    def function(self, function: Callable, signature: list) -> Callable:
+        """``function`` of nested arrays or tensors as ``signature`` says, a list of nested tf.TensorSpec. What is None in
+        the signature is None in each call."""
+        leaves = tf.nest.flatten(signature)
+        specs = [spec for spec in leaves if spec is not None]
+
+        def of_leaves(*tensors):
+            left = iter(tensors)
+            filled = [None if spec is None else next(left) for spec in leaves]
+            return function(*tf.nest.pack_sequence_as(signature, filled))
+
+        graph = tf.function(of_leaves, input_signature=specs, autograph=False)
+        calls = count(1)
+
+        def call(*arrays):
+            found = [array for array in tf.nest.flatten(list(arrays)) if array is not None]
+            if self.at_once or next(calls) > CALLS_OP_BY_OP:
+                return graph(*found)
+            return of_leaves(
+                *(tf.convert_to_tensor(array, spec.dtype) for spec, array in zip(specs, found, strict=True))
+            )
+
+        return call
+
+
+class Reading:
+    """Some sources, encoded once, for all passes over drafts of their corrections.
+
+    ``choose(room)`` -> halves and the length that sources and drafts of up to ``room`` tokens are padded to,
+    or None where any will do. A draft that outgrows its length is read again in a longer one.
+    """
+
+    memory: Any  # tensors, as the halves give them
+    attention: dict[str, Any]
+
+    def __init__(self, sources: Sequence[Sequence[int]], choose: Callable[[int], tuple[Halves, int | None]]):
+        self.sources, self.choose = sources, choose
+        self._encode(max(map(len, sources)))
+
+    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+        longest = max(map(len, drafts))
+        if self.length is not None and longest > self.length:
+            self._encode(longest)
+        ids = pad([[START_ID, *draft[:-1]] for draft in drafts], self.length)
+        logits, attention = self.halves.decode(ids, self.memory)
+        found = {**self.attention, **attention}
+        return Pass(np.asarray(logits), {kind: np.asarray(weights) for kind, weights in found.items()})
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Go on with these rows alone."""
+        self.sources = [self.sources[row] for row in rows]
+        self.memory, self.attention = tf.nest.map_structure(
+            lambda array: tf.gather(array, rows), (self.memory, self.attention)
+        )
+
+    def _encode(self, room: int) -> None:
+        self.halves, self.length = self.choose(room)
+        self.memory, self.attention = self.halves.encode(pad(self.sources, self.length))

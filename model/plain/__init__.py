@@ -1,0 +1,3 @@
+"""The network without a network library: the positional encoding, the fast search over drafts, the arrays that an
+intervention becomes, and the whole Transformer in NumPy.
+"""

@@ -1,0 +1,186 @@
+"""The fast search: a correction is almost what was typed, so what was typed is its first draft.
+
+One pass over a draft tells for each place what the network writes after the draft's tokens before it. Where
+that is what stands there, nothing has to be decided; where it is not, the draft is repaired and looked at
+again. A pass that agrees with its whole draft proves it: step-by-step decoding would have asked the same
+questions and got the same answers, so the result is that of ``decoding.greedy``, token for token, and the
+same pass holds all attention of it. A sentence without errors takes one pass, and of sentences with an error
+in every tenth character nine of ten take three or fewer (benchmarks/decoding.md), however long they are.
+
+This is the "aggressive decoding" of Sun et al. (ACL 2021), who go on step by step from a difference until both
+sentences agree again. Repairing all differences at once, as in a Jacobi iteration (Song et al., ICML 2021;
+Santilli et al., ACL 2023), needs neither steps nor a cache.
+
+What the network cannot make sense of, such as a hundred times the same rare syllable, would be repaired one token at
+a time. So after PASSES passes step-by-step decoding finishes the sentence: the same text for a bounded price.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from model.text.tokenizer import END_ID
+
+ALTERNATIVES = 5  # tokens of each row that a trace keeps
+PASSES = 4  # of sentences with errors 2.3 % take more; step-by-step decoding costs about as much (benchmarks/decoding.md)
+
+
+class Produced(NamedTuple):
+    """One decoded sentence of T tokens, and the pass over it."""
+
+    ids: list[int]  # T, the end mark last
+    logits: np.ndarray  # (T, V) float32
+    attention: dict[str, np.ndarray]  # (L, H, Q, K) float32 by kind
+
+    def log_probability(self, position: int, token_id: int) -> float:
+        """Natural logarithm; -inf for an id that the network can read but not produce."""
+        logits = self.logits[position].astype(np.float64)
+        return float(log_softmax(logits)[token_id]) if token_id < len(logits) else -math.inf
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """(..., V) -> (..., V) natural logarithms of the probabilities."""
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
+
+
+def read_off(produced: Produced) -> dict[str, np.ndarray]:
+    """What a trace needs of one pass: log_probabilities (T,), the ids (T, A) and probabilities (T, A) of the
+    ALTERNATIVES most probable tokens of each row, the most probable first, and, of encoder_attention
+    (L, H, S, S), decoder_attention (L, H, T, T) and cross_attention (L, H, T, S), those which the network has.
+    """
+    logs = log_softmax(produced.logits)
+    best = np.argpartition(-logs, ALTERNATIVES - 1, axis=-1)[:, :ALTERNATIVES]
+    order = np.argsort(-np.take_along_axis(logs, best, axis=-1), axis=-1)
+    best = np.take_along_axis(best, order, axis=-1)
+    return {
+        **produced.attention,
+        "log_probabilities": logs[np.arange(len(produced.ids)), produced.ids],
+        "alternative_ids": best,
+        "alternative_probabilities": np.exp(np.take_along_axis(logs, best, axis=-1)),
+    }
+
+
+class Pass(NamedTuple):
+    """What one pass over B drafts found."""
+
+    logits: np.ndarray  # (B, T, V)
+    attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind
+
+    def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
+        """The pass over one draft, without its padding."""
+        s, t = len(source), len(ids)
+        shapes = {"encoder_attention": (s, s), "decoder_attention": (t, t), "cross_attention": (t, s)}
+        attention = {
+            kind: weights[number, :, :, : shapes[kind][0], : shapes[kind][1]]
+            for kind, weights in self.attention.items()
+        }
+        return Produced(ids, self.logits[number, :t], attention)
+
+
+class Reading(Protocol):
+    """Some sources, encoded once, for all passes over drafts of their corrections."""
+
+    def look(self, drafts: Sequence[Sequence[int]]) -> Pass: ...
+
+    def keep(self, rows: Sequence[int]) -> None: ...
+
+
+def longest_target(source_length):
+    """How many tokens a correction may have: all spaces may be missing, every third token at most."""
+    return source_length + source_length // 3 + 16
+
+
+Finish = Callable[[list[Sequence[int]]], list[list[int] | None]]
+
+
+def settle(
+    reading: Reading,
+    sources: Sequence[Sequence[int]],
+    space_id: int,
+    finish: Finish | None = None,
+    forced: Sequence[Sequence[int]] = (),
+    most: int = PASSES,
+) -> list[Produced | None]:
+    """The correction of each of the ``sources`` that ``reading`` has encoded; None where no end mark comes
+    within ``longest_target``.
+
+    ``space_id``: the token that is missing more often than it is replaced. Each pass makes one more token
+    certain at least. ``finish(sources)`` -> ids decodes step by step what is not certain after ``most`` passes;
+    without it there are as many passes as it takes. ``forced``: for each row the tokens that its correction has
+    to begin with, whatever the network says; none by default.
+    """
+    answers: list[Produced | None] = [None] * len(sources)
+    forced = forced or [()] * len(sources)
+    # Of those without an answer yet.
+    drafts = {
+        row: [*start, *source[len(start) :]]
+        for row, (source, start) in enumerate(zip(sources, forced, strict=True))
+    }
+    passes = 0
+    while drafts and (finish is None or passes < most):
+        looked, unsettled = reading.look(list(drafts.values())), []
+        passes += 1
+        for number, (row, draft) in enumerate(list(drafts.items())):
+            said = looked.logits[number, : len(draft)].argmax(axis=-1).tolist()
+            said[: len(forced[row])] = forced[row][: len(said)]
+            written = certain_tokens(draft, said)
+            limit = longest_target(len(sources[row]))
+            if written[-1] != END_ID and len(written) < limit:
+                drafts[row] = redraft(draft, said, space_id)[:limit]
+                unsettled.append(number)
+            else:
+                del drafts[row]
+                if written[-1] == END_ID:
+                    answers[row] = looked.row(number, sources[row], written)
+        if 0 < len(unsettled) < len(looked.logits):
+            reading.keep(unsettled)
+    if drafts and finish is not None:  # without it they were gone through to the end
+        _finish(reading, sources, list(drafts), finish, answers)
+    return answers
+
+
+def _finish(reading: Reading, sources, rows: list[int], finish: Finish, answers: list) -> None:
+    """Fill in the answers of ``rows``, which are those that ``reading`` has kept; one more pass for their logits."""
+    decoded = finish([sources[row] for row in rows])
+    ended = {number: ids for number, ids in enumerate(decoded) if ids is not None}
+    if not ended:
+        return
+    if len(ended) < len(rows):
+        reading.keep(list(ended))
+    looked = reading.look(list(ended.values()))
+    for place, (number, ids) in enumerate(ended.items()):
+        answers[rows[number]] = looked.row(place, sources[rows[number]], ids)
+
+
+def certain_tokens(draft: Sequence[int], said: Sequence[int]) -> list[int]:
+    """The tokens that step-by-step decoding writes: the draft up to the first difference, and what the
+    network said there. ``said[t]`` is its most probable token after ``draft[:t]``."""
+    pairs = enumerate(zip(draft, said, strict=True))
+    agreed = next((t for t, (drafted, token) in pairs if drafted != token), len(draft))
+    return [*draft[:agreed], *said[agreed : agreed + 1]]
+
+
+def redraft(draft: list[int], said: list[int], space_id: int) -> list[int]:
+    """A better draft, from what the network ``said`` about the last one.
+
+    Only the first difference is certain, the later ones were said after a wrong token; yet they are good
+    guesses, since the network reads the source, too. A space where the draft has none was missing, a token that
+    is skipped was too much, and any other stands for the one it differs from. A poor guess costs a pass
+    and changes nothing.
+    """
+    better: list[int] = []
+    t = 0
+    while t < len(draft):
+        drafted, token = draft[t], said[t]
+        if token in (drafted, END_ID):  # no guess may cut the rest off
+            better.append(drafted)
+        elif drafted == END_ID or token == space_id:
+            better += [token, drafted]
+        else:
+            better.append(token)
+            t += draft[t + 1 : t + 2] == [token]  # then the drafted token was too much
+        t += 1
+    return better if better[-1] == END_ID else [*better, END_ID]

@@ -1,0 +1,219 @@
+"""The Transformer of ``model/network`` once more, in NumPy alone: it answers while TensorFlow is still being imported.
+
+It is written independently of Keras, from the same paper (Vaswani et al. 2017), so each is a check on the other:
+``tests/model/plain/test_transformer.py`` holds both against each other to 1e-5.
+
+B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+
+from model.plain.drafting import Pass, Produced, longest_target, read_off, settle
+from model.plain.positions import positional_encoding
+from model.stored.config import TransformerConfig
+from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
+from model.text.tokenizer import PAD_ID, START_ID, Tokenizer, pad
+from model.trace.taps import Found
+from model.trace.trace import ATTENTION_KINDS
+
+PASSES = 16  # that a sentence may take; of those with errors 0.3 % take more than 10 (benchmarks/decoding.md)
+EPSILON = 1e-6  # of layer normalisation
+MASKED_LOGIT = np.float32(-1e9)
+
+
+class Memory(NamedTuple):
+    """What the decoder needs of source sentences."""
+
+    states: np.ndarray  # (B, S, D)
+    mask: np.ndarray  # (B, 1, 1, S) bool, True at real tokens
+
+
+class _Look(NamedTuple):
+    """One attention of a block, in the names under which weights are stored, and what its queries may look at."""
+
+    kind: str  # one of ATTENTION_KINDS
+    layer: str
+    around: str  # the residual connection around it
+    read: np.ndarray | None  # (B, K, D); None where it looks at the rows that ask
+    mask: np.ndarray  # broadcastable to (B, H, Q, K) bool, True where a query may look
+
+
+class PlainTransformer:
+    """``encode`` and ``decode`` as ``transformer.Transformer`` has them, without interventions and training.
+
+    ``weights``: float arrays by path, such as ``transformer/encoder_1/self_attention/query/kernel``. ``features``: the
+    tokenizer's, (ids, 4).
+    """
+
+    def __init__(self, config: TransformerConfig, features: np.ndarray, weights: Mapping[str, np.ndarray]):
+        self.config = config
+        self._weights = {name.partition("/")[2]: array.astype(np.float32) for name, array in weights.items()}
+        self._vectors = self._compose(features)  # (ids, D)
+        self._vocabulary = self._vectors[: config.vocab_size].T  # (D, V)
+        longest = longest_target(config.max_length + 1)  # the end mark is a token
+        self._positions = positional_encoding(longest, config.d_model)
+
+    def count_params(self) -> int:
+        return sum(array.size for array in self._weights.values())
+
+    def encode(
+        self, source_ids: np.ndarray, taps: Iterable[str] = ATTENTION_KINDS
+    ) -> tuple[Memory, dict[str, np.ndarray]]:
+        """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's."""
+        found, mask = Found(taps), (source_ids != PAD_ID)[:, None, None]
+        own = _Look("encoder_attention", "self_attention", "around_attention", None, mask)
+        states = self._walk("encoder", source_ids, [own], found)
+        found.put("memory", states)
+        return Memory(states, mask), found.stacked(np.stack)
+
+    def decode(
+        self, decoder_input_ids: np.ndarray, memory: Memory, taps: Iterable[str] = ATTENTION_KINDS
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+        """(B, T) -> logits (B, T, V), and by name those of ``taps`` that are the decoder's."""
+        found, past = Found(taps), np.tri(decoder_input_ids.shape[1], dtype=bool)[None, None]
+        own = _Look("decoder_attention", "self_attention", "around_self_attention", None, past)
+        cross = _Look("cross_attention", "cross_attention", "around_cross_attention", *memory)
+        states = self._walk("decoder", decoder_input_ids, [own, cross], found)
+        logits = states @ self._vocabulary + self._weights["embedding/output_bias"]
+        found.put("logits", logits)
+        return logits, found.stacked(np.stack)
+
+    def _compose(self, features: np.ndarray) -> np.ndarray:
+        """(ids, 4) -> (ids, D): a syllable's own vector and those of its jamo; any other token's own."""
+        token, *jamo = (
+            self._weights[f"embedding/{name}_embedding"][features[:, i]]
+            for i, name in enumerate(("token", "initial", "medial", "final"))
+        )
+        return token + (features[:, 1:2] > 0) * sum(jamo)
+
+    def _walk(self, side: str, ids: np.ndarray, looks: Sequence[_Look], found: Found) -> np.ndarray:
+        """The residual stream of the "encoder" or the "decoder" from ids (B, Q) to its end, ready to be read (B, Q, D).
+
+        ``looks``: the attentions of each block, in their order.
+        """
+        tokens = self._vectors[ids] * np.float32(np.sqrt(self.config.d_model))
+        x = tokens + self._positions[: ids.shape[1]]
+        found.put(f"{side}_embedding", tokens)
+        found.add(side, residual=x)
+        norm_first = self.config.norm_first
+        for n in range(1, self.config.num_layers + 1):
+            sublayers: dict[str, Callable] = {
+                look.around: partial(self._attend, look, found) for look in looks
+            }
+            for around, sublayer in {**sublayers, "around_feed_forward": self._feed_forward}.items():
+                norm = f"{side}_{n}/{around}/norm"
+                output = sublayer(f"{side}_{n}", self._norm(x, norm) if norm_first else x)
+                x = x + output if norm_first else self._norm(x + output, norm)
+                found.add(side, output=output, residual=x)
+        return self._norm(x, f"{side}_norm") if norm_first else x
+
+    def _attend(self, look: _Look, found: Found, block: str, entered: np.ndarray) -> np.ndarray:
+        """The output of one attention for ``entered`` (B, Q, D), what its queries are made of -> (B, Q, D)."""
+        name = f"{block}/{look.layer}"
+        query = self._heads(entered, f"{name}/query")
+        read = entered if look.read is None else look.read
+        key, value = (self._heads(read, f"{name}/{part}") for part in ("key", "value"))
+        logits = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1]))
+        logits = np.where(look.mask, logits, MASKED_LOGIT)
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        weights = np.where(look.mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
+        heads = weights @ value
+        found.add(look.kind, attention=weights, query=query, key=key, value=value, heads=heads)
+        joined = heads.transpose(0, 2, 1, 3).reshape(entered.shape)  # (B, H, Q, D/H) -> (B, Q, D)
+        return self._dense(joined, f"{name}/output")
+
+    def _heads(self, x: np.ndarray, name: str) -> np.ndarray:
+        """(B, K, D) -> (B, H, K, D/H)."""
+        batch, length, _ = x.shape
+        return self._dense(x, name).reshape(batch, length, self.config.num_heads, -1).transpose(0, 2, 1, 3)
+
+    def _feed_forward(self, block: str, entered: np.ndarray) -> np.ndarray:
+        hidden = np.maximum(self._dense(entered, f"{block}/feed_forward/hidden"), 0)
+        return self._dense(hidden, f"{block}/feed_forward/output")
+
+    def _dense(self, x: np.ndarray, name: str) -> np.ndarray:
+        return x @ self._weights[f"{name}/kernel"] + self._weights[f"{name}/bias"]
+
+    def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
+        """Layer normalisation (Ba, Kiros & Hinton 2016)."""
+        centred = x - x.mean(axis=-1, keepdims=True)
+        deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(EPSILON))
+        return centred / deviation * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
+
+
+def load_plain(folder: Path) -> tuple[PlainTransformer, Tokenizer, str]:
+    """(network, tokenizer, fingerprint) from the folder of a Transformer, as ``folder.load_model_folder`` has them.
+
+    Raises ModelFolderError with the reason.
+    """
+    path = weights_path(folder)
+    found = fingerprint(folder, path)
+    config, tokenizer = read_description(folder)
+    if not isinstance(config, TransformerConfig):
+        raise ModelFolderError(f"{folder} should hold a Transformer, received {config.architecture!r}")
+    weights, ids = read_weights(path), pad([[START_ID]])
+    try:
+        network = PlainTransformer(config, tokenizer.features(), weights)
+        network.decode(ids, network.encode(ids)[0])
+    except (KeyError, IndexError, ValueError) as error:
+        raise ModelFolderError(f"{path} belongs to another network: {error!r}") from error
+    return network, tokenizer, found
+
+
+class NotLoadedError(LookupError):
+    """Only the loaded network can answer this."""
+
+
+class PlainNetwork:
+    """``produce`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads.
+
+    It has no step-by-step decoding. Where drafts do not settle soon, which takes nonsense or many errors close together,
+    ``produce`` raises NotLoadedError: going on could take half a minute.
+    """
+
+    def __init__(self, network: PlainTransformer, space_id: int):
+        self.network, self.space_id = network, space_id
+
+    def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
+        """For each sentence's ids the most probable token at each place; see ``CompiledNetwork.produce``."""
+        return [
+            settle(_Reading(self.network, source), [source], self.space_id, _give_up, most=PASSES)[0]
+            for source in sources
+        ]
+
+    def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
+        """See ``CompiledNetwork.read``."""
+        pairs = zip(sources, targets, strict=True)
+        return [
+            _Reading(self.network, source).look([target]).row(0, source, target) for source, target in pairs
+        ]
+
+    def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
+        """What ``drafting.read_off`` tells of one pass over one sentence."""
+        return read_off(self.read([source], [list(target)])[0])
+
+
+def _give_up(sources: Sequence[Sequence[int]]) -> NoReturn:
+    raise NotLoadedError(f"{len(sources)} sentences need step-by-step decoding")
+
+
+class _Reading:
+    """One source, encoded once, for all passes over drafts of its correction: a ``drafting.Reading``."""
+
+    def __init__(self, network: PlainTransformer, source: Sequence[int]):
+        self._network = network
+        self._memory, self._attention = network.encode(pad([source]))
+
+    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
+        logits, attention = self._network.decode(ids, self._memory)
+        return Pass(logits, {**self._attention, **attention})
+
+    def keep(self, rows: Sequence[int]) -> None:
+        if list(rows) != [0]:
+            raise ValueError(f"there is one sentence, received rows {rows!r}")

@@ -1,0 +1,160 @@
+"""The numbers that fix a network's shape: one frozen, self-validating dataclass for each kind of network."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Self
+
+from model.trace.taps import TAPS
+from model.trace.trace import ATTENTION_KINDS
+
+
+class NetworkConfig:
+    """What the configs of all networks share: their dictionary form, their checks, what they tell of attention.
+
+    Subclasses are frozen dataclasses that name their ``architecture``.
+    """
+
+    architecture: ClassVar[str]
+    attention_kinds: ClassVar[tuple[str, ...]]  # which of ATTENTION_KINDS a trace of the network has
+    abilities: ClassVar[frozenset[str]]  # which of the engine's questions about its inside it answers
+    taps: ClassVar[tuple[str, ...]]  # which of TAPS its passes hand out
+    has_positions: ClassVar[bool]  # whether positional encodings are added to what it reads
+    __dataclass_fields__: ClassVar[dict[str, Any]]  # its subclasses are dataclasses
+
+    vocab_size: int
+    d_model: int
+    num_layers: int
+    dropout_rate: float
+    max_length: int
+    minimum_confidence: float
+
+    @property
+    def num_heads(self) -> int:
+        """H of every attention map."""
+        raise NotImplementedError
+
+    @property
+    def attention_layers(self) -> int:
+        """L of every attention map."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict:
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict) -> Self:
+        """The config a ``config.json`` describes; unknown or missing names raise ValueError."""
+        known = {field.name for field in fields(cls)}
+        if unknown := sorted(set(values) - known):
+            raise ValueError(f"unknown settings in the model's config: {unknown}")
+        try:
+            return cls(**values)
+        except TypeError as error:
+            raise ValueError(f"incomplete model config: {error}") from error
+
+    def _check(self, *counts: str) -> None:
+        for name in ("vocab_size", "d_model", "num_layers", "max_length", *counts):
+            value = getattr(self, name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} should be a positive integer, received {value!r}")
+        if not 0.0 <= self.dropout_rate < 1.0:
+            raise ValueError(f"dropout_rate should be in [0, 1), received {self.dropout_rate!r}")
+        if not 0.0 <= self.minimum_confidence <= 1.0:
+            raise ValueError(f"minimum_confidence should be in [0, 1], received {self.minimum_confidence!r}")
+
+
+@dataclass(frozen=True)
+class TransformerConfig(NetworkConfig):
+    """Hyperparameters in the names of Vaswani et al. (2017), table 3.
+
+    The defaults are the paper's base model; ``max_length`` is the number of characters of one
+    sentence that the network was trained to read; ``minimum_confidence`` is chosen on development
+    data once the weights are known. Raises ValueError for values that cannot work.
+    """
+
+    architecture: ClassVar[str] = "transformer"
+    attention_kinds: ClassVar[tuple[str, ...]] = ATTENTION_KINDS
+    abilities: ClassVar[frozenset[str]] = frozenset(
+        (
+            "projections",
+            "taps",
+            "head_effects",
+            "written_without",
+            "contributions",
+            "step_contributions",
+            "replaced",
+            "road_not_taken",
+        )
+    )
+    taps: ClassVar[tuple[str, ...]] = tuple(TAPS)
+    has_positions: ClassVar[bool] = True
+
+    vocab_size: int
+    d_model: int = 512
+    num_layers: int = 6
+    num_heads: int = 8
+    dff: int = 2048
+    dropout_rate: float = 0.1
+    norm_first: bool = False  # True: normalise before each sublayer (Xiong et al., 2020)
+    max_length: int = 128
+    minimum_confidence: float = 0.0  # a change that is less probable than this is left undone
+
+    def __post_init__(self):
+        self._check("num_heads", "dff")
+        if self.d_model % self.num_heads:
+            raise ValueError(
+                f"d_model should be a multiple of num_heads, received {self.d_model} and {self.num_heads}"
+            )
+        if self.norm_first not in (True, False):
+            raise ValueError(f"norm_first should be true or false, received {self.norm_first!r}")
+
+    @property
+    def attention_layers(self) -> int:
+        """L of every attention map."""
+        return self.num_layers
+
+
+@dataclass(frozen=True)
+class Seq2SeqConfig(NetworkConfig):
+    """The recurrent encoder-decoder with attention; names and common meanings as in TransformerConfig.
+
+    ``d_model`` is the width of the embedding and of every state: half of an encoder's state reads
+    forwards, half backwards, so it is even. ``num_layers`` are the recurrent layers of each side;
+    attention stands once, above the last. Raises ValueError for values that cannot work.
+    """
+
+    architecture: ClassVar[str] = "seq2seq"
+    attention_kinds: ClassVar[tuple[str, ...]] = ("cross_attention",)
+    abilities: ClassVar[frozenset[str]] = frozenset(("projections", "taps"))
+    taps: ClassVar[tuple[str, ...]] = (
+        "cross_attention",
+        "cross_query",
+        "cross_key",
+        "cross_value",
+        "cross_heads",
+        "logits",
+    )
+    has_positions: ClassVar[bool] = False
+
+    vocab_size: int
+    d_model: int = 256
+    num_layers: int = 1
+    dropout_rate: float = 0.1
+    max_length: int = 128
+    minimum_confidence: float = 0.0
+
+    def __post_init__(self):
+        self._check()
+        if self.d_model % 2:
+            raise ValueError(f"d_model should be even, received {self.d_model}")
+
+    @property
+    def num_heads(self) -> int:
+        return 1
+
+    @property
+    def attention_layers(self) -> int:
+        """L of its one attention map, however many recurrent layers there are."""
+        return 1
+
+
+CONFIGS = {config.architecture: config for config in (TransformerConfig, Seq2SeqConfig)}

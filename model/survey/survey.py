@@ -1,0 +1,166 @@
+"""Roles and effects of all heads over many sentences, chunk by chunk, so that a stopped run goes on.
+
+L layers, H heads. Three parts, each of which may be stopped after any chunk: ``roles`` looks at plain passes,
+``effects`` takes each head away, ``pruning`` takes away more and more of them. ``survey_sums`` holds the sums of the first two.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from model.analysis.pruning import Pair, pruning_curve, random_order
+from model.analysis.tally import Tally
+from model.plain.alterations import every_head
+from model.stored.folder import of_weights, write_atomically
+from model.survey.survey_sums import ANY_KIND, LOSS, Sums, sums_of_effects, sums_of_roles
+
+if TYPE_CHECKING:
+    from model.correction.corrector import Corrector
+
+STATE = "state.npz"
+_CHUNK = 64  # sentences of one batch
+_EFFECTS_CHUNK = 4
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a survey asks for; a state that was made by another plan is not gone on with."""
+
+    pairs: tuple[Pair, ...]  # (source, target) of every sentence
+    effects: int  # sentences with changes whose heads are taken away
+    pruning: int  # sentences that are judged at each point of the pruning curve
+    pruning_step: int = 4  # heads removed from one point to the next
+    random_orders: int = 3
+
+    @property
+    def edited(self) -> tuple[Pair, ...]:
+        """The pairs that effects are measured on."""
+        return tuple(pair for pair in self.pairs if pair[0] != pair[1])[: self.effects]
+
+    @property
+    def judged(self) -> tuple[Pair, ...]:
+        """The pairs that the pruning curve is measured on: the last ones, so that in a long file the order of the heads
+        was chosen on others."""
+        return self.pairs[-self.pruning :] if self.pruning else ()
+
+
+class Survey:
+    """The running sums of one survey; ``run`` adds to them, ``save`` and ``restore`` keep them in a file."""
+
+    def __init__(self, corrector: Corrector, plan: Plan):
+        self.corrector, self.plan = corrector, plan
+        self.kinds, config = corrector.config.attention_kinds, corrector.config
+        self.shape = config.attention_layers, config.num_heads
+        self.heads = every_head(config)
+        self.sums = Sums()
+        self.curves: dict[str, list[list[float]]] = {}  # by name of the order: removed, exact, untouched
+        self.done = {"roles": 0, "effects": 0}
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many sentences, or points of a curve, each part has."""
+        points = len(self._counts) * (1 + self.plan.random_orders) if self.plan.pruning else 0
+        return {"roles": len(self.plan.pairs), "effects": len(self.plan.edited), "pruning": points}
+
+    def run(self) -> Iterator[tuple[str, int]]:
+        """Do what is left, telling after each chunk which part is how far."""
+        while self.done["roles"] < len(self.plan.pairs):
+            first = self.done["roles"]
+            pairs = self.plan.pairs[first : first + _CHUNK]
+            self.add("roles", sums_of_roles(self.corrector, pairs, first), len(pairs))
+            yield "roles", self.done["roles"]
+        while self.done["effects"] < len(self.plan.edited):
+            first = self.done["effects"]
+            pairs = self.plan.edited[first : first + _EFFECTS_CHUNK]
+            self.add("effects", sums_of_effects(self.corrector, pairs), len(pairs))
+            yield "effects", self.done["effects"]
+        if self.plan.pruning and self.plan.edited:
+            for name, order in self._orders():
+                curve = self.curves.setdefault(name, [])
+                counts = self._counts[len(curve) :]
+                for point in pruning_curve(self.corrector, self.plan.judged, order, counts):
+                    curve.append(list(point))
+                    yield "pruning", sum(map(len, self.curves.values()))
+
+    def add(self, part: str, sums: Sums, sentences: int) -> None:
+        """What the next ``sentences`` add to a part."""
+        self.sums = self.sums + sums
+        self.done[part] += sentences
+
+    @property
+    def _counts(self) -> list[int]:
+        return [*range(0, len(self.heads), self.plan.pruning_step), len(self.heads)]
+
+    def loss(self) -> np.ndarray:
+        """(N,) of all heads: by how many nats the whole target gets less probable without each, on average."""
+        return -self.sums.tallies[f"{ANY_KIND}/{LOSS}"].estimate().mean
+
+    def _orders(self):
+        order = np.argsort(self.loss(), kind="stable").tolist()
+        yield "effect", [self.heads[place] for place in order]
+        for seed in range(self.plan.random_orders):
+            yield f"random {seed + 1}", random_order(self.heads, seed)
+
+    def join(self, other: Survey) -> None:
+        """Take up the sums of a survey of the same network over other sentences. Of all sentences only those that are
+        examples are kept."""
+        behind = np.array([0, len(self.plan.pairs), 0])[:, None, None]
+        moved = {name: best + behind for name, best in other.sums.best.items()}
+        self.sums = self.sums + Sums(other.sums.tallies, moved)
+        for part, done in other.done.items():
+            self.done[part] += done
+        pairs = self.plan.pairs + other.plan.pairs
+        shown = sorted({int(number) for best in self.sums.best.values() for number in best[1].flat})
+        for name, best in self.sums.best.items():
+            self.sums.best[name] = np.stack([best[0], np.searchsorted(shown, best[1]), best[2]])
+        self.plan = replace(self.plan, pairs=tuple(pairs[number] for number in shown))
+
+    def save(self, folder: Path) -> None:
+        """Write all sums into ``folder``, so that ``restore`` can go on."""
+        folder.mkdir(parents=True, exist_ok=True)
+        write_atomically(folder / STATE, lambda file: file.write(self.packed()))
+
+    def packed(self) -> bytes:
+        """All sums, for ``unpack``."""
+        arrays = {f"tally/{name}": tally.sums for name, tally in self.sums.tallies.items()}
+        arrays |= {f"best/{name}": best for name, best in self.sums.best.items()}
+        sentences = {name: tally.sentences for name, tally in self.sums.tallies.items()}
+        head = {"key": self._key, "done": self.done, "curves": self.curves, "sentences": sentences}
+        arrays["head"] = np.frombuffer(json.dumps(head).encode(), np.uint8)
+        packed = BytesIO()
+        np.savez(packed, allow_pickle=False, **arrays)
+        return packed.getvalue()
+
+    def restore(self, folder: Path) -> bool:
+        """Take up what ``save`` left there; False where nothing is left or it belongs to another survey."""
+        return (folder / STATE).is_file() and self.unpack((folder / STATE).read_bytes())
+
+    def unpack(self, data: bytes) -> bool:
+        """Take up what ``packed`` gave; False where that was another survey."""
+        with np.load(BytesIO(data), allow_pickle=False) as archive:
+            head = json.loads(archive["head"].tobytes())
+            if head["key"] != self._key:
+                return False
+            for name in archive.files:
+                group, _, rest = name.partition("/")
+                if group == "tally":
+                    self.sums.tallies[rest] = Tally(archive[name], head["sentences"][rest])
+                elif group == "best":
+                    self.sums.best[rest] = archive[name]
+        self.done, self.curves = head["done"], head["curves"]
+        return True
+
+    @property
+    def _key(self) -> str:
+        plan = self.plan
+        numbers = plan.effects, plan.pruning, plan.pruning_step, plan.random_orders
+        told = repr((of_weights(self.corrector.fingerprint), numbers, plan.pairs))
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,234 @@
+"""What a survey of heads reads, and what it leaves: ``heads.json`` and ``heads.csv``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from model.analysis.pruning import Pair
+from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
+from model.stored.folder import of_weights, write_atomically
+from model.survey.head_survey import HEADS_FILE, HeadSurvey
+from model.survey.survey import Survey
+from model.survey.survey_sums import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS
+from model.tables import TableError, read_rows
+from model.text.tokenizer import normalise
+
+if TYPE_CHECKING:
+    from model.correction.corrector import Corrector
+
+TABLE = "heads.csv"
+PAIR_COLUMNS = ("src", "tgt")
+Given = tuple[str, str | None]  # a text, and what should become of it where the file says so
+_DIGITS = 4
+
+
+class SurveyFileError(Exception):
+    """A file of sentences cannot be read; the message says why."""
+
+
+def read_pairs(path: Path, corrector: Corrector, limit: int | None = None) -> tuple[tuple[Pair, ...], int]:
+    """((source, target), …) of a file, and how many lines were left out because they are too long or empty.
+
+    A ``.csv`` file has the columns ``src`` and ``tgt``; any other holds one sentence a line, whose target is what
+    ``corrector`` makes of it. Raises SurveyFileError for a file that is neither.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SurveyFileError(f"{path} cannot be read as UTF-8 text: {error}") from error
+    if path.suffix.lower() == ".csv":
+        rows = csv.DictReader(io.StringIO(text, newline=""))
+        if missing := [name for name in PAIR_COLUMNS if name not in (rows.fieldnames or ())]:
+            raise SurveyFileError(f"{path} should have the columns {missing} too, received {rows.fieldnames}")
+        given = [(row["src"] or "", row["tgt"] or "") for row in rows]
+    else:
+        given = [(line.removesuffix("\n"), None) for line in io.StringIO(text)]
+    return pairs_of(given[:limit], corrector)
+
+
+def read_given(file: BinaryIO, name: str) -> Iterator[Given]:
+    """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``); where a header names a column
+    ``tgt``, its cell is the target, and a row without one is left out. Raises TableError for what is no such file."""
+    content = file.read()
+    targets: dict[int, str] | None = None
+    if not name.lower().endswith(".txt"):
+        with suppress(TableError):  # no such column: all rows are texts
+            targets = {row.number: row.text for row in read_rows(io.BytesIO(content), name, PAIR_COLUMNS[1])}
+    for row in read_rows(io.BytesIO(content), name):
+        if row.problem is None and (targets is None or targets.get(row.number)):
+            yield row.text, targets[row.number] if targets else None
+
+
+def pairs_of(given: Sequence[Given], corrector: Corrector) -> tuple[tuple[Pair, ...], int]:
+    """((source, target), …) of texts with or without a target, and how many were left out because they are too long or
+    empty. Where there is no target the text's sentences have what ``corrector`` makes of them."""
+    corrected = iter(corrector.correct_batch([text.strip() for text, target in given if target is None]))
+    pairs: list[Pair] = []
+    for text, target in given:
+        if target is None:
+            pairs += [(each.source, each.text) for each in next(corrected).sentences]
+        else:
+            pairs.append((normalise(text), normalise(target)))
+    kept = readable(pairs, corrector)
+    return kept, len(pairs) - len(kept)
+
+
+def made_pairs(texts: Sequence[str], corrector: Corrector) -> list[Pair]:
+    """Every sentence with what ``corrector`` makes of it."""
+    made = (each for correction in corrector.correct_batch(texts) for each in correction.sentences)
+    return [(each.source, each.text) for each in made]
+
+
+def readable(pairs: Iterable[Pair], corrector: Corrector) -> tuple[Pair, ...]:
+    """Those that are neither empty nor too long for the network."""
+    longest = corrector.config.max_length
+    return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))
+
+
+def write_result(survey: Survey, folder: Path) -> Path:
+    """Write both files into ``folder`` and return the path of the first."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(result(survey), ensure_ascii=False, separators=(",", ":"))
+    write_atomically(folder / HEADS_FILE, lambda file: file.write(text.encode("utf-8", "replace")))
+    rows = list(table(survey))
+    lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)] if rows else []
+    write_atomically(folder / TABLE, lambda file: file.write(("\n".join(lines) + "\n").encode()))
+    return folder / HEADS_FILE
+
+
+def result(survey: Survey) -> dict:
+    """All that was found, as plain numbers; grids are (L, H), layers and heads counted from 0.
+
+    ``roles[kind][role][class]``: ``mean``, ``margin`` (half of the 95 % interval), ``chance`` (the mean of a head that
+    looks alike at all it may see), ``rows``; observed. ``effects[kind]``: what taking a head away changes, in nats, at
+    edited and at copied characters, and of the whole text (``loss``, positive where it hurts); intervened. ``means``: what
+    heads put out on average. ``pruning``: by order of removal rows of (removed, exact, untouched), judged on ``pruning_sentences`` pairs and on their
+    ``pruning_right`` different right sides; ``pruning_overlap`` of these pairs were also among those by which heads were ordered. ``examples[kind][role]``: of each head a sentence and a row.
+    """
+    means = {kind: survey.sums.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
+    return {
+        "model": survey.corrector.name,
+        "fingerprint": of_weights(survey.corrector.fingerprint),
+        "sentences": survey.done["roles"],
+        "effect_sentences": survey.done["effects"],
+        "pruning_sentences": len(survey.plan.judged),
+        "pruning_right": len({right for _, right in survey.plan.judged}),
+        "pruning_overlap": len(set(survey.plan.judged) & set(survey.plan.edited)),
+        "kinds": list(survey.kinds),
+        "roles": {kind: _roles(survey, kind) for kind in survey.kinds},
+        "effects": _effects(survey) if survey.done["effects"] else {},
+        "attention_and_effect": _agreement(survey),
+        "means": {kind: _list(tally.estimate().mean) for kind, tally in means.items() if tally},
+        "pruning": survey.curves,
+        "pruning_order": _pruning_order(survey) if survey.done["effects"] else [],
+        **_examples(survey),
+    }
+
+
+def table(survey: Survey) -> Iterable[dict[str, object]]:
+    """A row for each head: its leading role at copied characters, its shares, and its effects."""
+    found = result(survey)
+    measured = HeadSurvey(found)
+    for each in survey.heads:
+        kind, layer, head = each
+        roles = found["roles"][kind]
+        at = {
+            (role, name): classes[name]["mean"][layer][head]
+            for role, classes in roles.items()
+            for name in classes
+        }
+        effects = found["effects"].get(kind, {})
+        yield {
+            "kind": kind,
+            "layer": layer + 1,
+            "head": head + 1,
+            "role": measured.leading(each),
+            **{f"{role}_{name}": at.get((role, name), "") for role in ROLES for name in CLASSES},
+            **{name: grid["mean"][layer][head] for name, grid in effects.items()},
+        }
+
+
+def _roles(survey: Survey, kind: str) -> dict:
+    found: dict[str, dict] = {}
+    for role in ROLES:
+        for name in CLASSES:
+            tally = survey.sums.tallies.get(f"{kind}/{role}/{name}")
+            if tally is None:
+                continue
+            expected = survey.sums.tallies[f"{kind}/{role}/{name}/{CHANCE}"].estimate()
+            found.setdefault(role, {})[name] = _estimated(tally) | {"chance": _list(expected.mean)}
+    return found
+
+
+def _effects(survey: Survey) -> dict:
+    names = {
+        "edited": f"{ANY_KIND}/{EFFECT}/{EDITED}",
+        "edited_size": f"{ANY_KIND}/{EFFECT}/{EDITED}/size",
+        "copied": f"{ANY_KIND}/{EFFECT}/{COPIED}",
+        "loss": f"{ANY_KIND}/{LOSS}",
+    }
+    found: dict[str, dict] = {}
+    for name, key in names.items():
+        if key not in survey.sums.tallies:
+            continue
+        estimate = survey.sums.tallies[key].estimate()
+        sign = -1 if name == "loss" else 1
+        for number, kind in enumerate(survey.kinds):
+            size = int(np.prod(survey.shape))
+            part = slice(number * size, (number + 1) * size)
+            found.setdefault(kind, {})[name] = {
+                "mean": _list(sign * estimate.mean[part].reshape(survey.shape)),
+                "margin": _list(estimate.margin[part].reshape(survey.shape)),
+                "rows": estimate.rows,
+            }
+    return found
+
+
+def _agreement(survey: Survey) -> dict:
+    """Over edits: the rank correlation of heads' attention to an edit with the size of their effect on it, and the rank
+    of the effect of the head that looks most (1 is the largest)."""
+    found = {}
+    for error in ERROR_KINDS:
+        if (tally := survey.sums.tallies.get(f"{LOOKER}/{error}")) is None:
+            continue
+        found[error] = {"rank_of_looker": _estimated(tally)}
+        if (tally := survey.sums.tallies.get(f"{CORRELATION}/{error}")) is not None:
+            found[error]["correlation"] = _estimated(tally)
+    return found
+
+
+def _pruning_order(survey: Survey) -> list[list]:
+    return [list(survey.heads[place]) for place in np.argsort(survey.loss(), kind="stable").tolist()]
+
+
+def _examples(survey: Survey) -> dict:
+    """``sentences_shown``: the pairs that examples point into; ``examples``: [place there, row]."""
+    shown: dict[int, int] = {}
+    examples: dict[str, dict] = {}
+    for name, (_, sentences, rows) in survey.sums.best.items():
+        kind, role = name.split("/")
+        grid = [
+            [[shown.setdefault(int(number), len(shown)), int(row)] for number, row in zip(*line, strict=True)]
+            for line in zip(sentences, rows, strict=True)
+        ]
+        examples.setdefault(kind, {})[role] = grid
+    return {"sentences_shown": [list(survey.plan.pairs[number]) for number in shown], "examples": examples}
+
+
+def _estimated(tally) -> dict:
+    estimate = tally.estimate()
+    return {"mean": _list(estimate.mean), "margin": _list(estimate.margin), "rows": estimate.rows}
+
+
+def _list(values: np.ndarray):
+    # JSON knows no nan: a margin that one sentence cannot give is null.
+    rounded = np.round(values, _DIGITS)
+    return np.where(np.isfinite(rounded), rounded.astype(object), np.array(None, object)).tolist()

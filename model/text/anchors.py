@@ -1,0 +1,120 @@
+"""What a correction has to copy in order: anchors. Where the network did not, it has lost its way in the text beside them.
+
+The network seldom met some marks. Before ``* 않된다`` it takes the asterisk for a slip of the following word and writes 안 된다. Such a
+text differs from what was typed in two things at once, the lost mark and the mended word. Neither may be carried out alone: the
+characters that the network wrote next to a lost mark stand for both. So a sentence is cut at the anchors that were lost, and what is
+between them is read again, each part for itself (``parts_beside``).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from rapidfuzz.distance import Levenshtein
+
+from model.text.hangul import is_hangul
+from model.text.protected import is_protected, outcries
+from model.text.sentences import Span
+
+
+class Part(NamedTuple):
+    """A stretch of a sentence that the network reads for itself, without white space at its ends.
+
+    ``start`` is where it begins in the sentence; ``anchors`` (in order, apart from each other) count from the start of ``text``, and so do
+    those of them that are no prose, ``verbatim``.
+    """
+
+    start: int
+    text: str
+    anchors: tuple[Span, ...] = ()
+    verbatim: tuple[Span, ...] = ()
+
+    @classmethod
+    def of(cls, sentence: str, verbatim: Iterable[Span] = ()) -> "Part":
+        """A whole sentence with all its anchors.
+
+        >>> Part.of("* 지각 3회 ㅠㅠ").anchors
+        (Span(start=0, end=1), Span(start=5, end=6), Span(start=8, end=10))
+        """
+        verbatim = tuple(verbatim)
+        return cls(0, sentence, tuple(_anchors(sentence, verbatim)), verbatim)
+
+    @property
+    def has_prose(self) -> bool:
+        """Whether there is Hangul outside the spans that are no prose."""
+        inside = {i for span in self.verbatim for i in range(*span)}
+        return any(is_hangul(c) for i, c in enumerate(self.text) if i not in inside)
+
+    def cut(self, start: int, end: int) -> "Part":
+        """The part from ``start`` to ``end``, but for the white space at its ends."""
+        text = self.text[start:end]
+        start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
+        anchors, verbatim = (
+            tuple(Span(max(a, start) - start, min(b, end) - start) for a, b in spans if a < end and b > start)
+            for spans in (self.anchors, self.verbatim)
+        )
+        return Part(self.start + start, self.text[start:end], anchors, verbatim)
+
+
+def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
+    """The spans that are no prose, laughing and weeping, and all other runs of protected characters."""
+    copied = [False] * len(text)
+    for start, end in (*verbatim, *outcries(text)):
+        copied[start:end] = [True] * (end - start)
+    kinds = [2 if mine else int(is_protected(c)) for mine, c in zip(copied, text, strict=True)]
+    start = 0
+    for i in range(1, len(text) + 1):
+        if i == len(text) or kinds[i] != kinds[start]:
+            if kinds[start]:
+                yield Span(start, i)
+            start = i
+
+
+def lost_anchors(part: Part, target: str) -> list[Span]:
+    """The anchors of a part that ``target`` does not copy at their place, in order; all of them where it holds a protected
+    character that the source does not have."""
+    if not part.anchors:
+        return []
+    places = _copied(part.text, target)
+    lost = [
+        anchor
+        for anchor in part.anchors
+        if not _is_copied(anchor, places)
+        or (anchor in part.verbatim and not _is_set_alike(anchor, part.text, target, places))
+    ]
+    invented = sum(map(is_protected, target)) > sum(map(is_protected, part.text))
+    return list(part.anchors) if invented and not lost else lost
+
+
+def _is_copied(anchor: Span, places: dict[int, int]) -> bool:
+    """Whether all characters of an anchor stand side by side in the target."""
+    first = places.get(anchor.start)
+    return first is not None and all(places.get(i) == first + i - anchor.start for i in range(*anchor))
+
+
+def _is_set_alike(anchor: Span, source: str, target: str, places: dict[int, int]) -> bool:
+    """Whether an anchor that the target copies has white space before and after it where the source has."""
+    start, end = places[anchor.start], places[anchor.end - 1] + 1
+    return all(
+        one[-1:].isspace() == other[-1:].isspace()
+        for one, other in (
+            (source[: anchor.start], target[:start]),
+            (source[anchor.end :][:1], target[end:][:1]),
+        )
+    )
+
+
+def _copied(source: str, target: str) -> dict[int, int]:
+    """Where each character of the source stands in the target, if it is there, by the fewest edits (Levenshtein 1966)."""
+    return {
+        block.src_start + i: block.dest_start + i
+        for block in Levenshtein.opcodes(source, target)
+        if block.tag == "equal"
+        for i in range(block.src_end - block.src_start)
+    }
+
+
+def parts_beside(part: Part, anchors: Sequence[Span]) -> list[Part]:
+    """What a part has before, between and after these of its anchors: only what holds prose."""
+    starts, ends = [0, *(a.end for a in anchors)], [*(a.start for a in anchors), len(part.text)]
+    parts = [part.cut(start, end) for start, end in zip(starts, ends, strict=True)]
+    return [each for each in parts if each.has_prose]

@@ -1,0 +1,152 @@
+"""Where two versions of a sentence differ, as spans a person would point at."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
+
+from rapidfuzz.distance import Levenshtein
+
+
+@dataclass(frozen=True)
+class Change:
+    """One place where the correction differs: ``source[source_start:source_end] == wrong`` and
+    ``target[target_start:target_end] == right``. Either may be empty (an insertion, a deletion).
+
+    A change that a network made carries two probabilities, both given the source and all of the target before the
+    change: ``fix_probability`` of the change (the product over its tokens; for a deletion, of the token that follows)
+    and ``keep_probability`` of writing the next character of the source instead, which is how leaving the text alone
+    would begin. The target is the text with all that was proposed; where the network alone judges its changes, all
+    that it wrote. So they stay the same when some changes are left undone: the trace of that text has its own.
+    They are None between any two texts.
+    ``known_confidence`` is what ``model.correction.confidence`` makes of both and of whether the words are known, where the
+    model has its files. Such a model may propose what its network found less probable: then ``instead_of`` is what the network
+    wrote for the stretch that the change lies in, and None where it wrote this itself.
+    """
+
+    source_start: int
+    source_end: int
+    target_start: int
+    target_end: int
+    wrong: str
+    right: str
+    fix_probability: float | None = field(default=None, compare=False)
+    keep_probability: float | None = field(default=None, compare=False)
+    known_confidence: float | None = field(default=None, compare=False)
+    instead_of: str | None = field(default=None, compare=False)
+
+    @property
+    def is_weighed(self) -> bool:
+        """Whether it has a ``confidence``: a model of one's own may change a text without saying how sure it is."""
+        return self.known_confidence is not None or None not in (self.fix_probability, self.keep_probability)
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is that this change should be made, in 0..1: ``known_confidence``, and
+        ``network_confidence`` where there is none.
+
+        Raises ValueError for a change without probabilities.
+        """
+        return self.network_confidence if self.known_confidence is None else self.known_confidence
+
+    @property
+    def network_confidence(self) -> float:
+        """How sure the network is by itself: that it writes just this, and that it would not keep the source,
+        ``fix_probability * (1 - keep_probability)``.
+
+        Raises ValueError for a change without probabilities.
+        """
+        if self.fix_probability is None or self.keep_probability is None:
+            raise ValueError(f"no network made the change of {self.place}, so it has no confidence")
+        return self.fix_probability * (1.0 - self.keep_probability)
+
+    @property
+    def place(self) -> str:
+        """Its offsets in words. Messages name a change by them: they may reach a log, where nobody's words belong."""
+        source, target = (self.source_start, self.source_end), (self.target_start, self.target_end)
+        return "source[{}:{}] to target[{}:{}]".format(*source, *target)
+
+    def moved(self, source: int, target: int) -> "Change":
+        """The same change with its offsets shifted by these numbers of characters."""
+        return replace(
+            self,
+            source_start=self.source_start + source,
+            source_end=self.source_end + source,
+            target_start=self.target_start + target,
+            target_end=self.target_end + target,
+        )
+
+
+def find_changes(source: str, target: str) -> tuple[Change, ...]:
+    """The places where two texts differ; between any two of them both have a character in common.
+
+    First the texts without white space are aligned with the fewest edits (Levenshtein 1966), then what
+    stands between the aligned characters is compared. So a moved space is a moved space: the alignment
+    of the texts as they are might as well drop the letter beside it here and insert it again there, and
+    whoever undoes one of the two changes would lose the letter.
+    """
+    changes: list[Change] = []
+    for (first, one), (last, other) in pairwise(_common(source, target)):
+        if last - first > 1 or other - one > 1:
+            changes += _differences(source, target, (first + 1, last), (one + 1, other))
+    return tuple(changes)
+
+
+def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
+    """``find_changes`` of a correction. Where less than half of the characters stay, as in a translation, one change of
+    the whole text: what such texts have in common is chance."""
+    if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
+        return (Change(0, len(source), 0, len(target), source, target),)
+    return find_changes(source, target)
+
+
+def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
+    """Positions of the aligned characters that are no white space, between (-1, -1) and both lengths."""
+    yield -1, -1
+    letters, others = ([i for i, c in enumerate(text) if not c.isspace()] for text in (source, target))
+    blocks = Levenshtein.opcodes([source[i] for i in letters], [target[i] for i in others])
+    for block in blocks:
+        if block.tag == "equal":
+            spans = range(block.src_start, block.src_end), range(block.dest_start, block.dest_end)
+            yield from ((letters[i], others[k]) for i, k in zip(*spans, strict=True))
+    yield len(source), len(target)
+
+
+def _differences(source: str, target: str, span: tuple[int, int], other: tuple[int, int]) -> Iterator[Change]:
+    """What differs between ``source[span]`` and ``target[other]``, neighbouring edits joined."""
+    blocks = Levenshtein.opcodes(source[slice(*span)], target[slice(*other)])
+    for same, group in groupby(blocks, key=lambda block: block.tag == "equal"):
+        if not same:
+            *_, last = edits = list(group)
+            start, end = span[0] + edits[0].src_start, span[0] + last.src_end
+            begin, stop = other[0] + edits[0].dest_start, other[0] + last.dest_end
+            yield Change(start, end, begin, stop, source[start:end], target[begin:stop])
+
+
+def apply_changes(source: str, changes: Iterable[Change]) -> str:
+    """The text that results from making only these changes."""
+    parts, done = [], 0
+    for change in changes:
+        parts += [source[done : change.source_start], change.right]
+        done = change.source_end
+    return "".join([*parts, source[done:]])
+
+
+def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool]) -> tuple[Change, ...]:
+    """The changes that ``accepts`` holds true of, with the offsets they have once only they are made."""
+    selected, drift = [], 0  # drift: how much longer the text with all changes is, up to here
+    for change in changes:
+        if accepts(change):
+            selected.append(change.moved(0, -drift))
+        else:
+            drift += len(change.right) - len(change.wrong)
+    return tuple(selected)
+
+
+def joined(parts: Iterable[tuple[int, Iterable[Change]]]) -> tuple[Change, ...]:
+    """The changes of a text from those of some parts of it, each with the place where it begins in the text."""
+    changes, drift = [], 0  # drift: how much longer the text has become before the part
+    for start, mine in parts:
+        moved = [change.moved(start, start + drift) for change in mine]
+        drift += sum(len(change.right) - len(change.wrong) for change in moved)
+        changes += moved
+    return tuple(changes)

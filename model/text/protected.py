@@ -1,0 +1,55 @@
+"""What no correction may touch: characters that are not spelling, and laughing and weeping."""
+
+import re
+
+from model.text import hangul
+from model.text.changes import Change, apply_changes
+
+# What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
+_FREE_PUNCTUATION = frozenset(".,!?~…")
+
+# Laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
+# A single ㅋ, ㅎ, ㅠ or ㅜ counts where nothing to the left or right could make a syllable with it: in 네ㅎ it is a
+# laugh, in ㅎㅏ나 and in 안녕ㅎ하세요 a slip.
+# Words of consonants alone are initials (ㄱㅅ) or keys struck at random (ㅁㄴㅇㄹ).
+_OUTCRY = re.compile(
+    r"""
+    [ㅋㅎ]{2,} | [ㅠㅜ]{2,} | ([ㄱ-ㅣ])\1+
+    | (?<![ㄱ-ㅣ]) [ㅋㅎㅠㅜ] (?![ㄱ-ㅣ가-힣])
+    | (?<![ㄱ-ㅣ가-힣]) [ㄱ-ㅎ]{2,} (?![ㄱ-ㅣ가-힣])
+    """,
+    re.VERBOSE,
+)
+
+
+def spares_protected(change: Change) -> bool:
+    """Whether a change neither loses, alters nor invents a protected character."""
+    return protected(change.wrong) == protected(change.right)
+
+
+def spares_outcries(change: Change, source: str) -> bool:
+    """Whether ``source`` keeps its laughing and weeping, and gets no other, when this change alone is made."""
+    return _outcries(source) == _outcries(apply_changes(source, [change]))
+
+
+def protected(text: str) -> str:
+    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
+    return "".join(filter(is_protected, text))
+
+
+def is_protected(character: str) -> bool:
+    return not (hangul.is_hangul(character) or _is_space(character) or character in _FREE_PUNCTUATION)
+
+
+def _is_space(character: str) -> bool:
+    # Python also counts the separators of ASCII tables and NEXT LINE, which nobody types for a space.
+    return character.isspace() and character not in "\x1c\x1d\x1e\x1f\x85"
+
+
+def outcries(text: str) -> list[tuple[int, int]]:
+    """Where laughing, weeping and initials stand, in order and apart from each other."""
+    return [found.span() for found in _OUTCRY.finditer(text)]
+
+
+def _outcries(text: str) -> list[str]:
+    return [text[start:end] for start, end in outcries(text)]

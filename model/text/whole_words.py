@@ -1,0 +1,89 @@
+"""Whether a change keeps the words of a text: none may vanish, and none come from nowhere.
+
+A correction writes a word in another way. What leaves a word out or adds one is a rewriting, and that the network is sure of it says
+little: said twenty times, a word is lost nine times at a probability of 0.999. The only word that may go is one that slipped in twice.
+"""
+
+import re
+import unicodedata
+from itertools import groupby
+
+from rapidfuzz.distance import Levenshtein
+
+from model.text.changes import Change
+from model.text.hangul import is_hangul
+from model.text.sentences import Span
+
+LEAST_ALIKE = 0.25  # of a word's jamo, in order: of 꼬치 all four stand in 꽃이, of 저녁 one stands in 아침
+MOST_NEW = 2  # syllables that a change may add: 시이 → 시간이, 학교 → 학교에서
+
+_WORD = re.compile(r"\S+")
+
+
+def spares_words(change: Change, source: str) -> bool:
+    """Whether each word of ``source`` that the change covers is still there, written in whatever way, and no other has come.
+
+    >>> spares_words(Change(3, 3, 3, 6, "", "마지막"), "그 일")
+    False
+    """
+    if not _has_hangul(change.wrong) and not _has_hangul(change.right):
+        return True
+    if _syllables(change.right) - _syllables(change.wrong) > MOST_NEW:
+        return False
+    covered = _covered_words(change, source)
+    if not _has_hangul(change.right):
+        return not covered or (len(covered) == 1 and _is_doubled(covered[0], source))
+    if not _has_hangul(change.wrong):
+        return _is_beside_letters(change, source)
+    kept = _kept_jamo(change)
+    gone = [word for word in covered if not _is_written_again(word, change.source_start, change.wrong, kept)]
+    # One word may give way to another one (저희 나라 → 우리나라), and to nothing shorter.
+    return not gone or (len(gone) == 1 and _syllables(change.right) >= _syllables(change.wrong))
+
+
+def _has_hangul(text: str) -> bool:
+    return any(map(is_hangul, text))
+
+
+def _syllables(text: str) -> int:
+    return sum(map(is_hangul, text))
+
+
+def _covered_words(change: Change, source: str) -> list[Span]:
+    """The words of Hangul that the change covers from their beginning to their end."""
+    words = (Span(*found.span()) for found in _WORD.finditer(source) if _has_hangul(found.group()))
+    return [each for each in words if change.source_start <= each.start and each.end <= change.source_end]
+
+
+def _kept_jamo(change: Change) -> list[bool]:
+    """For each jamo of ``wrong`` whether it stands in ``right``, too, in this order."""
+    wrong, right = (unicodedata.normalize("NFD", text) for text in (change.wrong, change.right))
+    kept = [False] * len(wrong)
+    for block in Levenshtein.opcodes(wrong, right):
+        if block.tag == "equal":
+            kept[block.src_start : block.src_end] = [True] * (block.src_end - block.src_start)
+    return kept
+
+
+def _is_written_again(word: Span, start: int, wrong: str, kept: list[bool]) -> bool:
+    """Whether enough jamo of a word are kept; ``wrong`` begins at ``start`` of the source."""
+    first, last = (
+        len(unicodedata.normalize("NFD", wrong[: place - start])) for place in (word.start, word.end)
+    )
+    return sum(kept[first:last]) >= LEAST_ALIKE * (last - first)
+
+
+def _is_doubled(word: Span, source: str) -> bool:
+    """Whether a word stands there twice in a row, no more, in a text of more words: those two alone are said twice on purpose."""
+    words = [(found.start(), found.group()) for found in _WORD.finditer(source)]
+    said = next(text for start, text in words if start == word.start)
+    run = max(len(list(same)) for text, same in groupby(text for _, text in words) if text == said)
+    return run == 2 < len(words)
+
+
+def _is_beside_letters(change: Change, source: str) -> bool:
+    """Whether what comes in belongs to a word that is there."""
+    before, after = source[: change.source_start][-1:], source[change.source_end :][:1]
+    joins_before = is_hangul(before) and not change.right[0].isspace()
+    joins_after = is_hangul(after) and not change.right[-1].isspace()
+    return joins_before or joins_after

@@ -1,0 +1,107 @@
+"""What is changed in a pass, as plain data: heads switched off, weights replaced, tokens left out.
+
+An intervention is an argument of a pass (``Laboratory.look``), never a state of a network. B interventions
+(or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import index
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+
+
+class Head(NamedTuple):
+    """One head of one kind of attention; layer and head are counted from 0."""
+
+    kind: str
+    layer: int
+    head: int
+
+
+class ZeroedValue(NamedTuple):
+    """The value vectors of one key position, in all heads of one layer."""
+
+    kind: str
+    layer: int
+    position: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Intervention:
+    """What is changed in one pass; ``Intervention()`` changes nothing. Those that do the same are equal, and hash
+    alike: one may be part of the key under which an answer is kept, and its arrays are not changed afterwards.
+
+    ``off``: heads whose output, before the output projection, is zero (Michel et al. 2019, section 2.3), or
+    what ``means`` says of them: by kind (L, H, D/H), such as the mean over a corpus.
+    ``weights``: by head (Q, K), what stands in place of its attention weights (Jain & Wallace 2019). A row
+    of NaN stays as it is; so does every row beyond Q. In decoder self-attention nothing may stand right of
+    the diagonal.
+    ``zeroed``: value vectors that are multiplied by zero; the weights stay as they are (Mohebbi et al. 2023).
+    ``without_source``: source positions that nobody may look at, as if padding stood there; the other
+    tokens keep their positions. ``without_target``: the same of what the decoder has read, 0 being the start
+    mark; besides, its embedding is zero, because a row begins with the token that it has just read.
+    """
+
+    off: frozenset[Head] = frozenset()
+    means: Mapping[str, np.ndarray] | None = None
+    weights: Mapping[Head, np.ndarray] = field(default_factory=dict)
+    zeroed: frozenset[ZeroedValue] = frozenset()
+    without_source: frozenset[int] = frozenset()
+    without_target: frozenset[int] = frozenset()
+
+    def __post_init__(self):
+        """NumPy's integers become Python's, and plain tuples heads: what compares equal has one fingerprint.
+
+        Raises ValueError for what is no such place.
+        """
+        places = {
+            "off": frozenset(Head(*_place("off", each)) for each in self.off),
+            "weights": {Head(*_place("weights", head)): rows for head, rows in self.weights.items()},
+            "zeroed": frozenset(ZeroedValue(*_place("zeroed", each)) for each in self.zeroed),
+            "without_source": frozenset(_whole("without_source", each) for each in self.without_source),
+            "without_target": frozenset(_whole("without_target", each) for each in self.without_target),
+        }
+        for name, value in places.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def reaches_encoder(self) -> bool:
+        """Whether what the encoder leaves is changed by it."""
+        places: list[Head | ZeroedValue] = [*self.off, *self.weights, *self.zeroed]
+        return bool(self.without_source) or any(place.kind == "encoder_attention" for place in places)
+
+    @property
+    def fingerprint(self) -> str:
+        """20 hexadecimal digits, equal for interventions that do the same: for the key of a cache."""
+        digest = hashlib.sha256()
+        sets = (self.off, self.zeroed, self.without_source, self.without_target)
+        digest.update(repr([sorted(each) for each in sets]).encode())
+        means: list[tuple[Any, np.ndarray]] = sorted((self.means or {}).items(), key=lambda item: item[0])
+        for name, array in (*means, *sorted(self.weights.items(), key=lambda item: item[0])):
+            values = np.ascontiguousarray(array, np.float32)
+            digest.update(repr((name, values.shape)).encode() + values.tobytes())
+        return digest.hexdigest()[:20]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Intervention) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+
+def _place(name: str, value: Sequence[Any]) -> tuple[str, int, int]:
+    """(kind, layer, head or position) of a Head or a ZeroedValue, which may be a plain tuple."""
+    if not isinstance(value, tuple) or len(value) != 3:
+        raise ValueError(f"{name} should name a kind, a layer and a number, received {value!r}")
+    kind, layer, number = value
+    return str(kind), _whole(name, layer), _whole(name, number)
+
+
+def _whole(name: str, value: SupportsIndex) -> int:
+    try:
+        return int(index(value))
+    except TypeError:
+        raise ValueError(f"{name} should count in whole numbers, received {value!r}") from None

@@ -1,0 +1,44 @@
+"""A model of one's own, live in the app: what it has to be able to do.
+
+``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and
+asks what it returns. One question is asked at a time.
+"""
+
+from typing import Protocol, runtime_checkable
+
+from model.trace.interventions import Intervention
+from model.trace.trace import AttentionTrace
+
+
+@runtime_checkable
+class TracedModel(Protocol):
+    """A network that rewrites a sentence and shows its attention."""
+
+    def correct(self, text: str) -> str:
+        """What the model makes of one sentence: its correction, its translation, its continuation."""
+        ...
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """The pass in which the model turns ``source`` into ``target``.
+
+        ``target`` is what ``correct`` returned, or that text without some of its changes, which a person took back.
+        With ``source_text``, ``source_spans`` and the same of the target, the views find the changes in the maps.
+        """
+        ...
+
+
+@runtime_checkable
+class InterveningModel(TracedModel, Protocol):
+    """The optional part, with which the laboratory works, too.
+
+    The interventions are heads that are off (``Intervention.off``), weights that are replaced (``weights``, of one
+    head), and tokens that nobody may look at (``without_source``, ``without_target``); never two of these at once.
+    """
+
+    def correct_under(self, text: str, intervention: Intervention) -> str | None:
+        """What the model writes with something changed; None where it finds no end."""
+        ...
+
+    def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
+        """``trace`` with something changed. It has ``log_probabilities``."""
+        ...

@@ -1,0 +1,252 @@
+"""Eight answers to "from what?": against a planted network, by hand, and against finite differences."""
+
+import numpy as np
+import pytest
+
+from model.analysis import mixing
+from model.analysis.contributions import (
+    METHODS,
+    REFERENCE,
+    Contribution,
+    agreement,
+    contribution,
+    contributions,
+)
+from model.analysis.integrated import TOLERATED_GAP, integrate
+from model.analysis.questions import question_of_change, question_of_row
+from model.plain.alterations import Altered
+from model.text.changes import find_changes
+from model.text.tokenizer import START_ID, pad
+from tests.planted import CAUSE, RIGHT, ROW, WRONG
+
+SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
+SEEN = ["attention", "norms", "rollout", "alti"]  # shares of the pass as it was
+
+
+@pytest.fixture(scope="module")
+def found(planted):
+    """What all methods say about the row that writes 먹 for 머 because 거 follows."""
+    question = question_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    return {each.method: each for each in contributions(planted, WRONG, RIGHT, question)}
+
+
+@pytest.fixture(scope="module")
+def copied(planted):
+    """The same of the row that copies 요, where nothing but 요 matters and a head that does nothing looks on."""
+    question = question_of_row(planted, WRONG, RIGHT, ROW + 2)
+    return {each.method: each for each in contributions(planted, WRONG, RIGHT, question)}
+
+
+def test_each_method_answers_with_its_own_shapes_and_units(found):
+    assert list(found) == list(METHODS)
+    for each in found.values():
+        assert each.source.shape == (len(WRONG) + 1,)
+        assert each.before.shape == (ROW + 1,)
+        if not each.signed:
+            assert (each.source >= 0).all() and (each.before >= 0).all()
+            assert each.source.sum() + each.before.sum() == pytest.approx(1, abs=1e-5)
+    assert {name for name, each in found.items() if each.intervened} == {"value_zeroing", "occlusion"}
+    assert {name for name, each in found.items() if each.signed} == {
+        "gradient",
+        "integrated_gradients",
+        "occlusion",
+    }
+
+
+@pytest.mark.parametrize("method", ["attention", "norms", "rollout", "gradient", "integrated_gradients", "value_zeroing", "occlusion"])  # fmt: skip
+def test_what_was_planted_is_found(found, method):
+    two = np.argsort(-np.abs(found[method].source))[:2]
+    assert set(two.tolist()) == {ROW, CAUSE}
+
+
+@pytest.mark.parametrize(
+    "method", ["norms", "gradient", "integrated_gradients", "value_zeroing", "occlusion"]
+)
+def test_nothing_else_is_found(found, method):
+    sizes = np.abs(found[method].source)
+    assert np.delete(sizes, [ROW, CAUSE]).max() < 0.03 * sizes[[ROW, CAUSE]].max()
+
+
+@pytest.mark.parametrize("method", ["gradient", "integrated_gradients", "occlusion"])
+def test_signs_say_that_the_cause_speaks_for_the_fix_and_the_typed_for_itself(found, method):
+    assert found[method].source[CAUSE] > 0 > found[method].source[ROW]
+
+
+def test_alti_does_not_find_a_cause_that_overwrites_what_stands_there(found):
+    # The coda's vector takes 머 away as much as it adds 먹: it brings no row nearer to its sum.
+    assert found["alti"].source[CAUSE] < 0.01
+    assert found["alti"].source.argmax() == ROW
+
+
+@pytest.mark.parametrize("method", ["attention", "rollout"])
+def test_raw_attention_and_rollout_believe_heads_that_do_nothing(copied, method):
+    # Two heads look at the character behind 요; their values are zero there.
+    assert copied[method].source[ROW + 3] > 0.1
+    assert copied["norms"].source[ROW + 3] < 0.01
+    assert copied["value_zeroing"].source[ROW + 3] < 0.01
+    assert abs(copied["occlusion"].source[ROW + 3]) < 0.01 * abs(copied["occlusion"].source).max()
+
+
+def test_rollout_gives_tokens_a_share_that_no_method_with_values_does(found):
+    others = np.delete(found["rollout"].source, [ROW, CAUSE])
+    assert others.min() > 0.01  # heads that look everywhere and add nothing
+
+
+def test_agreement_with_the_reference(found):
+    same = agreement(found[REFERENCE], found[REFERENCE])
+    assert (same.correlation, same.top_1, same.top_3) == (pytest.approx(1), True, 1.0)
+    assert agreement(found["value_zeroing"], found[REFERENCE]).top_1 is False  # 머 before 거
+    assert agreement(found["integrated_gradients"], found[REFERENCE]).top_1 is True
+    with pytest.raises(ValueError, match="one sentence"):
+        agreement(found["norms"], Contribution("norms", np.zeros(3), np.zeros(1), False, False))
+
+
+def test_integrated_gradients_are_complete(planted, found):
+    whole = found["integrated_gradients"]
+    assert abs(whole.gap) <= TOLERATED_GAP
+    source, target = planted._encode(WRONG, RIGHT)
+    question = question_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    ends = planted.laboratory.slopes(
+        source, target[: ROW + 1], (ROW, question.written, question.instead), [0.0, 1.0]
+    ).score
+    assert whole.source.sum() + whole.before.sum() == pytest.approx(ends[1] - ends[0], rel=TOLERATED_GAP)
+
+
+def test_a_quadrature_by_hand():
+    def slope(points):  # of x³ and of a kink at 0.3
+        x = np.array(points)[:, None]
+        score = x**3 + 2 * np.maximum(x - 0.3, 0)
+        return score[:, 0], np.hstack([3 * x**2, 2.0 * (x > 0.3)])
+
+    found, gap = integrate(slope)
+    np.testing.assert_allclose(found, [1, 1.4], atol=0.03)
+    assert abs(gap) <= TOLERATED_GAP
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_corrector):
+    return tiny_corrector.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
+
+
+def test_gradients_are_finite_differences(tiny):
+    laboratory, source, target = tiny
+    row, written, instead = 6, 10, 12
+    found = laboratory.slopes(source, target, (row, written, instead), [0.7])
+    inputs = [START_ID, *target[:-1]]
+
+    def score(kept):
+        ends = [len(source)]
+        parts = [np.float32(part)[None] for part in np.split(kept, ends)]
+        memory, _ = laboratory.network.encode(pad([source]), altered=Altered(kept=parts[0]))
+        logits, _ = laboratory.network.decode(pad([inputs]), memory, altered=Altered(kept=parts[1]))
+        return float(logits[0, row, written] - logits[0, row, instead])
+
+    start, step = np.full(len(source) + len(inputs), 0.7), 2e-3
+    assert score(start) == pytest.approx(float(found.score[0]), abs=1e-4)
+    places = [0, 5, 13, len(source), len(source) + 3, len(source) + row]
+    units = step * np.eye(len(start))[places]
+    differences = [(score(start + each) - score(start - each)) / (2 * step) for each in units]
+    slopes = np.concatenate([found.source[0], found.target[0]])
+    np.testing.assert_allclose(slopes[places], differences, atol=0.02 * np.abs(slopes).max())
+    assert (slopes[len(source) + row + 1 :] == 0).all()  # what is read later has no influence
+
+
+def test_all_points_of_a_path_are_as_each_alone(tiny):
+    laboratory, source, target = tiny
+    points = np.linspace(0, 1, 19)
+    together = laboratory.slopes(source, target, (3, 10, 12), points)
+    for number in (0, 7, 18):
+        alone = laboratory.slopes(source, target, (3, 10, 12), points[number : number + 1])
+        for many, one in zip(together, alone, strict=True):
+            np.testing.assert_allclose(many[number], one[0], atol=1e-3)
+
+
+def test_what_attention_adds_sums_to_its_output(tiny, tiny_corrector):
+    laboratory, source, target = tiny
+    insides = laboratory.insides(source, target)
+    block = laboratory.network.decoder_blocks[1]
+    added = mixing.added_vectors(insides, "cross_attention", 1).sum(axis=1)
+    memory, _ = laboratory.network.encode(pad([source]))
+    entered = block.arounds["cross_attention"].enter(insides.entering["cross_attention"][1][None])
+    output, _ = block.attentions["cross_attention"](entered, memory.states, attention_mask=memory.mask)
+    np.testing.assert_allclose(added + insides.output_biases["cross_attention"][1], output[0], atol=1e-4)
+
+
+def test_norms_head_by_head_and_key_by_key(tiny):
+    insides = tiny[0].insides(*tiny[1:])
+    heads = range(2)
+    for kind, side in (("cross_attention", 0), ("decoder_attention", 1)):
+        expected = np.zeros(insides.attention[kind].shape[2:])
+        for layer in range(2):
+            for q, k in np.ndindex(expected.shape):
+                vectors = [
+                    insides.attention[kind][layer, h, q, k]
+                    * (insides.values[kind][layer, h, k] @ insides.output_kernels[kind][layer, h])
+                    for h in heads
+                ]
+                expected[q, k] += np.sqrt((np.sum(vectors, axis=0) ** 2).sum()) / 2
+        shares = mixing.norms(insides)
+        np.testing.assert_allclose(
+            shares[side] / shares[side].sum(axis=1, keepdims=True),
+            expected / expected.sum(axis=1, keepdims=True),
+            atol=1e-4,
+        )
+
+
+def test_rollout_by_recursion_over_single_numbers(tiny):
+    insides = tiny[0].insides(*tiny[1:])
+    mean = {kind: weights.mean(axis=1) for kind, weights in insides.attention.items()}
+
+    def encoded(layer, i, j):
+        if layer < 0:
+            return float(i == j)
+        weights = mean["encoder_attention"][layer][i]
+        return 0.5 * encoded(layer - 1, i, j) + 0.5 * sum(
+            w * encoded(layer - 1, k, j) for k, w in enumerate(weights)
+        )
+
+    def decoded(layer, t, j):  # the share of source token j in row t
+        if layer < 0:
+            return 0.0
+        own = mean["decoder_attention"][layer][t]
+        passed = 0.5 * decoded(layer - 1, t, j) + 0.5 * sum(
+            w * decoded(layer - 1, k, j) for k, w in enumerate(own[: t + 1])
+        )
+        cross = mean["cross_attention"][layer][t]
+        return 0.5 * passed + 0.5 * sum(w * encoded(1, k, j) for k, w in enumerate(cross))
+
+    source, before = mixing.rollout(insides)
+    np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-5)
+    for t, j in ((0, 0), (4, 7), (9, 2)):
+        assert source[t, j] == pytest.approx(decoded(1, t, j), abs=1e-4)
+
+
+def test_alti_shares_sum_to_one_with_either_normalisation(tiny):
+    insides = tiny[0].insides(*tiny[1:])
+    for scales in (None, {kind: np.ones((2, 16)) for kind in insides.attention}):
+        source, before = mixing.alti(insides._replace(norm_scales=scales))
+        np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-6)
+        assert (np.triu(before, 1) == 0).all()
+
+
+def test_zeroed_values_turn_a_layer_as_much_as_leaving_out_what_they_add(tiny):
+    laboratory, source, target = tiny
+    zeroed, insides = laboratory.zeroed(source, target), laboratory.insides(source, target)
+    block, place = laboratory.network.decoder_blocks[1], 3
+    added = mixing.added_vectors(insides, "cross_attention", 1)
+    stream = insides.entering["cross_attention"][1] + insides.output_biases["cross_attention"][1]
+    ends = []
+    for vectors in (added, np.delete(added, place, axis=1)):
+        x = np.float32(stream + vectors.sum(axis=1))[None]
+        fed = block.feed_forward(block.around_feed_forward.enter(x))
+        ends.append(np.asarray(block.around_feed_forward.leave(x, fed))[0])
+    cosines = (ends[0] * ends[1]).sum(-1) / np.prod([np.linalg.norm(end, axis=-1) for end in ends], axis=0)
+    np.testing.assert_allclose(zeroed.cross[1, :, place], 1 - cosines, atol=2e-6)
+    assert zeroed.cross[1, :, place].max() > 5e-5
+    assert (np.triu(zeroed.decoder, 1) < 1e-5).all()
+
+
+def test_an_unknown_method_is_named(planted):
+    question = question_of_row(planted, WRONG, RIGHT, 0)
+    with pytest.raises(ValueError, match="received 'guessing'"):
+        contribution(planted, WRONG, RIGHT, question, "guessing")

@@ -1,0 +1,127 @@
+"""Heads taken away one by one: against a planted network, and against weights set to zero."""
+
+import numpy as np
+import pytest
+
+from model.analysis.head_effects import head_effects, written_without
+from model.analysis.questions import ask, question_of_change, question_of_row
+from model.analysis.ranks import rank_correlation, ranks, shared_top, top
+from model.text.changes import find_changes
+from model.trace.interventions import Head, Intervention
+from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG
+
+
+@pytest.fixture(scope="module")
+def effects(planted):
+    return head_effects(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+
+
+def test_the_planted_heads_alone_have_an_effect(effects):
+    found = dict(zip(effects.heads, effects.effect.tolist(), strict=True))
+    assert found.pop(CODA) < -3  # it speaks for the fix
+    assert found.pop(COPY) > 3  # it speaks for what was typed
+    assert len(found) == 10
+    assert max(map(abs, found.values())) < 1e-4
+    assert set(effects.strongest(2)) == {CODA, COPY}
+    assert effects.grid("cross_attention")[CODA.layer, CODA.head] == effects.effect[effects.heads.index(CODA)]
+
+
+def test_a_head_that_looks_at_the_edit_and_does_nothing_is_seen_through(effects):
+    attention = dict(zip(effects.heads, effects.attention.tolist(), strict=True))
+    encoder = Head("encoder_attention", 0, 1)
+    assert attention[COPY] > 0.95
+    assert attention[encoder] > 0.3
+    looker, rank = effects.rank_of_looker()
+    assert attention[looker] == max(attention.values())
+    assert 1 <= rank <= 12
+    assert -1 <= effects.correlation() <= 1
+    assert DECOY not in effects.strongest(2)
+
+
+def test_the_observed_numbers_are_those_of_the_correction(planted, effects):
+    (change,) = planted.correct(WRONG).proposed
+    assert effects.observed_fix == pytest.approx(change.fix_probability, abs=1e-6)
+    odds = np.log(change.fix_probability) - np.log(change.keep_probability)
+    assert effects.observed == pytest.approx(odds, abs=1e-4)
+    fix = effects.fix_without[effects.heads.index(CODA)]
+    assert fix < 0.1
+    assert effects.observed_fix > 0.9
+
+
+def test_what_is_written_without_the_planted_heads(planted):
+    found = written_without(planted, WRONG, [[CODA], [DECOY], [], [CODA, DECOY]])
+    assert [each.text for each in found] == [WRONG, RIGHT, RIGHT, WRONG]
+    assert found[3].heads == {CODA, DECOY}
+
+
+def test_plain_tuples_may_be_heads_and_no_set_gives_no_answer(planted):
+    (found,) = written_without(planted, WRONG, [[tuple(CODA)]])
+    assert found == written_without(planted, WRONG, [[CODA]])[0]
+    assert [type(head) for head in found.heads] == [Head]
+    assert written_without(planted, WRONG, []) == ()
+
+
+def test_nothing_is_written_of_a_sentence_that_the_network_cannot_read(planted):
+    with pytest.raises(ValueError, match="a sentence may have .* characters, received 200"):
+        written_without(planted, "가" * 200, [[CODA]])
+
+
+def test_a_mean_in_place_of_zero_is_another_removal(planted):
+    change = find_changes(WRONG, RIGHT)[0]
+    means = {"cross_attention": np.zeros((2, 2, 32), np.float32)}
+    means["cross_attention"][CODA.layer, CODA.head, 0] = 1  # as if 거 followed everywhere
+    means |= {kind: np.zeros((2, 2, 32), np.float32) for kind in ("encoder_attention", "decoder_attention")}
+    found = head_effects(planted, WRONG, RIGHT, change, means)
+    assert (
+        found.effect[found.heads.index(CODA)] > head_effects(planted, WRONG, RIGHT, change).effect.min() + 1
+    )
+
+
+def test_the_question_of_an_edit_is_fix_against_keep(planted):
+    question = question_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    assert (question.row, question.written_token, question.instead_token) == (ROW, "먹", "머")
+    inserted = question_of_change(planted, "가다", "가나다", find_changes("가다", "가나다")[0])
+    assert (inserted.row, inserted.written_token, inserted.instead_token) == (1, "나", "다")
+    deleted = question_of_change(planted, "가나다", "가다", find_changes("가나다", "가다")[0])
+    assert (deleted.row, deleted.written_token, deleted.instead_token) == (1, "다", "나")
+    twice = question_of_change(planted, "가가나", "가나", find_changes("가가나", "가나")[0])
+    assert (twice.row, twice.written_token, twice.instead_token) == (1, "나", "가")
+    end = question_of_change(planted, "가나", "가", find_changes("가나", "가")[0])
+    assert (end.row, end.written_token, end.instead_token) == (1, "</s>", "나")
+
+
+def test_the_question_of_any_row_is_against_the_next_best(planted):
+    question = question_of_row(planted, WRONG, RIGHT, ROW)
+    assert (question.row, question.written_token) == (ROW, "먹")
+    odds = ask(planted, WRONG, RIGHT, question, [Intervention()])
+    trace = planted.trace(WRONG, RIGHT)
+    assert question.instead_token == trace.alternatives[ROW][1]
+    assert np.exp(odds.log_instead[0]) == pytest.approx(trace.alternative_probabilities[ROW, 1], rel=1e-3)
+    with pytest.raises(ValueError, match=r"0\.\.5, received 6"):
+        question_of_row(planted, WRONG, RIGHT, 6)
+
+
+def test_a_change_of_another_sentence_is_refused(planted):
+    change = find_changes(WRONG, RIGHT)[0]
+    with pytest.raises(ValueError, match="should be one of") as refused:
+        head_effects(planted, "가나다", "가라다", change)
+    assert not set("가나다라" + change.wrong + change.right) & set(str(refused.value))  # a log may hold it
+
+
+def test_a_change_that_writes_the_same_tokens_is_refused_without_its_words(planted):
+    (change,) = find_changes("가🙂", "가🙃")
+    with pytest.raises(ValueError, match=r"source\[1:2\] to target\[1:2\] writes the tokens") as refused:
+        question_of_change(planted, "가🙂", "가🙃", change)
+    assert "🙂" not in str(refused.value) and "🙃" not in str(refused.value)
+
+
+def test_ranks_and_their_correlation_by_hand():
+    assert ranks([3, 1, 2, 2]).tolist() == [3, 0, 1.5, 1.5]
+    assert rank_correlation([1, 2, 3], [10, 20, 90]) == pytest.approx(1)
+    assert rank_correlation([1, 2, 3], [9, 2, 1]) == pytest.approx(-1)
+    assert rank_correlation([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(0.8)
+    assert np.isnan(rank_correlation([1, 1, 1], [1, 2, 3]))
+    assert top([1, 5, 5, 2], 3) == [1, 2, 3]
+    assert shared_top([9, 8, 7, 0], [0, 8, 9, 7], 3) == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="equally long"):
+        rank_correlation([1], [1, 2])

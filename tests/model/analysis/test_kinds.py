@@ -1,0 +1,142 @@
+import pytest
+
+from model.analysis.kinds import KINDS, kind_of, kinds_of, sound_rules
+from model.analysis.sounds import RULES
+from model.text.changes import Change, find_changes
+
+# typed, corrected, the kinds of the changes between them in their order
+EXAMPLES = [
+    ("집에갔다", "집에 갔다", "spacing"),
+    ("함께 하는모임", "함께하는 모임", "spacing spacing"),
+    ("바비 식어요", "밥이 식어요", "liaison"),
+    ("고갱니믈 뵙고", "고객님을 뵙고", "liaison"),  # with a nasal coda
+    ("이써요", "있어요", "liaison"),
+    ("마니 안자요", "많이 앉아요", "liaison liaison"),  # ㅎ is lost on the way
+    ("값씨 비싸요", "값이 비싸요", "sound"),  # no coda is missing
+    ("갑씨 비싸요", "값이 비싸요", "liaison"),  # and ㅅ gets tense
+    ("마덥는 밥", "맛없는 밥", "liaison"),  # the coda moves as it is heard
+    ("설겆이를", "설거지를", "liaison"),  # written too carefully
+    ("이를 이리 마나", "일을 일이 많아", "liaison liaison liaison liaison"),
+    ("옷 한 벌, 아 놀래", "옷 한 벌, 안 올래", "liaison liaison"),
+    ("궁물", "국물", "sound"),
+    ("몬 나가", "못 나가", "sound"),  # over a space
+    ("오 탄 벌", "옷 한 벌", "sound sound"),
+    ("국쑤", "국수", "sound"),
+    ("머꼬", "먹고", "sound"),
+    ("조타", "좋다", "sound"),
+    ("만코", "많고", "sound"),
+    ("조씁니다", "좋습니다", "sound"),
+    ("추카", "축하", "sound"),
+    ("가치", "같이", "sound"),
+    ("다쳐 있다", "닫혀 있다", "sound"),
+    ("실라", "신라", "sound"),
+    ("동닙", "독립", "sound"),
+    ("생산냥", "생산량", "sound"),
+    ("담뇨", "담요", "sound"),
+    ("밥꼬", "밟고", "sound"),
+    ("말께", "맑게", "sound"),
+    ("갈 꺼야", "갈 거야", "sound"),
+    ("나에 집", "나의 집", "sound"),
+    ("무니", "무늬", "sound"),
+    ("다처서", "다쳐서", "sound"),
+    ("시게", "시계", "sound"),
+    ("왠만하면 되요", "웬만하면 돼요", "sound sound"),
+    ("않 가요", "안 가요", "sound"),
+    ("읻다", "있다", "sound"),
+    ("강기", "감기", "sound"),
+    ("날싸가", "날씨가", "jamo"),
+    ("안녀하세요", "안녕하세요", "jamo"),
+    ("안녀ㅇ", "안녕", "jamo"),
+    ("ㅇ안녕", "안녕", "jamo"),
+    ("역활", "역할", "jamo"),
+    ("깨끗히", "깨끗이", "jamo"),
+    ("나늖", "나는", "jamo"),  # sounds alike, but who would write that
+    ("설레임", "설렘", "word"),
+    ("밥 먹었니", "밥 먹었어", "word"),
+    ("갔다", "갔다.", "word"),
+    ("프나도 좋아", "그래도 좋아", "word"),
+    ("않되", "안 돼", "word"),  # a space, a jamo and a sound
+]
+
+
+@pytest.mark.parametrize(("typed", "corrected", "kinds"), EXAMPLES)
+def test_kinds_by_example(typed, corrected, kinds):
+    found = [kind_of(change, typed, corrected) for change in find_changes(typed, corrected)]
+    assert found == kinds.split()
+
+
+def test_every_kind_has_an_example():
+    assert {kind for *_, kinds in EXAMPLES for kind in kinds.split()} == set(KINDS)
+
+
+def test_a_kind_of_sound_is_the_same_in_both_directions():
+    for typed, corrected, kinds in EXAMPLES:
+        if set(kinds.split()) <= {"sound", "liaison", "spacing"}:
+            found = [kind_of(change, corrected, typed) for change in find_changes(corrected, typed)]
+            assert set(found) == set(kinds.split()), typed
+
+
+def test_a_change_that_stands_elsewhere_is_refused():
+    change = Change(1, 2, 1, 2, "가", "다")
+    with pytest.raises(ValueError, match=r"received one of source\[1:2\] to target\[1:2\]") as refused:
+        kind_of(change, "가나", "가다")
+    assert not set("가나다") & set(str(refused.value))  # a log may hold it
+
+
+@pytest.mark.parametrize(
+    ("typed", "corrected", "kinds"),
+    [
+        ("안되요", "안 돼요", "spacing+sound"),
+        ("않나온다", "안 나온다", "spacing+sound"),
+        ("강아지가 놀고잇다", "강아지가 놀고 있다", "spacing+sound"),
+        ("나을꺼에요", "나을 거예요", "spacing+word"),
+        ("가쑤 있다", "가 수있다", "spacing+word"),  # as many spaces as before, elsewhere
+        ("할수", "할 수", "spacing"),
+        ("날싸가 좋다", "날씨가 좋다", "jamo"),
+        ("정말 정말 좋다", "정말 좋다", "word"),  # a word that goes takes its space along
+    ],
+)
+def test_a_change_of_letters_that_changes_spaces_too_is_both(typed, corrected, kinds):
+    found = [kinds_of(change, typed, corrected) for change in find_changes(typed, corrected)]
+    assert " ".join("+".join(each) for each in found) == kinds
+
+
+# typed, corrected, the rules of the changes between them: one word for each change, "-" where there is none
+RULES_BY_EXAMPLE = [
+    ("가치 가자", "같이 가자", "palatalisation"),
+    ("해도지를 봤다", "해돋이를 봤다", "palatalisation"),
+    ("문이 다쳐 있다", "문이 닫혀 있다", "palatalisation"),
+    ("조타", "좋다", "aspiration"),
+    ("추카해", "축하해", "aspiration"),
+    ("궁물이", "국물이", "nasalisation"),
+    ("멍는다", "먹는다", "nasalisation"),
+    ("동닙", "독립", "nasalisation"),
+    ("실라", "신라", "lateralisation"),
+    ("칼랄", "칼날", "lateralisation"),
+    ("담뇨", "담요", "n_insertion"),
+    ("국쑤", "국수", "tensification"),
+    ("갈 꺼야", "갈 거야", "tensification"),
+    ("조아", "좋아", "h_loss"),
+    ("바비 식어요", "밥이 식어요", "liaison"),
+    ("읻다", "있다", "final"),
+    ("나에 집", "나의 집", "vowel"),
+    ("되요", "돼요", "vowel"),
+    ("고갱니믈", "고객님을", "nasalisation+liaison"),
+    ("오 탄 벌", "옷 한 벌", "final aspiration+final"),  # 옷 is [옫], and its ㄷ melts with ㅎ
+    ("강기", "감기", "-"),
+    ("집에갔다", "집에 갔다", "-"),
+    ("날싸가", "날씨가", "-"),
+    ("밥 먹었니", "밥 먹었어", "-"),
+    ("나늖", "나는", "-"),
+]
+
+
+@pytest.mark.parametrize(("typed", "corrected", "rules"), RULES_BY_EXAMPLE)
+def test_the_rule_of_sound_is_named_where_one_decides(typed, corrected, rules):
+    found = [sound_rules(change, typed, corrected) for change in find_changes(typed, corrected)]
+    assert ["+".join(each) or "-" for each in found] == rules.split()
+
+
+def test_every_rule_has_an_example():
+    named = "+".join(rules for *_, rules in RULES_BY_EXAMPLE).replace(" ", "+").split("+")
+    assert set(named) - {"-"} == set(RULES)

@@ -1,0 +1,129 @@
+"""Texts that are composed know their parts; and each invariant of a correction sees what violates it."""
+
+import doctest
+
+import pytest
+
+from benchmarks import composed_spans, composed_texts, invariants
+from benchmarks.composed_texts import RECIPES, ComposedText, Part, Repetition, compose
+from benchmarks.invariants import (
+    is_settled,
+    lost_words,
+    no_evidence_against,
+    no_word_is_lost,
+    order_stays,
+    protected_spans_stay,
+    repeats,
+)
+from model.correction.correction import Correction, SentenceCorrection
+from model.text.changes import Change
+from model.text.tokenizer import normalise
+
+TEXTS = compose(seed=4, count=450)
+
+
+def corrected(text: str, *changes: Change) -> Correction:
+    """``text`` with just these changes."""
+    return Correction(text, (SentenceCorrection(0, text, changes, 0.0, False, lambda *_: None),))
+
+
+def change(
+    text: str, wrong: str, right: str, fix: float = 0.9, keep: float = 0.1, at: int | None = None
+) -> Change:
+    start = text.index(wrong) if at is None else at
+    return Change(start, start + len(wrong), start, start + len(right), wrong, right, fix, keep)
+
+
+def prose(text: str) -> ComposedText:
+    return ComposedText("sentences", (Part(0, text, "prose"),))
+
+
+def test_they_are_the_same_for_the_same_seed():
+    assert compose(4, 450) == TEXTS != compose(5, 450)
+    assert {text.recipe for text in TEXTS} == {*RECIPES, "repeated"}
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.recipe)
+def test_parts_stand_where_they_say(text):
+    assert text.text == normalise(text.text)
+    assert all(text.text[part.start : part.end] == part.text for part in text.parts)
+    if what := text.repetition:
+        assert text.text == what.between.join([what.unit] * what.times)
+
+
+@pytest.mark.parametrize("text", TEXTS[:90], ids=lambda text: text.recipe)
+def test_a_correction_that_changes_nothing_violates_nothing(text):
+    untouched = corrected(text.text)
+    for holds in (no_word_is_lost, no_evidence_against, protected_spans_stay, order_stays):
+        assert not list(holds(text, untouched))
+    assert not list(is_settled(text, untouched, text.text))
+    assert not text.repetition or not list(repeats(text, untouched, text.repetition.unit))
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "lost"),
+    [
+        ("* 않된다", "* 된다", ["않된다"]),
+        ("| 민수 | 비고 |", "| 수 | 비고 |", ["민수"]),
+        ("할수있다 " * 5, "할수있다 " * 4, ["할수있다"]),
+        ("날으는 새, 녹슬은 못", "나는 새, 녹슨 못", []),
+        ("몇일 뒤에 설겆이를 할께", "며칠 뒤에 설거지를 할게", []),
+    ],
+)
+def test_a_word_is_lost_where_a_third_of_its_letters_is(source, target, lost):
+    assert lost_words(source, target) == lost
+
+
+def test_a_change_against_the_evidence_is_seen():
+    text = "엄마께 전화"
+    against = change(text, "엄마께", "엄하게", fix=0.001, keep=0.99)
+    assert list(no_evidence_against(prose(text), corrected(text, against)))
+    assert not list(no_evidence_against(prose(text), corrected(text, change(text, "엄마께", "엄하게"))))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "at", "violated"),
+    [
+        ("안되요", "안 돼요", 0, False),  # the prose
+        ("할수있다", "할 수 있다", 5, True),  # the hashtag
+        ("", " ", 6, True),  # inside it
+        (" ", "", 3, True),  # prose joined to it
+        ("", " ", 3, False),
+    ],
+)
+def test_a_change_of_a_protected_span_is_seen(wrong, right, at, violated):
+    parts = (Part(0, "안되요", "prose"), Part(3, " ", "mark"), Part(4, "#할수있다", "hashtag"))
+    text = ComposedText("beside_a_span", parts)
+    correction = corrected(text.text, change(text.text, wrong, right, at=at))
+    assert bool(list(protected_spans_stay(text, correction))) == violated
+
+
+def test_a_space_before_a_tag_is_seen():
+    parts = (Part(0, "<b>", "mark-up"), Part(3, "안되요", "prose"), Part(6, "</b>", "mark-up"))
+    text = ComposedText("marked_up", parts)
+    assert not list(protected_spans_stay(text, corrected(text.text, change(text.text, "안되요", "안 돼요"))))
+    assert list(protected_spans_stay(text, corrected(text.text, change(text.text, "안되요", "안 돼요 "))))
+
+
+@pytest.mark.parametrize(("wrong", "right"), [("\n", " "), ("*", "-"), (".", ""), (".", ". 그.")])
+def test_a_lost_mark_is_seen(wrong, right):
+    text = "* 밥을 먹었다.\n잤다"
+    assert list(order_stays(prose(text), corrected(text, change(text, wrong, right))))
+
+
+def test_what_is_corrected_further_is_seen():
+    assert list(is_settled(prose("안되"), corrected("안되"), "안 돼"))
+
+
+def test_a_lost_repetition_is_seen():
+    what = Repetition("그래", " ", 3)
+    text = ComposedText("repeated", (Part(0, "그래 그래 그래", "prose"),), what)
+    assert list(repeats(text, corrected(text.text, change(text.text, "그래 ", "")), "그래"))
+    assert not list(repeats(text, corrected(text.text), "그래"))
+
+
+@pytest.mark.parametrize("module", [composed_spans, composed_texts, invariants])
+def test_examples_are_true(module):
+    found = doctest.testmod(module)
+    assert found.attempted
+    assert not found.failed

@@ -1,0 +1,229 @@
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from model.plain.positions import positional_encoding
+from model.text.changes import apply_changes
+from model.text.hangul import is_syllable
+from model.text.tokenizer import START_ID
+from model.trace.trace import ATTENTION_KINDS
+
+TEXTS = (
+    "전 오래 씂 수 깄는 겍 필요해요.",
+    "손니미 완는데 방이 업쓰며 너떠캐요?",
+    "가 나 다 라 마 바",
+    "방이 없어요. 손님이 왔는데 어떡해요? 3시 ok 🙂",
+    "가나다라",
+)
+
+
+@pytest.fixture(scope="module")
+def corrections(tiny_corrector):
+    corrections = tiny_corrector.correct_batch(TEXTS)
+    assert sum(bool(c.changes) for c in corrections) >= 3  # else the tests below would test nothing
+    return corrections
+
+
+def test_what_a_loaded_model_tells_about_itself(tiny_corrector, tiny_tokenizer):
+    config = tiny_corrector.config
+    assert (config.d_model, config.num_layers, config.num_heads, config.dff) == (16, 2, 2, 32)
+    assert config.vocab_size == tiny_tokenizer.vocab_size
+    assert tiny_corrector.name == "tiny"
+    assert len(tiny_corrector.fingerprint) == 25
+    assert tiny_corrector.num_parameters > 1000
+
+
+@pytest.mark.parametrize("text", ["", " ", " \n\t ", "\u3000"])
+def test_nothing_typed(tiny_corrector, text):
+    correction = tiny_corrector.correct(text)
+    assert (correction.source, correction.text) == (text, text)
+    assert correction.sentences == correction.changes == ()
+    with pytest.raises(ValueError, match="there is no sentence"):
+        _ = correction.trace
+
+
+@pytest.mark.parametrize(
+    "text", ["🙂", "👨‍👩‍👧 🇰🇷", "Hello, world! <b>x</b>", "漢字 1+1=2", "\udcff", "a" * 500]
+)
+def test_a_text_without_hangul_stays_as_it_is(tiny_corrector, text):
+    correction = tiny_corrector.correct(text)
+    assert correction.text == text
+    assert correction.changes == ()
+
+
+def test_decomposed_hangul_is_read_as_composed(tiny_corrector):
+    typed = unicodedata.normalize("NFD", TEXTS[1])
+    assert len(typed) > len(TEXTS[1])
+    correction = tiny_corrector.correct(typed)
+    assert correction == tiny_corrector.correct(TEXTS[1])
+    assert correction.source == TEXTS[1]
+
+
+def test_a_sentence_too_long_is_left_alone_and_its_neighbour_is_not(tiny_corrector):
+    limit = tiny_corrector.config.max_length
+    fits, over = "가" * limit, "나" * (limit + 1)
+    correction = tiny_corrector.correct(f"{fits}\n{over}")
+    assert [s.too_long for s in correction.sentences] == [False, True]
+    assert correction.sentences[0].trace.source_tokens[:-1] == tuple(fits)
+    assert correction.sentences[1].text == over
+    with pytest.raises(ValueError, match=f"{limit} characters, received {limit + 1}"):
+        _ = correction.sentences[1].trace
+
+
+def test_a_long_sentence_is_read_in_parts_and_keeps_its_end(tiny_corrector):
+    limit = tiny_corrector.config.max_length
+    text = " ".join(["손니미 왔는데"] * 20)
+    correction = tiny_corrector.correct(text)
+    assert len(correction.sentences) > len(text) // limit
+    assert not any(part.too_long for part in correction.sentences)
+    assert " ".join(part.source for part in correction.sentences) == text
+    assert " ".join(part.text for part in correction.sentences) == correction.text
+    for part in correction.sentences:
+        assert len(part.trace.source_tokens) <= limit + 1
+
+
+def test_sentences_and_what_lies_between_them(tiny_corrector):
+    text = "  전 오래. \n\n 손니미!  방이\t업쓰며 "
+    correction = tiny_corrector.correct(text)
+    assert [s.source for s in correction.sentences] == ["전 오래.", "손니미!", "방이\t업쓰며"]
+    first, second, third = (s.text for s in correction.sentences)
+    assert correction.text == f"  {first} \n\n {second}  {third} "
+    for sentence in correction.sentences:
+        assert text[sentence.start :].startswith(sentence.source)
+
+
+def test_changes_hold_their_spans_and_rebuild_the_text(corrections):
+    for correction in corrections:
+        for change in correction.changes:
+            assert correction.source[change.source_start : change.source_end] == change.wrong
+            assert correction.text[change.target_start : change.target_end] == change.right
+        assert apply_changes(correction.source, correction.changes) == correction.text
+        for sentence in correction.sentences:
+            assert apply_changes(sentence.source, sentence.changes) == sentence.text
+
+
+def test_the_network_may_only_touch_hangul_spaces_and_punctuation(corrections):
+    assert all(is_syllable(c) or c in " ?.ㅋㅠ!," for c in corrections[0].text)
+    mixed = corrections[3]
+    assert [c for c in mixed.text if c in "3ok🙂"] == list("3ok🙂")
+
+
+def test_one_at_a_time_equals_all_at_once(tiny_corrector, corrections):
+    many = TEXTS * 30  # more sentences than one batch holds
+    assert tiny_corrector.correct_batch(many) == corrections * 30
+    for text, correction in zip(TEXTS, corrections, strict=True):
+        assert tiny_corrector.correct(text) == correction
+    assert tiny_corrector.correct_batch([]) == []
+
+
+def test_the_shapes_and_labels_of_a_trace(tiny_corrector, corrections):
+    for sentence in [s for c in corrections for s in c.sentences]:
+        trace = sentence.trace
+        assert trace is sentence.trace  # computed once
+        shown = sentence.text.replace(" ", "␣")
+        assert trace.source_tokens == (*sentence.source.replace(" ", "␣"), "</s>")
+        assert trace.target_tokens == (*shown, "</s>")
+        assert trace.decoder_input_tokens == ("<s>", *shown)
+        source, target = len(trace.source_tokens), len(trace.target_tokens)
+        assert trace.encoder_attention.shape == (2, 2, source, source)
+        assert trace.decoder_attention.shape == (2, 2, target, target)
+        assert trace.cross_attention.shape == (2, 2, target, source)
+        matrix = positional_encoding(max(source, target), 16)
+        np.testing.assert_array_equal(trace.positional_encoding, matrix)
+        np.testing.assert_array_equal(trace.source_positional_encoding, matrix[:source])
+        np.testing.assert_array_equal(trace.target_positional_encoding, matrix[:target])
+        for kind in ATTENTION_KINDS:
+            assert trace.attention(kind).dtype == np.float32
+            np.testing.assert_allclose(trace.attention(kind).sum(-1), 1, atol=1e-5)
+        assert (trace.decoder_attention[..., np.triu(np.ones((target, target), bool), 1)] == 0).all()
+
+
+def test_a_trace_equals_what_step_by_step_decoding_computes(tiny_corrector, tiny_folder, corrections):
+    from model.network.loading import load_model_folder
+
+    network, tokenizer, _ = load_model_folder(tiny_folder)
+    sentence = corrections[1].sentences[0]
+    source, target = tokenizer.encode_source(sentence.source), tokenizer.encode_target(sentence.text)
+    memory, _ = network.encode(np.array([source], np.int32))
+    keys_values, cache = network.memory_keys_values(memory), network.empty_cache(1, len(target))
+    for index, token in enumerate([START_ID, *target[:-1]]):
+        step = network.step(np.array([token], np.int32), index, cache, keys_values, memory.mask)
+        cache, trace = step.cache, sentence.trace
+        np.testing.assert_allclose(step.decoder_attention[0], trace.decoder_attention[:, :, index], atol=1e-5)
+        np.testing.assert_allclose(step.cross_attention[0], trace.cross_attention[:, :, index], atol=1e-5)
+        logits = np.asarray(step.logits[0], np.float64)
+        # Row t is about the token it PRODUCED, not about the one it had just read.
+        expected = logits[target[index]] - np.log(np.exp(logits).sum())
+        assert trace.log_probabilities[index] == pytest.approx(expected, abs=1e-4)
+
+
+def test_the_trace_of_a_text_is_that_of_its_first_changed_sentence(tiny_corrector):
+    correction = tiny_corrector.correct(f"ok. {TEXTS[0]}")
+    assert [bool(s.changes) for s in correction.sentences] == [False, True]
+    assert correction.trace is correction.sentences[1].trace
+    unchanged = tiny_corrector.correct("ok. fine.")
+    assert unchanged.trace is unchanged.sentences[0].trace
+
+
+@pytest.fixture
+def looks(tiny_corrector, monkeypatch):
+    """The targets of all passes that only look."""
+    asked, attend = [], tiny_corrector._network.attend
+    monkeypatch.setattr(
+        tiny_corrector._network, "attend", lambda *ids: asked.append(list(ids[1])) or attend(*ids)
+    )
+    return asked
+
+
+def test_the_pass_that_wrote_a_sentence_is_its_trace(tiny_corrector, looks):
+    (sentence,) = tiny_corrector.correct(TEXTS[1]).sentences
+    assert sentence.changes
+    trace = sentence.trace
+    assert trace is sentence.trace
+    assert not looks
+    looked = tiny_corrector.trace(sentence.source, sentence.text)
+    assert len(looks) == 1
+    for kind in ATTENTION_KINDS:
+        np.testing.assert_allclose(trace.attention(kind), looked.attention(kind), atol=1e-5)
+    np.testing.assert_allclose(trace.log_probabilities, looked.log_probabilities, atol=1e-4)
+    assert trace.alternatives == looked.alternatives
+
+
+def test_after_a_rejection_the_network_looks_once_at_the_other_text(tiny_corrector, looks):
+    correction = tiny_corrector.correct(TEXTS[1])
+    undone = correction.with_decisions(rejected=range(len(correction.proposed)))
+    (sentence,) = undone.sentences
+    assert sentence.text == TEXTS[1]
+    assert sentence.trace is sentence.trace
+    assert sentence.trace.target_tokens[:-1] == tuple(TEXTS[1].replace(" ", "␣"))
+    assert looks == [tiny_corrector.tokenizer.encode_target(TEXTS[1])]
+    assert correction.sentences[0].trace.target_tokens != sentence.trace.target_tokens
+    assert len(looks) == 1
+
+
+def test_a_long_list_of_texts_keeps_no_passes(tiny_corrector, looks, monkeypatch):
+    monkeypatch.setattr("model.correction.corrector.KEPT_CHARACTERS", 5)
+    one, other = tiny_corrector.correct_batch([TEXTS[1], TEXTS[0]])
+    assert [sentence._look.args for sentence in (*one.sentences, *other.sentences)] == [(None,), (None,)]
+    assert one.trace is one.trace
+    assert len(looks) == 1
+
+
+def test_threads_get_what_one_caller_gets(tiny_corrector, corrections):
+    def work(_):
+        results = [tiny_corrector.correct(text) for text in TEXTS]
+        return results, [r.trace.cross_attention for r in results]
+
+    expected = [c.trace.cross_attention for c in corrections]
+    with ThreadPoolExecutor(4) as threads:
+        for results, attention in threads.map(work, range(4)):
+            assert results == corrections
+            for got, wanted in zip(attention, expected, strict=True):
+                np.testing.assert_allclose(got, wanted, atol=1e-6)
+
+
+def test_one_text_is_no_list_of_texts(tiny_corrector):
+    with pytest.raises(TypeError, match="list of texts, received one str"):
+        tiny_corrector.correct_batch("안되요")

@@ -1,0 +1,56 @@
+"""What is unsure beside other mistakes is asked once more when these are mended."""
+
+from dataclasses import replace
+
+from model.correction.second_reading import after_second_reading, made, wants_second_reading
+from model.text.changes import Change, apply_changes, find_changes
+
+SOURCE = "배개가 너무 높아요 그래 서"
+
+
+def proposed(source: str, target: str, *confidences: float) -> list[Change]:
+    changes = find_changes(source, target)
+    assert len(changes) == len(confidences)
+    return [replace(c, known_confidence=sure) for c, sure in zip(changes, confidences, strict=True)]
+
+
+def test_a_sentence_is_read_again_where_some_is_mended_and_some_is_unsure():
+    first = proposed(SOURCE, "베개가 너무 높아요 그래서", 0.3, 0.99)
+    assert wants_second_reading(first, 0.8)
+    assert not wants_second_reading(first, 0.2)  # all are made
+    assert not wants_second_reading(first, 1.0)  # none is
+    assert not wants_second_reading(first[1:], 0.8)
+    assert not wants_second_reading(proposed(SOURCE, "베개가 너무 높아요 그래서", 0.01, 0.99), 0.8)
+
+
+def test_both_readings_become_changes_of_what_was_typed():
+    first = proposed(SOURCE, "베개가 너무 높아요 그래서", 0.3, 0.99)
+    once = apply_changes(SOURCE, made(first, 0.8))
+    second = proposed(once, "베개가 너무 높아요 그래서", 0.97)
+    changes = after_second_reading(SOURCE, first, second, 0.8)
+    assert apply_changes(SOURCE, changes) == "베개가 너무 높아요 그래서"
+    assert [c.confidence for c in changes] == [0.97, 0.99]
+    target = apply_changes(SOURCE, changes)
+    for change in changes:
+        assert target[change.target_start : change.target_end] == change.right
+
+
+def test_what_stays_unsure_stays_a_proposal():
+    source = "배개가 높아 요 그래 서"
+    first = proposed(source, "베개가 높아요 그래서", 0.3, 0.5, 0.99)
+    once = apply_changes(source, made(first, 0.8))
+    second = proposed(once, "베개가 높아 요 그래서", 0.97)
+    changes = after_second_reading(source, first, second, 0.8)
+    assert [(c.wrong, c.right, c.confidence) for c in changes] == [
+        ("배", "베", 0.97),
+        (" ", "", 0.5),
+        (" ", "", 0.99),
+    ]
+
+
+def test_a_change_of_a_change_is_as_sure_as_the_least_sure_of_both():
+    first = proposed("이바램 옷 을", "이바람 옷을", 0.9, 0.5)
+    once = apply_changes("이바램 옷 을", made(first, 0.8))
+    second = proposed(once, "이바름 옷 을", 0.85)
+    changes = after_second_reading("이바램 옷 을", first, second, 0.8)
+    assert [(c.wrong, c.right, c.confidence) for c in changes] == [("램", "름", 0.85), (" ", "", 0.5)]

@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+
+from model.network.compiled import LENGTHS, SEARCHED_LENGTHS, CompiledNetwork
+from model.network.loading import build_network
+from model.plain.drafting import longest_target, read_off
+from model.stored.config import Seq2SeqConfig
+from model.text.tokenizer import END_ID, START_ID
+from tests.conftest import END_BIAS
+
+SHORT, LONG = [10, 11, 12, 13, END_ID], [20, 21, 22, 23, 24, 25, 26, 27, 28, END_ID]
+TARGET = [10, 14, 12, END_ID]
+
+
+@pytest.fixture(scope="module", params=["transformer", "seq2seq"])
+def network(request, tiny_network, tiny_tokenizer):
+    if request.param == "transformer":
+        return tiny_network
+    network = build_network(Seq2SeqConfig(tiny_tokenizer.vocab_size, 16), tiny_tokenizer)
+    rng = np.random.default_rng(0)
+    for variable in network.weights:
+        variable.assign(rng.normal(0, 0.3, variable.shape).astype(np.float32))
+    network.embedding.output_bias.assign(
+        np.eye(tiny_tokenizer.vocab_size, dtype=np.float32)[END_ID] * END_BIAS
+    )
+    return network
+
+
+@pytest.fixture(scope="module")
+def space_id(tiny_tokenizer):
+    return tiny_tokenizer.encode_target(" ")[0]
+
+
+@pytest.fixture(scope="module")
+def compiled(network, space_id):
+    return CompiledNetwork(network, space_id)
+
+
+@pytest.fixture(scope="module")
+def sources(tiny_tokenizer):
+    rng = np.random.default_rng(1)
+    return [
+        [*rng.integers(4, tiny_tokenizer.vocab_size, length).tolist(), END_ID] for length in range(1, 25, 3)
+    ]
+
+
+def ids_of(produced) -> list:
+    return [None if one is None else one.ids for one in produced]
+
+
+def test_what_is_produced_is_what_step_by_step_decoding_writes(compiled, sources):
+    expected = compiled.step_by_step(sources)
+    assert any(expected)
+    assert ids_of(compiled.produce(sources)) == expected
+    assert [ids_of(compiled.produce([source]))[0] for source in sources] == expected
+
+
+def test_beams_find_sentences_that_are_more_probable(network, space_id, compiled, sources):
+    greedily, widely = (
+        compiled.produce(sources),
+        CompiledNetwork(network, space_id, beam_width=4).produce(sources),
+    )
+
+    def probability(one):
+        return -np.inf if one is None else sum(map(one.log_probability, range(len(one.ids)), one.ids))
+
+    gains = [
+        probability(wide) - probability(greedy) for wide, greedy in zip(widely, greedily, strict=True) if wide
+    ]
+    assert max(gains) > 0.01
+    assert np.mean(gains) >= 0
+
+
+def test_one_sentence_finds_with_beams_what_it_finds_among_others(network, space_id, sources):
+    wide = CompiledNetwork(network, space_id, beam_width=3)
+    assert [ids_of(wide.produce([source]))[0] for source in sources] == ids_of(wide.produce(sources))
+
+
+@pytest.mark.parametrize("width", [0, 1.5])
+def test_no_beam_and_half_a_beam_are_refused(network, space_id, width):
+    with pytest.raises(ValueError, match=f"beam width should be a whole number from 1, received {width}"):
+        CompiledNetwork(network, space_id, beam_width=width)
+
+
+def test_the_pass_that_produced_shows_what_another_look_shows(compiled, sources):
+    source, (produced,) = next(
+        (source, found) for source in sources if any(found := compiled.produce([source]))
+    )
+    seen = read_off(produced)
+    looked = compiled.attend(source, produced.ids)
+    assert seen.keys() == looked.keys()
+    for name, array in looked.items():
+        np.testing.assert_allclose(seen[name], array, atol=1e-5)
+
+
+def test_looking_at_one_sentence_is_not_changed_by_another(compiled):
+    before = compiled.attend(SHORT, TARGET)
+    compiled.attend(LONG, TARGET)
+    compiled.produce([SHORT])
+    for name, array in compiled.attend(SHORT, TARGET).items():
+        np.testing.assert_array_equal(array, before[name])
+
+
+@pytest.mark.parametrize("source", [SHORT, LONG])
+def test_looking_tells_the_logarithms_and_the_best_of_each_row(network, compiled, source):
+    inputs = np.array([[START_ID, *TARGET[:-1]]], np.int32)
+    logits = np.asarray(network((np.array([source], np.int32), inputs)), np.float64)[0]
+    logs = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
+    seen = compiled.attend(source, TARGET)
+    np.testing.assert_allclose(seen["log_probabilities"], logs[np.arange(4), TARGET], atol=1e-4)
+    best = np.argsort(-logs, axis=-1)[:, : seen["alternative_ids"].shape[1]]
+    np.testing.assert_array_equal(seen["alternative_ids"], best)
+    chosen = np.take_along_axis(logs, best, axis=-1)
+    np.testing.assert_allclose(seen["alternative_probabilities"], np.exp(chosen), atol=1e-5)
+
+
+def test_a_compiled_length_finds_the_same(network, space_id, compiled, sources, monkeypatch):
+    monkeypatch.setattr("model.network.compiled.LENGTHS", (16, 32))
+    monkeypatch.setattr("model.network.compiled.SEARCHED_LENGTHS", (16, 32))
+    fast = CompiledNetwork(network, space_id)
+    assert list(fast.warm_up()) == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert [fast.step_by_step([source])[0] for source in sources] == compiled.step_by_step(sources)
+    for source in sources[::2]:
+        assert ids_of(fast.produce([source])) == ids_of(compiled.produce([source]))
+        expected = compiled.attend(source, TARGET)
+        for name, array in fast.attend(source, TARGET).items():
+            assert array.shape == expected[name].shape
+            np.testing.assert_allclose(array, expected[name], atol=1e-5)
+
+
+def test_there_is_a_length_for_every_correction(tiny_network):
+    longest_source = tiny_network.config.__class__.max_length + 1
+    assert max(SEARCHED_LENGTHS) >= longest_source
+    assert max(LENGTHS) >= longest_target(longest_source)

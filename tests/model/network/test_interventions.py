@@ -1,0 +1,276 @@
+"""Interventions: what they change, that they change nothing else, and that nothing remembers them."""
+
+import numpy as np
+import pytest
+
+from model.network.laboratory import Laboratory
+from model.network.passes import compile_halves
+from model.plain.alterations import every_head
+from model.stored.config import Seq2SeqConfig
+from model.text.tokenizer import START_ID, pad
+from model.trace.interventions import Head, Intervention, ZeroedValue
+from tests.planted import CODA, COPY, DECOY, RIGHT, ROW, WRONG
+
+SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
+NOTHING = Intervention()
+
+
+@pytest.fixture(scope="module")
+def tiny(tiny_corrector):
+    """(laboratory, source ids, target ids) of seeded weights, in which every head does something."""
+    next(tiny_corrector.laboratory.warm_up())  # passes are compared exactly: all by graphs, none op by op
+    return tiny_corrector.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
+
+
+def look(tiny, *interventions):
+    laboratory, source, target = tiny
+    return laboratory.look([source] * len(interventions), [target] * len(interventions), interventions)
+
+
+def test_no_intervention_is_todays_pass(tiny, tiny_corrector):
+    laboratory, source, target = tiny
+    halves = compile_halves(laboratory.network, jit_compile=False)
+    memory, _ = halves.encode(pad([source]))
+    logits, _ = halves.decode(pad([[START_ID, *target[:-1]]]), memory)
+    np.testing.assert_array_equal(look(tiny, NOTHING).logits, logits)
+    found = look(tiny, NOTHING)
+    seen = tiny_corrector._network.attend(source, target)
+    for kind, weights in found.attention.items():
+        np.testing.assert_allclose(weights[0], seen[kind], atol=1e-6)
+
+
+def test_a_batch_of_interventions_is_as_one_pass_for_each(tiny):
+    interventions = [NOTHING]
+    interventions += [Intervention(off=frozenset([head])) for head in every_head(tiny[0].config)]
+    interventions += [
+        Intervention(without_source=frozenset([3])),
+        Intervention(without_target=frozenset([3])),
+    ]
+    together = look(tiny, *interventions)
+    for row, each in enumerate(interventions):
+        alone = look(tiny, each)
+        np.testing.assert_allclose(together.logits[row], alone.logits[0], atol=2e-5)
+        for kind in alone.attention:
+            np.testing.assert_allclose(together.attention[kind][row], alone.attention[kind][0], atol=2e-5)
+    different = np.abs(together.logits - together.logits[0]).max(axis=(1, 2))
+    assert (different[1:] > 1e-3).all()  # each of them does something to seeded weights
+
+
+def test_a_head_that_is_off_is_one_whose_part_of_the_output_projection_is_zero(tiny_folder):
+    from model.network.loading import load_model_folder
+
+    network, tokenizer, _ = load_model_folder(tiny_folder)
+    laboratory = Laboratory(network, tokenizer.encode_target(" ")[0])
+    ids = tokenizer.encode_source(SENTENCE), tokenizer.encode_target(TARGET)
+    head = Head("decoder_attention", 1, 0)
+    found = laboratory.look(*([each] for each in ids), [Intervention(off=frozenset([head]))]).logits
+    kernel = network.decoder_blocks[1].attentions["decoder_attention"].output_projection.kernel
+    kernel.assign(np.where(np.arange(16)[:, None] < 8, 0, kernel.numpy()))
+    expected = network.full_pass(pad([ids[0]]), pad([[START_ID, *ids[1][:-1]]])).logits
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_head_that_puts_out_its_mean_puts_out_the_same_in_every_row(tiny):
+    laboratory, source, target = tiny
+    insides = laboratory.insides(source, target)
+    outputs = np.einsum(
+        "lhqk,lhkd->lhqd", insides.attention["cross_attention"], insides.values["cross_attention"]
+    )
+    means = {"cross_attention": outputs.mean(axis=2)}
+    head = Head("cross_attention", 1, 1)
+    replaced = look(tiny, Intervention(off=frozenset([head]), means=means)).logits
+    # The mean of a head is what attention spread over values that are all this mean gives.
+    zero = look(tiny, Intervention(off=frozenset([head]))).logits
+    kernel = insides.output_kernels["cross_attention"][1, 1]
+    assert np.abs(means["cross_attention"][1, 1] @ kernel).max() > 1e-3
+    assert np.abs(replaced - zero).max() > 1e-3
+    again = look(
+        tiny, Intervention(off=frozenset([head]), means={"cross_attention": 0 * outputs.mean(axis=2)})
+    )
+    np.testing.assert_allclose(again.logits, zero, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
+def test_weights_that_replace_a_heads_own_are_used_and_returned(tiny, kind):
+    plain = look(tiny, NOTHING)
+    own = plain.attention[kind][0, 0, 1]
+    head = Head(kind, 0, 1)
+    same = look(tiny, Intervention(weights={head: own}))
+    np.testing.assert_allclose(same.logits, plain.logits, atol=1e-5)
+    first = np.full_like(own, np.nan)
+    first[2:4] = np.eye(own.shape[1])[0]
+    other = look(tiny, Intervention(weights={head: first})).attention[kind][0, 0, 1]
+    np.testing.assert_allclose(other[2:4], first[2:4])
+    np.testing.assert_allclose(np.delete(other, [2, 3], 0), np.delete(own, [2, 3], 0), atol=1e-6)
+    short = look(tiny, Intervention(weights={head: first[:4]}))
+    np.testing.assert_allclose(short.attention[kind][0, 0, 1], other, atol=1e-6)
+
+
+def test_a_token_that_is_left_out_of_the_source_is_padding_to_all_others(tiny):
+    laboratory, source, target = tiny
+    found = look(tiny, Intervention(without_source=frozenset([2])))
+    weights = found.attention
+    assert (weights["cross_attention"][..., 2] == 0).all()
+    assert (weights["encoder_attention"][..., 2] == 0).all()
+    other = [*source[:2], source[5], *source[3:]]  # nobody can tell which token it was
+    again = laboratory.look([other], [target], [Intervention(without_source=frozenset([2]))])
+    np.testing.assert_allclose(found.logits, again.logits, atol=1e-6)
+
+
+def test_a_token_that_is_left_out_of_the_target_cannot_be_told_from_another(tiny):
+    laboratory, source, target = tiny
+    other = [*target[:3], target[5], *target[4:]]
+    gone = [Intervention(without_target=frozenset([4]))]  # column 4 holds target token 3
+    found, again = (laboratory.look([source], [each], gone).logits for each in (target, other))
+    np.testing.assert_allclose(found, again, atol=1e-6)
+    before = [laboratory.look([source], [each], [NOTHING]).logits for each in (target, other)]
+    assert np.abs(before[0] - before[1]).max() > 1e-3
+
+
+def test_values_that_are_zeroed_leave_the_weights_of_their_layer_as_they_are(tiny):
+    zeroed = frozenset([ZeroedValue("cross_attention", 0, 2)])
+    plain, found = look(tiny, NOTHING), look(tiny, Intervention(zeroed=zeroed))
+    np.testing.assert_allclose(
+        found.attention["cross_attention"][0, 0], plain.attention["cross_attention"][0, 0], atol=1e-6
+    )
+    assert np.abs(found.logits - plain.logits).max() > 1e-3
+
+
+def test_a_cut_target_changes_no_row_before_the_cut(tiny):
+    laboratory, source, target = tiny
+    off = [Intervention(off=frozenset([Head("decoder_attention", 0, 1)]))]
+    whole, cut = (laboratory.look([source], [t], off).logits for t in (target, target[:5]))
+    np.testing.assert_allclose(whole[:, :5], cut, atol=1e-5)
+
+
+def test_nothing_is_remembered_of_an_intervention(tiny, tiny_corrector):
+    laboratory, source, _ = tiny
+    before = tiny_corrector.trace(SENTENCE, TARGET)
+    off = Intervention(off=frozenset(every_head(laboratory.config)))
+    changed = look(tiny, off).logits
+    written = laboratory.write([source], [off])
+    after = tiny_corrector.trace(SENTENCE, TARGET)
+    np.testing.assert_array_equal(before.log_probabilities, after.log_probabilities)
+    np.testing.assert_array_equal(before.cross_attention, after.cross_attention)
+    assert np.abs(changed - look(tiny, NOTHING).logits).max() > 1e-2
+    plain = laboratory.write([source], [NOTHING])[0]
+    assert (plain.ids if plain else None) == (tiny_corrector._network.step_by_step([source])[0])
+    assert written[0] is None or plain is None or written[0].ids != plain.ids
+
+
+def test_fingerprints_tell_interventions_apart():
+    rows = np.eye(4)
+    different = [
+        Intervention(),
+        Intervention(off=frozenset([COPY])),
+        Intervention(off=frozenset([CODA])),
+        Intervention(off=frozenset([COPY]), means={"cross_attention": np.ones((2, 2, 32))}),
+        Intervention(weights={COPY: rows}),
+        Intervention(weights={COPY: rows[::-1]}),
+        Intervention(weights={CODA: rows}),
+        Intervention(zeroed=frozenset([ZeroedValue("cross_attention", 0, 1)])),
+        Intervention(without_source=frozenset([1])),
+        Intervention(without_target=frozenset([1])),
+    ]
+    assert len({each.fingerprint for each in different}) == len(different)
+    assert (
+        Intervention(off=frozenset([COPY, CODA])).fingerprint
+        == Intervention(off=frozenset([CODA, COPY])).fingerprint
+    )
+    assert (
+        Intervention(weights={COPY: rows}).fingerprint
+        == Intervention(weights={COPY: rows.copy()}).fingerprint
+    )
+
+
+def test_numbers_of_numpy_and_plain_tuples_do_the_same():
+    numbers = Intervention(
+        off=frozenset([Head("cross_attention", np.int64(1), np.int32(0))]),
+        weights={("cross_attention", np.int64(1), 1): np.eye(4)},
+        zeroed=frozenset([("cross_attention", np.int64(0), 1)]),
+        without_source=frozenset([np.int64(1)]),
+        without_target=frozenset(np.arange(2)),
+    )
+    plain = Intervention(
+        off=frozenset([Head("cross_attention", 1, 0)]),
+        weights={Head("cross_attention", 1, 1): np.eye(4)},
+        zeroed=frozenset([ZeroedValue("cross_attention", 0, 1)]),
+        without_source=frozenset([1]),
+        without_target=frozenset([0, 1]),
+    )
+    assert numbers == plain and hash(numbers) == hash(plain)
+    places = [*numbers.off, *numbers.weights, *numbers.zeroed]
+    assert [type(each) for each in places] == [Head, Head, ZeroedValue]
+
+
+@pytest.mark.parametrize(
+    ("places", "message"),
+    [
+        ({"off": frozenset(["cross_attention"])}, "off should name a kind, .* received 'cross_attention'"),
+        ({"off": frozenset([("cross_attention", 0)])}, r"received \('cross_attention', 0\)"),
+        ({"zeroed": frozenset([("cross_attention", 0, 0.5)])}, "zeroed should count in .* received 0.5"),
+        ({"without_source": frozenset(["1"])}, "without_source should count in whole numbers, received '1'"),
+    ],
+)
+def test_what_is_no_place_is_refused(places, message):
+    with pytest.raises(ValueError, match=message):
+        Intervention(**places)
+
+
+def test_interventions_that_do_the_same_are_one_key():
+    rows = np.eye(3, dtype=np.float32)
+    kept = {Intervention(weights={COPY: rows}): "answer"}
+    assert kept[Intervention(weights={COPY: rows.copy()})] == "answer"
+    assert Intervention(weights={COPY: rows[::-1]}) not in kept
+    assert Intervention() not in kept
+
+
+@pytest.mark.parametrize(
+    ("intervention", "message"),
+    [
+        (Intervention(off=frozenset([Head("cross_attention", 2, 0)])), "one of the network's 12.*layer=2"),
+        (Intervention(off=frozenset([Head("cross", 0, 0)])), "received Head.kind='cross'"),
+        (Intervention(off=frozenset([COPY]), means={}), r"shape \(2, 2, 8\), received \(\)"),
+        (Intervention(without_source=frozenset([40])), "received 40"),
+        (Intervention(without_target=frozenset([-1])), "received -1"),
+        (Intervention(zeroed=frozenset([ZeroedValue("cross_attention", 5, 0)])), "layer=5"),
+        (Intervention(weights={COPY: np.eye(3)}), r"\(Q, 14\), received \(3, 3\)"),
+        (Intervention(weights={COPY: np.full((2, 14), 0.5)}), "sum to 1"),
+        (
+            Intervention(weights={Head("decoder_attention", 0, 0): np.full((2, 2), 0.5)}),
+            "right of the diagonal",
+        ),
+    ],
+)
+def test_mistakes_are_named_with_what_was_received(tiny, intervention, message):
+    with pytest.raises(ValueError, match=message):
+        look(tiny, intervention)
+
+
+def test_the_recurrent_network_takes_no_interventions(tiny_tokenizer):
+    from model.network.loading import build_network
+
+    network = build_network(Seq2SeqConfig(tiny_tokenizer.vocab_size, 16), tiny_tokenizer)
+    with pytest.raises(ValueError, match="received a seq2seq"):
+        Laboratory(network, 4)
+
+
+def test_what_is_forced_stands_at_the_beginning_and_the_network_goes_on(planted):
+    source = planted.tokenizer.encode_source(WRONG)
+    forced = planted.tokenizer.encode_target("나머")[:-1]
+    kept, free = planted.laboratory.write([source] * 2, [NOTHING] * 2, [forced, []])
+    assert planted.tokenizer.decode(kept.ids, WRONG) == WRONG
+    assert planted.tokenizer.decode(free.ids, WRONG) == RIGHT
+
+
+def test_the_planted_heads_do_what_they_were_planted_for(planted):
+    source = planted.tokenizer.encode_source(WRONG)
+    heads = (COPY, CODA, DECOY)
+    written = planted.laboratory.write([source] * 3, [Intervention(off=frozenset([head])) for head in heads])
+    texts = [one and planted.tokenizer.decode(one.ids, WRONG) for one in written]
+    assert texts[1:] == [WRONG, RIGHT]  # without the coda's head 머 stays; without the decoy nothing changes
+    assert texts[0] != RIGHT
+    attention = planted.trace(WRONG, RIGHT).cross_attention
+    assert attention[COPY.layer, COPY.head, ROW, ROW] > 0.95
+    assert attention[CODA.layer, CODA.head, ROW, ROW + 1] > 0.95
+    assert attention[DECOY.layer, DECOY.head, ROW, ROW + 1] > 0.95

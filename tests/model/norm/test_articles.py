@@ -1,0 +1,106 @@
+"""Which article of the norm a correction follows."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from model import Corrector
+from model.__main__ import main
+from model.norm import article_of
+from model.norm.articles import Article
+from model.norm.inflect import attach, beginnings, past, stem
+from model.norm.kinds import kinds, rows
+from model.text.changes import find_changes
+
+
+def article(wrong: str, right: str) -> str | None:
+    """The article of the first change between two texts."""
+    change = find_changes(wrong, right)[0]
+    found = article_of(change.wrong, change.right, right[: change.target_start], right[change.target_end :])
+    return found and found.article
+
+
+EXAMPLES = [
+    ("몇일 뒤에 봐요.", "며칠 뒤에 봐요.", "한글 맞춤법 제27항 붙임 2"),
+    ("저는 의사에요.", "저는 의사예요.", "표준어 규정 제26항"),
+    ("이건 책이예요.", "이건 책이에요.", "표준어 규정 제26항"),
+    ("안되요", "안 돼요", "한글 맞춤법 제35항 붙임 2"),
+    ("할수 있다", "할 수 있다", "한글 맞춤법 제42항"),
+    ("출석율이 높다.", "출석률이 높다.", "한글 맞춤법 제11항 붙임 1"),
+    ("장마비가 온다.", "장맛비가 온다.", "한글 맞춤법 제30항"),
+    ("촛점을 맞추다.", "초점을 맞추다.", "한글 맞춤법 제30항 3"),
+    ("꼭 잡어.", "꼭 잡아.", "한글 맞춤법 제16항"),
+    ("하늘을 날으는 새", "하늘을 나는 새", None),  # 나는 may be 나 and 는: a single syllable decides nothing
+    ("거칠은 손", "거친 손", "한글 맞춤법 제18항 1"),
+    ("문을 잠궜다.", "문을 잠갔다.", "한글 맞춤법 제18항 4"),
+    ("깨끗히 닦았다.", "깨끗이 닦았다.", "한글 맞춤법 제51항"),
+    ("넉넉치 않다.", "넉넉지 않다.", "한글 맞춤법 제40항 붙임 2"),
+    ("제가 할께요.", "제가 할게요.", "한글 맞춤법 제53항"),
+    ("하던 말던", "하든 말든", "한글 맞춤법 제56항"),
+    ("집 까지 갔다.", "집까지 갔다.", "한글 맞춤법 제41항"),
+    ("사과 두개를 샀다.", "사과 두 개를 샀다.", "한글 맞춤법 제43항"),
+    ("숫꿩이 울었다.", "수꿩이 울었다.", "표준어 규정 제7항"),
+    ("쥬스를 마셨다.", "주스를 마셨다.", "외래어 표기법 제3장 제1절 제4항"),
+    ("나무가 크다.", "나비가 크다.", None),
+    ("밥을 머것다.", "밥을 먹었다.", None),
+]
+
+
+@pytest.mark.parametrize(("wrong", "right", "expected"), EXAMPLES)
+def test_the_article_of_a_change(wrong, right, expected):
+    assert article(wrong, right) == expected
+
+
+def test_nothing_is_said_of_a_text_that_stays_or_goes_wrong():
+    assert article_of("", "", "며칠", "") is None
+    assert article("며칠 뒤", "몇일 뒤") is None
+
+
+def test_every_kind_explains_itself_in_a_line_of_each_language():
+    for kind in kinds().values():
+        assert re.match(r"(한글 맞춤법|표준어 규정|외래어 표기법) 제\d+|표준국어대사전$", kind.article), (
+            kind.name
+        )
+        assert re.search("[가-힣]", kind.ko) and not re.search(r"\n", kind.ko), kind.name
+        assert kind.en and "\n" not in kind.en, kind.name
+
+
+def test_every_row_is_told_by_an_article():
+    untold = [
+        (row.right, row.wrong)
+        for row in rows()
+        if not isinstance(article_of(row.wrong, row.right, "", ""), Article)
+    ]
+    assert untold == []
+
+
+def test_no_row_is_right_in_another():
+    """What is wrong in one row is right in another only for words of another sense."""
+    rights = {row.right: row.name for row in rows()}
+    both = {(row.right, row.wrong) for row in rows() if row.wrong in rights}
+    assert both <= REAL_WORDS, both - REAL_WORDS
+
+
+# 거치다, 거칠다, 털다 and 살다 are words, 졸립니다 is of 졸리다.
+REAL_WORDS = {("걷히니까", "거치니까"), ("걷히세", "거치세"), ("걷힌", "거친"), ("걷힐", "거칠")}
+REAL_WORDS |= {("사려고", "살려고"), ("졸리", "졸립"), ("텃세", "터세")}
+
+
+def test_principal_parts():
+    assert stem("만들·만들어") == ("만들", "만들", "만들어")
+    assert stem("잡·잡아").linked == "잡으"
+    assert attach("만들", "ㅁ") == "만듦" and attach("만들", "니까") == "만드니까"
+    assert past("잠가") == "잠갔"
+    assert ("잠근", "잠군") in beginnings("잠그·잠가", "잠구·잠궈")
+    assert ("거친", "거칠은") in beginnings("거칠·거칠어", "거칠·거칠으·거칠어")
+
+
+def test_json_names_the_article(tiny_corrector, monkeypatch):
+    monkeypatch.setattr(Corrector, "load", lambda model, minimum_confidence, **_: tiny_corrector)
+    result = CliRunner().invoke(main, ["correct", "--json", "전 오래 씂 수 깄는 겍 필요해요."])
+    changes = [each for sentence in json.loads(result.stdout)["sentences"] for each in sentence["changes"]]
+    assert changes
+    for change in changes:
+        assert change["article"] is None or set(change["article"]) == {"article", "name", "ko", "en"}

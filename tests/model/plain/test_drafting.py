@@ -1,0 +1,173 @@
+"""The fast search writes what step-by-step decoding writes, in few passes."""
+
+import random
+
+import numpy as np
+import pytest
+
+from model.plain.drafting import (
+    ALTERNATIVES,
+    PASSES,
+    Produced,
+    certain_tokens,
+    longest_target,
+    read_off,
+    redraft,
+    settle,
+)
+from model.text.tokenizer import END_ID
+
+SPACE, A, B, C, D, E = range(4, 10)
+VOCABULARY = 12
+
+
+class Speller:
+    """A reading whose network knows the answer: after the right tokens it says the next one, and after a
+    wrong token what ``lost`` makes of the answer's token there."""
+
+    def __init__(self, answers, lost=lambda token: token):
+        self.answers, self.lost, self.passes = answers, lost, 0
+
+    def look(self, drafts):
+        self.passes += 1
+        assert len(drafts) == len(self.answers)
+        self.logits = np.zeros((len(drafts), max(map(len, drafts)), VOCABULARY))
+        for row, (draft, answer) in enumerate(zip(drafts, self.answers, strict=True)):
+            for t in range(len(draft)):
+                token = answer[t] if t < len(answer) else D  # it never ends where the answer has no end
+                token = token if draft[:t] == answer[:t] else self.lost(token)
+                self.logits[row, t, token] = 1
+        return self
+
+    def keep(self, rows):
+        self.answers = [self.answers[row] for row in rows]
+
+    def row(self, number, source, ids):
+        return Produced(ids, self.logits[number, : len(ids)], {})
+
+
+def correct(source, answer, **options):
+    reading = Speller([answer], **options)
+    (produced,) = settle(reading, [source], SPACE)
+    return produced.ids, reading.passes
+
+
+def test_what_is_right_takes_one_pass():
+    assert correct([A, B, C, END_ID], [A, B, C, END_ID]) == ([A, B, C, END_ID], 1)
+
+
+def test_any_number_of_replaced_tokens_takes_two():
+    source, answer = [A, B, C, D, E, A, END_ID], [A, D, C, B, E, C, END_ID]
+    assert correct(source, answer) == (answer, 2)
+
+
+@pytest.mark.parametrize(
+    ("source", "answer"),
+    [
+        ([A, B, C, D, END_ID], [A, B, SPACE, C, D, END_ID]),
+        ([A, B, SPACE, C, D, END_ID], [A, B, C, D, END_ID]),
+        ([A, B, C, D, END_ID], [A, B, D, END_ID]),
+        ([A, B, C, END_ID], [A, B, C, D, E, END_ID]),
+        ([A, B, C, D, END_ID], [A, B, END_ID]),
+        ([A, B, C, D, E, END_ID], [E, D, SPACE, C, C, B, A, END_ID]),
+    ],
+)
+@pytest.mark.parametrize("lost", [lambda token: token, lambda token: A, lambda token: END_ID])
+def test_the_answer_is_found_whatever_is_said_after_a_wrong_token(source, answer, lost):
+    ids, passes = correct(source, answer, lost=lost)
+    assert ids == answer
+    assert passes <= len(answer)  # each pass is sure of one token more
+
+
+def test_any_answer_is_found_by_the_network_that_knows_it():
+    rng = random.Random(0)
+    for _ in range(500):
+        source = [*rng.choices((SPACE, A, B, C), k=rng.randrange(14)), END_ID]
+        answer = [*rng.choices((SPACE, A, B, C), k=rng.randrange(20)), END_ID]
+        lost = rng.choice([lambda token: SPACE, lambda token: rng.choice((SPACE, A, B, C, END_ID))])
+        reading = Speller([answer], lost)
+        (produced,) = settle(reading, [source], SPACE)
+        assert (produced.ids if produced else None) == (
+            answer if len(answer) <= longest_target(len(source)) else None
+        )
+        assert reading.passes <= longest_target(len(source))  # each is sure of one token more
+
+
+def test_the_logits_are_those_of_the_answer():
+    (produced,) = settle(Speller([[A, C, END_ID]]), [[A, B, C, END_ID]], SPACE)
+    assert produced.logits.argmax(-1).tolist() == produced.ids == [A, C, END_ID]
+
+
+def test_a_row_that_is_settled_is_not_looked_at_again():
+    answers = [[A, END_ID], [B, SPACE, A, END_ID], [C, D, END_ID]]
+    reading = Speller(answers)
+    produced = settle(reading, [[A, END_ID], [B, A, END_ID], [C, D, END_ID]], SPACE)
+    assert [one.ids for one in produced] == answers
+    assert len(reading.answers) == 1
+
+
+def test_without_an_end_mark_there_is_no_answer():
+    source = [A, END_ID]
+    endless = [D] * (longest_target(len(source)) + 5)
+    assert settle(Speller([endless]), [source], SPACE) == [None]
+    # With a missing space at every place the draft outgrows its room and loses its end mark on the way.
+    source, endless = [A] * 70 + [END_ID], [A, SPACE] * longest_target(71)
+    assert settle(Speller([endless], lost=lambda token: SPACE), [source], SPACE) == [None]
+
+
+def test_only_the_first_difference_is_certain():
+    assert certain_tokens([A, B, C, END_ID], [A, D, E, END_ID]) == [A, D]
+    assert certain_tokens([A, B, END_ID], [A, B, END_ID]) == [A, B, END_ID]
+
+
+def test_a_guess_never_cuts_the_rest_off():
+    assert redraft([A, B, C, END_ID], [D, END_ID, C, END_ID], SPACE) == [D, B, C, END_ID]
+
+
+def test_log_probabilities_are_those_of_the_logits():
+    logits = np.random.default_rng(0).normal(size=(3, 5)).astype(np.float32)
+    produced = Produced([1, 2, 3], logits, {})
+    for t in range(3):
+        probabilities = [np.exp(produced.log_probability(t, token)) for token in range(5)]
+        np.testing.assert_allclose(probabilities, np.exp(logits[t]) / np.exp(logits[t]).sum(), rtol=1e-6)
+    assert produced.log_probability(0, 5) == -np.inf  # it can be read, not produced
+
+
+def test_what_many_passes_do_not_settle_is_decoded_step_by_step():
+    # The network loses its thread at every wrong token, so each pass is sure of only one more.
+    answers = [[A, B, END_ID], [C] * 40 + [END_ID], [D] * 60, [E] * 30 + [END_ID]]
+    sources = [[A, B, END_ID], *([A] * 20 + [END_ID] for _ in range(3))]
+    asked = []
+
+    def finish(unsettled):
+        asked.append(unsettled)
+        return [answers[1], None, answers[3]]
+
+    reading = Speller(answers, lost=lambda token: A)
+    produced = settle(reading, sources, SPACE, finish)
+    assert [each and each.ids for each in produced] == [answers[0], answers[1], None, answers[3]]
+    assert [each.logits.argmax(-1).tolist() == each.ids for each in produced if each] == [True] * 3
+    assert asked == [sources[1:]]
+    assert reading.passes == PASSES + 1
+
+
+def test_nobody_decodes_step_by_step_where_all_is_settled():
+    reading = Speller([[A, B, END_ID]])
+    assert settle(reading, [[A, C, END_ID]], SPACE, finish=None)[0].ids == [A, B, END_ID]
+    assert settle(Speller([[A] * 60]), [[A] * 9 + [END_ID]], SPACE, lambda sources: [None])[0] is None
+
+
+def test_what_is_read_off_a_pass():
+    logits = np.random.default_rng(1).normal(size=(3, 12)).astype(np.float32)
+    attention = {"cross_attention": np.ones((1, 1, 3, 2), np.float32)}
+    seen = read_off(Produced([5, 0, 2], logits, attention))
+    probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    best = np.argsort(-logits, axis=-1)[:, :ALTERNATIVES]
+    np.testing.assert_array_equal(seen["alternative_ids"], best)
+    np.testing.assert_allclose(
+        seen["alternative_probabilities"], np.take_along_axis(probabilities, best, axis=-1), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        np.exp(seen["log_probabilities"]), probabilities[range(3), [5, 0, 2]], rtol=1e-5
+    )
+    assert seen["cross_attention"] is attention["cross_attention"]

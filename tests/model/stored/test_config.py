@@ -1,0 +1,67 @@
+import pytest
+
+from model.stored.config import CONFIGS, Seq2SeqConfig, TransformerConfig
+from model.trace.trace import ATTENTION_KINDS
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        TransformerConfig(vocab_size=50, d_model=16, num_heads=2, norm_first=True),
+        Seq2SeqConfig(vocab_size=50, d_model=16, num_layers=2, minimum_confidence=0.5),
+    ],
+)
+def test_a_config_survives_its_dictionary(config):
+    assert CONFIGS[config.architecture].from_dict(config.to_dict()) == config
+
+
+def test_what_both_kinds_tell_of_their_attention():
+    transformer, recurrent = TransformerConfig(vocab_size=50), Seq2SeqConfig(vocab_size=50, num_layers=3)
+    assert (transformer.attention_layers, transformer.num_heads) == (6, 8)
+    assert (recurrent.attention_layers, recurrent.num_heads) == (1, 1)
+    assert transformer.attention_kinds == ATTENTION_KINDS
+    assert recurrent.attention_kinds == ("cross_attention",)
+    assert (transformer.has_positions, recurrent.has_positions) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"d_model": 10, "num_heads": 4}, "10 and 4"),
+        ({"num_layers": 0}, "num_layers .* received 0"),
+        ({"dff": 2.5}, r"dff .* received 2\.5"),
+        ({"num_heads": True}, "num_heads .* received True"),
+        ({"max_length": "long"}, "max_length .* received 'long'"),
+        ({"dropout_rate": 1.0}, r"dropout_rate .* received 1\.0"),
+        ({"dropout_rate": float("nan")}, "dropout_rate .* received nan"),
+        ({"norm_first": "yes"}, "norm_first .* received 'yes'"),
+    ],
+)
+def test_values_that_cannot_work_are_refused_with_what_was_received(settings, message):
+    with pytest.raises(ValueError, match=message):
+        TransformerConfig(**{"vocab_size": 50, **settings})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"d_model": 7}, "d_model should be even, received 7"),
+        ({"d_model": 0}, "d_model .* received 0"),
+        ({"num_layers": True}, "num_layers .* received True"),
+        ({"vocab_size": None}, "vocab_size .* received None"),
+        ({"dropout_rate": -0.1}, r"dropout_rate .* received -0\.1"),
+        ({"minimum_confidence": 1.5}, r"minimum_confidence .* received 1\.5"),
+    ],
+)
+def test_a_recurrent_network_is_checked_in_the_same_words(settings, message):
+    with pytest.raises(ValueError, match=message):
+        Seq2SeqConfig(**{"vocab_size": 50, **settings})
+
+
+def test_unknown_and_missing_settings_are_named():
+    with pytest.raises(ValueError, match="num_experts"):
+        TransformerConfig.from_dict({"vocab_size": 50, "num_experts": 8})
+    with pytest.raises(ValueError, match="vocab_size"):
+        TransformerConfig.from_dict({"d_model": 16, "num_heads": 2})
+    with pytest.raises(ValueError, match="num_heads"):
+        Seq2SeqConfig.from_dict({"vocab_size": 50, "num_heads": 2})

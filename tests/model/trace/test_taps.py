@@ -1,0 +1,186 @@
+"""What a pass hands out: shapes, the exact sum of the residual stream, and the same numbers from two networks."""
+
+import doctest
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.correction.corrector import Corrector
+from model.network.loading import build_network
+from model.plain.alterations import checked_taps
+from model.plain.positions import positional_encoding
+from model.plain.transformer import PlainTransformer
+from model.stored.config import Seq2SeqConfig
+from model.trace import taps
+from model.trace.interventions import Head, Intervention, ZeroedValue
+from model.trace.taps import TAPS
+
+SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
+SIDES = ["encoder", "decoder"]
+
+
+def networks(config, tokenizer):
+    """(Keras's, NumPy's) with the same weights, in which everything does something."""
+    network, rng = build_network(config, tokenizer), np.random.default_rng(0)
+    for variable in network.weights:
+        start = 1.0 if variable.name == "gamma" else 0.0
+        variable.assign(rng.normal(start, 0.3, variable.shape).astype(np.float32))
+    weights = {each.path: each.numpy() for each in network.weights}
+    return network, PlainTransformer(config, tokenizer.features(), weights)
+
+
+def handed_out(network, source, target, names=tuple(TAPS), **more):
+    memory, read = network.encode(source, taps=names, **more)
+    _, written = network.decode(target, memory, taps=names, **more)
+    return {name: np.asarray(array) for name, array in {**read, **written}.items()}
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["norm first", "norm last"])
+def both(request, tiny_network, tiny_tokenizer):
+    """(Keras's network, all its taps, all taps of NumPy's) of a padded batch."""
+    config = replace(tiny_network.config, norm_first=request.param)
+    network, plain = networks(config, tiny_tokenizer)
+    rng = np.random.default_rng(1)
+    source = rng.integers(4, config.vocab_size, (3, 9)).astype(np.int32)
+    source[1, 5:] = source[2, 1:] = 0  # padding
+    target = rng.integers(1, config.vocab_size, (3, 7)).astype(np.int32)
+    return network, handed_out(network, source, target), handed_out(plain, source, target)
+
+
+def test_every_tap_has_the_shape_that_its_line_says(both):
+    network, found, _ = both
+    layers, heads, width = network.config.num_layers, network.config.num_heads, network.config.d_model
+    sizes = {"B": 3, "L": layers, "2L": 2 * layers, "2L+1": 2 * layers + 1, "3L": 3 * layers}
+    sizes |= {"3L+1": 3 * layers + 1, "H": heads, "S": 9, "T": 7, "D": width, "D/H": width // heads}
+    sizes["V"] = network.config.vocab_size
+    assert found.keys() == TAPS.keys()
+    for name, array in found.items():
+        assert array.shape == tuple(sizes[letter] for letter in TAPS[name].strip("()").split(", ")), name
+
+
+@pytest.mark.parametrize("name", TAPS)
+def test_the_network_in_numpy_hands_out_the_same(both, name):
+    _, found, plain = both
+    np.testing.assert_allclose(plain[name], found[name], atol=2e-5)
+
+
+@pytest.mark.parametrize("side", SIDES)
+def test_the_stream_is_embedding_and_position_and_what_each_sublayer_adds(both, side):
+    network, found, _ = both
+    stream, added, embedded = (found[f"{side}_{part}"] for part in ("residual", "output", "embedding"))
+    positions = positional_encoding(stream.shape[2], network.config.d_model)
+    np.testing.assert_allclose(stream[:, 0], embedded + positions, atol=1e-6)
+    if network.config.norm_first:
+        summed = stream[:, :1] + np.cumsum(added, axis=1, dtype=np.float64)
+        np.testing.assert_allclose(summed, stream[:, 1:], atol=1e-5)
+    else:  # each normalised sum has mean beta and deviation gamma, which the layer's own norm gives
+        blocks = getattr(network, f"{side}_blocks")
+        norms = [around.norm for b in blocks for around in (*b.arounds.values(), b.around_feed_forward)]
+        for n, norm in enumerate(norms):
+            np.testing.assert_allclose(norm(stream[:, n] + added[:, n]), stream[:, n + 1], atol=1e-5)
+
+
+def test_the_end_of_the_stream_gives_memory_and_logits(both):
+    network, found, _ = both
+    ends = [found[f"{side}_residual"][:, -1] for side in SIDES]
+    if network.config.norm_first:
+        ends = [network.encoder_norm(ends[0]), network.decoder_norm(ends[1])]
+    np.testing.assert_allclose(ends[0], found["memory"], atol=1e-5)
+    np.testing.assert_allclose(network.embedding.logits(ends[1]), found["logits"], atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
+def test_heads_are_weights_times_values_and_give_the_output(both, kind):
+    network, found, _ = both
+    heads = found[kind.replace("attention", "heads")]
+    values = found[kind.replace("attention", "value")]
+    np.testing.assert_allclose(found[kind] @ values, heads, atol=1e-5)
+    # Where an attention stands among the sub-layers of its side, and how many a layer has.
+    side, first, step = {
+        "encoder_attention": ("encoder", 0, 2),
+        "decoder_attention": ("decoder", 0, 3),
+        "cross_attention": ("decoder", 1, 3),
+    }[kind]
+    for layer, block in enumerate(getattr(network, f"{side}_blocks")):
+        output = block.attentions[kind].join(heads[:, layer])
+        np.testing.assert_allclose(output, found[f"{side}_output"][:, first + step * layer], atol=1e-5)
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_asking_for_taps_changes_no_number(norm_first, tiny_network, tiny_tokenizer):
+    network, _ = networks(replace(tiny_network.config, norm_first=norm_first), tiny_tokenizer)
+    source, target = np.arange(4, 12)[None], np.arange(2, 9)[None]
+    plain, found = network.full_pass(source, target), handed_out(network, source, target)
+    for name in plain._fields:
+        np.testing.assert_array_equal(found[name], getattr(plain, name))
+    memory, nothing = network.encode(source, taps=())
+    assert nothing == {} == network.decode(target, memory, taps=())[1]
+
+
+def test_a_corrector_hands_out_one_sentence(tiny_corrector):
+    found = tiny_corrector.taps(SENTENCE, TARGET, ["cross_attention", "decoder_residual", "decoder_output"])
+    trace = tiny_corrector.trace(SENTENCE, TARGET)
+    np.testing.assert_allclose(found["cross_attention"], trace.cross_attention, atol=1e-6)
+    stream, added = found["decoder_residual"], found["decoder_output"]
+    assert stream.shape == (7, len(TARGET) + 1, 16)
+    np.testing.assert_allclose(stream[0] + added.sum(axis=0), stream[-1], atol=1e-5)
+
+
+def test_an_intervention_reaches_the_taps(tiny_corrector):
+    names = ["cross_heads", "cross_attention", "decoder_residual", "decoder_output"]
+    plain = tiny_corrector.taps(SENTENCE, TARGET, names)
+    nothing = tiny_corrector.taps(SENTENCE, TARGET, names, Intervention())
+    for name in names:
+        np.testing.assert_allclose(nothing[name], plain[name], atol=1e-5)
+    off = Intervention(off=frozenset([Head("cross_attention", 1, 0)]))
+    found = tiny_corrector.taps(SENTENCE, TARGET, names, off)
+    assert (found["cross_heads"][1, 0] == 0).all() and found["cross_heads"][1, 1].any()
+    stream = found["decoder_residual"]
+    before = plain["decoder_residual"][:5]  # encoder-decoder attention of layer 2 is sub-layer 5 of 6
+    np.testing.assert_allclose(stream[:5], before, atol=1e-5)
+    assert np.abs(stream[5:] - plain["decoder_residual"][5:]).max() > 1e-3
+    np.testing.assert_allclose(stream[0] + found["decoder_output"].sum(axis=0), stream[-1], atol=1e-5)
+
+
+def test_value_vectors_are_handed_out_as_they_were_projected(tiny_corrector):
+    zeroed = Intervention(zeroed=frozenset([ZeroedValue("cross_attention", 0, 2)]))
+    names = ["cross_value", "cross_heads"]
+    plain, found = (tiny_corrector.taps(SENTENCE, TARGET, names, each) for each in (None, zeroed))
+    np.testing.assert_allclose(found["cross_value"][0], plain["cross_value"][0], atol=1e-6)
+    assert np.abs(found["cross_heads"][0] - plain["cross_heads"][0]).max() > 1e-3
+
+
+@pytest.fixture(scope="module")
+def recurrent(tiny_tokenizer):
+    config = Seq2SeqConfig(tiny_tokenizer.vocab_size, 16)
+    return Corrector("tiny", build_network(config, tiny_tokenizer), tiny_tokenizer, "0")
+
+
+def test_the_recurrent_network_hands_out_its_one_attention(recurrent):
+    found = recurrent.taps(SENTENCE, TARGET, recurrent.config.taps)
+    assert tuple(found) == recurrent.config.taps
+    np.testing.assert_allclose(
+        found["cross_attention"] @ found["cross_value"], found["cross_heads"], atol=1e-5
+    )
+    np.testing.assert_allclose(
+        found["cross_attention"], recurrent.trace(SENTENCE, TARGET).cross_attention, atol=1e-6
+    )
+
+
+def test_what_a_network_lacks_is_named(recurrent, tiny_corrector):
+    with pytest.raises(ValueError, match=r"a seq2seq has no taps \['encoder_residual', 'decoder_heads'\]"):
+        recurrent.taps(SENTENCE, TARGET, ["encoder_residual", "cross_key", "decoder_heads"])
+    with pytest.raises(ValueError, match="interventions need a transformer, received a seq2seq"):
+        recurrent.taps(SENTENCE, TARGET, ["cross_key"], Intervention())
+    for intervention in (None, Intervention()):
+        with pytest.raises(ValueError, match=r"a transformer has no taps \['residual'\]"):
+            tiny_corrector.taps(SENTENCE, TARGET, ["residual"], intervention)
+
+
+def test_the_examples_of_the_docstrings_run():
+    assert doctest.testmod(taps).failed == 0
+
+
+def test_a_name_that_is_asked_for_twice_is_handed_out_once(tiny_network):
+    assert checked_taps(iter(["memory", "logits", "memory"]), tiny_network.config) == ("memory", "logits")

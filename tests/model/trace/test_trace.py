@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+
+from model.trace.selection import Selection
+from model.trace.strict_npz import TraceError
+from model.trace.trace import ATTENTION_KINDS, AttentionTrace
+
+LAYERS, HEADS, SOURCE, TARGET, D_MODEL = 3, 2, 4, 5, 6
+
+
+def arrays() -> dict:
+    return {
+        "source_tokens": (*"가 나", "</s>"),
+        "target_tokens": (*"다 라마", "</s>"),
+        "decoder_input_tokens": ("<s>", *"다 라마"),
+        "encoder_attention": np.zeros((LAYERS, HEADS, SOURCE, SOURCE), np.float32),
+        "decoder_attention": np.zeros((LAYERS, HEADS, TARGET, TARGET), np.float32),
+        "cross_attention": np.zeros((LAYERS, HEADS, TARGET, SOURCE), np.float32),
+        "source_positional_encoding": np.zeros((SOURCE, D_MODEL), np.float32),
+        "target_positional_encoding": np.ones((TARGET, D_MODEL), np.float32),
+        "log_probabilities": np.zeros(TARGET, np.float32),
+        "alternatives": (("다", "라"),) * TARGET,
+        "alternative_probabilities": np.full((TARGET, 2), 0.5, np.float32),
+    }
+
+
+def test_sizes_and_axes():
+    trace = AttentionTrace(**arrays())
+    assert (trace.num_layers, trace.num_heads) == (LAYERS, HEADS)
+    assert trace.kinds == ATTENTION_KINDS
+    assert trace.positional_encoding.shape == (TARGET, D_MODEL)  # the longer side's
+    for kind in ATTENTION_KINDS:
+        rows, columns = trace.axes(kind)
+        assert trace.attention(kind) is getattr(trace, kind)
+        assert trace.attention(kind).shape == (LAYERS, HEADS, len(rows), len(columns))
+    assert trace.axes("cross_attention") == (trace.target_tokens, trace.source_tokens)
+    assert trace.axes("decoder_attention") == (trace.target_tokens, trace.decoder_input_tokens)
+
+
+OF_A_TRANSFORMER = (
+    "encoder_attention",
+    "decoder_attention",
+    "source_positional_encoding",
+    "target_positional_encoding",
+)
+
+
+def test_a_recurrent_network_has_one_map_and_no_positions():
+    trace = AttentionTrace(**{**arrays(), **dict.fromkeys(OF_A_TRANSFORMER)})
+    assert trace.kinds == ("cross_attention",)
+    assert (trace.num_layers, trace.num_heads) == (LAYERS, HEADS)
+    assert trace.attention("cross_attention") is trace.cross_attention
+    assert trace.axes("cross_attention") == (trace.target_tokens, trace.source_tokens)
+    assert trace.positional_encoding is None
+    for method in (trace.attention, trace.axes):
+        with pytest.raises(ValueError, match=r"one of \('cross_attention',\), received 'encoder_attention'"):
+            method("encoder_attention")
+
+
+def test_each_kind_has_its_own_layers_and_heads():
+    fields = arrays()
+    fields["encoder_attention"] = np.zeros((6, 8, SOURCE, SOURCE), np.float32)
+    trace = AttentionTrace(**fields)
+    assert [trace.shape(kind) for kind in trace.kinds] == [(6, 8), (LAYERS, HEADS), (LAYERS, HEADS)]
+    assert (trace.num_layers, trace.num_heads) == (6, 8)
+    assert Selection("encoder_attention", head=7).heads(trace) == [(layer, 7) for layer in range(6)]
+    assert len(Selection("cross_attention").heads(trace)) == LAYERS * HEADS
+
+
+def test_an_encoder_alone_has_no_target():
+    trace = AttentionTrace(**{name: arrays()[name] for name in ("source_tokens", "encoder_attention")})
+    assert trace.kinds == ("encoder_attention",)
+    assert trace.axes("encoder_attention") == (trace.source_tokens, trace.source_tokens)
+    assert trace.positional_encoding is None and trace.log_probabilities is None
+
+
+def test_a_decoder_alone_has_no_source():
+    names = ("target_tokens", "decoder_input_tokens", "decoder_attention", "target_positional_encoding")
+    trace = AttentionTrace(**{name: arrays()[name] for name in names})
+    assert trace.kinds == ("decoder_attention",)
+    assert trace.positional_encoding.shape == (TARGET, D_MODEL)
+
+
+def test_a_pass_without_attention_is_none():
+    with pytest.raises(
+        TraceError, match="kinds should be at least one of encoder_attention, .* received none"
+    ):
+        AttentionTrace(source_tokens=("a",))
+
+
+def test_a_tensor_of_another_library_is_refused_by_name():
+    with pytest.raises(TraceError, match="cross_attention should be a NumPy array, received list"):
+        AttentionTrace(**{**arrays(), "cross_attention": [[[[1.0]]]]})
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"source_spans": ((0, 1),) * SOURCE}, "source_text should come with the spans in it"),
+        ({"source_text": "가 나", "source_spans": ((0, 1),)}, r"source_spans should have the shape \(4,\)"),
+        ({"source_text": "가", "source_spans": ((0, 2),) * SOURCE}, r"source_spans\[0\] should lie in 0..1"),
+        ({"source_text": "가", "source_spans": ((1, 0),) * SOURCE}, r"source_spans\[0\] should lie in 0..1"),
+        ({"target_words": ((0, 2), (3, 5))}, "target_words should cover 5 tokens"),
+        ({"target_words": ((0, 2), (2, 4))}, "target_words should cover 5 tokens"),
+        ({"target_words": ()}, "target_words should cover 5 tokens"),
+        (
+            {"alternatives": ((),) * TARGET},
+            r"alternatives\[0\] should have the shape \(2,\), received \(0,\)",
+        ),
+        ({"alternatives": ()}, r"alternatives should have the shape \(5,\), received \(0,\)"),
+    ],
+)
+def test_fields_that_do_not_fit_each_other_are_refused_by_name(fields, told):
+    with pytest.raises(TraceError, match=told):
+        AttentionTrace(**arrays() | fields)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in arrays() if name not in ("source_tokens", "target_tokens")]
+)
+def test_a_field_of_another_length_is_refused_by_name(name):
+    fields = arrays()
+    fields[name] = fields[name][:-1] if not name.endswith("attention") else fields[name][:, :, :-1]
+    with pytest.raises(ValueError, match=f"{name} should have the shape"):
+        AttentionTrace(**fields)
+
+
+def test_an_unknown_kind_is_refused():
+    trace = AttentionTrace(**arrays())
+    for method in (trace.attention, trace.axes):
+        with pytest.raises(ValueError, match="'self_attention'"):
+            method("self_attention")

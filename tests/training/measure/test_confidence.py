@@ -1,0 +1,233 @@
+"""Fitting the trees, and the command around it."""
+
+import json
+import random
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from model.correction.candidates import Stretch
+from model.correction.confidence_files import load_confidence
+from model.correction.trees import Trees
+from training.__main__ import main
+from training.measure.boosting import Boosting, calibrated, fit
+from training.measure.confidence import (
+    drilled_pairs,
+    intact_pairs,
+    is_for_fitting,
+    named_pairs,
+    right_pairs,
+    right_there,
+    spaced_pairs,
+)
+from training.measure.metrics import edits
+from training.noise.pairs import NoisyPair
+
+
+def data(count=3000):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(count, 3))
+    odds = 2 * rows[:, 0] - 1.5 * (rows[:, 1] > 0.5)
+    return rows, (rng.random(count) < 1 / (1 + np.exp(-odds))).astype(float)
+
+
+def odds_of(trees, rows):
+    def leaf(tree, row):
+        while isinstance(tree, tuple):
+            tree = tree[3] if row[tree[0]] >= tree[1] else tree[2]
+        return tree
+
+    return np.array([sum(leaf(tree, row) for tree in trees) for row in rows])
+
+
+def test_trees_learn_what_decides():
+    rows, right = data()
+    start, trees = fit(rows, right, (1, -1, 0))
+    probability = 1 / (1 + np.exp(-(start + odds_of(trees, rows))))
+    loss = -np.mean(right * np.log(probability) + (1 - right) * np.log(1 - probability))
+    guess = -np.mean(right * np.log(right.mean()) + (1 - right) * np.log(1 - right.mean()))
+    assert loss < 0.75 * guess
+    assert abs(probability.mean() - right.mean()) < 0.01
+
+
+def test_trees_of_another_mixture_are_made_true_and_keep_their_order():
+    rows, right = data()
+    often_wrong = np.concatenate([rows, rows[right == 0], rows[right == 0]])
+    start, trees = fit(often_wrong, np.concatenate([right, np.zeros(2 * int((right == 0).sum()))]), (0, 0, 0))
+    odds = start + odds_of(trees, rows)
+    start, trees = calibrated(start, trees, odds, right)
+    told = 1 / (1 + np.exp(-(start + odds_of(trees, rows))))
+    assert (1 / (1 + np.exp(-odds))).mean() < right.mean() - 0.1
+    for least, most in ((0, 0.3), (0.3, 0.6), (0.6, 1)):
+        between = (told >= least) & (told < most)
+        assert abs(told[between].mean() - right[between].mean()) < 0.03
+    assert (np.argsort(told, kind="stable") == np.argsort(odds, kind="stable")).all()
+
+
+def test_odds_that_say_the_opposite_are_not_turned_round():
+    odds = np.linspace(-2, 2, 200)
+    with pytest.raises(ValueError, match="surer rows"):
+        calibrated(0.0, (1.0,), odds, (odds < 0).astype(float))
+
+
+@pytest.mark.parametrize(("direction", "slope"), [(1, 1.0), (-1, 1.0)])
+def test_a_monotone_feature_never_turns(direction, slope):
+    rows, right = data()
+    _, trees = fit(rows, right, (direction, 0, 0), Boosting(trees=40, depth=3))
+    for base in rows[:40]:
+        line = np.repeat(base[None], 50, 0)
+        line[:, 0] = np.linspace(-3, 3, 50)
+        assert (direction * np.diff(odds_of(trees, line)) >= -1e-12).all()
+
+
+def test_the_same_trees_are_fitted_again():
+    rows, right = data(500)
+    assert fit(rows, right, (0, 0, 0)) == fit(rows, right, (0, 0, 0))
+
+
+def test_nothing_can_be_learnt_where_all_is_right():
+    with pytest.raises(ValueError, match="some wrong"):
+        fit(np.zeros((5, 1)), np.ones(5), (0,))
+
+
+def test_rounding_a_threshold_moves_no_row():
+    rows = np.log1p(np.arange(6.0).repeat(100))[:, None]
+    right = (rows[:, 0] > 1).astype(float)
+    right[::7] = 0.5 > right[::7]
+    start, trees = fit(rows, right, (0,), Boosting(trees=5, fewest=1))
+    saved = json.loads(Trees(("count",), start, trees).to_json())["trees"]
+    for tree in saved:
+        assert min(abs(tree[1] - value) for value in rows[:, 0]) > 0.01
+
+
+def test_a_sentence_is_always_in_the_same_half():
+    pairs = [NoisyPair(str(i), f"문장 {i % 400}", "given", ()) for i in range(800)]
+    halves = [is_for_fitting(pair) for pair in pairs]
+    assert halves[:400] == halves[400:]
+    assert 140 < sum(halves[:400]) < 260
+
+
+def test_native_mistakes_are_drilled_in_the_fitting_half_alone():
+    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
+    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
+    drilled = drilled_pairs(pairs, 200)
+    assert len(drilled) > 150 and {pair.family for pair in drilled} == {"native"}
+    assert drilled == drilled_pairs(pairs, 200)
+    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
+    assert not any(set(pair.right.split()) & others for pair in drilled)
+
+
+def test_misplaced_spaces_are_drilled_in_the_fitting_half_alone():
+    rights = [f"{number}번 손님은 며칠 뒤에 안 왔다." for number in range(40)]
+    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
+    drilled = spaced_pairs(pairs, 200)
+    assert drilled == spaced_pairs(pairs, 200)
+    misspaced, right = drilled[:200], drilled[200:]
+    assert all(pair.wrong != pair.right and pair.family == "spacing" for pair in misspaced)
+    assert [pair.wrong for pair in right] == [pair.right for pair in misspaced[::3]]
+    assert all(pair.wrong == pair.right and pair.family == "clean" for pair in right)
+    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
+    assert not any(set(pair.right.split()) & others for pair in drilled)
+
+
+def test_right_sentences_of_the_fitting_half_are_fitted_on_once_each():
+    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
+    pairs = [NoisyPair(wrong, right, "mixed", ()) for right in rights for wrong in (right, right[1:])]
+    found = right_pairs(pairs)
+    assert {pair.right for pair in found} == {pair.right for pair in pairs if is_for_fitting(pair)}
+    assert len(found) == len({pair.right for pair in found}) and all(
+        pair.wrong == pair.right for pair in found
+    )
+
+
+def test_made_up_names_stay_in_sentences_of_the_fitting_half():
+    rights = [f"{number}번 손님은 며칠 뒤에 왔다." for number in range(40)]
+    pairs = [NoisyPair(right, right, "clean", ()) for right in rights]
+    named = named_pairs(pairs, 60)
+    assert len(named) == 60 and named == named_pairs(pairs, 60)
+    others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
+    assert not any(set(pair.right.split()) & others for pair in named)
+    assert any(pair.wrong != pair.right for pair in named)
+    assert all(pair.right not in rights for pair in named)
+
+
+@pytest.mark.parametrize(
+    ("source", "right", "span", "expected"),
+    [
+        ("가나다라", "가마다라", (1, 2), "마"),
+        ("가나다라", "가마다사", (1, 2), "마"),  # what else is wrong is no matter
+        ("가나다라", "가나다라", (1, 3), "나다"),
+        ("가나다라", "가 나마라", (1, 3), " 나마"),  # two edits in one stretch
+        ("가나다라", "가마사라", (1, 2), None),  # an edit that goes on behind it
+        ("가나다라", "가나 다라", (2, 2), " "),
+        ("가나다라", "가마다라", (2, 2), ""),  # an edit that ends where it begins
+        ("가나다라", "가나사라", (1, 2), "나"),
+    ],
+)
+@pytest.mark.parametrize("before", ["", "앞. "])
+def test_what_is_right_in_a_stretch(source, right, span, expected, before):
+    stretch = Stretch(*span, source[slice(*span)], {})
+    assert right_there(stretch, len(before), edits(before + source, before + right)) == expected
+
+
+def test_right_sentences_are_fitted_on_as_they_are():
+    sentences = [f"{number}번 손님이 왔다." for number in range(50)]
+    pairs = intact_pairs(sentences, 20)
+    assert len({pair.right for pair in pairs}) == 20 and all(pair.wrong == pair.right for pair in pairs)
+    assert pairs == intact_pairs(sentences, 20)
+    assert len(intact_pairs(sentences, 100)) == 50
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Pairs half of whose wrong sides are right, by chance: enough for a network that writes nonsense."""
+    rng, rows = random.Random(0), ["src,tgt"]
+    for number in range(300):
+        text = "".join(rng.choices("전오래쓸수있는게필요해요", k=6))
+        rows.append(f"{text},{text[:3]} {number}")
+    pairs, known = tmp_path / "pairs.csv", tmp_path / "known.txt"
+    pairs.write_text("\n".join(rows), encoding="utf-8")
+    known.write_text("전 오래 쓸 수 있는 게 필요해요\n오래 쓸 수 있는\n", encoding="utf-8")
+    return pairs, known
+
+
+def test_the_command_puts_it_beside_the_weights(tiny_folder, load_tiny, tmp_path, files, monkeypatch):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_folder, folder)
+
+    # What such a network writes is never right; every other candidate counts as right here.
+    def every_other(*arguments):
+        return [each._replace(is_right=number % 2 == 0) for number, each in enumerate(original(*arguments))]
+
+    from training.measure import confidence
+
+    original = confidence.examples
+    monkeypatch.setattr(confidence, "examples", every_other)
+    pairs, known = files
+    done = CliRunner().invoke(
+        main,
+        ["confidence", str(pairs), "--known", str(known), "--least", "1", "--model", str(folder)]
+        + ["--names", "3", "--intact", "1"],
+    )
+    assert done.exit_code == 0, done.output
+    assert "by the network alone" in done.output and "with words and phrases" in done.output
+    assert "with morphemes, too" in done.output and load_confidence(folder).second is not None
+    # The sentence that is fitted on is not counted.
+    lines = [line.split() for line in known.read_text(encoding="utf-8").splitlines()]
+    assert load_confidence(folder).words.counts in [dict.fromkeys(line, 1) for line in lines]
+    assert len(load_confidence(folder).ngrams) > 20
+    (change, *_) = load_tiny(folder).correct("손니미 왔는데 방이 없으면").proposed
+    assert 0 < change.known_confidence < 1
+
+
+def test_changes_that_are_all_wrong_are_a_message(tiny_folder, tmp_path, files):
+    folder = tmp_path / "model"
+    shutil.copytree(tiny_folder, folder)
+    pairs, known = files
+    refused = CliRunner().invoke(
+        main, ["confidence", str(pairs), "--known", str(known), "--model", str(folder)]
+    )
+    assert refused.exit_code == 1 and "some wrong" in refused.output
+    assert load_confidence(folder) is None

@@ -1,0 +1,301 @@
+"""The evaluate command, with a corrector that repairs only what it is told to."""
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import click
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+import training.measure.evaluate
+from training.__main__ import main
+from training.corpus.corpus import read_corpus
+from training.measure.evaluate import evaluate, load_corrector, sample_pairs
+from training.measure.reliability import EDGES, THRESHOLDS
+from training.measure.report import RuleScore, print_failures
+from training.noise.draft import Edit
+from training.noise.pairs import MIX, NoisyPair
+
+
+@dataclass(frozen=True)
+class Made:
+    """A correction that is one change of the whole text, proposed with a confidence of 0.8."""
+
+    source: str
+    answer: str
+    minimum: float = 0.5
+
+    @property
+    def proposed(self):
+        change = SimpleNamespace(
+            source_start=0, source_end=len(self.source), right=self.answer, confidence=0.8
+        )
+        return () if self.answer == self.source else (change,)
+
+    @property
+    def text(self):
+        return self.answer if self.minimum <= 0.8 else self.source
+
+    def with_minimum_confidence(self, minimum):
+        return replace(self, minimum=minimum)
+
+
+class FakeCorrector:
+    """Replaces what is in its table; remembers the size of each batch."""
+
+    name, fingerprint, minimum_confidence = "fake", "0f0f", 0.5
+
+    def __init__(self, table=None):
+        self.table = table or {}
+        self.batches = []
+
+    def correct_batch(self, texts):
+        self.batches.append(len(texts))
+        return [Made(text, self.table.get(text, text)) for text in texts]
+
+
+PAIRS = [
+    NoisyPair("손니미 왔다", "손님이 왔다", "pronunciation", (Edit("liaison", "pronunciation", 1, 3),)),
+    NoisyPair("바블 머거", "밥을 먹어", "pronunciation", (
+        Edit("liaison", "pronunciation", 0, 2), Edit("liaison", "pronunciation", 3, 5))),
+    NoisyPair("감배", "담배", "typing", (Edit("jamo_replaced", "typing", 0, 1),)),
+    NoisyPair("비가 온다", "비가 온다", "clean", ()),
+]  # fmt: skip
+TABLE = {"손니미 왔다": "손님이 왔다", "바블 머거": "밥을 머거"}
+
+
+@pytest.fixture
+def run(monkeypatch):
+    def _run(*arguments, table=None):
+        monkeypatch.setattr(
+            training.measure.evaluate, "load_corrector", lambda name, least, **_: FakeCorrector(table)
+        )
+        return CliRunner().invoke(main, ["evaluate", *map(str, arguments)])
+
+    return _run
+
+
+@pytest.fixture
+def pairs_file(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text(
+        "src,tgt\n감배,담배\n바블 머거,밥을 먹어\n한칸뿐\n비가 온다,비가 온다\n", encoding="utf-8"
+    )
+    return path
+
+
+@pytest.fixture
+def sentences_file(tmp_path):
+    path = tmp_path / "sentences.txt"
+    path.write_text(
+        "\n".join(f"{number}번 손님이 밥을 먹었습니다." for number in range(40)), encoding="utf-8"
+    )
+    return path
+
+
+def test_report_by_family_and_in_total():
+    report = evaluate(FakeCorrector(TABLE), PAIRS)
+    assert list(report.families) == ["clean", "pronunciation", "typing"]
+    assert [scores.count for scores in report.families.values()] == [1, 2, 1]
+    assert [scores.exact for scores in report.families.values()] == [1, 1, 0]
+    assert (report.total.count, report.total.exact) == (4, 2)
+    assert report.total.clean_untouched == 1
+    assert [outcome.correct for outcome in report.outcomes] == [True, False, False, True]
+    assert [outcome.correction.source for outcome in report.outcomes] == [pair.wrong for pair in PAIRS]
+
+
+def test_recall_by_rule():
+    report = evaluate(FakeCorrector(TABLE), PAIRS)
+    assert report.rules == (
+        RuleScore("liaison", "pronunciation", count=3, repaired=2),
+        RuleScore("jamo_replaced", "typing", count=1, repaired=0),
+    )
+    assert report.rules[0].recall == pytest.approx(2 / 3)
+
+
+def test_batches_and_progress():
+    corrector, done = FakeCorrector(), []
+    evaluate(corrector, PAIRS, batch=3, advance=done.append)
+    assert corrector.batches == done == [3, 1]
+
+
+def test_no_pairs_give_an_empty_report():
+    report = evaluate(FakeCorrector(), [])
+    assert report.families == {}
+    assert report.rules == report.outcomes == ()
+    document = report.as_json()
+    assert document["total"]["exact_match"] is None
+    assert document["reliability"]["changes"] == 0
+
+
+def test_a_corrector_that_loses_a_sentence_is_an_error():
+    class Losing(FakeCorrector):
+        def correct_batch(self, texts):
+            return super().correct_batch(texts)[1:]
+
+    with pytest.raises(ValueError, match="shorter"):
+        evaluate(Losing(), PAIRS)
+
+
+def test_generated_errors_depend_on_seed_and_sentence_only(sentences_file):
+    corpus = read_corpus(sentences_file)
+    everything = sample_pairs(corpus, seed=3)
+    assert [pair.right for pair in everything] == [row.text for row in corpus.rows]
+    assert sample_pairs(corpus, seed=3) == everything
+    assert sample_pairs(corpus, seed=4) != everything
+    some = sample_pairs(corpus, seed=3, limit=10)
+    assert len(some) == 10
+    assert [pair for pair in everything if pair in some] == some
+
+
+def test_pairs_of_a_file_stay_as_they_are(pairs_file):
+    pairs = sample_pairs(read_corpus(pairs_file), seed=0)
+    assert [(pair.wrong, pair.right, pair.family) for pair in pairs] == [
+        ("감배", "담배", "given"),
+        ("바블 머거", "밥을 먹어", "given"),
+        ("비가 온다", "비가 온다", "clean"),
+    ]
+
+
+def test_command_prints_a_table_and_reports_skipped_rows(run, pairs_file):
+    result = run(pairs_file, table={"감배": "담배"})
+    assert result.exit_code == 0
+    assert "line 4: 1 fields where the header has 2" in result.stderr
+    rows = {line.split("│")[1].strip(): line.split("│") for line in result.stdout.splitlines() if "│" in line}
+    assert rows["given"][2].strip() == "2"
+    assert rows["given"][3].strip().startswith("50.0%")
+    assert rows["all"][2].strip() == "3"
+    assert "fake 0f0f, minimum confidence 0.5; 3 sentences in" in result.stdout
+
+
+def test_json_always_holds_reliability_and_thresholds(run, pairs_file):
+    document = json.loads(
+        run(pairs_file, "--json", "-", table={"감배": "밤배", "바블 머거": "밥을 먹어"}).stdout
+    )
+    assert document["reliability"]["changes"] == 2
+    bins = document["reliability"]["bins"]
+    assert [each["from"] for each in bins] + [1] == list(EDGES)
+    assert [each["changes"] for each in bins if each["from"] == 0.8] == [2]
+    thresholds = document["thresholds"]
+    assert [each["minimum_confidence"] for each in thresholds] == list(THRESHOLDS)
+    # The changes have a confidence of 0.8: above it nothing is sure enough.
+    assert [each["exact"] for each in thresholds] == [2 if least <= 0.8 else 1 for least in THRESHOLDS]
+    assert document["best_minimum_confidence"] == 0.4  # the middle of those up to 0.8
+    assert document["total"]["cer_reduction"] == thresholds[0]["cer_reduction"] > 0
+
+
+def test_reliability_is_printed_when_asked_for(run, pairs_file):
+    assert "calibration" not in run(pairs_file).stdout
+    printed = run(pairs_file, "--reliability", table={"감배": "담배"}).stdout
+    assert "expected calibration error" in printed
+    rows = {line.split("│")[1].strip(): line.split("│") for line in printed.splitlines() if "│" in line}
+    assert [cell.strip() for cell in rows["0.8 – 0.9"][2:4]] == ["1", "80.0%"]
+    assert rows["0.4 *"][2].strip() == "66.7%"
+    assert rows["0.95"][2].strip() == "33.3%"
+
+
+def test_failures_of_one_family(run, pairs_file):
+    shown = run(pairs_file, "--show", 9, "--family", "given", table={"비가 온다": "비가 논다"}).stdout
+    assert shown.count("\n[given]") == 2
+    assert "비가 논다" not in shown
+    unknown = run(pairs_file, "--family", "typing")
+    assert unknown.exit_code == 1
+    assert "'typing'; there are clean, given" in unknown.stderr
+
+
+def test_json_on_standard_output_stands_alone(run, pairs_file):
+    result = run(pairs_file, "--json", "-", table={"감배": "담배"})
+    document = json.loads(result.stdout)
+    assert document["file"] == "pairs.csv"
+    assert (document["model"], document["fingerprint"]) == ("fake", "0f0f")
+    assert (document["seed"], document["mix"], document["skipped_rows"]) == (0, None, 1)
+    assert document["total"]["exact"] == 2
+    assert document["families"]["given"]["f0.5"] == pytest.approx(5 / 7)  # 1 right, 0 wrong, 2 missed
+    assert document["families"]["clean"]["recall"] is None
+    assert "exact match" in result.stderr
+
+
+def test_json_file_of_generated_errors(run, sentences_file, tmp_path):
+    out = tmp_path / "report.json"
+    result = run(sentences_file, "--json", out, "--limit", 30, "--seed", 7, "--rules", "--show", 2)
+    assert result.exit_code == 0
+    document = json.loads(out.read_text(encoding="utf-8"))
+    assert document["mix"] == dict(MIX)
+    assert document["sentences"] == 30 == sum(each["count"] for each in document["families"].values())
+    assert sum(rule["count"] for rule in document["rules"]) > 0
+    assert "│ pronunciation │" in result.stdout  # the table fits, nothing is cut off
+    assert "generated with seed 7" in result.stdout
+    assert "errors repaired, by rule" in result.stdout
+    assert result.stdout.count("\n  got ") == 2
+
+
+def test_failures_show_their_rules_and_markup_as_text(capsys):
+    pair = NoisyPair("[b]감배[/b]", "[b]담배[/b]", "typing", (Edit("jamo_replaced", "typing", 3, 4),))
+    report = evaluate(FakeCorrector(), [pair, *PAIRS])
+    print_failures(Console(markup=False, highlight=False), report, 1)
+    assert capsys.readouterr().out.splitlines() == [
+        "",
+        "[typing] jamo_replaced",
+        "  wrong [b]감배[/b]",
+        "  right [b]담배[/b]",
+        "  got   [b]감배[/b]",
+    ]
+
+
+def test_unusable_input_is_a_message_not_a_traceback(run, tmp_path, pairs_file):
+    missing = run(tmp_path / "missing.csv")
+    assert (missing.exit_code, missing.stdout) == (1, "")
+    assert "cannot read" in missing.stderr
+    unwritable = run(pairs_file, "--json", tmp_path / "no" / "folder.json")
+    assert unwritable.exit_code == 1
+    assert "cannot write" in unwritable.stderr
+
+
+def test_an_unusable_model_folder_is_a_message(monkeypatch):
+    class ModelFolderError(Exception):
+        pass
+
+    def load(name, minimum_confidence, snapshot, beam_width):
+        raise ModelFolderError(f"no model in {name}")
+
+    fake = SimpleNamespace(Corrector=SimpleNamespace(load=load), ModelFolderError=ModelFolderError)
+    monkeypatch.setitem(sys.modules, "model", fake)
+    with pytest.raises(click.ClickException, match="no model in nowhere"):
+        load_corrector("nowhere", None)
+
+
+def test_the_group_offers_its_commands_without_loading_them():
+    expected = {
+        "train",
+        "average",
+        "evaluate",
+        "confidence",
+        "hold-out",
+        "recipe",
+        "sets",
+        "intact",
+        "snapshots",
+    }
+    assert set(main.list_commands(None)) == expected
+    assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2
+
+
+def test_choosing_makes_the_best_threshold_the_models_own(tiny_folder, tmp_path, pairs_file):
+    folder = tmp_path / "chosen"
+    shutil.copytree(tiny_folder, folder)
+    arguments = ["evaluate", str(pairs_file), "--model", str(folder), "--json", str(tmp_path / "e.json")]
+    result = CliRunner().invoke(main, [*arguments, "--choose"])
+    assert result.exit_code == 0, result.output
+    chosen = json.loads((tmp_path / "e.json").read_text("utf-8"))
+    own = json.loads((folder / "config.json").read_text("utf-8"))["minimum_confidence"]
+    assert own == chosen["minimum_confidence"] == chosen["best_minimum_confidence"]
+    row = next(each for each in chosen["thresholds"] if each["minimum_confidence"] == own)
+    assert row["f0.5"] == chosen["total"]["f0.5"]
+    # The same command without choosing finds the same numbers, with the fingerprint of the changed config.
+    assert CliRunner().invoke(main, arguments).exit_code == 0
+    again = json.loads((tmp_path / "e.json").read_text("utf-8"))
+    assert {**again, "seconds": 0} == {**chosen, "seconds": 0}

@@ -1,0 +1,96 @@
+import csv
+import json
+import random
+
+import pytest
+from click.testing import CliRunner
+from rapidfuzz.distance import Levenshtein
+
+from training.__main__ import main
+from training.corpus.corpus import Sentence
+from training.corpus.hold_out import held_lines
+from training.measure.sets import (
+    MOST_OF_ONE_SOURCE,
+    make_set,
+    make_sets,
+    one_space,
+    several_slips,
+    usual_errors,
+)
+
+COMMON = "오늘은 친구들과 함께 학교에 갔다가 집에 돌아왔다."
+SENTENCES = [
+    Sentence(f"{place}에서 {thing}를 보고 친구들과 함께 이야기를 나누었다.", source)
+    for source in ("someone/Chatbot_data", "someone/wikinews")
+    for place in ("학교", "공원", "시장", "집 앞", "도서관")
+    for thing in ("두루마기", "가야고", "너와", "도토리")
+]
+
+
+@pytest.fixture(scope="module")
+def sets():
+    known = [COMMON.replace("학교", place) for place in ("학교", "공원", "시장", "도서관")] * 30
+    known += ["이야기를 나누었다.", "집 앞에서 보고 왔다."] * 30
+    return make_sets(SENTENCES, known, count=12, seed=0)
+
+
+def test_each_set_has_sentences_with_errors_and_others_without(sets):
+    assert set(sets) == {"everyday", "general", "rare", "several", "spaces"}
+    for pairs in sets.values():
+        wrong, clean = pairs[:12], pairs[12:]
+        assert all(source != target for source, target in wrong)
+        assert len(clean) == 6 and all(source == target for source, target in clean)
+        assert len({target for _, target in pairs}) == 18
+
+
+def test_rare_words_alone_are_mistyped_in_their_set(sets):
+    for source, target in sets["rare"][:12]:
+        (rare,) = (word for word in ("두루마기", "가야고", "너와", "도토리") if word in target)
+        start = target.index(rare)
+        assert source[:start] == target[:start] and source[start + len(rare) :] == target[start + len(rare) :]
+
+
+def test_several_slips_are_three_at_least(sets):
+    assert all(Levenshtein.distance(*pair) >= 3 for pair in sets["several"][:12])
+    assert several_slips("안녕하세요.", None) is None
+
+
+def test_one_space_is_wrong_and_nothing_else(sets):
+    for source, target in sets["spaces"][:12]:
+        assert Levenshtein.distance(source, target) == 1
+        assert source.replace(" ", "") == target.replace(" ", "")
+    assert one_space("바다.", random.Random(0)) is None
+
+
+def test_the_same_sets_are_made_again(sets):
+    again = make_set(SENTENCES, usual_errors, 12, 0)
+    assert again == make_set(SENTENCES[::-1], usual_errors, 12, 0)
+    assert again != make_set(SENTENCES, usual_errors, 12, 1)
+
+
+def test_no_source_fills_a_set():
+    many = [Sentence(f"{number}번 손님이 왔다.", "one") for number in range(2 * MOST_OF_ONE_SOURCE)]
+    assert len(make_set(many, usual_errors, 10_000, 0)) <= MOST_OF_ONE_SOURCE
+
+
+def test_the_last_rows_of_each_source_are_held_out():
+    lines = [json.dumps({"text": str(i), "source": "ab"[i % 2]}) for i in range(20)]
+    assert held_lines(lines, 5) == {16, 17, 18, 19}
+    assert held_lines(lines, 11) == set()
+
+
+def test_the_commands_divide_a_corpus_and_make_sets(tmp_path):
+    corpus, rest, held = (tmp_path / f"{name}.jsonl" for name in ("corpus", "rest", "held"))
+    rows = [json.dumps({"text": each.text, "source": each.source}, ensure_ascii=False) for each in SENTENCES]
+    corpus.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    run = CliRunner().invoke
+    done = run(main, ["hold-out", str(corpus), "--rest", str(rest), "--held", str(held), "--one-in", "2"])
+    assert done.exit_code == 0, done.output
+    assert len(rest.read_text("utf-8").splitlines()) == len(held.read_text("utf-8").splitlines()) == 20
+    made = run(
+        main, ["sets", str(held), "--known", str(rest), "--out", str(tmp_path / "sets"), "--count", "4"]
+    )
+    assert made.exit_code == 0, made.output
+    for name in ("everyday", "general", "several", "spaces"):
+        with open(tmp_path / "sets" / f"{name}.csv", newline="", encoding="utf-8") as file:
+            assert len(list(csv.DictReader(file))) == 6

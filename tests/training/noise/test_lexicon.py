@@ -1,0 +1,90 @@
+"""Sentences with other nouns: grammar holds, and the list of nouns is what it says."""
+
+import doctest
+import random
+import re
+
+import pytest
+
+from model.text.hangul import is_syllable
+from training.noise import lexicon
+from training.noise.lexicon import Lexicon, noun_lines
+from training.noise.noun_list import is_safe, of_one_ending, well_spelt
+
+FEW = Lexicon(["= 연필 지우개 책상", "~ 고생물학자 과학자"])
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("연필은 길다.", {"지우개는 길다.", "책상은 길다."}),
+        ("연필이 길다.", {"지우개가 길다.", "책상이 길다."}),
+        ("연필로 쓴다.", {"지우개로 쓴다.", "책상으로 쓴다."}),
+        ("연필과 종이", {"지우개와 종이", "책상과 종이"}),
+        ("지우개로는 못 지운다.", {"연필로는 못 지운다.", "책상으로는 못 지운다."}),
+        ('"연필입니다."', {'"지우개입니다."', '"책상입니다."'}),
+    ],
+)
+def test_the_particle_takes_the_form_that_follows_the_new_noun(text, right):
+    assert {FEW.vary(text, random.Random(seed)) for seed in range(50)} - {text} == right
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["연필심이 길다.", "색연필을 샀다.", "연필이야", "A연필을 샀다.", "나무를 심는다.", "", "연필는 길다."],
+)
+def test_a_word_that_is_no_noun_of_the_list_with_its_particle_stays(text):
+    assert all(FEW.vary(text, random.Random(seed)) == text for seed in range(20))
+
+
+def test_one_or_two_nouns_are_replaced():
+    text = "연필이 지우개를 책상에서 민다."
+    changed = [
+        sum(a != b for a, b in zip(text.split(), FEW.vary(text, random.Random(seed)).split(), strict=True))
+        for seed in range(100)
+    ]
+    assert {1, 2} <= set(changed) and max(changed) <= 2
+
+
+def test_no_noun_is_replaced_by_one_that_looks_like_a_slip():
+    alike = Lexicon(["= 경우 풍우 경유"])
+    assert all(
+        alike.vary("그 경우에는 쉰다.", random.Random(seed)) == "그 경우에는 쉰다." for seed in range(50)
+    )
+
+
+def test_the_list_holds_tens_of_thousands_of_nouns_each_once_and_is_small():
+    nouns = [noun for line in noun_lines() for noun in line.split(" ")[1:]]
+    assert len(nouns) == len(set(nouns)) > 20_000
+    assert all(2 <= len(noun) <= 6 and all(map(is_syllable, noun)) for noun in nouns)
+    assert all(re.match("[=~] ", line) for line in noun_lines())
+    assert sum(len(line.encode()) for line in noun_lines()) < 300_000
+
+
+def test_many_sentences_come_of_one():
+    lexicon = Lexicon()
+    text = "아버지가 부산에서 사과를 샀다."
+    varied = {lexicon.vary(text, random.Random(seed)) for seed in range(300)}
+    assert len(varied) > 100 and text not in varied
+    assert all(sentence.count(" ") == 3 and sentence.endswith("샀다.") for sentence in varied)
+
+
+def test_of_two_nouns_that_sound_alike_the_commoner_is_listed():
+    nouns = [(1, "버스", "NNG"), (2, "버쓰", "NNG"), (3, "메시지", "NNG"), (4, "버섯", "NNG")]
+    assert [form for _, form, _ in well_spelt(nouns)] == ["버스", "메시지", "버섯"]
+
+
+def test_rare_nouns_stand_with_those_of_one_ending():
+    nouns = [(i, form, "NNG") for i, form in enumerate("개척지 거주지 유배지 언론인 상종 검속 취합".split())]
+    assert of_one_ending(nouns) == [["개척지", "거주지", "유배지"], ["상종", "검속", "취합"]]
+
+
+def test_what_may_be_a_verb_is_no_safe_noun():
+    from model.correction.morphemes import _kiwi
+
+    assert is_safe(_kiwi(), "책상") and not is_safe(_kiwi(), "가지")
+
+
+def test_examples_in_docstrings():
+    found = doctest.testmod(lexicon)
+    assert found.attempted and not found.failed

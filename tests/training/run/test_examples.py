@@ -1,0 +1,174 @@
+import itertools
+import random
+from collections import Counter
+
+import pytest
+
+from training.noise.drill import MOST_WORDS_BESIDE, UNDRILLED, Drill
+from training.noise.names import (
+    FAMILY_NAMES,
+    FOLLOWERS,
+    GIVEN_NAMES,
+    LONGEST,
+    made_up_name,
+    made_up_phrase,
+    name_in_parts,
+)
+from training.noise.native import has_native_site
+from training.noise.native_table import table
+from training.particles import last_coda
+from training.run.examples import OUTSIDE_EXAMPLES, ExampleMaker, ExampleSettings
+
+WORDS = "손님이 왔는데 방이 없으면 어떡해요 며칠 뒤에 다시 올게요 전화를 드렸어요".split()
+SENTENCES = [" ".join(words) + "." for words in itertools.islice(itertools.permutations(WORDS, 4), 200)]
+PLAIN = {"join_share": 0.0, "outside_share": 0.0}
+
+
+def make(items=SENTENCES, **settings) -> list[tuple[str, str]]:
+    maker = ExampleMaker(items, ExampleSettings(**{**PLAIN, **settings}))
+    rng = random.Random(5)
+    return [pair for item in items for pair in maker.pairs(item, rng)]
+
+
+def test_a_sentence_becomes_one_pair_and_a_pair_stays_as_it_is():
+    assert [right for _, right in make()] == SENTENCES
+    own = [(f"{sentence}요", sentence) for sentence in SENTENCES]
+    assert make(own, rare_copies=2, drill_share=1.0, name_share=1.0) == own
+
+
+def test_some_sentences_get_a_second_one():
+    for _, right in make(join_share=1.0):
+        first, second = right[: right.index(".") + 1], right[right.index(".") + 2 :]
+        assert first in SENTENCES and second in SENTENCES
+
+
+def test_some_sentences_get_a_character_from_outside():
+    for wrong, right in make(outside_share=1.0, mix={"typing": 1.0}):
+        assert sum(character in OUTSIDE_EXAMPLES for character in right) == 1
+        assert [c for c in wrong if c in OUTSIDE_EXAMPLES] == [c for c in right if c in OUTSIDE_EXAMPLES]
+
+
+def test_a_name_stands_between_mistakes_and_is_always_right():
+    places, alone = Counter(), 0
+    for (wrong, right), sentence in zip(make(name_share=1.0, strength=2.0), SENTENCES, strict=True):
+        words, old = right.split(" "), sentence.split(" ")
+        if not set(words) & set(old):
+            assert wrong == right
+            alone += 1
+            continue
+        added = len(words) - len(old)  # 씨 is a word of its own
+        place = next(i for i in range(len(old) + 1) if words[:i] + words[i + added :] == old)
+        name = " ".join(words[place : place + added])
+        assert name and f" {name} " in f" {wrong} "
+        places[0 if place == 0 else 2 if place == len(old) else 1] += 1
+    assert all(places[side] > 10 for side in range(3))
+    assert 5 < alone < 50
+
+
+def test_names_are_of_syllables_and_their_particles_agree():
+    rng = random.Random(0)
+    names = [made_up_name(rng) for _ in range(500)]
+    assert {len(name) for name in names} == set(range(2, LONGEST + 1))
+    assert all("가" <= character <= "힣" for name in names for character in name)
+    assert len(set(names)) > 490
+    for phrase in (made_up_phrase(rng) for _ in range(500)):
+        for ending, wants_coda in (("은", True), ("는", False), ("을", True), ("를", False)):
+            if phrase.endswith(ending) and len(phrase) > LONGEST:
+                assert bool(last_coda(phrase[:-1])) == wants_coda
+    assert {"은/는", "의", ""} <= set(FOLLOWERS)
+
+
+def test_some_names_have_two_or_three_parts():
+    rng = random.Random(0)
+    names = [name_in_parts(rng) for _ in range(300)]
+    assert {len(name.replace("·", " ").split(" ")) for name in names} == {2, 3}
+    assert any("·" in name for name in names)
+    assert sum(" " in made_up_phrase(rng).removesuffix(" 씨가").removesuffix(" 씨는") for _ in names) > 30
+
+
+def test_half_of_the_names_in_parts_are_vietnamese_and_some_stand_in_lists():
+    rng = random.Random(0)
+    names = [name_in_parts(rng) for _ in range(300)]
+    assert (
+        100
+        < sum(name.split(" ")[0] in FAMILY_NAMES and name.split(" ")[-1] in GIVEN_NAMES for name in names)
+        < 200
+    )
+    phrases = [made_up_phrase(rng) for _ in range(300)]
+    assert 20 < sum(", " in phrase for phrase in phrases) < 80
+
+
+def test_laughing_stays_as_it_is():
+    pairs = make(laugh_share=1.0, mix={"typing": 1.0})
+    letters = "ㅋㅎㅠㅜㅇㄴㄱㄷㅈㄳ"
+    for wrong, right in pairs:
+        assert [c for c in wrong if c in letters] == [c for c in right if c in letters]
+    assert sum(any(c in letters for c in right) for _, right in pairs) == len(SENTENCES)
+    assert not any(c in letters for _, right in make() for c in right)
+
+
+def test_slips_are_aimed_at_rare_words():
+    items = [*(["오늘 학교에 갔다."] * 300), "오늘 두루마기를 입었다."]
+
+    def hit(**settings):
+        pairs = (
+            pair for _ in range(4) for pair in make(items, mix={"typing": 1.0}, strength=0.1, **settings)
+        )
+        wrongs = [wrong for wrong, right in pairs if "두루마기를" in right]
+        return sum("두루마기를" not in wrong for wrong in wrongs)
+
+    maker = ExampleMaker(items, ExampleSettings(**PLAIN, aim_share=1.0))
+    weights = maker.aim.weights(items[-1])
+    assert weights[items[-1].index("두")] > 3 * weights[0]
+    assert ExampleMaker(items, ExampleSettings(**PLAIN)).aim is None
+    assert hit(aim_share=1.0) >= hit(aim_share=0.0)
+
+
+def test_a_phrase_is_drilled_beside_each_sentence():
+    pairs = make(drill_share=1.0)
+    assert [right for _, right in pairs[::2]] == SENTENCES
+    drilled = pairs[1::2]
+    assert all(has_native_site(right) for _, right in drilled)
+    share = sum(wrong != right for wrong, right in drilled) / len(drilled)
+    assert 0.7 < share < 0.95  # some stay right
+
+
+def test_every_mistake_is_drilled_alike():
+    drill, rng = Drill(SENTENCES), random.Random(0)
+    phrases = [drill.phrase(rng) for _ in range(40_000)]  # a dozen for each row, so that none has none
+    assert all(has_native_site(phrase) for phrase in phrases)
+    longest = max(len(row.right.split()) for row in table())
+    assert max(len(phrase.split(" ")) for phrase in phrases) <= longest + 2 * MOST_WORDS_BESIDE
+    for row in rng.sample(drill.rows, 50):
+        assert any(row.right.strip() in phrase for phrase in phrases), row
+    assert any("며칠 뒤에" in phrase for phrase in phrases)  # beside what stands there in a sentence
+
+
+def test_phrases_without_any_sentence_are_those_of_the_table():
+    drill, rng = Drill([]), random.Random(0)
+    rights = {row.right.strip() for row in table() if row.name not in UNDRILLED}
+    assert {drill.phrase(rng).strip() for _ in range(500)} <= rights
+
+
+def test_what_needs_its_sentence_is_not_drilled():
+    assert UNDRILLED <= {row.name for row in table()}
+    assert not {row.name for row in Drill([]).rows} & UNDRILLED
+
+
+def test_rare_native_mistakes_bring_further_pairs():
+    rare = "며칠 뒤에 닦달했다."
+    items = [*(f"{number}년에는 됐다." for number in range(1500)), rare]
+    assert has_native_site(items[0])
+    common = Drill(items).common
+    assert not has_native_site(items[0], but_for=common)
+    assert has_native_site(rare, but_for=common)
+    rights = Counter(right for _, right in make(items, rare_copies=2))
+    assert rights[rare] == 3
+    assert sum(rights.values()) == len(items) + 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_shares_are_of_the_sentences(share):
+    pairs = make(SENTENCES * 5, name_share=share, mix={"clean": 1.0})
+    named = sum(right not in SENTENCES for _, right in pairs)
+    assert named == pytest.approx(share * len(pairs), abs=200 * share)  # none at all at 0

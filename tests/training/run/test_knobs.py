@@ -1,0 +1,83 @@
+import doctest
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from training.run import knobs as module
+from training.run.knobs import knob, options_of, part, read_options, with_options_of
+from training.run.settings import Knobs
+from training.run.stream import StreamSettings
+from training.run.train import train
+
+
+def read_pair(text: str) -> tuple[int, int]:
+    first, second = map(int, text.split(",")) if text else (0, 1)
+    return first, second
+
+
+@dataclass(frozen=True)
+class Base:
+    pair: tuple[int, int] = knob((0, 1), "Two numbers that rise.", parse=read_pair)
+    inner: int = 3  # no knob
+
+    def __post_init__(self):
+        if self.pair[0] >= self.pair[1]:
+            raise ValueError(f"pair should rise, received {self.pair}")
+
+
+@dataclass(frozen=True)
+class Whole(Base):
+    rate: float = knob(0.5, type=click.FloatRange(0, 1))
+    names: Mapping[str, None] = knob(
+        dict, parse=lambda texts: dict.fromkeys(texts), option="--name", multiple=True
+    )
+    loud: bool = knob(True, option="--loud/--quiet")
+
+
+def run(*arguments: str):
+    """The settings a command reads from these arguments, and what it says."""
+    read = []
+
+    @with_options_of(Whole)
+    @click.command()
+    def command(**options):
+        read.append(read_options(Whole, options))
+
+    return read, CliRunner().invoke(command, arguments).output
+
+
+def test_the_example_of_the_module():
+    assert doctest.testmod(module) == (0, 3)
+
+
+def test_what_is_not_given_is_the_default():
+    assert run()[0] == [Whole()]
+    assert run("--rate=0.1", "--name=a", "--name=b", "--quiet", "--pair=2,5")[0] == [
+        Whole(rate=0.1, names={"a": None, "b": None}, loud=False, pair=(2, 5))
+    ]
+
+
+@pytest.mark.parametrize("wrong", ["--pair=5,2", "--pair=five,six", "--rate=2", "--inner=4"])
+def test_what_cannot_be_is_a_message(wrong):
+    read, said = run(wrong)
+    assert not read
+    assert wrong.partition("=")[2] in said or wrong.partition("=")[0] in said
+
+
+def test_a_part_has_the_values_of_the_whole():
+    assert part(Base, Whole(pair=(2, 3), inner=7)) == Base((2, 3), 7)
+
+
+def test_the_command_has_an_option_for_each_knob_and_the_defaults_agree():
+    derived = {option.name for option in options_of(Knobs)}
+    assert derived < {option.name for option in train.params}
+    plain = {each.name for each in fields(Knobs)} - derived
+    assert plain == {"max_length", "join_share", "outside_share", "pool_sentences"}
+    given = {option.name: option.get_default(click.Context(train)) for option in options_of(Knobs)}
+    read, default = read_options(Knobs, given), Knobs()
+    unequal = {f.name for f in fields(Knobs) if getattr(read, f.name) != getattr(default, f.name)}
+    assert unequal == {"mix"}  # on the command line in percent
+    assert part(StreamSettings, default) == StreamSettings()

@@ -1,0 +1,340 @@
+"""The training command at a tiny size: killed without warning, continued, and compared with a run that was not."""
+
+import csv
+import itertools
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from model.stored.folder import snapshot_steps
+from model.text.tokenizer import Tokenizer
+from tests.training.steps import eagerly
+from training.__main__ import main
+from training.noise.pairs import read_mix
+from training.run.development import DevelopmentSet
+from training.run.steps import KerasSteps
+from training.vocabulary import choose_characters
+
+ROOT = Path(__file__).parents[3]
+STEPS = 60
+PATIENCE = 600  # seconds until a silent process counts as hanging, on a busy machine
+OPTIONS = {
+    "steps": STEPS,
+    "warmup": 20,
+    "peak": 0.003,
+    "d-model": 16,
+    "num-layers": 1,
+    "num-heads": 2,
+    "dff": 32,
+    "dropout": 0.1,  # its random state must continue too
+    "batch-tokens": 200,
+    "mix": "typing=30,clean=5",
+    "seed": 5,
+    "history-every": 1,
+    "dev-every": 20,
+}
+SUBJECTS = ("저는", "우리 형은", "그 친구는", "옆집 아이가", "할머니께서는", "선생님이")
+DEEDS = (
+    "밥을 먹고 싶습니다.",
+    "꽃밭에 앉아 있어요.",
+    "며칠 뒤에 올 거예요.",
+    "책을 읽지 않았다.",
+    "같이 놀 수 있다.",
+    "옷을 입혔습니다.",
+    "길을 물어봤어요.",
+    "어떡해야 할지 몰라요.",
+    "금세 돌아왔네요.",
+    "학교에 갔다 왔어요!",
+)
+SENTENCES = [f"{subject} {deed}" for subject, deed in itertools.product(SUBJECTS, DEEDS)]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("corpus")
+    corpus, pairs, dev = folder / "corpus.txt", folder / "own.csv", folder / "dev.txt"
+    corpus.write_text("\n".join(SENTENCES), encoding="utf-8")
+    pairs.write_text("src,tgt\n머글 꺼예요.,먹을 거예요.\n됬어요.,됐어요.\n", encoding="utf-8")
+    dev.write_text("\n".join(SENTENCES[::9]), encoding="utf-8")
+    return {"corpus": str(corpus), "pairs": str(pairs), "dev": str(dev)}
+
+
+def arguments(out: Path, files: dict, **options) -> list[str]:
+    settings = {**OPTIONS, **files, "out": out, **options}
+    return ["train", *(f"--{name}={value}" for name, value in settings.items())]
+
+
+def train(out: Path, files: dict, *, eager: bool = False, **options):
+    """Run the command in this process, which spares the seconds of another start of TensorFlow; a few steps run
+    ``eager``, since making a graph of a step takes longer than they do."""
+    import keras
+
+    keras.utils.clear_session()  # as a new process, number the layers from 0
+    with eagerly() if eager else nullcontext():
+        return CliRunner().invoke(main, arguments(out, files, **options))
+
+
+def history(out: Path) -> list[dict[str, str]]:
+    with open(out / "model" / "history.csv", newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def saved_progress(out: Path) -> dict:
+    with np.load(out / "checkpoint.npz") as archive:
+        return json.loads(str(archive["progress"]))
+
+
+def kill_in_the_middle_of_an_epoch(process: subprocess.Popen, out: Path) -> dict:
+    """Kill the run some steps behind a checkpoint within a pool; the checkpoint's progress."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline and process.poll() is None:
+        if (out / "checkpoint.npz").exists():
+            process.send_signal(signal.SIGSTOP)
+            progress = saved_progress(out)
+            if progress["position"][1] > 0 and len(history(out)) > progress["step"] >= 14:
+                process.kill()
+                return progress
+            process.send_signal(signal.SIGCONT)
+        time.sleep(0.01)
+    process.kill()
+    raise AssertionError(f"the run ended before it could be killed: {process.communicate()}")
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(files, tmp_path_factory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "uninterrupted"
+    result = train(out, files, **{"checkpoint-every": 1000})
+    assert result.exit_code == 0, result.output
+    return out
+
+
+def test_a_killed_run_continues_as_if_nothing_had_happened(files, uninterrupted, tmp_path):
+    out = tmp_path / "killed"
+    options = {"checkpoint-every": 5, "workers": 2}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "training", *arguments(out, files, **options)],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    progress = kill_in_the_middle_of_an_epoch(process, out)
+    # The workers share its standard error: it comes to its end once none of them is left.
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    assert progress["step"] < len(history(out)) < STEPS
+
+    result = train(out, files, **options | {"workers": 1})  # how many there are changes nothing
+    assert result.exit_code == 0, result.output
+    assert f"step {progress['step']} of {STEPS}" in result.stderr
+    continued, expected = history(out), history(uninterrupted)
+    assert [int(row["step"]) for row in continued] == list(range(1, STEPS + 1))
+    for row, wanted in zip(continued, expected, strict=True):
+        for exact in ("step", "learning_rate", "pairs"):
+            assert row[exact] == wanted[exact]
+        assert float(row["loss"]) == pytest.approx(float(wanted["loss"]), abs=1e-4)
+    assert float(continued[-1]["dev_loss"]) == pytest.approx(float(expected[-1]["dev_loss"]), abs=1e-3)
+    seconds = [float(row["seconds"]) for row in continued]
+    assert seconds == sorted(seconds)
+
+
+def test_the_history_of_a_run(uninterrupted):
+    rows = history(uninterrupted)
+    assert list(rows[0]) == [
+        "step", "loss", "learning_rate", "dev_loss", "dev_token_accuracy", "pairs", "seconds",
+    ]  # fmt: skip
+    assert float(rows[-1]["loss"]) < 0.8 * float(rows[0]["loss"])
+    assert float(rows[0]["learning_rate"]) == pytest.approx(0.003 / 20)
+    assert float(rows[39]["learning_rate"]) == pytest.approx(0.003)
+    assert [row["step"] for row in rows if row["dev_loss"]] == ["20", "40", "60"]
+    pairs = [int(row["pairs"]) for row in rows]
+    assert pairs == sorted(set(pairs))
+
+
+def test_a_run_leaves_a_model_that_loads(uninterrupted, files):
+    from model.network.loading import load_model_folder
+
+    network, tokenizer, _ = load_model_folder(uninterrupted / "model")
+    assert (network.config.d_model, network.config.num_layers, network.config.dff) == (16, 1, 32)
+    assert tokenizer.characters == choose_characters([])
+    (run,) = json.loads((uninterrupted / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["corpus"] == ["corpus.txt", "own.csv"]  # names only: a path would be this machine's
+    assert run["schedule"]["steps"] == STEPS
+    assert run["stream"]["seed"] == 5
+    assert run["stream"]["mix"] == pytest.approx(read_mix("typing=30,clean=5"))
+
+
+def test_a_judge_picks_the_pairs_of_another_run(files, uninterrupted, tmp_path):
+    judge = {"judge": uninterrupted / "model", "judge-share": 0.4}
+    result = train(tmp_path / "judged", files, eager=True, steps=1, **judge)
+    assert result.exit_code == 0, result.output
+    judged, whole = (float(history(out)[0]["loss"]) for out in (tmp_path / "judged", uninterrupted))
+    assert judged != pytest.approx(whole, abs=1e-3)
+    (run,) = json.loads((tmp_path / "judged" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["judge"].startswith("uninterrupted ")
+    assert run["judge_share"] == 0.4
+    assert "--judge model" in run["command"]
+
+
+def test_matrices_in_bfloat16_learn_about_the_same(files, uninterrupted, tmp_path):
+    import tensorflow as tf
+
+    def are_short() -> bool:
+        return tf.config.optimizer.get_experimental_options()["auto_mixed_precision_onednn_bfloat16"]
+
+    unwatched = {name: path for name, path in files.items() if name != "dev"}
+    assert not are_short()
+    try:
+        result = train(tmp_path / "short", unwatched, steps=2, precision="bfloat16")
+        assert result.exit_code == 0, result.output
+        assert are_short()
+    finally:  # TensorFlow keeps the choice for the whole process
+        tf.config.optimizer.set_experimental_options({"auto_mixed_precision_onednn_bfloat16": False})
+    short, exact = history(tmp_path / "short"), history(uninterrupted)[:2]
+    assert short[0]["learning_rate"] == exact[0]["learning_rate"]
+    losses = [float(row["loss"]) for row in exact]  # equal where the processor has no such products
+    assert [float(row["loss"]) for row in short] == pytest.approx(losses, rel=0.02)
+    (run,) = json.loads((tmp_path / "short" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["precision"] == "bfloat16"
+
+
+def test_a_precision_that_does_not_exist_is_named():
+    from training.run.network import compile_network
+
+    with pytest.raises(ValueError, match="'float8'"):
+        compile_network(None, "adam", 0.0, "float8")
+
+
+def test_a_judge_must_exist_and_know_the_same_characters(files, tmp_path):
+    assert "nowhere" in train(tmp_path / "run", files, judge="nowhere").stderr
+    small = train(tmp_path / "run", files, judge="growing-up")
+    assert "another vocabulary" in small.stderr
+
+
+def test_a_finished_run_has_nothing_left_to_do(uninterrupted, files):
+    before = history(uninterrupted)
+    result = train(uninterrupted, files)
+    assert result.exit_code == 0, result.output
+    assert history(uninterrupted) == before
+
+
+def test_another_network_cannot_continue_a_run(uninterrupted, files):
+    result = train(uninterrupted, files, dff=48)
+    assert result.exit_code == 1
+    assert "does not belong to this run or is damaged" in result.stderr
+    assert "(16, 32) there, (16, 48) here" in result.stderr
+    (uninterrupted / "checkpoint.npz").write_bytes(b"PK\x03\x04 broken")
+    assert "is damaged" in train(uninterrupted, files).stderr
+
+
+def test_training_needs_something_to_learn_from(tmp_path):
+    result = CliRunner().invoke(main, ["train", f"--out={tmp_path / 'run'}"])
+    assert result.exit_code == 2
+    assert "--corpus" in result.stderr
+    assert not (tmp_path / "run").exists()
+
+
+class CertainNetwork:
+    """Gives the token with id ``guess`` the logit ``certainty`` everywhere and all others 0."""
+
+    def __init__(self, vocab_size: int, guess: int, certainty: float):
+        self.logits = np.zeros(vocab_size, np.float32)
+        self.logits[guess] = certainty
+
+    def predict_on_batch(self, inputs):
+        return np.broadcast_to(self.logits, (*inputs[1].shape, len(self.logits)))
+
+
+def test_an_unknown_family_is_a_message(tmp_path, files):
+    result = CliRunner().invoke(main, arguments(tmp_path / "run", files, mix="grammar=3"))
+    assert result.exit_code == 2
+    assert "received 'grammar'" in result.output
+
+
+@pytest.mark.parametrize("widths", ["32,16,164", "0,164", "wide", "16,160"])
+def test_widths_that_no_batch_can_have_are_a_message(tmp_path, files, widths):
+    result = CliRunner().invoke(main, arguments(tmp_path / "run", files, widths=widths))
+    assert result.exit_code == 2
+    assert widths in result.output or "wide" in result.output
+    assert not (tmp_path / "run").exists()
+
+
+def test_batches_of_a_few_widths_are_part_of_the_record(tmp_path, files):
+    result = train(tmp_path / "run", files, eager=True, steps=2, widths="24,164")
+    assert result.exit_code == 0, result.output
+    (run,) = json.loads((tmp_path / "run" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["stream"]["widths"] == [24, 164]
+    assert "--widths 24,164" in run["command"]
+
+
+def test_weights_are_kept_every_so_many_steps(tmp_path, files):
+    result = train(tmp_path / "run", files, eager=True, steps=5, **{"snapshot-every": 2})
+    assert result.exit_code == 0, result.output
+    assert snapshot_steps(tmp_path / "run" / "model") == (2, 4)
+
+
+def test_a_run_out_of_time_ends_whole_and_can_be_continued(tmp_path, files):
+    out = tmp_path / "run"
+    result = train(out, files, eager=True, steps=1000, minutes=0.0001)
+    assert result.exit_code == 0, result.output
+    progress, (row,) = saved_progress(out), history(out)
+    assert progress["step"] == 1
+    assert row["dev_loss"]
+    assert float(row["learning_rate"]) == pytest.approx(
+        0.003 / (0.25 * 1000)
+    )  # that of the last of 1000 steps
+    assert (out / "model" / "weights.npz").is_file()
+    result = train(out, files, eager=True, steps=2)
+    assert result.exit_code == 0, result.output
+    assert saved_progress(out)["step"] == 2
+
+
+def test_sources_are_weighed(tmp_path, files):
+    corpus = tmp_path / "corpus.jsonl"
+    rows = [{"text": text, "source": f"{'law' if i % 2 else 'news'}/kr"} for i, text in enumerate(SENTENCES)]
+    corpus.write_text("\n".join(json.dumps(row, ensure_ascii=False) for row in rows), encoding="utf-8")
+    options = [*arguments(tmp_path / "run", {**files, "corpus": corpus}, steps=2), "--weight", "law=0"]
+    with eagerly():
+        result = CliRunner().invoke(main, [*options, "--weight", "news=2"])
+    assert result.exit_code == 0, result.output
+    assert "62 sentences" in result.stderr  # 30 of 60 twice, and two pairs
+    (run,) = json.loads((tmp_path / "run" / "model" / "run.json").read_text(encoding="utf-8"))["runs"]
+    assert run["source_weights"] == {"law": 0.0, "news": 2.0}
+    assert "--weight law=0 --weight news=2" in run["command"]
+    refused = CliRunner().invoke(main, [*arguments(tmp_path / "other", files), "--weight", "law"])
+    assert refused.exit_code == 2 and "could not convert" in refused.output
+
+
+def test_the_development_set_measures_real_tokens_only():
+    tokenizer = Tokenizer("가나다")  # 7 entries
+    dev = DevelopmentSet([("가", "가가"), ("나", "나"), ("다" * 9, "다" * 9)], tokenizer, max_length=8)
+    (batch,) = dev.batches
+    assert np.count_nonzero(batch.target) == 5  # 가 가 end, 나 end; the longest pair is left out
+    guess = tokenizer.encode_target("가")[0]
+    loss, accuracy = KerasSteps(CertainNetwork(7, guess, 2.0)).measure(dev.batches)
+    normaliser = math.log(math.exp(2) + 6)
+    assert accuracy == pytest.approx(2 / 5)
+    assert loss == pytest.approx((2 * (normaliser - 2) + 3 * normaliser) / 5, abs=1e-6)
+
+
+def test_the_development_set_is_the_same_each_time():
+    tokenizer = Tokenizer(choose_characters([]))
+    first, second = (DevelopmentSet(SENTENCES, tokenizer, 128).batches for _ in range(2))
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a.source, b.source)
+    assert sum(len(batch.source) for batch in first) == len(SENTENCES)
+
+
+def test_a_development_set_of_long_sentences_alone_is_refused():
+    with pytest.raises(ValueError, match="at most 3 characters"):
+        DevelopmentSet([("가" * 4, "가")], Tokenizer("가"), max_length=3)

@@ -1,0 +1,164 @@
+"""The app with a model of somebody else's, through a worker of the engine."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from engine import Engine
+from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
+from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, told
+from tests.ui.shell.test_turns import wait_until
+from ui.asking import loaders
+from ui.shell import address
+from ui.views import EXPERIMENTS, VIEWS
+from ui.wording.texts import table
+
+ROOT = Path(__file__).parents[3]
+EN = table("en")
+SPELLER, BARE = "tests.own_model:Speller", "tests.own_model:Bare"
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with Engine.start([SPELLER, BARE]) as engine:
+        for name in (SPELLER, BARE):
+            model = engine.open(name)
+            model.correct("ready")
+            # The news that it is ready may come a moment after its first answer; until then a page shows how far it is.
+            wait_until(lambda model=model: model.progress.is_ready)
+        yield engine
+
+
+@pytest.fixture
+def open_own(engine, monkeypatch):
+    """Opens a page as after ``ATTENTION_MODEL=name streamlit run app.py``."""
+
+    def open_at(name: str = SPELLER, page: str = "attention", **settings: str) -> AppTest:
+        monkeypatch.setenv("ATTENTION_MODEL", name)
+        monkeypatch.setitem(address.DEFAULTS, "model", name)
+        monkeypatch.setattr(loaders, "engine", lambda: engine)
+        app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
+        for setting, value in ({"lang": "en", "sentence": WRONG} | settings).items():
+            app.query_params[setting] = value
+        if page != "attention":
+            app.switch_page(f"ui/pages/{page}.py")
+        app.run()
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+def test_it_is_the_chosen_model_and_is_drawn(open_own):
+    app = open_own(kind="cross_attention", layer="2", head="2")
+    np.testing.assert_array_equal(numbers(app), Speller().trace(WRONG, RIGHT).cross_attention[1, 1])
+    assert EN["tokens_are_pieces"] in html(app)
+    assert app.query_params.get("model") is None
+    open_popover(app, "settings")
+    offered = app.selectbox(key="control_model").options
+    assert offered[:2] == [SPELLER, EN["model_name_transformer"]]
+    assert not app.select_slider  # nobody knows how sure it is
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_each_kind_offers_its_own_layers_and_heads(open_own, kind):
+    app = open_own(kind=kind)
+    layers, heads = SHAPES[kind]
+    offered = {each.key: len(each.options) - 1 for each in app.segmented_control}
+    assert offered.get("control_layer", 1) == layers
+    assert offered["control_head"] == heads
+
+
+@pytest.mark.parametrize("view", [view.name for view in VIEWS])
+@pytest.mark.parametrize("kind", SHAPES)
+def test_every_view_shows_it_or_says_why_not(open_own, view, kind):
+    app = open_own(view=view, kind=kind, layer="3")
+    assert (EN["lacks_projections"] in html(app)) == (view == "numbers")
+    assert told(app)
+    assert not messages(app)
+
+
+def test_a_change_is_found_among_the_pieces(open_own):
+    app = open_own(view="edits", edit="1")
+    assert "edits_bars" in figures(app)
+    about = component(app, "correction")["proposals"]["0"]["about"]
+    assert about.endswith("the model does not say how sure it is")
+
+
+def test_words_and_the_copy_are_taken_from_the_text(open_own):
+    app = open_own(unit="word", kind="encoder_attention", layer="1", head="1")
+    assert numbers(app).shape == (4, 4)  # three words and the end mark
+    same = open_own(sentence="a big cat", shown="difference", kind="cross_attention", layer="1", head="1")
+    weights = Speller().trace("a big cat", "a big cat").cross_attention[0, 0]
+    np.testing.assert_allclose(numbers(same), weights - np.eye(len(weights)), atol=1e-6)
+
+
+def test_a_change_that_is_taken_back_asks_for_another_trace(open_own):
+    app = open_own(kind="cross_attention", layer="1", head="1")
+    before = numbers(app)
+    send(app, "correction", "asked", {"what": "reject", "number": 0})
+    assert not app.exception
+    assert numbers(app).shape != before.shape or not np.array_equal(numbers(app), before)
+
+
+@pytest.mark.parametrize("view", [view.name for view in VIEWS])
+def test_a_bare_trace_is_shown_and_what_it_lacks_is_said(open_own, view):
+    app = open_own(BARE, view=view)
+    lacking = {
+        "steps": "lacks_probabilities",
+        "edits": "lacks_cross_attention",
+        "predict": "lacks_cross_attention",
+        "numbers": "lacks_projections",
+    }
+    assert (told(app).find(EN[lacking[view]]) > 0) if view in lacking else figures(app) or view == "lines"
+    assert EN["lacks_probabilities"] in html(app)
+    if view == "heatmap":
+        expected = Bare().trace(WRONG, RIGHT).encoder_attention[0].mean(axis=0)
+        np.testing.assert_allclose(numbers(app), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["nonsense", "tests.own_model:unusable"])
+def test_a_wrong_name_is_named_on_the_page(open_own, engine, name):
+    model = engine.open(name)
+    with pytest.raises(Exception, match="ATTENTION_MODEL"):
+        model.correct("a")
+    # As above: until the news has come, a page shows how far the model is.
+    wait_until(lambda: model.progress.problem)
+    app = open_own(name)
+    assert EN["live_model_error"] in messages(app)
+    assert name in html(app)
+
+
+@pytest.mark.parametrize("page", ["calculation", "masks", "positions", "network", "model"])
+def test_pages_about_the_inside_say_that_they_show_none(open_own, page):
+    app = open_own(page=page)
+    assert EN["live_model_page"] in messages(app)
+    assert "control_model" in {each.key for each in app.selectbox}
+
+
+def test_the_laboratory_says_where_a_model_takes_no_interventions(open_own):
+    for view in EXPERIMENTS:
+        app = open_own(BARE, page="laboratory", experiment=view.name)
+        assert (EN["lacks_interventions"] in told(app)) == (view.name != "twins")
+
+
+def test_the_laboratory_works_where_it_does(open_own):
+    for view in EXPERIMENTS:
+        app = open_own(page="laboratory", experiment=view.name, kind="cross_attention", layer="1", head="2")
+        assert (EN["lacks_interventions"] in told(app)) == (view.name == "fork")
+        assert not messages(app)
+        if view.name != "fork":
+            assert len(figures(app)) >= 2, view.name
+
+
+def test_what_the_model_leaves_alone_is_said(open_own):
+    assert EN["live_model_same"] in messages(open_own(sentence="a big cat"))
+
+
+def test_everything_can_be_taken_along(open_own):
+    for name in (SPELLER, BARE):
+        app = open_popover(open_own(name), "taking")
+        assert not app.exception
+        assert app.get("download_button")

@@ -1,0 +1,165 @@
+"""What the browser is told about the corrected text: which words are buttons, and for which changes."""
+
+import json
+from dataclasses import replace
+
+from model import Correction, SentenceCorrection
+from model.text.changes import find_changes
+from ui.components.correction import LEAST_OFFERED, Proposal, correction_data
+from ui.look.proposals import _proposals
+
+WORDS = {"label": "고친 글"}
+
+
+def share(change) -> str:
+    return f"{change.confidence:.1f}"
+
+
+def corrected(*sentences: tuple[str, str, tuple[float, ...]], minimum: float = 0.5) -> Correction:
+    """A text of (source, target, confidence of each change), with blanks between."""
+    found, start = [], 0
+    for source, target, confidences in sentences:
+        changes = tuple(
+            replace(change, fix_probability=confidence, keep_probability=0.0)
+            for change, confidence in zip(find_changes(source, target), confidences, strict=True)
+        )
+        found.append(SentenceCorrection(start, source, changes, minimum, False, None))
+        start += len(source) + 1
+    return Correction(" ".join(source for source, *_ in sentences), tuple(found))
+
+
+def proposed(correction: Correction) -> list[Proposal]:
+    """As the page makes them, without the line that needs a session."""
+    proposals, number = [], 0
+    for sentence in correction.sentences:
+        made = {(change.source_start, change.source_end) for change in sentence.changes}
+        for change in sentence.proposed:
+            is_made = (change.source_start, change.source_end) in made
+            whole = change.moved(sentence.start, sentence.start)
+            proposals.append(Proposal(number, whole, is_made, f"about {number}"))
+            number += 1
+    return proposals
+
+
+def data_of(correction: Correction, *, chosen=None, opened=0, proposals=None) -> dict:
+    proposals = proposed(correction) if proposals is None else proposals
+    return correction_data(correction, proposals, chosen=chosen, opened=opened, words=WORDS, share_of=share)
+
+
+def pieces(*sentences, minimum: float = 0.5) -> list[dict]:
+    return data_of(corrected(*sentences, minimum=minimum))["pieces"]
+
+
+def typed(found: list[dict]) -> str:
+    """What was typed, put together again."""
+    return "".join(
+        piece["text"] if "text" in piece else "".join(text for text, _ in piece["typed"])
+        for piece in found
+        if "sentence" not in piece
+    )
+
+
+def test_a_changed_word_is_one_piece_with_what_differs_marked():
+    first, word, last = pieces(("또 고갱이 왔다", "또 고객이 왔다", (0.9,)))
+    assert (first, last) == ({"text": "또 "}, {"text": " 왔다"})
+    assert word == {
+        "typed": [("고", False), ("갱", True), ("이", False)],
+        "now": [("고", False), ("객", True), ("이", False)],
+        "made": [0],
+        "offered": [],
+    }
+
+
+def test_several_changes_of_a_word_are_one_button():
+    (word,) = (piece for piece in pieces(("갱관왓다", "객관왔다", (0.9, 0.9))) if "made" in piece)
+    assert word["made"] == [0, 1]
+    assert word["now"] == [("객", True), ("관", False), ("왔", True), ("다", False)]
+
+
+def test_words_that_a_change_joins_are_one_button():
+    found = pieces(("천천 히 갓다", "천천히 갔다", (0.9, 0.9)))
+    joined, last = (piece for piece in found if "made" in piece)
+    assert joined["typed"] == [("천천", False), (" ", True), ("히", False)]
+    assert joined["now"] == [("천천", False), ("히", False)]
+    assert last["made"] == [1]
+
+
+def test_a_chain_of_joined_words_is_one_button():
+    (word,) = (piece for piece in pieces(("가 나 다", "가나다", (0.9, 0.9))) if "made" in piece)
+    assert word["made"] == [0, 1]
+    assert "".join(text for text, _ in word["now"]) == "가나다"
+
+
+def test_a_word_that_is_parted_shows_the_new_blank():
+    (word,) = (piece for piece in pieces(("할수", "할 수", (0.9,))) if "made" in piece)
+    assert word["typed"] == [("할수", False)] or "".join(t for t, _ in word["typed"]) == "할수"
+    assert (" ", True) in [tuple(part) for part in word["now"]]
+
+
+def test_what_the_network_was_unsure_of_is_offered_and_the_word_stays():
+    (word,) = (piece for piece in pieces(("고갱이 왔다", "고객이 왔다", (0.4,))) if "offered" in piece)
+    assert word["made"] == []
+    assert word["typed"] == word["now"] == [("고갱이", False)]
+    assert word["offered"] == [{"number": 0, "text": "고객이", "share": "0.4"}]
+
+
+def test_an_offer_beside_a_made_change_is_offered_with_that_change():
+    (word,) = (piece for piece in pieces(("갱관왓다", "객관왔다", (0.9, 0.4))) if "made" in piece)
+    assert word["made"] == [0]
+    assert "".join(text for text, _ in word["now"]) == "객관왓다"
+    assert word["offered"] == [{"number": 1, "text": "객관왔다", "share": "0.4"}]
+
+
+def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):
+    monkeypatch.setattr("ui.look.proposals._about", lambda change, sentence: "")
+    sure, unsure = LEAST_OFFERED, LEAST_OFFERED - 0.001
+    correction = corrected(("고갱 왓다 갓다", "고객 왔다 갔다", (unsure, sure, 0.9)))
+    assert [(each.number, each.made) for each in _proposals(correction)] == [(1, False), (2, True)]
+    accepted = correction.with_decisions(accepted=[0])  # what a person wants is shown, however unsure
+    assert [(each.number, each.made) for each in _proposals(accepted)] == [(0, True), (1, False), (2, True)]
+    rejected = correction.with_decisions(rejected=[2])
+    assert [(each.number, each.made) for each in _proposals(rejected)] == [(1, False), (2, False)]
+
+
+def test_one_sentence_has_no_number_and_several_have_one_each():
+    one = ("고갱이 왔다.", "고객이 왔다.", (0.9,))
+    same = ("비가 온다.", "비가 온다.", ())
+    assert not [piece for piece in pieces(one) if "sentence" in piece]
+    found = pieces(one, same, one)
+    assert [piece["sentence"] for piece in found if "sentence" in piece] == [0, 1, 2]
+    assert typed(found) == "고갱이 왔다. 비가 온다. 고갱이 왔다."
+    places = [place for place, piece in enumerate(found) if "sentence" in piece]
+    assert "made" in found[places[0] + 1]  # the number stands before the word, not after it
+    assert "made" in found[places[2] + 1]
+    assert [piece["made"] for piece in found if "made" in piece] == [[0], [1]]
+
+
+def test_a_number_stands_where_its_sentence_begins_and_nowhere_twice():
+    correction = corrected(("고갱", "고객", (0.9,)), ("왓다", "왔다", (0.9,)), ("갓", "갔", (0.1,)))
+    found = data_of(correction)["pieces"]
+    before = [typed(found[:place]) for place, piece in enumerate(found) if "sentence" in piece]
+    assert [len(text) for text in before] == [sentence.start for sentence in correction.sentences]
+
+
+def test_nothing_is_lost_and_nothing_is_html():
+    source, target = "<b>갱</b> &amp; \n <왓>", "<b>객</b> &amp; \n <왔>"
+    data = data_of(corrected((source, target, (0.9, 0.4))))
+    assert typed(data["pieces"]) == source
+    assert "&lt;" not in json.dumps(data)
+    assert any(("객", True) in piece.get("now", ()) for piece in data["pieces"])
+
+
+def test_an_empty_text_has_nothing_to_press():
+    data = data_of(Correction("", ()))
+    assert not [piece for piece in data["pieces"] if piece.get("text") != ""]
+    assert data["proposals"] == {}
+
+
+def test_the_data_is_json_and_tells_what_is_in_focus():
+    data = data_of(corrected(("고갱 왓다", "고객 왔다", (0.9, 0.4))), chosen=0, opened=0)
+    data = json.loads(json.dumps(data))
+    assert (data["chosen"], data["opened"], data["words"]) == (0, 0, WORDS)
+    assert data["proposals"] == {
+        "0": {"about": "about 0", "made": True},
+        "1": {"about": "about 1", "made": False},
+    }

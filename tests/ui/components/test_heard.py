@@ -1,0 +1,64 @@
+"""What a browser that somebody has tampered with tells of a component."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.ui.hostile import VALUES
+from ui.components import diagram, heard, live_text, steps
+from ui.components.heard import chosen_row
+
+
+@pytest.fixture
+def tells(monkeypatch):
+    """Makes the browser tell this of the component ``here``."""
+
+    def tell(held: object) -> None:
+        state = {} if held is None else {"here": held}
+        monkeypatch.setattr(heard, "st", SimpleNamespace(session_state=state))
+
+    return tell
+
+
+def test_what_was_told_is_heard_and_nothing_else(tells):
+    tells({"click": 5})
+    assert (heard.heard("here", "click"), heard.heard("here", "text")) == (5, None)
+    for held in VALUES:
+        tells(held)
+        assert heard.heard("here", "click") is None
+        assert chosen_row("here", 9) is None
+
+
+def test_a_row_is_one_of_the_table(tells):
+    for rows, expected in (([0], 0), ([2], 2), ([3], None), ([-1], None), ([], None), ("0", None)):
+        tells({"selection": {"rows": rows}})
+        assert chosen_row("here", 3) == expected
+    for value in VALUES:
+        for selection in (value, {"rows": value}, {"rows": [value]}):
+            tells({"selection": selection})
+            assert chosen_row("here", 1) is None
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "good"),
+    [(steps, "step", 3), (steps, "parted", [3, -1]), (diagram, "go", "mask"), (live_text, "text", "가")],
+)
+def test_a_component_passes_on_its_own_type_alone(tells, monkeypatch, module, name, good):
+    passed = []
+    monkeypatch.setattr(module, "_KEY", "here", raising=False)
+
+    def component(**given):
+        given[f"on_{name}_change"]()
+        return SimpleNamespace(text=None)
+
+    monkeypatch.setattr(module, "_COMPONENT", component)
+    calls = {
+        steps: lambda: steps.steps({}, "here", passed.append, lambda *both: passed.append([*both])),
+        diagram: lambda: diagram.diagram({}, "here", passed.append),
+        live_text: lambda: live_text.live_text("가", "", "", "", 9, passed.append),
+    }
+    pairs = ([True, 0], [1], [1, 2, 3], [1, "2"], [1.0, 2])
+    for value in (good, *pairs, *(each for each in VALUES if type(each) is not type(good))):
+        tells({name: value})
+        calls[module]()
+    assert passed == [good]

@@ -1,0 +1,97 @@
+"""What travels to the component that draws every figure, and what comes back from it."""
+
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+import viz
+from tests.ui.hostile import VALUES
+from ui.components import plot
+from ui.wording.texts import LANGUAGES, table
+from viz.lens.plot import PLOT, plot_data
+
+WEIGHTS = np.full((2, 3), 1 / 3, np.float32)
+
+
+def say(key: str, /, **values) -> str:
+    return table("ko")[key].format(**values)
+
+
+def data_of(figure: go.Figure, **options) -> dict:
+    return plot_data(say, figure, **{"label": "어텐션", "file": "고객-heatmap"} | options)
+
+
+def test_the_figure_travels_as_plotly_spells_it():
+    figure = viz.attention_heatmap(WEIGHTS, "가나", "다라마")
+    data = data_of(figure)
+    assert data["spec"] == figure.to_json()
+    spec = json.loads(data["spec"])
+    assert spec["layout"]["meta"]["fit"] == "cells"
+    assert spec["data"][0]["z"]["dtype"] == "f4"
+
+
+def test_everything_is_json_without_a_numpy_number_left():
+    figure = viz.head_grid(
+        np.full((2, 2, 3, 3), 1 / 3), labels=list("abcd"), order=[(0, 0), (1, 1), (0, 1), (1, 0)]
+    )
+    data = json.loads(json.dumps(data_of(figure)))
+    assert (data["label"], data["file"], data["title"]) == ("어텐션", "고객-heatmap", "")
+    places = json.loads(data["spec"])["data"][1]["customdata"]
+    assert places == [[0, 0], [1, 1], [0, 1], [1, 0]]
+
+
+def test_a_saved_picture_has_the_ground_of_its_theme():
+    grounds = {theme: data_of(go.Figure(), theme=theme)["ground"] for theme in viz.THEMES}
+    assert len(set(grounds.values())) == len(grounds)
+    assert all(ground.startswith("#") for ground in grounds.values())
+
+
+def test_every_word_of_the_toolbar_is_said_in_every_language():
+    for language in LANGUAGES:
+        words = plot_data(table(language).__getitem__, go.Figure(), label="", file="")["words"]
+        assert all([words["png"], words["svg"], *words["plotly"].values()])
+        assert {"Zoom", "Pan", "Reset axes"} <= words["plotly"].keys()
+
+
+@pytest.fixture
+def shown(monkeypatch) -> list[dict]:
+    """What the component was given; a handler among it is called at once, as after a click."""
+    found = []
+
+    def component(**given):
+        found.append(given)
+        given.get("on_click_change", lambda: None)()
+
+    monkeypatch.setattr(plot, "_COMPONENT", component)
+    return found
+
+
+def clicked(monkeypatch, value: object) -> list:
+    heard = []
+    monkeypatch.setattr("ui.components.heard.st", SimpleNamespace(session_state={"map": {"click": value}}))
+    plot.plot({"spec": "{}"}, "map", heard.append)
+    return heard
+
+
+def test_a_point_reaches_the_page_as_it_is(shown, monkeypatch):
+    assert clicked(monkeypatch, {"x": 1, "y": 2}) == [{"x": 1, "y": 2}]
+    assert shown[0]["data"] == {"spec": "{}", "answers": True}
+
+
+def test_what_is_no_point_does_not(shown, monkeypatch):
+    for value in (each for each in VALUES if not isinstance(each, dict)):
+        assert clicked(monkeypatch, value) == []
+
+
+def test_a_figure_that_answers_to_no_click_says_so(shown):
+    plot.plot({"spec": "{}"}, "map")
+    assert shown[0]["data"]["answers"] is False
+    assert "on_click_change" not in shown[0]
+
+
+def test_the_script_is_one_module_with_one_export():
+    assert PLOT.js.count("export default") == 1
+    assert "import " not in PLOT.js.split("export default")[0]

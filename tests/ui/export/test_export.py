@@ -1,0 +1,292 @@
+"""What is taken away holds the numbers of the trace, and nothing typed becomes a formula or a script."""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import re
+from dataclasses import fields
+from functools import partial
+from html import unescape
+from urllib.parse import parse_qsl
+
+import numpy as np
+import pytest
+
+import viz
+from engine.traced import TracedCorrector
+from model import AttentionTrace
+from model.trace.selection import Selection
+from tests import own_model
+from tests.ui.fake_corrector import FakeCorrector, one_map_trace
+from tests.ui.hostile import TEXTS
+from tests.ui.screen import html as written
+from tests.ui.screen import open_popover
+from ui.export import data, page, parts
+from ui.export.parts import Choices, Experiment
+from ui.look.lens import Lens
+from ui.views import VIEWS, take_away
+from ui.views.map_cells import cells_of
+from ui.wording import texts
+from viz.lens import document
+from viz.lens.script import Script
+
+NASTY = "고갱 =+-@\",'</script><b>&\u2028😀"
+
+
+def make_lens(text=NASTY, kind="cross_attention", layer=1, head=2, theme="light", trace=None) -> Lens:
+    corrector = FakeCorrector(trace=trace) if trace else FakeCorrector()
+    corrector.name = "fake-model"
+    sentence = corrector.correct(text).sentences[0]
+    return Lens(corrector, sentence, sentence.trace, Selection(kind, layer, head), None, theme)
+
+
+VALUES = {view.name: {each.name: each.read("") for each in view.settings} for view in VIEWS}
+
+
+def say_in(language: str):
+    return partial(take_away.say_in, language)
+
+
+def make_html(lens: Lens, language: str = "ko") -> str:
+    choices = Choices(language, "http://localhost:8501/?sentence=%EA%B3%A0", VALUES)
+    return page.to_html(lens, say_in(language), choices).decode()
+
+
+def read_csv(lens: Lens) -> list[dict[str, str]]:
+    text = data.to_csv(lens).decode("utf-8-sig")
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+def test_csv_begins_with_the_mark_by_which_excel_knows_hangul():
+    assert data.to_csv(make_lens()).startswith(b"\xef\xbb\xbfkind,layer,head,")
+
+
+def test_every_weight_of_the_csv_is_that_of_the_trace():
+    lens = make_lens()
+    found = {kind: np.full(lens.trace.attention(kind).shape, np.nan, np.float32) for kind in lens.trace.kinds}
+    for row in read_csv(lens):
+        place = (int(row["layer"]) - 1, int(row["head"]) - 1)
+        cell = (int(row["query_position"]) - 1, int(row["key_position"]) - 1)
+        found[row["kind"]][(*place, *cell)] = np.float32(row["weight"])
+        queries, keys = lens.trace.axes(row["kind"])
+        assert row["query_token"] == data.harmless(queries[cell[0]])
+        assert row["key_token"] == data.harmless(keys[cell[1]])
+    for kind, weights in found.items():
+        np.testing.assert_array_equal(weights, lens.trace.attention(kind))
+
+
+@pytest.mark.parametrize("token", ["=", "+", "-", "@", "＝", "＠", "\t", "\r", "=1+1"])
+def test_no_cell_begins_like_a_formula(token):
+    assert data.harmless(token) == f"'{token}"
+
+
+@pytest.mark.parametrize("token", ["고", "␣", "<s>", "'", "1", ""])
+def test_other_tokens_stay_as_they_are(token):
+    assert data.harmless(token) == token
+
+
+def test_no_token_in_the_table_can_be_taken_for_a_formula():
+    cells = {row[name] for row in read_csv(make_lens()) for name in ("query_token", "key_token")}
+    assert {"'=", "'+", "'-", "'@"} <= cells
+    assert not [cell for cell in cells if cell[:1] in ("=", "+", "-", "@")]
+
+
+def test_json_holds_the_whole_trace_exactly():
+    lens = make_lens()
+    content = json.loads(data.to_json(lens))
+    for field in fields(lens.trace):
+        value = getattr(lens.trace, field.name)
+        given = np.array(content.get(field.name), np.asarray(value).dtype)
+        np.testing.assert_array_equal(given, np.asarray(value))
+    assert (content["source"], content["text"]) == (lens.sentence.source, lens.sentence.text)
+    assert (content["model"], content["fingerprint"]) == ("fake-model", "fake")
+    (change,) = content["changes"]
+    assert (change["wrong"], change["right"]) == ("갱", "객")
+    assert (change["fix_probability"], change["keep_probability"]) == (0.97, 0.01)
+    assert content["shown"]["layer"] == 2
+    assert content["shown"]["head"] == 3
+    np.testing.assert_array_equal(np.array(content["shown"]["weights"], np.float32), lens.weights)
+    assert content["schema_version"] == data.SCHEMA_VERSION
+
+
+def test_json_names_a_mean():
+    shown = json.loads(data.to_json(make_lens(layer=None, head=None)))["shown"]
+    assert (shown["layer"], shown["head"]) == ("mean", "mean")
+
+
+def test_npz_opens_without_pickle_and_gives_every_array_back():
+    lens = make_lens()
+    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
+        for field in fields(lens.trace):
+            if getattr(lens.trace, field.name) is None:
+                continue
+            value = np.asarray(getattr(lens.trace, field.name))
+            np.testing.assert_array_equal(arrays[field.name], value)
+            assert arrays[field.name].dtype.kind == value.dtype.kind
+        assert arrays["cross_attention"].dtype == np.float32
+        assert str(arrays["source"]) == lens.sentence.source
+        assert arrays["change_spans"].tolist() == [[1, 2, 1, 2]]
+
+
+def test_a_recurrent_network_leaves_out_what_it_lacks():
+    lens = make_lens("고갱", layer=0, head=0, trace=one_map_trace)
+    assert {row["kind"] for row in read_csv(lens)} == {"cross_attention"}
+    assert "encoder_attention" not in json.loads(data.to_json(lens))
+    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
+        assert "encoder_attention" not in arrays.files
+    assert 'id="heatmap"' in make_html(lens)
+
+
+def test_a_sentence_without_changes_is_no_exception():
+    lens = make_lens("가")
+    with np.load(io.BytesIO(data.to_npz(lens)), allow_pickle=False) as arrays:
+        assert arrays["change_spans"].shape == (0, 4)
+    assert json.loads(data.to_json(lens))["changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "part", "kinds"),
+    [(10**6, "all", 3), (9 * 9 * 6, "kind", 1), (9 * 9, "shown", 1)],
+)
+def test_csv_and_json_take_what_one_sheet_can_show(monkeypatch, rows, part, kinds):
+    monkeypatch.setattr(data, "SHEET_ROWS", rows)
+    lens = make_lens("고갱님이 왔어요")
+    assert data.part_that_fits(lens) == part
+    table = read_csv(lens)
+    assert len(table) == data.count(lens, part) <= rows
+    assert len({row["kind"] for row in table}) == kinds
+    content = json.loads(data.to_json(lens))
+    assert content["attention_part"] == part
+    assert sum(kind in content for kind in lens.trace.kinds) == {"all": 3, "kind": 1, "shown": 0}[part]
+
+
+def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
+    html = make_html(make_lens())
+    (policy,) = re.findall(r'http-equiv="Content-Security-Policy" content="([^"]*)"', html)
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe-inline" not in policy.split("style-src")[0]
+    scripts = re.findall(r'<script(?: type="module")?>(.*?)</script>', html, re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
+    assert [f"'sha256-{each}'" in policy for each in hashes] == [True] * len(scripts)
+    assert len(scripts) == 4  # what all share, figures, lines and steps; the library is packed
+    assert not re.search(
+        r'<(?:script|link|img|iframe)[^>]+(?:src|href)="', html.replace("".join(scripts), "")
+    )
+
+
+@pytest.mark.parametrize("language", texts.LANGUAGES)
+def test_what_was_typed_stays_text(language):
+    html = make_html(make_lens("고갱</script><img src=x onerror=f()>"), language)
+    outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert "<img" not in html
+    assert outside.count("</script") == 0
+    assert f'<html lang="{language}" data-theme="light">' in html
+
+
+def test_the_file_shows_the_heatmap_in_the_light_of_the_view():
+    lens = make_lens("고갱")
+    cells = cells_of(lens, by_words=False, without_marks=True, minus_copy=True)
+    shown = VALUES["heatmap"] | {"shown": "difference", "unmarked": True, "fitted": True}
+    choices = Choices("ko", "", VALUES | {"heatmap": shown}, selected=(1, 0))
+    figure = parts.heatmap(lens, say_in("ko"), choices)
+    np.testing.assert_array_equal(figure["data"][0]["z"], cells.values)
+    assert len(figure["layout"]["shapes"]) == 2
+    assert (
+        texts.table("ko")["heatmap_difference_cross_attention"][:20]
+        in page.to_html(lens, say_in("ko"), choices).decode()
+    )
+
+
+def test_an_open_experiment_stands_behind_everything_that_was_observed():
+    lens = make_lens("고갱")
+    figure = viz.head_mosaic({"cross_attention": np.array([[1.5, -0.25]])})
+    experiment = Experiment("<꺼 보기>", ("말한 것 <1>", "주"), {"without_mosaic": (figure, "칸 <2>")}, True)
+    choices = Choices("ko", "", VALUES, experiment=experiment)
+    written = page.to_html(lens, say_in("ko"), choices).decode()
+    behind = written.partition("<h2>&lt;꺼 보기&gt;</h2>")[2]
+    assert "말한 것 &lt;1&gt;" in behind
+    assert "<h2>" not in behind.partition("<script")[0]
+    assert "<h3>칸 &lt;2&gt;</h3>" in behind
+    assert "without_mosaic" in behind
+    assert len(written) > len(make_html(lens))
+
+
+def test_marks_show_a_change_in_its_place():
+    sentence = make_lens("<고갱>").sentence
+    assert page.marked(sentence.source, sentence.changes) == "&lt;고<del>갱</del><ins>객</ins>&gt;"
+
+
+def test_a_component_that_cannot_be_started_is_refused():
+    for script in ("export function one() {}", "export default 1;\nexport default 2;"):
+        broken = document.Component("broken", Script("broken", script), {})
+        with pytest.raises(ValueError, match="broken"):
+            document.document(
+                language="ko", theme="light", title="", body="", no_script="", components=[broken]
+            )
+
+
+def test_a_style_or_script_that_would_end_early_is_refused():
+    with pytest.raises(ValueError, match="style"):
+        document.component(document.Component("broken", Script("broken", "", "a{} </STYLE>"), {}))
+
+
+def test_file_names_keep_hangul_and_drop_what_systems_forbid():
+    assert take_away.file_name("어제 비가/왔다: 네?", "csv") == "attention-어제-비가-왔다-네.csv"
+    assert take_away.file_name("../..", "json") == "attention.json"
+
+
+@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention"])
+def test_a_typed_half_of_a_character_breaks_no_file(kind):
+    lens = make_lens("고갱\udc80", kind=kind)
+    data.to_csv(lens)
+    assert json.loads(data.to_json(lens))["source"] == "고갱\udc80"
+    data.to_npz(lens)
+
+
+def test_the_link_of_a_view_opens_the_same_view(open_app):
+    app = open_popover(open_app(lang="en", kind="encoder_attention", sentence="고갱", head="2"), "taking")
+    (link,) = map(unescape, re.findall(r'class="link"><a href="([^"]+)"', written(app)))
+    told = dict(parse_qsl(link.partition("?")[2]))
+    assert told == {"lang": "en", "kind": "encoder_attention", "sentence": "고갱", "head": "2"}
+
+
+def test_the_app_offers_five_files(open_app):
+    app = open_popover(open_app(sentence="고갱"), "taking")
+    labels = [button.proto.label for button in app.get("download_button")]
+    kinds = ("html", "csv", "json", "npz", "trace")
+    assert labels == [texts.table("ko")[f"take_away_{kind}"] for kind in kinds]
+
+
+def test_the_trace_is_what_the_library_reads():
+    lens = make_lens()
+    found = AttentionTrace.load(io.BytesIO(data.to_trace(lens)))
+    assert found.target_tokens == lens.trace.target_tokens
+    np.testing.assert_array_equal(found.cross_attention, lens.trace.cross_attention)
+
+
+def test_offering_files_changes_no_setting(open_app):
+    for view in VIEWS:
+        for hostile in TEXTS[:4]:
+            asked = {"heads": hostile, "cell": hostile, "step": "" if hostile == "-1" else hostile}
+            app = open_app(sentence="고갱", view=view.name, **asked)
+            before = dict(app.session_state["view"])
+            open_popover(app, "taking")
+            assert not app.exception
+            assert app.session_state["view"] == before
+
+
+@pytest.mark.parametrize("model", [own_model.Speller(), own_model.Bare()], ids=["speller", "bare"])
+def test_what_a_model_of_ones_own_lacks_is_left_out(model):
+    sentence = TracedCorrector("own", model).correct_batch([own_model.WRONG])[0].sentences[0]
+    corrector = FakeCorrector()
+    corrector.name = "own"
+    lens = Lens(corrector, sentence, sentence.trace, Selection(sentence.trace.kinds[-1], 0, 0), None, "light")
+    assert own_model.RIGHT in make_html(lens)
+    assert ('data-component="steps"' in make_html(lens)) == isinstance(model, own_model.Speller)
+    assert {change["confidence"] for change in json.loads(data.to_json(lens))["changes"]} == {None}
+    assert AttentionTrace.load(io.BytesIO(data.to_trace(lens))).kinds == sentence.trace.kinds
+    with np.load(io.BytesIO(data.to_npz(lens))) as arrays:
+        assert np.isnan(arrays["change_fix_probability"]).all()
+    assert read_csv(lens)

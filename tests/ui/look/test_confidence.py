@@ -1,0 +1,81 @@
+"""The minimum confidence: where it stands, what a link may say of it, and that the network is asked only once."""
+
+import pytest
+
+from tests.ui.fake_corrector import OWN_CONFIDENCE
+from tests.ui.pages.test_attention import words
+from tests.ui.screen import open_popover, setting
+from ui.wording.texts import table
+
+KO = table("ko")
+SENTENCE = "고갱이 왓다"
+SURE, DOUBTFUL = ("고갱이", "고객이"), ("왓다", "왔다")
+
+
+@pytest.fixture
+def open_settings(open_app):
+    return lambda **settings: open_popover(open_app(**{"sentence": SENTENCE} | settings), "settings")
+
+
+def slider(app):
+    return app.select_slider(key="control_confidence")
+
+
+def test_it_stands_at_the_models_own_value_and_says_so(open_settings):
+    app = open_settings()
+    assert slider(app).value == OWN_CONFIDENCE
+    assert KO["confidence_unchosen"].format(share="0.75") in slider(app).options
+    assert setting(app, "confidence") == ""
+    assert words(app) == [SURE]
+
+
+def test_lower_makes_more_changes_and_higher_fewer_without_asking_the_network_again(
+    open_settings, correctors
+):
+    app = open_settings()
+    slider(app).set_value(0.4).run()
+    assert words(app) == [SURE, DOUBTFUL]
+    assert setting(app, "confidence") == "0.4"
+    slider(app).set_value(1.0).run()
+    assert words(app) == []
+    slider(app).set_value(OWN_CONFIDENCE).run()
+    assert setting(app, "confidence") == ""
+    assert words(app) == [SURE]
+    assert len(correctors["transformer"].asked) == 1
+
+
+def test_moving_it_on_several_sentences_writes_nothing_else_into_the_address(open_settings):
+    app = open_settings(sentence="고갱이 왓다. 또 고갱이 왓다.")
+    before = dict(app.session_state["view"])
+    for value in (0.4, 0.1, 0.95):
+        slider(app).set_value(value).run()
+    assert app.session_state["view"] == before | {"confidence": "0.95"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "stands"), [("0.4", 0.4), (".40", 0.4), ("0.43", 0.43), ("1", 1.0), ("0", 0.0)]
+)
+def test_a_link_sets_it(open_settings, asked, stands):
+    assert slider(open_settings(confidence=asked)).value == stands
+
+
+def test_what_is_no_share_falls_back_to_the_models_own(open_settings):
+    for asked in ("-1", "1.05", "nan", "1e-3", "٠.٤", "<b>", "0." + "4" * 400):
+        app = open_settings(confidence=asked)
+        assert not app.exception
+        assert slider(app).value == OWN_CONFIDENCE
+
+
+def test_an_own_value_between_two_steps_has_its_own_place(open_settings, correctors):
+    correctors["transformer"].minimum_confidence = 0.83
+    app = open_settings()
+    assert slider(app).value == 0.83
+    assert len(slider(app).options) == 22
+
+
+def test_another_model_starts_at_its_own_value(open_settings, correctors):
+    correctors["seq2seq"].minimum_confidence = 0.3
+    app = open_settings()
+    app.selectbox(key="control_model").set_value("seq2seq").run()
+    assert slider(app).value == 0.3
+    assert DOUBTFUL in words(app)

@@ -1,0 +1,241 @@
+"""The corrected text as the control: what is accepted, rejected and put in focus, and what none of it can break."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from tests.ui.fake_corrector import FakeCorrector
+from tests.ui.hostile import TEXTS, VALUES
+from tests.ui.pages.test_attention import text_of, words
+from tests.ui.screen import component, numbers, open_popover, send, setting
+from ui.components.correction import WHAT, correction
+from ui.look import proposals
+from ui.look.proposals import Decisions
+from ui.shell import address
+from ui.wording.texts import table
+
+KO = table("ko")
+# The proposals are 갱→객 (sure), 왓→왔 (not), and in the third sentence the same.
+TEXT = "고갱이 왓다. 비가 온다. 또 고갱이 왓다."
+
+
+@pytest.fixture
+def settings(monkeypatch) -> dict[str, str]:
+    view = dict(address.DEFAULTS)
+    monkeypatch.setattr(address, "_view", lambda: view)
+    return view
+
+
+@pytest.fixture
+def found():
+    return FakeCorrector().correct(TEXT)
+
+
+def ask(app, what: object, number: object):
+    send(app, "correction", "asked", {"what": what, "number": number})
+    assert not app.exception
+    return app
+
+
+def test_decisions_are_counted_from_1_in_the_address(settings):
+    settings.update(accepted="2,3", rejected="1", confidence="0.4")
+    assert Decisions.read() == Decisions(0.4, frozenset({1, 2}), frozenset({0}))
+
+
+def test_an_address_without_decisions_decides_nothing(settings, found):
+    assert Decisions.read() == Decisions(None, frozenset(), frozenset())
+    assert Decisions.read().applied(found, 0.75) is found
+
+
+def test_hostile_decisions_decide_nothing_and_good_ones_beside_them_hold(settings, found):
+    for text in TEXTS:
+        settings.update(accepted=text, rejected=text, confidence=text)
+        assert Decisions.read().applied(found, 0.75) == found, text
+        settings.update(accepted=f"{text},2", rejected="", confidence="")
+        assert Decisions.read().applied(found, 0.75) == found.with_decisions([1]), text
+
+
+def test_far_and_impossible_numbers_decide_nothing(settings, found):
+    settings.update(accepted="0,9999,5", rejected=",,0,,77")
+    assert Decisions.read().applied(found, 0.75) == found
+
+
+def test_the_models_own_threshold_is_no_decision(settings, found):
+    settings["confidence"] = "0.75"
+    assert Decisions.read().applied(found, 0.75) is found
+    assert Decisions.read().applied(found, 0.5) == found.with_minimum_confidence(0.75)
+
+
+@pytest.mark.parametrize("what", [*VALUES, "choose ", "CHOOSE", "drop table"])
+def test_what_is_no_request_is_not_passed_on(monkeypatch, what):
+    assert passed_on(monkeypatch, {"what": what, "number": 0}) == []
+
+
+@pytest.mark.parametrize("number", [value for value in VALUES if type(value) is not int])
+def test_what_is_no_number_is_not_passed_on(monkeypatch, number):
+    for what in WHAT:
+        assert passed_on(monkeypatch, {"what": what, "number": number}) == []
+
+
+@pytest.mark.parametrize("asked", VALUES)
+def test_a_request_of_another_form_is_not_passed_on(monkeypatch, asked):
+    assert passed_on(monkeypatch, asked) == []
+
+
+def passed_on(monkeypatch, asked: object) -> list:
+    """What the page hears when the browser has sent ``asked``."""
+    heard = []
+    module = "ui.components.correction"
+    monkeypatch.setattr("ui.components.heard.st", SimpleNamespace(session_state={"text": {"asked": asked}}))
+    monkeypatch.setattr(f"{module}._COMPONENT", lambda *, on_asked_change, **_: on_asked_change())
+    correction({}, "text", lambda *request: heard.append(request))
+    return heard
+
+
+@pytest.mark.parametrize("number", [-1, 3, 4, 10**400, -(10**400)])
+def test_a_number_that_is_out_of_range_changes_nothing(settings, found, number):
+    before = dict(settings)
+    for what in WHAT:
+        if what == "open" or number != 3:
+            proposals._answer(found, what, number)
+            assert settings == before, what
+
+
+def test_choosing_puts_a_change_in_focus_and_choosing_it_again_lets_it_go(open_app):
+    app = ask(open_app(sentence=TEXT), "choose", 0)
+    assert (setting(app, "part"), setting(app, "edit")) == ("1", "1")
+    assert component(app, "correction")["chosen"] == 0
+    ask(app, "choose", 0)
+    assert (setting(app, "part"), setting(app, "edit")) == ("1", "")
+    assert component(app, "correction")["chosen"] is None
+
+
+def test_choosing_in_another_sentence_opens_it_and_forgets_what_belonged_to_the_first(open_app):
+    app = ask(open_app(sentence=TEXT, cell="1,1", step="2"), "choose", 2)
+    assert (setting(app, "part"), setting(app, "edit")) == ("3", "1")
+    assert (setting(app, "cell"), setting(app, "step")) == ("", "")
+    assert component(app, "correction")["opened"] == 2
+    assert numbers(app).shape == (len("또 고객이 왓다.") + 1,) * 2
+
+
+def test_choosing_in_the_same_sentence_keeps_the_cell(open_app):
+    app = ask(open_app(sentence=TEXT, cell="1,1", part="1"), "choose", 0)
+    assert setting(app, "cell") == "1,1"
+
+
+def test_accepting_makes_the_change_focuses_it_and_the_pictures_follow(open_app):
+    app = open_app(sentence=TEXT)
+    assert words(app) == [("고갱이", "고객이")] * 2
+    ask(app, "accept", 1)
+    assert text_of(app) == "고객이 왔다. 비가 온다. 또 고객이 왓다."
+    assert (setting(app, "accepted"), setting(app, "rejected")) == ("2", "")
+    assert (setting(app, "part"), setting(app, "edit")) == ("1", "2")
+    assert component(app, "correction")["chosen"] == 1
+    assert component(app, "correction")["proposals"]["1"]["made"]
+
+
+def test_accepting_in_a_later_sentence_opens_that_sentence(open_app):
+    app = ask(open_app(sentence=TEXT), "accept", 3)
+    assert (setting(app, "accepted"), setting(app, "part"), setting(app, "edit")) == ("4", "3", "2")
+    assert text_of(app).endswith("또 고객이 왔다.")
+
+
+def test_rejecting_takes_it_back_and_lets_the_focus_go(open_app):
+    app = ask(open_app(sentence=TEXT, part="1", edit="1"), "reject", 0)
+    assert text_of(app).startswith("고갱이 왓다.")
+    assert (setting(app, "accepted"), setting(app, "rejected")) == ("", "1")
+    assert (setting(app, "part"), setting(app, "edit")) == ("1", "")
+    assert component(app, "correction")["chosen"] is None
+    # It is offered as what the network was unsure of is, and can be made again.
+    ask(app, "accept", 0)
+    assert (setting(app, "accepted"), setting(app, "rejected")) == ("1", "")
+    assert text_of(app).startswith("고객이 왓다.")
+    assert component(app, "correction")["chosen"] == 0
+
+
+def test_after_a_rejection_the_focus_of_another_change_still_names_that_change(open_app):
+    app = open_app(sentence="고갱 왓다", accepted="2", edit="2")
+    assert component(app, "correction")["chosen"] == 1
+    ask(app, "reject", 0)
+    ask(app, "choose", 1)
+    assert setting(app, "edit") == "1"  # now the only change of the sentence
+    assert component(app, "correction")["chosen"] == 1
+
+
+def test_the_network_runs_once_whatever_is_decided(open_app, correctors):
+    app = open_app(sentence=TEXT)
+    for what, number in (("accept", 1), ("reject", 0), ("choose", 2), ("open", 1), ("accept", 0)):
+        ask(app, what, number)
+    assert len(correctors["transformer"].asked) == 1
+
+
+def test_a_decision_is_part_of_the_link_and_a_link_makes_it(open_app):
+    app = open_app(sentence="고갱이 왓다", accepted="2", rejected="1")
+    assert text_of(app) == "고갱이 왔다"
+    sent = dict(component(app, "address_bar")["settings"])
+    assert (sent["accepted"], sent["rejected"]) == ("2", "1")
+
+
+def test_other_pages_show_the_sentence_as_it_was_decided(open_app):
+    app = open_app("calculation", sentence="고갱이 왓다", accepted="2", rejected="1")
+    assert not app.exception
+    assert KO["sentence_about"].format(sentence="고갱이 왓다 → 고갱이 왔다") in "".join(
+        e.proto.body for e in app.html
+    )
+
+
+def test_hostile_settings_open_the_first_sentence_that_changed(open_app):
+    for text in ("0", "99", "<b>", "2. 나"):
+        app = open_app(sentence=TEXT, part=text, edit=text, accepted=text, rejected=text)
+        assert not app.exception
+        assert component(app, "correction")["opened"] == 0
+        assert component(app, "correction")["chosen"] is None
+        assert text_of(app).startswith("고객이 왓다.")
+
+
+def test_hostile_requests_leave_the_page_as_it_was(open_app):
+    app = open_app(sentence=TEXT)
+    before = component(app, "correction"), dict(app.session_state["view"])
+    for value in (*VALUES[:-2], {"what": ["choose"], "number": 0}, {"what": "open", "number": 99}):
+        send(app, "correction", "asked", value)
+        assert not app.exception, value
+    assert (component(app, "correction"), app.session_state["view"]) == before
+
+
+def test_the_line_about_a_change_names_its_kind_and_its_confidence(open_app):
+    app = open_app(sentence="<b>고갱</b>", edit="1")
+    about = component(app, "correction")["proposals"]["0"]["about"]
+    assert "갱→객" in about
+    assert KO["edits_kind_jamo"] in about
+    assert f"{0.97 * 0.99:.2f}" in about
+
+
+def test_the_hint_says_what_can_be_done(open_app):
+    for sentence, hint in (
+        ("고갱이", "correction_hint"),
+        ("고갱이 왓다", "correction_hint_both"),
+        ("왓다", "correction_hint_offered"),
+        ("비가 온다", None),  # a message says that nothing was found
+    ):
+        told = component(open_app(sentence=sentence), "correction")["words"]["hint"]
+        assert told == (KO[hint] if hint else "")
+
+
+def test_the_slider_moves_what_is_made(open_app, correctors):
+    app = open_popover(open_app(sentence="고갱이 왓다"), "settings")
+    app.select_slider(key="control_confidence").set_value(0.4).run()
+    assert words(app) == [("고갱이", "고객이"), ("왓다", "왔다")]
+    assert len(correctors["transformer"].asked) == 1
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize(("first", "told"), [("각", "각"), (" ", "␣"), ("", "∅"), ("<b>", "<b>")])
+def test_a_proposal_that_was_not_the_networks_first_choice_says_so(monkeypatch, found, language, first, told):
+    texts = table(language)
+    monkeypatch.setattr(proposals, "say", lambda name, **values: texts[name].format(**values))
+    sentence = found.sentences[0]
+    change, *_ = sentence.proposed
+    about = proposals._about(change, sentence)
+    other = replace(change, instead_of=first)
+    assert proposals._about(other, sentence) == texts["correction_instead_of"].format(about=about, text=told)

@@ -1,0 +1,75 @@
+"""The open view: which one it is, which attention it shows, and what a network with one map asks."""
+
+import pytest
+
+from tests.ui.hostile import TEXTS
+from tests.ui.screen import component, figures, html, open_popover, setting, told
+from ui.views import VIEWS
+from ui.wording.texts import table
+
+KO = table("ko")
+SENTENCE = "고갱이 왔다"
+
+
+def keys(app) -> set[str]:
+    return {each.key for each in (*app.segmented_control, *app.selectbox)}
+
+
+def test_all_views_are_tabs_and_one_is_open(open_app):
+    app = open_app(sentence=SENTENCE)
+    tabs = app.segmented_control(key="control_view")
+    assert tabs.options == [KO[f"view_{view.name}"] for view in VIEWS]
+    assert tabs.value == "heatmap"
+    tabs.set_value("steps").run()
+    assert setting(app, "view") == "steps"
+    assert figures(app) == ["overview"]
+    assert component(app, "steps")
+
+
+def test_one_sentence_stands_above_the_picture_in_every_view(open_app):
+    for view in VIEWS:
+        assert told(open_app(sentence=SENTENCE, view=view.name))
+
+
+def test_where_all_heads_are_shown_no_map_is_asked_for(open_app):
+    app = open_app(sentence=SENTENCE, view="edits", kind="decoder_attention", layer="2", head="3")
+    assert not keys(app) & {"control_kind", "control_layer", "control_head"}
+    assert KO["view_of_all_heads"] in html(app)
+    app.segmented_control(key="control_view").set_value("heatmap").run()
+    assert app.segmented_control(key="control_kind").value == "decoder_attention"
+    assert app.segmented_control(key="control_head").value == "3"
+
+
+def test_one_attention_leaves_nothing_to_choose(open_app):
+    app = open_app(sentence=SENTENCE, model="seq2seq", layer="2", head="3")
+    assert keys(app) == {"control_view"}
+    assert KO["one_kind"] in html(app)
+    assert figures(app) == ["heatmap"]
+
+
+def test_a_views_own_options_are_one_click_away(open_app):
+    app = open_app(sentence=SENTENCE)
+    assert "control_unit" not in keys(app)
+    open_popover(app, "view_options")
+    assert {"control_unit", "control_shown", "control_order"} <= keys(app)
+    app.segmented_control(key="control_unit").set_value("word").run()
+    assert setting(app, "unit") == "word"
+    app.segmented_control(key="control_view").set_value("lines").run()
+    assert "control_unit" not in keys(app)
+    assert app.slider(key="control_mass").value == 60
+
+
+def test_the_order_of_the_overview_is_an_option(open_app):
+    app = open_popover(open_app(sentence=SENTENCE), "view_options")
+    before = component(app, "overview")["spec"]
+    app.segmented_control(key="control_order").set_value("entropy").run()
+    assert component(app, "overview")["spec"] != before
+
+
+@pytest.mark.parametrize("name", ["view", "kind", "layer", "head", "order"])
+def test_hostile_choices_show_what_an_empty_address_shows(open_app, name):
+    expected = component(open_app(sentence=SENTENCE), "heatmap")["spec"]
+    for text in TEXTS[:6]:
+        app = open_app(sentence=SENTENCE, **{name: text})
+        assert not app.exception
+        assert component(app, "heatmap")["spec"] == expected, text

@@ -1,0 +1,293 @@
+"""The main page, driven without a browser and with a corrector of a few lines."""
+
+import unicodedata
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model import ModelFolderError
+from model.trace.selection import Selection
+from model.trace.trace import ATTENTION_KINDS
+from tests.ui.conftest import entry
+from tests.ui.fake_corrector import MAX_LENGTH, random_trace
+from tests.ui.screen import (
+    component,
+    components,
+    figures,
+    html,
+    messages,
+    numbers,
+    open_popover,
+    send,
+    setting,
+)
+from ui.asking import loaders
+from ui.look import examples, look
+from ui.shell import address
+from ui.views import VIEWS
+from ui.wording.texts import table
+
+KO, EN = table("ko"), table("en")
+FIRST_LAYER_MEAN = Selection("cross_attention", 0)
+
+
+def words(app) -> list[tuple[str, str]]:
+    """(typed, now) of each changed word of the corrected text."""
+    return [
+        tuple("".join(text for text, _ in piece[side]) for side in ("typed", "now"))
+        for piece in component(app, "correction")["pieces"]
+        if piece.get("made")
+    ]
+
+
+def text_of(app) -> str:
+    """The corrected text as it stands now."""
+    pieces = component(app, "correction")["pieces"]
+    return "".join(
+        piece["text"] if "text" in piece else "".join(t for t, _ in piece["now"])
+        for piece in pieces
+        if "sentence" not in piece
+    )
+
+
+def menu(app, key: str):
+    (found,) = [each for each in app.get("menu_button") if each.key == key]
+    return found
+
+
+def places(app) -> list[tuple[str, str | None]]:
+    """Everything on the page with a key, in the order in which it stands there."""
+    return [(type(each).__name__, each.key) for each in app.main if getattr(each, "key", None)]
+
+
+def test_further_runs_send_the_pictures_first_and_put_everything_where_it_stood(open_app, monkeypatch):
+    order = []
+
+    def noting(name, function):
+        def noted(*arguments, **options):
+            order.append(name)
+            return function(*arguments, **options)
+
+        return noted
+
+    for module, name in ((look, "tools"), (look, "show_controls"), (look, "show_view")):
+        monkeypatch.setattr(module, name, noting(name, getattr(module, name)))
+    app = open_app()
+    first, before = places(app), order[:]
+    order.clear()
+    app.run()
+    assert before == ["tools", "show_controls", "show_view"]
+    assert order == ["show_view", "show_controls", "tools"]
+    assert places(app) == first and len(first) > 8
+
+
+def test_who_gets_no_picture_can_still_open_another_view(open_app, monkeypatch):
+    def fails(*_):
+        raise loaders.EngineError("no answer")
+
+    app = open_app()
+    monkeypatch.setattr(look, "show_view", fails)
+    app.run()
+    assert not app.exception
+    assert {"control_view", "control_kind"} <= {key for _, key in places(app)}
+    assert KO["engine_died"] in messages(app)
+
+
+def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
+    app = open_app()
+    assert not app.exception
+    assert f'<h1 class="product">{KO["product"]}</h1>' in html(app)
+    shown = ["live_text", "correction", "overview", "heatmap"]
+    assert components(app) == ["theme_change", "plot_drawing", *shown, "ahead", "address_bar"]
+    assert component(app, "live_text")["text"] == examples.load()[0].text
+
+
+def test_the_default_sentence_and_settings_leave_the_address_empty(open_app):
+    app = open_app()
+    assert app.session_state["view"] == address.DEFAULTS
+    assert {value for _, value in component(app, "address_bar")["settings"]} == {None}
+
+
+def test_what_was_typed_reaches_the_browser_as_text_alone(open_app):
+    typed = "고갱 <img src=x onerror=alert(1)> **굵게**"
+    app = open_app(sentence=typed)
+    assert words(app) == [("고갱", "고객")]
+    assert text_of(app) == typed.replace("갱", "객")
+    assert "<img" not in html(app)
+    assert not [element for element in app.markdown if "굵게" in element.value]
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+@pytest.mark.parametrize("head", ["mean", "2"])
+def test_the_figure_shows_the_numbers_of_the_trace(open_app, kind, head):
+    app = open_app(sentence="고갱이 왔다", kind=kind, layer="2", head=head)
+    selection = Selection(kind, 1, None if head == "mean" else 1)
+    expected = selection.weights(random_trace("고갱이 왔다", "고객이 왔다"))
+    np.testing.assert_array_equal(numbers(app), expected)
+
+
+def test_controls_change_the_figure_and_the_setting(open_app):
+    app = open_app(sentence="고갱이 왔다")
+    app.segmented_control(key="control_kind").set_value("decoder_attention").run()
+    app.segmented_control(key="control_layer").set_value("2").run()
+    app.segmented_control(key="control_head").set_value("3").run()
+    trace = random_trace("고갱이 왔다", "고객이 왔다")
+    np.testing.assert_array_equal(numbers(app), trace.decoder_attention[1, 2])
+    assert [setting(app, name) for name in ("kind", "layer", "head")] == ["decoder_attention", "2", "3"]
+
+
+def test_settings_that_make_no_sense_fall_back(open_app):
+    nonsense = dict.fromkeys(address.DEFAULTS.keys() - {"sentence"}, "<script>")
+    for settings in (nonsense, {"layer": "99", "head": "-1", "part": "7", "edit": "9" * 40, "lang": "xx"}):
+        app = open_app(sentence="고갱", **settings)
+        assert not app.exception
+        np.testing.assert_array_equal(numbers(app), FIRST_LAYER_MEAN.weights(random_trace("고갱", "고객")))
+
+
+def test_state_survives_a_visit_to_another_page(open_app):
+    app = open_app(sentence="고갱이 왔다", layer="2", lang="en")
+    before = numbers(app)
+    app.switch_page("ui/pages/positions.py").run()
+    assert app.title[0].value == EN["positions_title"]
+    app.switch_page("ui/pages/attention.py").run()
+    np.testing.assert_array_equal(numbers(app), before)
+
+
+def test_picking_an_example_replaces_the_sentence_and_is_a_step_back(open_app):
+    app = open_app(sentence="고갱", edit="1", cell="0,0", step="1", accepted="1", rejected="2", part="1")
+    before = component(app, "address_bar")["step"]
+    menu(app, "examples").click("spacing").run()
+    assert setting(app, "sentence") == "우리는할 수있는 만큼만 천천 히 해보기로 했다."
+    assert component(app, "live_text")["text"] == setting(app, "sentence")
+    assert component(app, "live_text")["revision"] > 0
+    assert [setting(app, name) for name in ("edit", "cell", "step", "accepted", "rejected", "part")] == [
+        ""
+    ] * 6
+    assert component(app, "address_bar")["step"] != before
+
+
+def test_typing_replaces_the_sentence_and_leaves_the_area_alone(open_app):
+    app = open_app(sentence="고갱", edit="1", accepted="1")
+    before = component(app, "address_bar")["step"]
+    send(app, "live_text", "text", "또 고갱")
+    assert not app.exception
+    assert (setting(app, "sentence"), setting(app, "edit"), setting(app, "accepted")) == ("또 고갱", "", "")
+    assert component(app, "live_text")["revision"] == 0
+    assert component(app, "address_bar")["step"][:2] == before[:2]  # typing is no step
+
+
+def test_all_examples_are_offered(open_app):
+    app = open_app(lang="en")
+    assert menu(app, "examples").options == [EN[f"example_{example.id}"] for example in examples.load()]
+
+
+def test_several_sentences_open_on_the_first_that_changed(open_app):
+    app = open_app(sentence="비가 왔다. 고갱이 왔다. 또 고갱이 간다.")
+    assert component(app, "correction")["opened"] == 1
+    assert numbers(app).shape == (len("고객이 왔다.") + 1,) * 2
+    send(app, "correction", "asked", {"what": "open", "number": 2})
+    assert numbers(app).shape == (len("또 고객이 간다.") + 1,) * 2
+    assert setting(app, "part") == "3"
+
+
+@pytest.mark.parametrize("text", ["", "   \n\t "])
+def test_nothing_typed(open_app, text):
+    app = open_app(sentence=text)
+    assert messages(app) == [KO["empty"]]
+    assert not figures(app)
+
+
+def test_too_long_a_sentence_is_told_with_both_lengths_and_kept(open_app):
+    text = "가" * (MAX_LENGTH + 3)
+    app = open_app(sentence=text)
+    told = KO["too_long"].format(number=1, length=MAX_LENGTH + 3, limit=MAX_LENGTH)
+    assert sorted(messages(app)) == sorted([told, KO["too_long_to_show"].format(limit=MAX_LENGTH)])
+    assert text_of(app) == text
+    assert not figures(app)
+
+
+def test_too_much_text_is_told_and_kept(open_app):
+    text = "고갱이 왔다. " * 300
+    app = open_app(sentence=text)
+    assert messages(app) == [KO["too_many_characters"].format(length=f"{len(text):,}", limit="2,000")]
+    assert setting(app, "sentence") == text
+    assert ["sentence", None] in component(app, "address_bar")["settings"]  # no server would answer it
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("객이 왔다.", "nothing_found"),
+        ("ㅋㅋㅋㅋ", "nothing_found"),
+        ("Hello, world!", "no_hangul"),
+        ("🙂🎉", "no_hangul"),
+        ("123", "no_hangul"),
+    ],
+)
+def test_a_text_that_stays_is_shown_with_its_pictures_and_the_reason(open_app, text, said):
+    app = open_app(sentence=text, lang="en")
+    assert not app.exception
+    assert messages(app) == [EN[said]]
+    assert text_of(app) == text
+    assert not words(app)
+    assert figures(app) == ["overview", "heatmap"]
+
+
+def test_decomposed_hangul_is_read_as_syllables(open_app):
+    app = open_app(sentence=unicodedata.normalize("NFD", "고갱이 왔다"))
+    assert words(app) == [("고갱이", "고객이")]
+    assert KO["composed"] in html(app)
+
+
+def test_the_prediction_is_asked_without_the_overview_that_would_tell_it(open_app):
+    assert figures(open_app(sentence="고갱이 왔다", view="predict", edit="1")) == []
+    assert figures(open_app(sentence="고갱이 왔다", view="edits", edit="1")) == ["overview", "edits_bars"]
+
+
+@pytest.mark.parametrize("model", ["transformer", "seq2seq"])
+def test_every_view_opens_with_everything_that_is_one_click_away(open_app, model):
+    for view in VIEWS:
+        for sentence in ("고갱이 왓다", "비가 온다"):
+            app = open_app(sentence=sentence, view=view.name, model=model)
+            for key in ("view_options", "taking", "explanation", "overview_explanation", "settings"):
+                app.session_state[key] = True
+            assert not app.run().exception, (view.name, sentence)
+
+
+def test_what_is_one_click_away_is_drawn_only_then(open_app):
+    app = open_app(sentence="고갱이 왔다")
+    assert not app.get("download_button") and not app.select_slider and not app.latex
+    open_popover(app, "taking")
+    assert len(app.get("download_button")) == 5
+    open_popover(app, "settings")
+    assert app.select_slider(key="control_confidence")
+    open_popover(app, "explanation")
+    assert app.latex
+
+
+def test_a_damaged_model_folder_is_a_message(open_app, monkeypatch):
+    def damaged(path):
+        raise ModelFolderError("weights.npz is cut short")
+
+    monkeypatch.setattr(loaders, "load_corrector", damaged)
+    app = open_app()
+    assert not app.exception
+    assert messages(app) == [KO["model_folder_error"]]
+    assert "weights.npz is cut short" in html(app)
+
+
+def test_an_own_model_that_is_damaged_has_a_message_of_its_own(open_app, entries, monkeypatch):
+    def damaged(path):
+        raise ModelFolderError("config.json is missing")
+
+    entries.append(entry(Path("runs/mine")))
+    monkeypatch.setattr(loaders, "load_corrector", damaged)
+    assert messages(open_app(model="runs/mine", lang="en")) == [EN["own_model_error"]]
+
+
+def test_without_any_model_the_page_says_so(open_app, entries):
+    entries.clear()
+    app = open_app()
+    assert not app.exception
+    assert messages(app) == [KO["model_folder_error"]]

@@ -1,0 +1,83 @@
+"""The page on growing up, driven without a browser over snapshots of a few lines."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.correction.growing import Grown
+from model.stored.folder import ASSETS
+from tests.ui.conftest import entry
+from tests.ui.fake_corrector import FakeCorrector, random_trace
+from tests.ui.screen import figure, figures, html, told
+from ui.asking import loaders
+from ui.wording.texts import table
+
+KO = table("ko")
+SENTENCE = "고갱이 왔다"
+STEPS = (0, 96, 2000)
+
+
+@pytest.fixture
+def grown(monkeypatch, entries, correctors):
+    entries.append(entry(ASSETS / "growing-up"))
+    correctors["growing-up"] = FakeCorrector()
+    texts = (SENTENCE, "고개이 왔다", "고객이 왔다")
+    found = tuple(
+        Grown(step, SENTENCE, text, random_trace(SENTENCE, text, seed=step))
+        for step, text in zip(STEPS, texts, strict=True)
+    )
+    monkeypatch.setattr(loaders, "grown", lambda text, corrector: found if text.strip() else ())
+    return found
+
+
+def test_the_last_snapshot_is_open_and_all_texts_are_told(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE)
+    assert not app.exception
+    assert figures(app) == ["growing_heads", "growing_curves", "growing_map"]
+    assert grown[-1].text in told(app)
+    assert all(each.text in html(app) for each in grown)
+
+
+def test_the_slider_opens_another_snapshot(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE)
+    app.select_slider(key="control_snapshot").set_value("0").run()
+    assert KO["growing_reading_same"].format(step=0, text=SENTENCE) in told(app)
+    (mark,) = figure(app, "growing_curves")["layout"]["shapes"]
+    assert mark["x0"] == 1
+
+
+def test_a_snapshot_that_cannot_end_its_text_is_not_said_to_leave_it(open_app, grown, monkeypatch):
+    trace = grown[0].trace
+    unended = replace(trace, alternatives=(*trace.alternatives[:-1], ("갈", "</s>")))
+    found = (replace(grown[0], trace=unended), *grown[1:])
+    monkeypatch.setattr(loaders, "grown", lambda text, corrector: found)
+    app = open_app("growing", sentence=SENTENCE, snapshot="0")
+    assert KO["growing_unfinished"].format(step=0) in told(app)
+    assert KO["without_no_end"] in html(app)
+
+
+def test_another_role_is_followed_and_every_head_has_one_in_the_end(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE, kind="encoder_attention")
+    before = figure(app, "growing_curves")["data"][-1]["y"]
+    app.selectbox(key="control_grown_role").set_value("previous").run()
+    curves = figure(app, "growing_curves")
+    assert curves["data"][-1]["y"] != before
+    assert KO["growing_share"].format(role=KO["heads_by_previous"]) in json.dumps(curves, ensure_ascii=False)
+    trace = grown[0].trace
+    heads = [f"{layer + 1}·{head + 1} " for layer, head in np.ndindex(trace.shape("encoder_attention"))]
+    assert all(head in html(app) for head in heads)
+
+
+def test_a_role_that_a_kind_cannot_have_falls_back(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE, kind="decoder_attention", grown_role="next")
+    assert not app.exception
+    assert app.selectbox(key="control_grown_role").value == "own"
+
+
+def test_a_film_and_a_sentence_that_is_none(open_app, grown):
+    app = open_app("growing", sentence=SENTENCE, film="1")
+    assert not app.exception
+    assert "growing_map" in figures(app)
+    assert not open_app("growing", sentence=" ").exception

@@ -1,0 +1,166 @@
+"""The page of the heads, over the planted network: its map, its table, its way to the main page, and a file of one's own."""
+
+import time
+
+import numpy as np
+import pytest
+
+from model import ModelFolderError
+from model.survey.head_survey import HeadSurvey
+from model.survey.survey import Plan, Survey
+from model.survey.survey_files import result
+from tests.model.survey.test_survey import PAIRS
+from tests.planted import CODA, COPY
+from tests.ui.screen import decode, figure, figures, html, messages, send, setting, told
+from ui.asking import loaders, surveys
+from ui.asking.jobs import TooManyRowsError
+from ui.asking.surveys import MOST_ROWS
+from ui.parts.head_numbers import QUANTITIES, SIGNS
+from ui.views.without import named
+from ui.wording.texts import table
+
+KO = table("ko")
+CSV = "src,tgt\n" + "".join(f"{source},{target}\n" for source, target in PAIRS)
+
+
+@pytest.fixture(scope="module")
+def surveyed(planted):
+    survey = Survey(planted, Plan(PAIRS, effects=4, pruning=1, pruning_step=6, random_orders=1))
+    list(survey.run())
+    return result(survey)
+
+
+@pytest.fixture
+def open_heads(open_app, correctors, planted, surveyed, monkeypatch):
+    def open_at(found: dict | None = surveyed, **settings: str):
+        correctors["transformer"] = planted
+        survey = None if found is None else HeadSurvey(found)
+        monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: survey)
+        app = open_app("heads", **settings)
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+@pytest.mark.parametrize("at", ["copied", "edited"])
+@pytest.mark.parametrize("by", QUANTITIES)
+def test_everything_that_can_be_chosen_is_drawn_and_told(open_heads, by, at):
+    app = open_heads(heads_by=by, heads_at=at)
+    assert figures(app) == ["heads_map", "heads_pruning"]
+    assert ("intervened" in told(app)) == (by in ("effect", "loss"))
+    assert app.dataframe[0].value.shape[0] == 12
+
+
+def test_roles_stand_as_signs_in_their_squares(open_heads):
+    traces = figure(open_heads(), "heads_map")["data"]
+    own = next(trace for trace in traces if trace.get("name") == f"{SIGNS['own']} {KO['heads_by_own']}")
+    heads = next(trace["customdata"] for trace in traces if trace.get("customdata"))
+    markers = next(trace for trace in traces if trace.get("customdata"))
+    place = heads.index(list(COPY))
+    assert (markers["x"][place], markers["y"][place]) in zip(own["x"], own["y"], strict=True)
+
+
+def test_the_head_that_matters_is_told_and_stands_first_in_the_table(open_heads):
+    app = open_heads(heads_by="effect", heads_at="edited")
+    assert named(COPY) in told(app) or named(CODA) in told(app)
+    rows = app.dataframe[0].value
+    sizes = np.abs(rows[f"{KO['heads_by_effect']} ({KO['heads_unit_nats']})"].to_numpy())
+    assert (np.diff(sizes) <= 1e-9).all()
+    assert {named(COPY), named(CODA)} == set(rows[KO["heads_head"]][:2])
+
+
+def test_a_role_that_a_kind_cannot_have_is_a_dash(open_heads):
+    kinds = [trace for trace in figure(open_heads(heads_by="next"), "heads_map")["data"] if "z" in trace]
+    values = [np.array(decode(trace["z"])) for trace in kinds]
+    assert [np.isnan(grid).all() for grid in values] == [False, True, False]  # the decoder cannot look ahead
+
+
+def test_a_square_leads_to_the_head_and_its_best_example(open_heads, surveyed):
+    app = send(open_heads(), "heads_map", "click", {"custom": list(CODA)})
+    expected, _ = HeadSurvey(surveyed).example(CODA, "next")
+    assert setting(app, "sentence") == expected
+    wanted = {"kind": CODA.kind, "layer": "2", "head": "2", "view": "heatmap"}
+    assert {name: setting(app, name) for name in wanted} == wanted
+    assert "heatmap" in figures(app)  # of the main page
+
+
+def test_a_point_that_is_no_head_changes_nothing(open_heads):
+    app = send(open_heads(), "heads_map", "click", {"custom": ["cross_attention", 9, 9]})
+    assert "heads_map" in figures(app)
+    assert setting(app, "head") == "mean"
+
+
+def test_without_a_survey_the_page_says_how_to_get_one(open_heads, monkeypatch):
+    assert KO["heads_none"] in messages(open_heads(None))
+    monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: 1 / 0)
+
+
+def test_a_damaged_survey_is_named(open_app, correctors, planted, monkeypatch):
+    def damaged(path, corrector):
+        raise ModelFolderError("heads.json is no survey")
+
+    monkeypatch.setattr(loaders, "head_survey", damaged)
+    correctors["transformer"] = planted
+    app = open_app("heads")
+    assert "heads.json is no survey" in html(app)
+    assert KO["heads_none"] in messages(app)
+
+
+def test_a_network_that_takes_no_interventions_says_so(open_app):
+    assert KO["heads_cannot"] in messages(open_app("heads", model="seq2seq"))
+
+
+def finished(job):
+    deadline = time.monotonic() + 120
+    while not job.is_over and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert job.error is None
+    return job
+
+
+def test_a_file_in_small_bits_finds_what_one_run_finds(planted, monkeypatch):
+    monkeypatch.setattr(surveys, "ROLES_TOGETHER", 2)
+    job = finished(surveys.surveys().job(CSV.encode(), "a.csv", planted))
+    survey = Survey(planted, Plan(PAIRS, effects=100, pruning=0))
+    list(survey.run())
+    one, other = (result(each) for each in (job._survey, survey))
+    assert one.keys() == other.keys()
+    for kind in one["kinds"]:
+        for role, classes in one["roles"][kind].items():
+            for name, found in classes.items():
+                for value in ("mean", "margin"):
+                    expected = np.array(other["roles"][kind][role][name][value], float)
+                    np.testing.assert_allclose(np.array(found[value], float), expected, atol=2e-4)
+    assert one["effects"].keys() == other["effects"].keys()
+    assert (job.read, job.left_out) == (5, 0)
+    assert job.progress == ("effects", 4, 4)
+
+
+def test_texts_without_targets_are_corrected_first(planted):
+    job = finished(surveys.surveys().job("나머거요.\n가나다라.\n".encode(), "a.txt", planted))
+    assert job._survey.plan.pairs == (("나머거요.", "나먹거요."), ("가나다라.", "가나다라."))
+
+
+def test_a_file_with_too_many_rows_is_refused(planted):
+    with pytest.raises(TooManyRowsError):
+        surveys.surveys().job("가\n".encode() * (MOST_ROWS + 1), "a.txt", planted)
+
+
+def test_a_visitors_file_is_shown_instead_once_it_is_dropped(open_heads):
+    app = open_heads(None)
+    app.file_uploader[0].set_value(("class.csv", CSV.encode(), "text/csv")).run()
+    for _ in range(200):
+        if not app.get("progress"):
+            break
+        time.sleep(0.05)
+        app.run()
+    assert not app.exception
+    assert KO["heads_made_file"].format(sentences=5, effects=4, left_out=0) in html(app)
+    assert figures(app) == ["heads_map"]  # a file is too small for a pruning curve
+
+
+def test_what_is_no_table_is_named(open_heads):
+    app = open_heads()
+    app.file_uploader[0].set_value(("class.xlsx", b"PK\x03\x04", "text/csv")).run()
+    assert KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"] in messages(app)

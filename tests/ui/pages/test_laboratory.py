@@ -1,0 +1,287 @@
+"""The laboratory, driven without a browser, over a network whose heads were written by hand (``tests/planted.py``)."""
+
+import json
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.questions import PARTS
+from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
+from model.analysis.head_effects import head_effects
+from model.analysis.questions import question_of_change
+from model.stored.folder import ASSETS, ModelFolderError
+from model.survey.corpus_agreement import read_agreement
+from model.survey.head_survey import HeadSurvey
+from model.survey.survey import Plan, Survey
+from model.survey.survey_files import result
+from model.text.changes import find_changes
+from tests.planted import CAUSE, CODA, DECOY, RIGHT, ROW, WRONG
+from tests.ui.conftest import entry
+from tests.ui.fake_corrector import FakeCorrector
+from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, send, setting, told
+from ui.asking import loaders
+from ui.shell import later
+from ui.views import EXPERIMENTS, take_away
+from ui.views.without import named
+from ui.wording.texts import table
+
+KO = table("ko")
+
+
+@pytest.fixture
+def open_laboratory(open_app, correctors, planted):
+    def open_at(experiment: str, **settings: str):
+        correctors["transformer"] = planted
+        app = open_app(
+            page="laboratory", experiment=experiment, **{"sentence": WRONG, "edit": "1"} | settings
+        )
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+def test_every_experiment_is_a_tab_and_says_something(open_laboratory):
+    for view in EXPERIMENTS:
+        app = open_laboratory(view.name)
+        tabs = app.segmented_control(key="control_experiment")
+        assert tabs.options == [KO[f"view_{each.name}"] for each in EXPERIMENTS]
+        assert told(app)
+        assert len(figures(app)) >= 2, view.name
+
+
+def test_each_setting_has_one_control(open_laboratory):
+    for view in EXPERIMENTS:
+        app = open_popover(open_laboratory(view.name), "view_options")
+        assert not app.exception, view.name
+    assert app.toggle(key="control_twin_difference")
+
+
+def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, planted, monkeypatch):
+    monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: None)
+    (nothing,) = set(figure_text(open_laboratory("without", off="zero")))
+    app = open_laboratory("without", off="mean")
+    assert figure_text(app) == [nothing]  # nobody knows the means
+    app = open_popover(app, "explanation")
+    assert KO["without_no_means"] in html(app)
+    survey = Survey(planted, Plan(((WRONG, RIGHT),), effects=1, pruning=0))
+    list(survey.run())
+    monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: HeadSurvey(result(survey)))
+    app = open_laboratory("without", off="mean")
+    expected = head_effects(
+        planted, WRONG, RIGHT, *find_changes(WRONG, RIGHT), HeadSurvey(result(survey)).means
+    )
+    shown = numbers(app, "without_mosaic", 2)
+    np.testing.assert_allclose(shown, expected.grid("cross_attention"), atol=1e-5)
+    assert figure_text(app) != [nothing]
+    assert KO["without_means"].format(sentences=1) in html(open_popover(app, "explanation"))
+
+
+def test_squares_switch_heads_off_together_and_the_text_follows(open_laboratory, planted):
+    app = open_laboratory("without")
+    assert app.button(key="without_all_on").disabled
+    app = send(app, "without_mosaic", "click", {"custom": list(CODA)})
+    assert setting(app, "switched_off") == "cross_attention.2.2"
+    assert KO["without_written"].format(heads=named(CODA), text=WRONG) in html(app)  # nothing corrects it now
+    app = send(app, "without_mosaic", "click", {"custom": list(DECOY)})
+    together = ", ".join(map(named, sorted((CODA, DECOY))))
+    assert KO["without_written"].format(heads=together, text=WRONG) in html(app)
+    app = send(app, "without_mosaic", "click", {"custom": list(CODA)})  # on again
+    assert KO["without_written"].format(heads=named(DECOY), text=RIGHT) in html(app)
+    app = app.button(key="without_all_on").click().run()
+    assert setting(app, "switched_off") == ""
+    everything = KO["without_all"].format(count=5)
+    assert KO["without_written"].split("{")[0] + everything in html(app)
+
+
+def test_a_link_may_name_any_heads(open_laboratory):
+    some = "cross_attention.2.2,cross_attention.9.9,none.1.1,cross_attention.0.1,<b>"
+    app = open_laboratory("without", switched_off=some)
+    assert KO["without_written"].format(heads=named(CODA), text=WRONG) in html(app)
+    every = ",".join(
+        f"{kind}.{layer}.{head}"
+        for kind in ("encoder_attention", "decoder_attention", "cross_attention")
+        for layer in (1, 2)
+        for head in (1, 2)
+    )
+    app = open_laboratory("without", switched_off=every)
+    assert KO["without_all"].format(count=12) in html(app)
+    assert not send(app, "without_mosaic", "click", {"custom": ["cross_attention", 9, 9]}).exception
+
+
+def figure_text(app) -> list[str]:
+    return [json.dumps(trace.get("z")) for trace in figure(app, "without_mosaic")["data"]][2:3]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "count"), [("without", 2), ("sources", 1), ("replace", 2), ("fork", 3), ("twins", 2)]
+)
+def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
+    open_laboratory, monkeypatch, experiment, count
+):
+    made = []
+    monkeypatch.setattr(
+        take_away,
+        "page_maker",
+        lambda *arguments: made.append(take_away.experiment(*arguments[::2])) or bytes,
+    )
+    open_popover(open_laboratory(experiment), "taking")
+    assert len(made[-1].figures if made[-1] else ()) == count
+    assert not made[-1] or made[-1].title == KO[f"view_{experiment}"]
+
+
+def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory, monkeypatch):
+    shipped = read_agreement(ASSETS / "transformer")
+    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: shipped)
+    app = open_popover(open_laboratory("sources"), "explanation")
+    first = f"{shipped.methods['attention'].first:.2f}"
+    assert f"{KO['method_attention']} {first}" in html(app)
+    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
+    assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
+
+
+def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, planted):
+    notes = [note["text"] for note in figure(open_laboratory("sources"), "sources")["layout"]["annotations"]]
+    (change,) = find_changes(WRONG, RIGHT)
+    question = question_of_change(planted, WRONG, RIGHT, change)
+    reference, *others = contributions(planted, WRONG, RIGHT, question, sorted(METHODS, key=REFERENCE.__ne__))
+    assert KO["method_" + reference.method] in notes[0]
+    for found, note in zip(others, notes[1:], strict=True):
+        agreed = agreement(found, reference)
+        first = KO["sources_same" if agreed.top_1 else "sources_other"]
+        assert KO["sources_agreement"].split("·")[1].strip().format(first=first) in note
+        assert (
+            KO["sources_agreement"].split("·")[2].strip().format(of=3, shared=round(3 * agreed.top_3)) in note
+        )
+    assert any(KO["sources_same"] in note for note in notes)
+    assert any(KO["sources_other"] in note for note in notes)
+
+
+def test_any_written_character_can_be_asked_about(open_laboratory, planted):
+    app = open_laboratory("sources", sources_step="1")
+    (first, *_) = planted.trace(WRONG, RIGHT).target_tokens
+    other = next(each for each in planted.trace(WRONG, RIGHT).alternatives[0] if each != first)
+    asked = KO["sources_reading_step"].split("{token}")[0].format(step=1, other=escape(other))
+    while "asked_later" in app.session_state:
+        app = app.run()
+    assert asked in told(app)
+    app = open_laboratory("sources", sources_step=str(ROW + 1))
+    assert asked not in told(app)  # that is where the change begins
+    assert app.selectbox(key="control_sources_step").value == str(ROW + 1)
+    app = open_laboratory("sources", sentence=RIGHT, edit="")  # nothing was changed
+    assert app.selectbox(key="control_sources_step").value == "1"
+    assert len(bars(app, "sources")) == len(METHODS)
+
+
+def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_laboratory, planted, monkeypatch):
+    planted.forget()
+    go_on, places = later.go_on, set()
+    monkeypatch.setattr(later, "go_on", lambda: None)
+    for part in range(len(PARTS)):
+        app = open_laboratory("sources")
+        assert not app.exception
+        known = np.isfinite(bars(app, "sources")).all(axis=1)
+        assert known.sum() == sum(map(len, PARTS[: part + 1]))
+        assert known[0] == (
+            part > 0
+        )  # leaving out, the reference, stands first and needs a pass for each character
+        layout = figure(app, "sources")["layout"]
+        axes = [axis["domain"] for name, axis in layout.items() if name.startswith("yaxis")]
+        places.add(json.dumps([layout["height"], len(layout["annotations"]), axes]))
+        shown = KO["sources_coming"].format(answered=known.sum(), count=len(known))
+        assert (shown in told(app)) == (not known.all())
+        if not known.all():
+            app.session_state["asked_later"]()
+    assert len(places) == 1
+    planted.forget()
+    monkeypatch.setattr(later, "go_on", go_on)
+    assert np.isfinite(bars(open_laboratory("sources"), "sources")).all()
+
+
+def test_other_weights_in_the_head_that_matters_undo_the_correction(open_laboratory):
+    head = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
+    app = open_laboratory("replace", instead="uniform", **head)
+    np.testing.assert_allclose(numbers(app, "replace_instead"), 1 / 6, atol=1e-6)
+    assert WRONG in html(app)
+    app = open_laboratory("replace", instead="painted", painted=str(CAUSE + 1), **head)
+    np.testing.assert_allclose(numbers(app, "replace_instead")[ROW], np.eye(6)[CAUSE])
+    assert "replace_paint" not in told(app)
+
+
+def test_a_cell_takes_up_to_three_shares_and_gives_them_back(open_laboratory):
+    head = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
+    app = open_laboratory("replace", instead="painted", painted=f"1,{CAUSE + 1}", **head)
+    cell = {"x": CAUSE + 1, "y": ROW + 1}
+    for shares in (2, 3):
+        app = send(app, "replace_instead", "click", cell)
+        expected = np.eye(6)[0] + shares * np.eye(6)[CAUSE]
+        np.testing.assert_allclose(numbers(app, "replace_instead")[ROW], expected / expected.sum(), atol=1e-6)
+    app = send(app, "replace_instead", "click", cell)
+    assert setting(app, "painted") == "1"
+
+
+def test_a_painted_cell_is_a_setting_of_the_link(open_laboratory):
+    app = open_laboratory("replace", instead="painted")
+    assert told(app).find(KO["replace_paint"]) > 0  # nothing is painted yet
+    assert setting(app, "painted") == ""
+
+
+def test_the_road_not_taken_keeps_what_was_typed(open_laboratory):
+    app = open_laboratory("fork")
+    rows = figure(app, "fork")["data"][0]["text"]
+    assert ["".join(row) for row in rows] == [f"{text}&lt;/s&gt;" for text in (RIGHT, WRONG)]
+    assert WRONG in told(app)
+
+
+def test_a_sentence_beside_the_one_it_becomes(open_laboratory):
+    app = open_laboratory("twins", twin="typed", twin_difference="1")
+    assert {"twins_first_map", "twins_difference_map", "twins_heads"} <= set(figures(app))
+    own = open_laboratory("twins", twin="pair", twin_sentence=WRONG, twin_difference="1")
+    assert not numbers(own, "twins_difference_map").any()
+    assert KO["twins_reading_same"] in told(own)
+
+
+def test_another_model_stands_beside_this_one(open_laboratory):
+    app = open_laboratory("twins", twin="model", kind="encoder_attention", layer="2", head="2")
+    assert "twins_second_map" in figures(app)
+    assert "twins_heads" not in figures(app)  # the recurrent network has one map
+
+
+def test_another_model_that_is_damaged_is_named_and_another_one_can_be_chosen(
+    open_laboratory, correctors, monkeypatch
+):
+    def load(path):
+        if path.name == "seq2seq":
+            raise ModelFolderError("weights.npz is damaged")
+        return correctors[path.name]
+
+    monkeypatch.setattr(loaders, "load_corrector", load)
+    app = open_laboratory("twins", twin="model")
+    assert KO["twins_damaged"] in told(app)
+    assert app.selectbox(key="control_twin_model").options
+
+
+def test_a_model_stands_beside_what_fine_tuning_made_of_it(open_laboratory, correctors, entries):
+    entries.append(entry(Path("runs/mine")))
+    mine = correctors["mine"] = FakeCorrector("mine")
+    app = open_laboratory("twins", twin="model", layer="2", head="2")
+    offered = app.selectbox(key="control_twin_model")
+    assert offered.options == ["mine", KO["model_name_seq2seq"]]  # the own one is what was asked for
+    expected = mine.correct(WRONG).sentences[0].trace.cross_attention[1, 1]
+    np.testing.assert_array_equal(numbers(app, "twins_second_map"), expected)
+    assert "twins_heads" in figures(app)
+    app = open_laboratory("twins", twin="model", model="runs/mine")
+    assert app.selectbox(key="control_twin_model").options[0] == KO["model_name_transformer"]
+
+
+def test_a_network_that_takes_no_interventions_says_so(open_app):
+    for experiment in ("without", "sources", "replace", "fork"):
+        app = open_app(page="laboratory", experiment=experiment, sentence="고갱이 왔다", model="seq2seq")
+        assert not app.exception
+        assert KO["lacks_interventions"] in html(app)
+
+
+def test_where_nothing_was_corrected_it_says_so(open_laboratory):
+    assert KO["without_none"] in told(open_laboratory("without", sentence=RIGHT, edit=""))

@@ -1,0 +1,49 @@
+"""The links of the lesson plans open what they promise, in both languages."""
+
+import re
+from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from ui.shell import address
+
+DOCS = Path(__file__).parents[3] / "docs"
+PLANS = ("lesson-plan", "lesson-plan-laboratory")
+ENDINGS = {"ko": ".md", "en": ".en.md"}
+SENTENCE = "친구와 가치 밥을 머거요."
+
+
+def links(plan: str, language: str) -> list[tuple[str, dict[str, str]]]:
+    """(page, settings) of each link into the app, in order; the language is left out."""
+    text = (DOCS / f"{plan}{ENDINGS[language]}").read_text("utf-8")
+    found = [urlsplit(link) for link in re.findall(r"\]\((http://localhost:8501[^)]*)\)", text)]
+    settings = [dict(parse_qsl(link.query)) for link in found]
+    assert all(each.pop("lang", "ko") == language for each in settings)
+    return [(link.path, each) for link, each in zip(found, settings, strict=True)]
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_both_languages_have_the_same_links(plan):
+    assert links(plan, "ko") == links(plan, "en")
+    assert len(links(plan, "ko")) > 5
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_links_name_pages_and_settings_that_exist(plan):
+    pages = {"/"} | {f"/{path.stem}" for path in (DOCS.parent / "ui" / "pages").glob("*.py")}
+    for page, settings in links(plan, "ko"):
+        assert page in pages
+        assert settings.keys() <= address.DEFAULTS.keys()
+        assert settings.get("sentence", SENTENCE) == SENTENCE
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_link_opens_its_view(open_app, plan):
+    for path, settings in links(plan, "ko"):
+        if (page := path.strip("/") or "attention") in ("attention", "laboratory"):
+            app = open_app(page, **settings | {"sentence": "고갱님이 왔어요"})
+            assert not app.exception
+            assert {name: app.session_state["view"][name] for name in settings} == settings | {
+                "sentence": "고갱님이 왔어요"
+            }

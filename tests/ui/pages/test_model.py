@@ -1,0 +1,250 @@
+"""The page of numbers shows what lies in the chosen model's folder, and says so where it is missing."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from tests.ui.conftest import entry
+from tests.ui.screen import decode, figure, figures, html
+from ui.asking import loaders
+from ui.wording.texts import table
+
+EN = table("en")
+SCORES = {
+    "count": 10,
+    "exact_match": 0.5,
+    "cer_before": 0.1,
+    "cer_after": 0.02,
+    "cer_reduction": 0.8,
+    "precision": 0.9,
+    "recall": None,
+    "f0.5": 0.85,
+    "clean_untouched": None,
+}
+RELIABILITY = {
+    "changes": 8,
+    "expected_calibration_error": 0.031,
+    "bins": [
+        {"from": 0.0, "to": 0.5, "changes": 0, "mean_confidence": None, "right": None},
+        {"from": 0.5, "to": 1.0, "changes": 8, "mean_confidence": 0.9, "right": 0.875},
+    ],
+}
+EVALUATION = {
+    "file": "dev.jsonl",
+    "seed": 3,
+    "mix": {"typing": 1.0},
+    "sentences": 10,
+    "minimum_confidence": 0.5,
+    "total": SCORES,
+    "families": {"typing": SCORES},
+}
+
+
+@pytest.fixture
+def assets(tmp_path, monkeypatch, entries):
+    """The folder of the shipped models, for one test."""
+    monkeypatch.setattr(loaders, "ASSETS", tmp_path)
+    entries.clear()
+    return tmp_path
+
+
+@pytest.fixture
+def folder(assets, entries):
+    return add_model(assets / "transformer", entries)
+
+
+def add_model(folder, entries):
+    folder.mkdir()
+    config = {"num_layers": 2, "num_heads": 4, "d_model": 8, "dff": 16, "vocab_size": 50, "max_length": 64}
+    (folder / "config.json").write_text(json.dumps(config))
+    np.savez(folder / "weights.npz", a=np.zeros((50, 8)), b=np.zeros(8))
+    entries.append(entry(folder))
+    return folder
+
+
+def add_results(folder, **more):
+    (folder / "evaluation.json").write_text(json.dumps(EVALUATION | more))
+
+
+def add_history(folder):
+    (folder / "history.csv").write_text(
+        "step,loss,learning_rate,dev_loss,dev_token_accuracy,pairs,seconds\n"
+        "1,2.0,0.1,,,1000,1800\n2,1.5,0.2,1.4,0.6,2000,5400\n"
+    )
+    run = {"command": "python -m training train --steps 2 <b>", "hardware": {"cores": 2, "keras": "3.15"}}
+    (folder / "run.json").write_text(json.dumps({"runs": [run, run]}))
+
+
+def written(app) -> str:
+    return html(app).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def rows(app) -> list[tuple[str, list[str]]]:
+    """(name, cells) of each row of each table on the page."""
+    found = re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', written(app))
+    return [(name, re.findall("<td>(.*?)</td>", cells)) for name, cells in found]
+
+
+def headings(app) -> list[str]:
+    return [heading.value for heading in app.subheader] + [fold.label for fold in app.expander]
+
+
+def test_sizes_and_number_of_parameters(open_app, folder):
+    values = {metric.label: metric.value for metric in open_app("model", lang="en").metric}
+    assert values["Parameters"] == "408"
+    assert values["Heads"] == "4"
+
+
+def test_results_of_each_family_and_of_all(open_app, folder):
+    add_results(folder)
+    app = open_app("model", lang="en")
+    assert not app.exception
+    names = [EN["family_typing"], EN["family_all"]]
+    assert [name for name, _ in rows(app)] == names * 2
+    cells = ["10", "50.0 %", "10.0 %", "2.0 %", "80.0 %", "90.0 %", "–", "85.0 %", "–"]
+    assert [found for _, found in rows(app)] == [["10", "50.0 %", "85.0 %"]] * 2 + [cells] * 2
+    assert EN["evaluation_generated"].format(file="dev.jsonl", seed=3) in written(app)
+
+
+def test_results_on_given_pairs_do_not_claim_generated_errors(open_app, folder):
+    add_results(folder, mix=None)
+    assert EN["evaluation_given"].format(file="dev.jsonl") in written(open_app("model", lang="en"))
+
+
+def test_results_measured_before_a_score_existed_have_a_dash_there(open_app, folder):
+    old = {name: value for name, value in SCORES.items() if name != "cer_reduction"}
+    add_results(folder, total=old, families={})
+    assert rows(open_app("model"))[1][1][4] == "–"
+
+
+def test_history_and_the_commands_that_made_it(open_app, folder):
+    add_history(folder)
+    app = open_app("model", lang="en")
+    assert figures(app) == ["history", "training"]
+    assert EN["history_caption"].format(pairs="2,000", hours="1.5") in written(app)
+    assert [code.value for code in app.code] == ["python -m training train --steps 2 <b>"] * 2
+    assert "cores 2 · keras 3.15" in written(app)
+
+
+def test_reliability_is_drawn_from_the_bins(open_app, folder):
+    add_results(folder, reliability=RELIABILITY)
+    app = open_app("model", lang="en")
+    assert EN["reliability_reading"].format(error="3.1") in written(app)
+    _, curve, bars = figure(app, "reliability")["data"]
+    assert [decode(curve[axis]).tolist() for axis in "xy"] == [[0.9], [0.875]]
+    assert decode(bars["y"]).tolist() == [0, 8]
+
+
+def test_a_network_that_proposed_nothing_has_no_reliability(open_app, folder):
+    nothing = {"changes": 0, "expected_calibration_error": None, "bins": RELIABILITY["bins"][:1]}
+    add_results(folder, reliability=nothing)
+    app = open_app("model", lang="en")
+    assert not app.exception
+    assert EN["reliability_heading"] not in headings(app)
+
+
+def test_thresholds_have_one_row_each_and_the_models_own_stands_out(open_app, folder):
+    thresholds = [{"minimum_confidence": least, **SCORES} for least in (0.0, 0.5, 0.95)]
+    add_results(folder, thresholds=thresholds)
+    app = open_app("model", lang="en")
+    assert [name for name, _ in rows(app)[4:]] == ["0.00", "0.50", "0.95"]
+    assert rows(app)[4][1] == ["50.0 %", "2.0 %", "80.0 %", "90.0 %", "–", "85.0 %", "–"]
+    assert '<tr class="strong"><th scope="row">0.50</th>' in written(app)
+
+
+def test_the_shipped_networks_stand_side_by_side(open_app, assets, folder, entries):
+    add_results(folder)
+    add_history(folder)
+    add_results(add_model(assets / "seq2seq", entries), total=SCORES | {"exact_match": 0.25})
+    app = open_app("model", lang="en")
+    assert EN["comparison_heading"] in headings(app)
+    names = [EN["model_name_transformer"], EN["model_name_seq2seq"]]
+    shown = [(name, cells[:3]) for name, cells in rows(app)[4:]]
+    assert shown == list(zip(names, [["408", "2,000", "50.0 %"], ["408", "–", "25.0 %"]], strict=True))
+
+
+def test_networks_measured_differently_or_not_at_all_are_not_compared(open_app, assets, folder, entries):
+    add_results(folder)
+    other = add_model(assets / "seq2seq", entries)
+    assert EN["comparison_heading"] not in headings(open_app("model", lang="en"))
+    add_results(other, seed=4)
+    assert EN["comparison_heading"] not in headings(open_app("model", lang="en"))
+
+
+def test_the_first_sentence_says_what_it_learned_and_how_often_it_is_right(open_app, folder):
+    add_results(folder)
+    add_history(folder)
+    said = EN["model_reading"].format(parameters="408", pairs="2,000", hours="1.5", count="10", exact="50 %")
+    assert said in written(open_app("model", lang="en"))
+
+
+def test_everything_but_a_curve_and_a_table_is_folded(open_app, folder):
+    add_results(folder, reliability=RELIABILITY, thresholds=[{"minimum_confidence": 0.5, **SCORES}])
+    add_history(folder)
+    app = open_app("model", lang="en")
+    keys = ("config_heading", "evaluation_heading", "reliability_heading", "training_heading")
+    assert [(fold.label, fold.proto.expanded) for fold in app.expander] == [(EN[key], False) for key in keys]
+    folded = [code.value for fold in app.expander for code in fold.code]
+    assert [code.value for code in app.code] == folded
+
+
+def test_a_network_that_grew_up_says_what_its_snapshots_are(open_app, folder):
+    assert EN["snapshots_heading"] not in headings(open_app("model", lang="en"))
+    (folder / "snapshots.csv").write_text(
+        "step,pairs,loss,exact_match,cer_after,f0.5,clean_untouched\n0,,,0.12,0.1,0.0,1.0\n2000,188329,0.1,0.39,0.04,0.78,0.84\n"
+    )
+    app = open_app("model", lang="en")
+    assert EN["model_snapshots"].format(count=2) in written(app)
+    assert rows(app) == [
+        ("0", ["–", "12.0 %", "10.0 %", "0.0 %", "100.0 %"]),
+        ("2,000", ["188,329", "39.0 %", "4.0 %", "78.0 %", "84.0 %"]),
+    ]
+
+
+def test_another_model_can_be_chosen(open_app, assets, folder, entries):
+    add_results(folder)
+    add_model(assets / "seq2seq", entries)
+    app = open_app("model")
+    assert rows(app)
+    app.selectbox(key="control_model").set_value("seq2seq").run()
+    assert not app.exception
+    assert not rows(app)
+
+
+def test_a_folder_without_results_still_shows_its_sizes(open_app, folder):
+    app = open_app("model")
+    assert app.metric and not figures(app)
+    assert not rows(app)
+
+
+@pytest.mark.parametrize("name", ["evaluation.json", "history.csv", "run.json"])
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe"])
+def test_a_record_that_is_being_written_is_passed_over(open_app, folder, name, content):
+    (folder / name).write_bytes(content)
+    app = open_app("model")
+    assert not app.exception
+    assert app.metric
+
+
+def test_a_record_without_runs_is_passed_over(open_app, folder):
+    (folder / "run.json").write_text('{"command": "of an older format"}')
+    app = open_app("model")
+    assert not app.exception
+    assert app.metric
+
+
+@pytest.mark.parametrize("name", ["config.json", "weights.npz"])
+@pytest.mark.parametrize("content", [None, b"", b"PK\x03\x04 cut"])
+def test_a_missing_or_damaged_folder_is_said(open_app, folder, name, content):
+    (folder / name).unlink()
+    if content is not None:
+        (folder / name).write_bytes(content)
+    app = open_app("model")
+    assert not app.exception
+    assert [info.value for info in app.info] == [table("ko")["model_missing"]]
+
+
+def test_without_any_model_the_page_says_so(open_app, assets):
+    assert [info.value for info in open_app("model").info] == [table("ko")["model_missing"]]

@@ -1,0 +1,152 @@
+"""The page of the positional encoding shows the numbers of the function that the network uses."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model.analysis.positions import similarity
+from model.plain.positions import positional_encoding
+from model.stored.config import Seq2SeqConfig, TransformerConfig
+from tests.ui.fake_corrector import MAX_LENGTH
+from tests.ui.screen import decode, figure, figures, html
+from ui.wording.texts import table
+
+ROOT = Path(__file__).parents[3]
+KO, EN = table("ko"), table("en")
+D = 4  # of the fake's embeddings
+
+
+@pytest.fixture(autouse=True)
+def configs(correctors):
+    """The configs of real networks, of which this page asks more than others do."""
+    sizes = {"vocab_size": 50, "d_model": D, "max_length": MAX_LENGTH}
+    correctors["transformer"].config = TransformerConfig(num_heads=2, **sizes)
+    correctors["seq2seq"].config = Seq2SeqConfig(**sizes)
+
+
+def charts(app) -> list[dict]:
+    return [figure(app, key) for key in figures(app)]
+
+
+def test_matrix_and_curves_are_those_of_the_model(open_app):
+    matrix, curves, *_ = charts(open_app("positions", positions="40", dimensions="16", curves="3,2"))
+    expected = positional_encoding(40, 16)
+    np.testing.assert_array_equal(decode(matrix["data"][0]["z"]), expected)
+    np.testing.assert_array_equal(decode(curves["data"][0]["y"]), expected[:, 3])
+    np.testing.assert_array_equal(decode(curves["data"][1]["y"]), expected[:, 2])
+
+
+def test_sliders_reach_512_by_512(open_app):
+    app = open_app("positions")
+    for key in ("control_positions", "control_dimensions"):
+        app.slider(key=key).set_value(512)
+    app.run()
+    assert decode(charts(app)[0]["data"][0]["z"]).shape == (512, 512)
+
+
+def test_fewer_dimensions_drop_the_curves_that_no_longer_exist(open_app):
+    app = open_app("positions", dimensions="16", curves="3,30")
+    assert not app.exception
+    assert app.multiselect[0].value == [3]
+
+
+@pytest.mark.parametrize("curves", ["", "x,,-1,9999999999999999999999"])
+def test_no_curve_chosen_is_an_empty_figure(open_app, curves):
+    app = open_app("positions", curves=curves, positions="-3", dimensions="1e9")
+    assert not app.exception
+    assert charts(app)[1]["data"] == []
+
+
+def test_the_sentence_gives_the_slowest_period(open_app):
+    app = open_app("positions", lang="en", dimensions="2")
+    text = table("en")["matrix_reading"].format(last=0, period="6.3")
+    assert text in "".join(element.proto.body for element in app.html)
+
+
+def test_similarity_is_that_of_the_matrix_above(open_app):
+    pairs, curve = charts(open_app("positions", positions="9", dimensions="16"))[2:4]
+    expected = similarity(positional_encoding(9, 16))
+    np.testing.assert_array_equal(decode(pairs["data"][0]["z"]), expected)
+    np.testing.assert_allclose(decode(curve["data"][0]["y"]), expected[0], atol=1e-4)
+
+
+@pytest.mark.parametrize(("dimensions", "key"), [("16", "positions_similarity_reading_high"), ("2", None)])
+def test_the_reading_says_where_similarity_falls_below_half_or_that_it_never_does(open_app, dimensions, key):
+    app = open_app("positions", lang="en", positions="3", dimensions=dimensions)
+    shown = html(app)
+    assert ("never falls below" in shown) == (key is not None)
+    assert ("2 apart it is below half" in shown) == (key is None)  # cos(1) = 0.54, cos(2) = -0.42
+
+
+def test_sizes_are_those_of_the_chosen_sentences_embeddings(open_app, correctors):
+    plain, scaled, encoding = charts(open_app("positions", sentence="좋다. 고갱"))[4]["data"]
+    expected = np.linalg.norm(correctors["transformer"].embeddings("고갱"), axis=1)
+    np.testing.assert_allclose(decode(plain["y"]), expected, rtol=1e-6)
+    np.testing.assert_allclose(decode(scaled["y"]), 2 * expected, rtol=1e-6)
+    np.testing.assert_allclose(decode(encoding["y"]), np.sqrt(D / 2), rtol=1e-6)
+    assert plain["customdata"] == ["고", "갱", "&lt;/s&gt;"]
+
+
+def test_the_first_wrong_character_moves_until_another_is_chosen(open_app):
+    app = open_app("positions", sentence="고갱 왓다")
+    pick = app.selectbox(key="control_moved")
+    assert pick.value == "1"
+    distance, cosine = charts(app)[5:]
+    assert decode(distance["data"][0]["y"])[0] == 0
+    assert decode(cosine["data"][0]["y"])[0] == pytest.approx(1)
+    assert len(decode(distance["data"][0]["y"])) == MAX_LENGTH + 1
+    pick.set_value("4").run()
+    assert "‘다’ 자:" in html(app)
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_position_and_identity_are_weighed_against_each_other(open_app, correctors, language):
+    correctors["transformer"].embeddings = lambda text: np.eye(3, 4, dtype=np.float32)[: len(text) + 1] * 100
+    app = open_app("positions", sentence="고갱", lang=language)
+    assert table(language)["positions_move_identity"].split("{times}")[1][:20] in html(app)
+    assert table(language)["positions_sizes_token"] in html(app)
+    correctors["transformer"].embeddings = lambda text: np.eye(3, 4, dtype=np.float32)[: len(text) + 1] / 100
+    correctors["transformer"].fingerprint = "small"
+    app = open_app("positions", sentence="고갱", lang=language)
+    assert table(language)["positions_move_position"].split("{from_}")[1][:20] in html(app)
+    assert table(language)["positions_sizes_position"] in html(app)
+
+
+def test_a_recurrent_network_adds_no_positions(open_app):
+    app = open_app("positions", model="seq2seq")
+    assert [element.value for element in app.info] == [KO["positions_recurrent"]]
+    assert len(charts(app)) == 4
+
+
+@pytest.mark.parametrize("sentence", ["", "  \n", "가" * 2001])
+def test_without_a_sentence_the_page_says_so(open_app, sentence):
+    app = open_app("positions", sentence=sentence)
+    assert not app.exception
+    assert [element.value for element in app.info] == [KO["sentence_none"]]
+
+
+def test_a_sentence_that_is_too_long_is_shown_as_far_as_the_network_reads(open_app):
+    app = open_app("positions", sentence="가" * (MAX_LENGTH + 9))
+    assert not app.exception
+    assert len(decode(charts(app)[4]["data"][0]["y"])) == MAX_LENGTH + 1
+    expected = KO["positions_cut"].format(length=MAX_LENGTH + 9, limit=MAX_LENGTH)
+    assert [element.value for element in app.info] == [expected]
+
+
+def test_one_character_moves_alone_and_what_was_typed_is_escaped(open_app):
+    app = open_app("positions", sentence="<", moved="0")
+    assert not app.exception
+    assert "살펴보는 문장: &lt;" in html(app)
+
+
+def test_importing_the_page_parts_loads_no_network_library():
+    code = "import sys, viz, model.plain.positions;"
+    code += "from ui.shell import controls, notices; from ui.parts import figures, model_card; from ui.asking import loaders, models; from ui.wording import reading;"
+    code += "print([name for name in ('tensorflow', 'keras') if name in sys.modules])"
+    result = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"

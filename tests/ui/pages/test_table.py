@@ -1,0 +1,147 @@
+"""A file of many texts: corrected in the background, counted, and led on from, without a trace on the disk."""
+
+import csv
+import io
+import time
+
+import pytest
+import streamlit as st
+
+from engine.errors import EngineBusyError
+from model.tables import PROBLEMS, TableError
+from model.tables.reading import FILE_PROBLEMS, HEADERS
+from tests.ui.fake_corrector import FakeCorrector
+from tests.ui.screen import html, told
+from ui.asking import jobs
+from ui.asking.jobs import Jobs, TooManyRowsError
+from ui.asking.tables import MOST_ROWS, TableJob, tables
+from ui.wording.texts import LANGUAGES, table
+
+KO = table("ko")
+CSV = "text\n고갱이 왔다\n비가 온다\n=1+고갱\n".encode()
+
+
+def finished(job: TableJob) -> TableJob:
+    deadline = time.monotonic() + 30
+    while not job.is_over and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert job.is_over
+    return job
+
+
+class Network(FakeCorrector):
+    """Answers as a worker does; ``failing`` times it does not."""
+
+    def __init__(self, failing: int = 0):
+        super().__init__()
+        self.failing = failing
+
+    def ask(self, kind, *arguments):
+        if self.failing:
+            self.failing -= 1
+            raise EngineBusyError("busy")
+        return super().ask(kind, *arguments)
+
+    def correct_batch(self, texts):
+        return [self.correct(text) for text in texts]
+
+
+def test_every_row_is_corrected_in_order_and_counted():
+    job = finished(tables().job(CSV, "class.csv", Network()))
+    assert [each.row.number for each in job.done] == [2, 3, 4]
+    assert [each.corrected for each in job.done] == ["고객이 왔다", "비가 온다", "=1+고객"]
+    assert (job.counts.rows, job.counts.changed) == (3, 2)
+
+
+def test_the_same_file_is_corrected_once_and_another_one_anew():
+    found, network = tables(), Network()
+    job = finished(found.job(CSV, "class.csv", network))
+    assert found.job(CSV, "again.csv", network) is job
+    assert found.job(CSV + "갱".encode(), "class.csv", network) is not job
+
+
+def test_old_files_make_room():
+    found, network = Jobs(lambda content, name, network: TableJob([], network), kept=2), Network()
+    first = found.job(b"a\n", "1.txt", network)
+    for number in range(2):
+        finished(found.job(f"{number}\n".encode(), "n.txt", network))
+    assert found.job(b"a\n", "1.txt", network) is not first
+
+
+def test_a_busy_network_is_asked_again_and_a_lost_one_told(monkeypatch):
+    monkeypatch.setattr(jobs.time, "sleep", lambda seconds: None)
+    assert finished(tables().job(CSV, "a.csv", Network(failing=2))).error is None
+    found, network = tables(), Network(failing=99)
+    failed = TableJob([], network)
+    assert failed.is_over
+    job = found.job(CSV, "a.csv", network)
+    job._thread.join(30)
+    assert isinstance(job.error, EngineBusyError)
+    network.failing = 0
+    assert finished(found.job(CSV, "a.csv", network)).error is None  # asked for again, it begins again
+
+
+def test_what_is_no_table_and_what_is_too_much_is_named():
+    with pytest.raises(TableError):
+        tables().job(b"PK\x03\x04", "a.xlsx", Network())
+    with pytest.raises(TooManyRowsError):
+        tables().job("가\n".encode() * (MOST_ROWS + 1), "a.txt", Network())
+    job = finished(tables().job("가\n".encode() + "나".encode() * 3000, "a.txt", Network()))
+    assert job.counts.problems == [(2, "too_long")]
+
+
+@pytest.fixture
+def open_file(open_app, correctors):
+    def open_at(content: bytes, name: str = "class.csv", **settings):
+        correctors["transformer"] = Network()
+        app = open_app("table", **settings)
+        app.file_uploader[0].set_value((name, content, "text/csv")).run()
+        for _ in range(100):  # the job goes on in a thread of its own
+            if app.get("arrow_data_frame") or app.error:
+                break
+            app.run()
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+def test_the_page_shows_counts_rows_and_downloads(open_file):
+    app = open_file(CSV)
+    assert KO["table_reading"].format(rows=3, changed=2) in told(app)
+    assert len(app.get("download_button")) == 2
+    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
+
+
+def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, monkeypatch):
+    makers = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: makers.update({label: make}))
+    english = table("en")
+    open_file("text\n고갱이 왔다\n".encode() + b"\xff\n", lang="en")
+    made = makers[english["table_download_csv"]]()  # as Streamlit makes it, outside of the session
+    head, first, second = csv.reader(io.StringIO(made.decode("utf-8-sig")))
+    columns = ("row", "text", "corrected", "changes", "kinds", "problem")
+    assert head == [english[f"table_{column}"] for column in columns]
+    assert first == ["2", "고갱이 왔다", "고객이 왔다", "1", english["edits_kind_sound"], ""]
+    assert second[-1] == english["table_problem_encoding"]
+
+
+def test_the_page_names_what_is_no_table(open_file):
+    app = open_file(b"PK\x03\x04", "class.xlsx")
+    assert app.error[0].value == KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"]
+
+
+def test_without_a_file_it_says_which_column_is_read(open_app):
+    assert "text" in html(open_app("table"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_thing_that_can_be_wrong_with_a_file_or_a_row_has_a_text(language):
+    texts = table(language)
+    assert all(f"table_wrong_{problem}" in texts for problem in FILE_PROBLEMS)
+    assert all(f"table_problem_{problem}" in texts for problem in PROBLEMS)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_file_that_was_downloaded_can_be_dropped_again(language):
+    assert table(language)["table_text"].casefold() in HEADERS

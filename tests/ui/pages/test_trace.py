@@ -1,0 +1,143 @@
+"""A trace from a file: every view of it, what it lacks, and what is wrong with a wrong one."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from model import AttentionTrace
+from tests.own_model import Bare
+from tests.ui.fake_corrector import random_trace
+from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, setting, told
+from ui.views import VIEWS
+from ui.wording.texts import table
+
+EN = table("en")
+MARIAN = (Path(__file__).parents[2] / "marian.npz").read_bytes()
+NASTY = "<img src=x onerror=alert(1)> **b** $x$ [l](javascript:0)"
+
+
+def saved(trace: AttentionTrace) -> bytes:
+    file = io.BytesIO()
+    trace.save(file)
+    return file.getvalue()
+
+
+@pytest.fixture
+def open_file(open_app):
+    def open_at(content: bytes, **settings: str):
+        app = open_app("trace", lang="en", **settings)
+        app.file_uploader[0].set_value(("trace.npz", content, "application/octet-stream")).run()
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+def test_without_a_file_it_says_how_to_make_one(open_app):
+    app = open_app("trace", lang="en")
+    assert not app.exception
+    assert "trace.save(" in html(app)
+
+
+@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
+@pytest.mark.parametrize("view", [view.name for view in VIEWS])
+def test_a_marian_trace_opens_in_every_view(open_file, view, kind):
+    app = open_file(MARIAN, view=view, kind=kind)
+    assert (EN["lacks_projections"] in told(app)) == (view == "numbers")
+    assert not messages(app)
+    assert EN["tokens_are_pieces"] in html(app)
+
+
+def test_options_of_the_heatmap_work_on_it(open_file):
+    trace = AttentionTrace.load(io.BytesIO(MARIAN))
+    app = open_file(MARIAN, kind="cross_attention", layer="2", head="1")
+    weights = trace.cross_attention[1, 0]
+    np.testing.assert_array_equal(numbers(app), weights)
+    assert numbers(open_file(MARIAN, unit="word")).shape == (6, 6)  # five words and the end mark
+    app = open_file(MARIAN, shown="difference", kind="cross_attention", layer="2", head="1")
+    # ▁the ▁ca t ▁sat ▁손 님 이 ▁왔 는데 </s> of ▁te h ▁ca t ▁sat ▁손 니 미 ▁왔 는데 </s>
+    copies = [0, 2, 3, 4, 5, 6, 7, 8, 9, 10]
+    changed = numbers(app) - weights
+    assert {int(row.argmin()) for row in changed} <= set(copies)
+    np.testing.assert_allclose(changed.sum(axis=1)[[1, 2, 3, 4, 7, 8, 9]], -1, atol=1e-5)
+
+
+def test_a_change_can_be_chosen_but_not_undone(open_file):
+    app = open_file(MARIAN)
+    assert component(app, "correction")["words"]["reject"] == ""
+    send(app, "correction", "asked", {"what": "choose", "number": 0})
+    assert setting(app, "edit") == "1"
+    send(app, "correction", "asked", {"what": "reject", "number": 0})
+    assert (setting(app, "rejected"), setting(app, "edit")) == ("", "")
+    assert not app.exception
+
+
+def test_it_can_be_taken_along_but_no_link_leads_to_it(open_file):
+    app = open_popover(open_file(MARIAN), "taking")
+    assert len(app.get("download_button")) == 5
+    assert EN["take_away_link_label"] not in html(app)
+
+
+def test_an_encoder_alone_is_shown_and_what_it_lacks_is_said(open_file):
+    content = saved(Bare().trace("a b", "a b"))
+    for view in VIEWS:
+        app = open_file(content, view=view.name)
+        assert EN["lacks_probabilities"] in html(app)
+        assert EN["lacks_cross_attention"] in html(app)
+    assert "heatmap" in figures(open_file(content))
+
+
+def test_a_decoder_alone_is_shown(open_file):
+    whole = AttentionTrace.load(io.BytesIO(MARIAN))
+    names = "target_tokens", "decoder_input_tokens", "decoder_attention", "log_probabilities", "alternatives"
+    names += "alternative_probabilities", "target_text", "target_spans"
+    content = saved(AttentionTrace(**{name: getattr(whole, name) for name in names}))
+    for view in VIEWS:
+        app = open_file(content, view=view.name)
+        assert told(app)
+        assert EN["lacks_cross_attention"] in html(app)
+    open_popover(app, "taking")
+    assert not app.exception
+
+
+def test_a_trace_without_places_says_that_changes_cannot_be_marked(open_file):
+    trace = replace(AttentionTrace.load(io.BytesIO(MARIAN)), source_spans=None)
+    for view in VIEWS:
+        assert EN["lacks_places"] in html(open_file(saved(trace), view=view.name, shown="difference"))
+
+
+def test_hostile_words_are_text(open_file):
+    trace = random_trace(NASTY, NASTY[:-1])
+    for view in VIEWS:
+        app = open_file(saved(trace), view=view.name)
+        assert "<img" not in html(app)
+
+
+def test_another_file_forgets_what_was_chosen_in_the_first(open_file):
+    app = open_file(MARIAN)
+    send(app, "correction", "asked", {"what": "choose", "number": 0})
+    app.file_uploader[0].set_value(("b.npz", saved(random_trace("가나", "가다")), "")).run()
+    assert setting(app, "edit") == ""
+
+
+def test_a_trace_that_is_too_long_is_refused(open_file):
+    weights = np.eye(600, dtype=np.float32)[None, None]
+    app = open_file(saved(AttentionTrace(source_tokens=("a",) * 600, encoder_attention=weights)))
+    assert EN["trace_wrong"].format(field="source_tokens") in messages(app)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"<script>alert(1)</script>"])
+def test_what_is_no_trace_is_named(open_file, content):
+    app = open_file(content)
+    assert len(app.error) == 1
+    assert not figures(app)
+
+
+def test_a_wrong_field_is_named(open_file):
+    with io.BytesIO() as file:
+        np.savez_compressed(file, attention=np.zeros(3))
+        app = open_file(file.getvalue())
+    assert app.error

@@ -1,0 +1,87 @@
+"""The line at the top of every page: the pages, the language, the lecture mode."""
+
+import pytest
+
+from tests.ui.pages.test_attention import menu
+from tests.ui.screen import component, html, setting
+from ui.shell.header import PAGES
+from ui.wording.texts import table
+
+KO, EN = table("ko"), table("en")
+
+
+@pytest.fixture
+def correctors(entries):
+    """No model at all: the line does not need one."""
+    entries.clear()
+
+
+def test_every_page_has_the_line_and_one_name_of_the_product(open_app):
+    for page in PAGES:
+        app = open_app(page)
+        assert not app.exception
+        assert menu(app, "pages").options == [KO[f"{name}_page"] for name in PAGES]
+        assert menu(app, "pages").proto.label == KO[f"{page}_page"]
+        alone = (
+            "attention",
+            "laboratory",
+            "heads",
+            "growing",
+            "table",
+            "trace",
+        )  # these have no other heading
+        level = 1 if page in alone else 2
+        style = "product title" if page in alone[1:] else "product"  # a phone shows the title of a page
+        assert html(app).count(f'<h{level} class="{style}">') == 1
+        assert component(app, "address_bar")["step"][0] == ("" if page == PAGES[0] else page)
+
+
+def test_the_menu_turns_to_another_page_and_back_and_the_settings_stay(open_app):
+    app = open_app("positions", lecture="1")
+    menu(app, "pages").click("model").run()
+    assert not app.exception
+    assert app.title[0].value == KO["model_title"]
+    menu(app, "pages").click("attention").run()
+    assert not app.exception and not app.title
+    assert setting(app, "lecture") == "1"
+
+
+def test_choosing_the_open_page_stays(open_app):
+    app = open_app("model")
+    menu(app, "pages").click("model").run()
+    assert not app.exception
+    assert app.title[0].value == KO["model_title"]
+
+
+def test_a_page_that_does_not_exist_leads_nowhere(open_app):
+    app = open_app("model")
+    app.session_state["turn_to"] = "../app"
+    app.run()
+    assert not app.exception
+    assert app.title[0].value == KO["model_title"]
+
+
+def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
+    app = open_app("model")
+    assert menu(app, "language").proto.label == "한국어"
+    assert menu(app, "language").options == ["한국어", "English"]
+    menu(app, "language").click("en").run()
+    assert app.title[0].value == EN["model_title"]
+    assert menu(app, "language").proto.label == "English"
+    menu(app, "language").click("ko").run()
+    assert setting(app, "lang") == "ko"
+
+
+def test_an_unknown_language_is_the_first(open_app):
+    assert open_app("model", lang="<xx>").title[0].value == KO["model_title"]
+
+
+def test_lecture_mode_is_a_setting_that_adds_a_style(open_app):
+    app = open_app("model")
+    assert app.toggle(key="control_lecture").value is False
+    styles = len(app.html)
+    app.toggle(key="control_lecture").set_value(True).run()
+    assert setting(app, "lecture") == "1"
+    assert len(app.html) == styles + 1
+    assert open_app("model", lecture="1").toggle(key="control_lecture").value is True
+    assert open_app("model", lecture="yes").toggle(key="control_lecture").value is False

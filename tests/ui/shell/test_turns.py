@@ -1,0 +1,174 @@
+"""Pages take turns: one at a time, who waited longest first, and nobody holds a place while the network is asked."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Event
+
+import pytest
+
+from tests.ui.screen import told
+from ui.shell.turns import TURNS, Turns
+
+
+def wait_until(is_so) -> None:
+    for _ in range(2000):
+        if is_so():
+            return
+        Event().wait(0.005)
+    raise AssertionError("it never came to that")
+
+
+def together(turns: Turns, *pages) -> None:
+    """Run ``pages`` in threads; none gets a place before all of them wait for one."""
+    begun = Event()
+
+    def first() -> None:
+        with turns.taken(0.0):
+            begun.set()
+            wait_until(lambda: len(turns._texts) == len(pages))
+
+    with ThreadPoolExecutor(len(pages) + 1) as threads:
+        running = [threads.submit(first)]
+        begun.wait()
+        running += [threads.submit(page) for page in pages]
+        assert all(each.result() is None for each in running)
+
+
+def test_one_at_a_time_and_the_oldest_first():
+    turns, order = Turns(), []
+
+    def page(since: float) -> None:
+        with turns.taken(since):
+            order.append(since)
+
+    together(turns, *(partial(page, since) for since in (5.0, 3.0, 4.0)))
+    assert order == [3.0, 4.0, 5.0]
+
+
+def test_who_steps_aside_lets_others_go_ahead_and_comes_back_first():
+    turns, order, is_aside, other_runs = Turns(), [], Event(), Event()
+
+    def asks() -> None:
+        with turns.taken(9.0):
+            with turns.aside():
+                is_aside.set()
+                other_runs.wait()
+            order.append("asked")
+
+    def other() -> None:
+        is_aside.wait()
+        with turns.taken(1.0):
+            other_runs.set()
+            wait_until(lambda: len(turns._texts) == 2)
+            order.append("other")
+
+    def late() -> None:
+        other_runs.wait()
+        with turns.taken(2.0):
+            order.append("late")
+
+    with ThreadPoolExecutor(3) as threads:
+        running = [threads.submit(each) for each in (asks, other, late)]
+        assert all(each.result() is None for each in running)
+    assert order == ["other", "asked", "late"]
+
+
+def test_texts_come_before_pictures_and_then_the_oldest_of_these():
+    turns, order = Turns(), []
+
+    def page(name: str, text_since: float, pictures_since: float) -> None:
+        with turns.taken(text_since):
+            order.append(f"text of {name}")
+            turns.behind_texts(pictures_since, lambda: None)
+            order.append(f"pictures of {name}")
+
+    together(turns, partial(page, "a", 1.0, 9.0), partial(page, "b", 2.0, 7.0), partial(page, "c", 3.0, 8.0))
+    texts = [f"text of {name}" for name in "abc"]
+    # "c" meets nobody who waits for a text, but two who have waited longer with their pictures.
+    assert order == [*texts, *(f"pictures of {name}" for name in "bca")]
+    assert turns._free == 1
+
+
+def test_pictures_do_not_wait_for_ever():
+    turns, order, is_behind, ended = Turns(), [], Event(), Event()
+
+    def page() -> None:
+        with turns.taken(0.0):
+            is_behind.wait()
+            turns.behind_texts(0.0, lambda: None)
+            order.append("pictures")
+
+    def text(number: int) -> None:
+        with turns.taken(1.0 + number):
+            ended.wait()
+            order.append("text")
+
+    with ThreadPoolExecutor(41) as threads:
+        running = [threads.submit(page)]
+        wait_until(lambda: turns._free == 0)
+        running += [threads.submit(text, number) for number in range(40)]
+        wait_until(lambda: len(turns._texts) == 40)
+        is_behind.set()
+        wait_until(lambda: len(turns._pictures) == 1)
+        ended.set()
+        assert all(each.result() is None for each in running)
+    assert 0 < order.index("pictures") < 40
+    assert len(order) == 41 and turns._free == 1
+
+
+def test_alone_a_page_goes_on_at_once():
+    turns, looked = Turns(), []
+    with turns.taken(0.0):
+        turns.behind_texts(1.0, lambda: looked.append(1))
+        assert turns._free == 0
+    assert not looked
+    turns.behind_texts(1.0, lambda: looked.append(1))  # outside of any page
+    assert turns._free == 1
+
+
+def test_a_page_that_is_ended_while_it_waits_with_its_pictures_leaves_the_queue():
+    turns, is_behind, ended = Turns(), Event(), Event()
+
+    def page() -> None:
+        with turns.taken(1.0):
+            is_behind.wait()
+
+            def look() -> None:
+                raise KeyError
+
+            turns.behind_texts(2.0, look)
+
+    def other() -> None:
+        with turns.taken(3.0):
+            ended.wait()
+
+    with ThreadPoolExecutor(2) as threads:
+        running = threads.submit(page)
+        holding = threads.submit(other)
+        wait_until(lambda: len(turns._texts) == 1)
+        is_behind.set()
+        with pytest.raises(KeyError):
+            running.result()
+        assert not turns._texts and not turns._pictures  # the other one has the place
+        ended.set()
+        holding.result()
+    assert turns._free == 1
+
+
+def test_a_page_that_raises_gives_its_place_back():
+    turns = Turns()
+    with pytest.raises(KeyError), turns.taken(0.0):
+        raise KeyError
+    with turns.taken(0.0), turns.aside():
+        pass
+    with turns.aside():  # outside of any page nobody holds a place
+        assert turns._free == 1
+    assert turns._free == 1
+
+
+def test_a_page_that_is_drawn_leaves_no_trace_of_its_turn(open_app):
+    app = open_app()
+    assert told(app)
+    assert "waits_for_text_since" not in app.session_state
+    assert "waits_for_pictures_since" not in app.session_state
+    assert TURNS._free == 1

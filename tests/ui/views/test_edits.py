@@ -1,0 +1,113 @@
+"""The heads that looked at a change more than usual: which are named, drawn, framed and opened."""
+
+import numpy as np
+import pytest
+
+from model.analysis.agreement import attention_of_change
+from model.analysis.edits import leading_heads
+from model.text.changes import find_changes
+from tests.ui.fake_corrector import random_trace
+from tests.ui.screen import bars, component, figure, figures, html, setting, told
+from tests.ui.view_script import lens, open_view
+from ui.views import edits
+from ui.wording.texts import table
+
+KO, EN = table("ko"), table("en")
+SOURCE, TARGET = "고갱 왓다 갔 다", "고객 왔다 갔다"
+
+
+def leading(number: int):
+    changes, trace = find_changes(SOURCE, TARGET), random_trace(SOURCE, TARGET)
+    return leading_heads(trace, changes[number], changes)
+
+
+def test_without_a_change_in_focus_the_least_certain_one_is_shown():
+    app = open_view("edits", SOURCE, TARGET)
+    assert "‘␣ 빼기’" in told(app)
+    assert bars(app, "edits_bars").shape[0] == 3
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_the_leading_heads_are_named_drawn_and_opened(number):
+    app = open_view("edits", SOURCE, TARGET, edit=str(number), lang="en", kind="encoder_attention")
+    change, trace, heads = (
+        find_changes(SOURCE, TARGET)[number - 1],
+        random_trace(SOURCE, TARGET),
+        leading(number - 1),
+    )
+    places = [EN["place_head"].format(layer=h.layer + 1, head=h.head + 1) for h in heads]
+    assert [button.label for button in app.button] == [EN["edits_open"].format(place=p) for p in places]
+    attention = attention_of_change(trace, change)
+    np.testing.assert_allclose(bars(app, "edits_bars"), [attention[h.layer, h.head] for h in heads])
+    assert places[0] in told(app)
+    titles = str(figure(app, "edits_bars")["layout"])
+    for place, found in zip(places, heads, strict=True):
+        assert (
+            EN["edits_head"].format(
+                place=place,
+                share=f"{found.share:.0%}".replace("%", " %"),
+                usual=f"{found.usual:.0%}".replace("%", " %"),
+            )
+            in titles
+        )
+
+    app.button[2].click().run()
+    found = heads[2]
+    view = [setting(app, name) for name in ("kind", "layer", "head", "edit")]
+    assert view == ["cross_attention", str(found.layer + 1), str(found.head + 1), str(number)]
+
+
+def test_the_bars_inside_the_outline_add_up_to_the_share_that_is_named():
+    app = open_view("edits", SOURCE, TARGET, edit="1")
+    np.testing.assert_allclose(bars(app, "edits_bars")[:, 1], [h.share for h in leading(0)], rtol=1e-6)
+
+
+def test_the_heads_that_are_drawn_are_framed_among_all():
+    shown = lens(change=0, source="고갱이 왔다")
+    heads = leading_heads(shown.trace, shown.sentence.changes[0], shown.sentence.changes)
+    assert edits.VIEW.framed(shown) == [(found.layer, found.head) for found in heads]
+    assert edits.VIEW.framed(lens(source="비가 온다")) == []
+
+
+def test_one_attention_map_leaves_no_heads_to_choose():
+    app = open_view("edits", SOURCE, TARGET, edit="1", model="seq2seq")
+    assert not app.button
+    assert bars(app, "edits_bars").shape == (1, len(SOURCE) + 1)
+    assert KO["edits_reading_only"][-30:] in told(app)
+
+
+def test_nothing_changed_draws_nothing_and_says_so():
+    app = open_view("edits", "가나다", "가나다")
+    assert not figures(app) and not app.button
+    assert KO["edits_none"] in told(app)
+
+
+def test_what_was_typed_is_neither_markdown_nor_html():
+    for typed in ("*굵게*", "$x$", ":smile:", "<b>", "**"):
+        app = open_view("edits", f"라{typed}", "라마", edit="1")
+        assert "<b>" not in html(app)
+        data = component(app, "edits_bars")
+        assert "<b>" not in data["title"]
+        labels = [text for trace in figure(app, "edits_bars")["data"] for text in trace.get("text", ())]
+        assert not [text for text in labels if "<b>" in text]
+
+
+def test_the_bars_of_a_long_sentence_are_those_around_the_change():
+    source, target = "가나다라 " * 9 + "갱" + " 마바사아" * 9, "가나다라 " * 9 + "객" + " 마바사아" * 9
+    app = open_view("edits", source, target, edit="1", lang="en")
+    changes, trace = find_changes(source, target), random_trace(source, target)
+    found = leading_heads(trace, changes[0], changes)
+    rows = attention_of_change(trace, changes[0])[[h.layer for h in found], [h.head for h in found]]
+    np.testing.assert_allclose(bars(app, "edits_bars"), rows[:, 37:54])
+    assert EN["edits_window"] in html(app)
+    assert EN["edits_window"] not in html(open_view("edits", "갱", "객", edit="1", lang="en"))
+
+
+def test_the_window_holds_the_change_and_every_position_that_is_asked_for():
+    shown = lens(change=0, source="가나다라마바사 " * 3 + "갱 " + "가나다라마바사아자차")
+    change = shown.changes[0]
+    start, end = edits.window(shown, change)
+    assert (start, end) == (change.source_start - edits.AROUND, change.source_end + edits.AROUND)
+    assert edits.window(shown, change, [0]) == (0, end)
+    last = len(shown.trace.source_tokens) - 1
+    assert edits.window(shown, change, [last, 2]) == (2, last + 1)

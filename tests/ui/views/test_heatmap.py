@@ -1,0 +1,269 @@
+"""The heatmap view without a browser: which cells it shows in which light, and what a click selects."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.text.changes import find_changes
+from model.trace.selection import Selection
+from model.trace.trace import ATTENTION_KINDS
+from tests.ui.fake_corrector import FakeCorrector, one_map_trace, random_trace
+from tests.ui.hostile import TEXTS, VALUES
+from tests.ui.screen import component, figure, html, numbers, send, setting, told
+from tests.ui.view_script import SENTENCE, lens, run_at
+from ui.look.lens import Lens
+from ui.shell import address
+from ui.views.heatmap import cells_for, choose_cell
+from ui.views.map_cells import cells_of
+from ui.wording.texts import table
+
+PLAIN = {"by_words": False, "without_marks": False, "minus_copy": False}
+SYLLABLES = {"shown": "weights", "unit": "syllable", "unmarked": False, "fitted": False, "logarithmic": False}
+KO = table("ko")
+
+
+def page(kind: str, layer, head, source: str, recurrent: bool) -> None:
+    from tests.ui.fake_corrector import one_map_trace, random_trace
+    from tests.ui.view_script import lens
+    from ui.shell import controls, markup
+    from ui.views.heatmap import VIEW
+
+    shown = lens(kind, layer, head, None, source, one_map_trace if recurrent else random_trace)
+    values = controls.values(VIEW.settings)
+    markup.told(VIEW.describe(shown, values))
+    VIEW.draw(shown, values)
+    for note in VIEW.notes(shown, values):
+        markup.paragraph(note, "note")
+
+
+def open_view(
+    kind="cross_attention", layer=1, head=2, source=SENTENCE, recurrent=False, **settings
+) -> AppTest:
+    asked = (kind, layer, head, source, recurrent)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
+
+
+def click(app: AppTest, row: int, column: int) -> str:
+    """The setting after a click on a cell, counted from 1."""
+    send(app, "heatmap", "click", {"x": column, "y": row})
+    assert not app.exception
+    return setting(app, "cell")
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+@pytest.mark.parametrize(("layer", "head"), [(1, 2), (0, None), (None, None)])
+def test_the_numbers_are_the_traces(kind, layer, head):
+    app = open_view(kind, layer, head)
+    np.testing.assert_array_equal(numbers(app), lens(kind, layer, head).weights)
+    assert numbers(app).dtype == np.float32
+
+
+@pytest.mark.parametrize("settings", [{"logarithmic": "1"}, {"fitted": "1"}])
+def test_a_scale_changes_no_number(settings):
+    np.testing.assert_array_equal(numbers(open_view(**settings)), lens().weights)
+
+
+def test_fitted_colours_end_at_the_largest_weight():
+    assert figure(open_view())["data"][0]["zmax"] == 1
+    assert figure(open_view(fitted="1"))["data"][0]["zmax"] == pytest.approx(lens().weights.max())
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_a_plain_copy_leaves_no_difference(kind):
+    shown = lens(kind)
+    difference = cells_of(shown, **PLAIN | {"minus_copy": True}).values - shown.weights
+    np.testing.assert_allclose(difference, -np.eye(len(shown.queries), len(shown.keys)), atol=1e-6)
+
+
+def test_an_inserted_character_has_nothing_subtracted():
+    trace = random_trace("가다", "가나다")
+    sentence = SimpleNamespace(source="가다", text="가나다", changes=find_changes("가다", "가나다"))
+    shown = Lens(FakeCorrector(), sentence, trace, Selection("cross_attention", 0, 0), None, "light")
+    difference = cells_of(shown, **PLAIN | {"minus_copy": True}).values - shown.weights
+    expected = [[-1, 0, 0], [0, 0, 0], [0, -1, 0], [0, 0, -1]]
+    np.testing.assert_allclose(difference, expected, atol=1e-6)
+
+
+def test_the_difference_is_drawn_around_0_up_to_its_largest_value():
+    app = open_view(shown="difference")
+    heatmap = figure(app)["data"][0]
+    assert heatmap["zmax"] == -heatmap["zmin"] == pytest.approx(np.abs(numbers(app)).max())
+    np.testing.assert_allclose(numbers(app).sum(axis=1), 0, atol=1e-6)
+    assert KO["heatmap_difference_cross_attention"] in html(app)
+    assert KO["caption_cross_attention"] not in html(app)
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_words_sum_keys_and_average_queries(kind):
+    shown = lens(kind)
+    cells = cells_of(shown, **PLAIN | {"by_words": True})
+    if kind == "decoder_attention":
+        assert cells.keys == ("<s>", "고객이", "또", "왔다")
+    else:
+        assert cells.keys[-1] == "</s>"
+    np.testing.assert_allclose(cells.values.sum(axis=1), 1, atol=1e-6)
+    (start, end), (left, right) = cells.query_spans[0], cells.key_spans[1]
+    expected = shown.weights[start:end, left:right].sum(axis=1).mean()
+    assert cells.values[0, 1] == pytest.approx(expected)
+
+
+def test_a_word_is_masked_where_all_its_characters_are():
+    cells = cells_of(lens("decoder_attention"), **PLAIN | {"by_words": True})
+    assert cells.queries == ("고객이", "또", "왔다", "</s>")
+    np.testing.assert_array_equal(cells.masked, np.triu(np.ones((4, 4), bool), 2))
+    assert (cells.values[cells.masked] == 0).all()
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_hidden_marks_leave_the_positions_of_the_others_alone(kind):
+    shown, cells = lens(kind), cells_of(lens(kind), **PLAIN | {"without_marks": True})
+    assert not {"<s>", "</s>"} & {*cells.queries, *cells.keys}
+    rows, columns = (slice(spans[0][0], spans[-1][1]) for spans in (cells.query_spans, cells.key_spans))
+    np.testing.assert_array_equal(cells.values, shown.weights[rows, columns])
+    assert cells.first == (rows.start, columns.start)
+    assert cells.first[1] == (1 if kind == "decoder_attention" else 0)
+
+
+def test_hidden_marks_are_told_of_and_an_empty_sentence_keeps_them():
+    assert KO["heatmap_unmarked_note"] in html(open_view(unmarked="1"))
+    assert KO["heatmap_unmarked_note"] not in html(open_view())
+    marks_alone = cells_of(
+        lens(source="가", trace=lambda *_: random_trace("", "")), **PLAIN | {"without_marks": True}
+    )
+    assert marks_alone.keys == ("</s>",)
+
+
+def test_a_click_selects_a_cell_and_a_second_one_lets_it_go():
+    app = open_view()
+    assert click(app, 3, 6) == "2,5"  # the figure counts from 1
+    assert click(app, 3, 5) == "2,4"
+    assert click(app, 3, 5) == ""
+
+
+def test_a_click_on_a_word_selects_its_first_characters():
+    app = open_view(unit="word")
+    assert click(app, 2, 3) == "4,6"
+    assert click(app, 2, 3) == ""
+
+
+def test_without_marks_a_click_still_finds_the_cell_under_it():
+    app = open_view("decoder_attention", unmarked="1")
+    assert figure(app)["data"][0]["x0"] == 2
+    assert click(app, 3, 2) == "2,1"
+    assert click(app, 3, 1) == "2,1"  # the hidden column of the start mark is no cell
+
+
+@pytest.fixture
+def settings(monkeypatch) -> dict[str, str]:
+    view = dict(address.DEFAULTS)
+    monkeypatch.setattr(address, "_view", lambda: view)
+    return view
+
+
+def test_a_point_that_is_no_cell_selects_nothing(settings):
+    cells = cells_for(lens(), SYLLABLES)
+    rows, columns = cells.values.shape
+    points = [{}, {"x": 1}, {"y": 1}, {"x": 0, "y": 1}, {"x": 1, "y": rows + 1}, {"x": columns + 1, "y": 1}]
+    numbers = [value for value in VALUES if value is not True and value != 1.5]
+    points += [point for value in numbers for point in ({"x": value, "y": 1}, {"x": 1, "y": value})]
+    for point in points:
+        choose_cell(cells, point)
+        assert settings["cell"] == "", point
+    choose_cell(cells, {"x": 2, "y": 1})
+    assert settings["cell"] == "0,1"
+
+
+def test_the_selected_cell_is_framed_and_named():
+    app = open_view(cell="1,0")
+    row, column = figure(app)["layout"]["shapes"]
+    assert (row["y0"], row["y1"], column["x0"], column["x1"]) == (1.5, 2.5, 0.5, 1.5)
+    weight = lens().weights[1, 0]
+    assert f"‘객’ → ‘고’, 가중치 {weight:.3f}" in told(app)
+    click(app, 2, 1)
+    assert not figure(app)["layout"].get("shapes")
+
+
+def test_the_same_selection_lies_in_its_word_and_is_hidden_with_its_mark():
+    app = open_view(cell="4,6", unit="word")
+    assert [(f["x0"] + f["x1"]) / 2 for f in figure(app)["layout"]["shapes"]][1] == 3
+    last = len(lens().keys) - 1
+    assert not figure(open_view(cell=f"0,{last}", unmarked="1"))["layout"].get("shapes")
+
+
+def test_hostile_settings_show_the_plain_map():
+    plain = figure(open_view())
+    for text in TEXTS:
+        names = ("cell", "shown", "unit", "unmarked", "fitted", "logarithmic")
+        assert figure(open_view(**dict.fromkeys(names, text))) == plain, text
+
+
+def test_the_picture_is_called_after_the_sentence_and_the_head():
+    data = component(open_view(source="고갱 <b>x</b>"), "heatmap")
+    assert data["file"] == "고객-b-x-b-cross-layer2-head3-attention"
+    assert "<" not in data["title"] and "고객" in data["title"]
+    assert component(open_view(layer=None, head=None), "heatmap")["file"].endswith(
+        "layermean-headmean-attention"
+    )
+    assert component(open_view(), "heatmap")["answers"] is True
+
+
+def test_all_maps_of_a_sentence_are_fitted_alike():
+    extents = {figure(open_view(kind))["layout"]["meta"]["extent"] for kind in ATTENTION_KINDS}
+    assert extents == {len(lens().trace.source_tokens)}
+
+
+@pytest.mark.parametrize("cell", ["", "99,0", "-1,2", "1", "a,b", "1,2,3", "١,٢"])
+def test_a_cell_that_is_none_selects_nothing(cell):
+    assert not figure(open_view(cell=cell))["layout"].get("shapes")
+
+
+def test_a_masked_cell_is_named_as_such():
+    assert "가려져 있어서" in told(open_view("decoder_attention", cell="0,3"))
+
+
+def test_changed_rows_are_emphasised():
+    labels = figure(open_view())["layout"]["yaxis"]["ticktext"]
+    assert [row for row, label in enumerate(labels) if label.startswith("<b>")] == [1]
+
+
+def test_nothing_typed_becomes_markup():
+    app = open_view(source="고갱 <b>x</b>", shown="difference", unit="word", cell="3,3")
+    assert "<b>x" not in html(app)
+    axes = figure(app)["layout"]
+    assert not [
+        label for axis in ("xaxis", "xaxis2", "yaxis2") for label in axes[axis]["ticktext"] if "<b>x" in label
+    ]
+
+
+@pytest.mark.parametrize("lang", ["ko", "en"])
+@pytest.mark.parametrize("source", ["가", "고갱"])
+def test_a_single_map_and_the_shortest_sentences_work(lang, source):
+    app = open_view(
+        recurrent=True, layer=0, head=0, source=source, lang=lang, shown="difference", unmarked="1"
+    )
+    assert numbers(app).size
+    assert one_map_trace(source, source).kinds == ("cross_attention",)
+
+
+def test_the_sentence_about_the_difference_names_the_place_that_a_copy_would_not_look_at():
+    shown = lens()
+    values = cells_of(shown, **PLAIN | {"minus_copy": True}).values
+    row = shown.rows[0]
+    column = int(values[row].argmax())
+    said = told(open_view(shown="difference"))
+    assert f"‘{shown.queries[row]}’" in said
+    assert f"‘{shown.keys[column]}’" in said
+    assert f"{values[row, column]:.2f}" in said
+
+
+def test_the_sentence_about_words_names_words():
+    shown = lens()
+    cells = cells_of(shown, **PLAIN | {"by_words": True})
+    app = open_view(unit="word")
+    said, axis = told(app), figure(app)["layout"]["yaxis"]["title"]["text"]
+    assert axis == KO["query_words_cross_attention"]
+    assert "글자" not in said and " 자를 " not in said
+    assert "‘고객이␣’" in said or "‘고객이’" in said
+    assert f"{cells.values[0].max():.2f}" in said

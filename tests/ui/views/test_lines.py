@@ -1,0 +1,213 @@
+"""The lines view without a browser: which heads it draws, which of their weights, and what it says."""
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.trace.trace import ATTENTION_KINDS
+from tests.ui import view_script
+from tests.ui.fake_corrector import HEADS, LAYERS, one_map_trace, random_trace
+from tests.ui.screen import component
+from tests.ui.screen import told as reading
+from tests.ui.view_script import run_at
+from ui.look.lens import Lens
+from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
+from ui.wording.texts import table
+from viz.lens.lines import MOST_HEADS, MOST_LINES, lines_data
+
+SENTENCE = "고갱이 왔다"
+lens = partial(view_script.lens, layer=None, head=None, source=SENTENCE)
+
+
+def say(key: str, /, **values) -> str:
+    return table("en")[key].format(**values)
+
+
+def page(kind: str, layer, head, change, source: str, recurrent: bool) -> None:
+    from tests.ui.fake_corrector import one_map_trace, random_trace
+    from tests.ui.views.test_lines import lens
+    from ui.shell import controls, markup
+    from ui.views.lines import VIEW
+
+    trace = one_map_trace if recurrent else random_trace
+    shown = lens(kind, layer=layer, head=head, change=change, source=source, trace=trace)
+    VIEW.choose(shown)
+    values = controls.values(VIEW.settings)
+    markup.told(VIEW.describe(shown, values))
+    VIEW.draw(shown, values)
+
+
+def open_view(
+    kind="cross_attention", layer=1, head=None, change=None, source=SENTENCE, recurrent=False, **settings
+) -> AppTest:
+    asked = (kind, layer, head, change, source, recurrent)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
+
+
+def sent(app: AppTest) -> dict:
+    """The data that travels to the browser."""
+    return component(app, "lines")
+
+
+def test_without_a_choice_the_mean_over_heads_is_drawn_as_its_heads():
+    assert heads_of(lens(layer=1)) == [(1, head) for head in range(HEADS)]
+    assert heads_of(lens(layer=1, head=2)) == [(1, 2)]
+    assert heads_of(lens(head=2)) == [(layer, 2) for layer in range(LAYERS)]
+    assert heads_of(lens()) == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "heads"),
+    [
+        ("1.2,2.3", [(0, 1), (1, 2)]),
+        ("2.3, 1.1,2.3", [(1, 2), (0, 0)]),
+        ("", []),
+        ("9.1,1.9,0.1,1.0", []),
+        ("<b>,1.2.,١.٢,999.1", [(0, 1)]),
+    ],
+)
+def test_heads_of_an_address_are_read_as_far_as_they_exist(text, heads):
+    assert chosen_heads(text, LAYERS, HEADS) == heads
+
+
+def test_no_more_heads_are_drawn_than_there_are_colours():
+    everything = ",".join(f"{layer}.{head}" for layer in range(1, 9) for head in range(1, 9))
+    assert len(chosen_heads(everything, 8, 8)) == MOST_HEADS
+    with pytest.raises(ValueError, match="received 9"):
+        draw(lens(), [("a", lens().weights)] * 9)
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_the_lines_are_the_fewest_that_carry_the_mass(kind):
+    app = open_view(kind, head=2, mass="70")
+    weights = random_trace("고갱이 왔다", "고객이 왔다").attention(kind)[1, 2]
+    (head,) = sent(app)["heads"]
+    for row in range(len(weights)):
+        drawn = {key: weight for query, key, weight in head["edges"] if query == row}
+        for key, weight in drawn.items():
+            assert weight == pytest.approx(weights[row, key], abs=5e-4)
+        carried = weights[row, list(drawn)]
+        assert carried.sum() >= 0.7 - 1e-5
+        assert carried.sum() - carried.min() < 0.7
+        assert carried.min() >= np.delete(weights[row], list(drawn)).max(initial=0)
+
+
+def test_each_token_keeps_its_place_and_is_sent_as_it_was_typed():
+    data = sent(open_view(source="<b>갱 갱</b>"))
+    assert [token["sign"] for token in data["keys"]] == [*"<b>갱␣갱</b>", "</s>"]
+    assert len({token["name"] for token in data["keys"]}) == len(data["keys"])
+
+
+def test_changed_tokens_are_marked_on_both_sides():
+    data = sent(open_view())
+    assert [token["sign"] for token in data["queries"] if token["changed"]] == ["객"]
+    assert [token["sign"] for token in data["keys"] if token["changed"]] == ["갱"]
+    decoder = lens("decoder_attention")
+    assert [decoder.keys[column] for column in changed_columns(decoder)] == ["객"]
+
+
+def test_a_chosen_change_is_isolated_and_spoken_of():
+    app = open_view(change=1, head=0, source="고갱이 고갱은", lang="en")
+    assert sent(app)["isolated"] == [5]
+    weights = random_trace("고갱이 고갱은", "고객이 고객은").cross_attention[1, 0, 5]
+    assert f"{weights.max():.3f}" in reading(app)
+    assert "no. 6 ‘객’" in reading(app)
+    assert sent(open_view())["isolated"] == []
+
+
+def test_the_reading_counts_the_rows_that_look_at_their_own_place():
+    straight = (random_trace(SENTENCE, "고객이 왔다").cross_attention[1].argmax(-1) == np.arange(7)).sum(-1)
+    assert f"{straight[0]} of 7" in reading(open_view(head=0, lang="en"))
+    several = reading(open_view(lang="en"))
+    assert f"{straight.max()} of 7" in several
+    assert straight.max() > straight.min()
+    assert f"but {straight.min()} in" in several
+
+
+def test_the_reading_names_the_line_that_strays_farthest():
+    weights = random_trace(SENTENCE, "고객이 왔다").encoder_attention[0, 1]
+    keys = weights.argmax(-1)
+    row = int(np.abs(keys - np.arange(len(keys))).argmax())
+    spoken = reading(open_view("encoder_attention", layer=0, head=1, lang="en"))
+    assert f"no. {row + 1} " in spoken
+    assert f"no. {keys[row] + 1} " in spoken
+    assert f"{weights[row, keys[row]]:.3f}" in spoken
+
+
+def test_where_all_lines_are_straight_the_weakest_is_named():
+    length = 4
+    trace = one_map_trace("가나다", "가나다")
+    weights = np.full((length, length), 0.1, np.float32)
+    np.fill_diagonal(weights, 0.7)
+    weights[2] = (0.2, 0.2, 0.4, 0.2)
+    spoken = describe(
+        lens(
+            layer=0,
+            head=0,
+            source="가나다",
+            trace=lambda *_: replace(trace, cross_attention=weights[None, None]),
+        ),
+        {},
+    )
+    assert "3번 ‘다’" in spoken
+    assert "0.400" in spoken
+    assert spoken.startswith("하나뿐인 어텐션: 4자 모두")
+
+
+def test_choosing_heads_changes_the_address_and_the_lines():
+    app = open_view()
+    app.multiselect(key="control_heads").set_value(["2.3", "1.1"]).run()
+    assert app.session_state["view"]["heads"] == "2.3,1.1"
+    assert [head["name"] for head in sent(app)["heads"]] == ["2층 헤드 3", "1층 헤드 1"]
+    app.multiselect(key="control_heads").set_value([]).run()
+    assert app.session_state["view"]["heads"] == ""
+    assert len(sent(app)["heads"]) == HEADS
+
+
+def test_more_mass_draws_more_lines():
+    counts = [len(sent(open_view(head=0, mass=mass))["heads"][0]["edges"]) for mass in ("10", "60", "95")]
+    assert counts == sorted(set(counts))
+    assert len(sent(open_view(head=0, mass="1000"))["heads"][0]["edges"]) == counts[1]
+
+
+def test_the_one_map_of_a_recurrent_network_leaves_no_head_to_choose():
+    app = open_view(layer=0, head=0, recurrent=True)
+    assert not app.multiselect
+    assert len(sent(app)["heads"]) == 1
+
+
+def test_nothing_but_the_end_mark_is_drawn_too():
+    empty = lens(source="가")
+    trace = one_map_trace("", "")
+    data = lines_data(say, trace, "cross_attention", [("a", trace.cross_attention[0, 0])], mass=0.6, label="")
+    assert data["heads"][0]["edges"] == [[0, 0, 1.0]]
+    assert len(draw(empty, [("a", empty.weights)])["queries"]) == 2
+
+
+def draw(lens: Lens, heads, mass: float = 0.6) -> dict:
+    return lines_data(say, lens.trace, lens.kind, heads, mass=mass, label="lines")
+
+
+def test_weights_that_do_not_fit_the_tokens_are_refused():
+    with pytest.raises(ValueError, match=r"\(7, 7\), received \(2, 7\)"):
+        draw(lens(), [("a", lens().weights[:2])])
+
+
+def test_a_long_sentence_leaves_out_weak_lines_of_every_row_and_says_how_many():
+    length = 200
+    trace = one_map_trace("가" * (length - 1), "가" * (length - 1))
+    even = np.full((length, length), 1 / length, np.float32)
+    even[7] = np.eye(length)[7]
+    drawing = partial(lines_data, say, trace, "cross_attention", mass=0.95, label="lines")
+    data = drawing([("even", even), ("alike", even)])
+    rows = [query for head in data["heads"] for query, _, _ in head["edges"]]
+    assert len(rows) <= MOST_LINES
+    counts = np.bincount(rows, minlength=length)
+    assert counts[7] == 2
+    assert len(set(np.delete(counts, 7))) == 1
+    hidden = 2 * (199 * 190 + 1) - len(rows)
+    assert f"{hidden:,}" in data["words"]["hidden"]
+    assert drawing([("even", np.eye(length, dtype=np.float32))])["words"]["hidden"] == ""

@@ -1,0 +1,171 @@
+"""The overview without a browser: its tiles, their order, what it says, and what a click opens."""
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.analysis import heads
+from model.analysis.edits import attention_to_edit, row_positions
+from model.trace.trace import ATTENTION_KINDS
+from tests.ui import screen
+from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
+from tests.ui.hostile import VALUES
+from tests.ui.screen import html, send, setting
+from tests.ui.view_script import SENTENCE, lens, run_at
+from ui.look.lens import Lens
+from ui.shell import address
+from ui.views import overview
+from ui.wording.texts import table
+
+KO = table("ko")
+PLACES = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
+
+
+def page(kind: str, layer, head, change, source: str, recurrent: bool, framed) -> None:
+    from tests.ui.fake_corrector import one_map_trace, random_trace
+    from tests.ui.view_script import lens
+    from ui.views import overview
+
+    shown = lens(kind, layer, head, change, source, one_map_trace if recurrent else random_trace, "dark")
+    overview.choose_order(shown)
+    overview.draw(shown, framed)
+    overview.explain(shown)
+
+
+def open_view(
+    kind="cross_attention",
+    layer=1,
+    head=2,
+    change=None,
+    source=SENTENCE,
+    recurrent=False,
+    framed=None,
+    **settings,
+) -> AppTest:
+    asked = (kind, layer, head, change, source, recurrent, framed)
+    return run_at(AppTest.from_function(page, args=asked, default_timeout=60), **settings)
+
+
+def figure(app: AppTest) -> dict:
+    return screen.figure(app, "overview")
+
+
+def order(app: AppTest) -> list[tuple[int, int]]:
+    """The tiles (layer, head) in reading order."""
+    return [tuple(pair) for pair in figure(app)["data"][1]["customdata"]]
+
+
+def labels(app: AppTest) -> list[str]:
+    return [note["text"] for note in figure(app)["layout"].get("annotations", [])]
+
+
+def ranked(values: np.ndarray) -> list[tuple[int, int]]:
+    """Places by rising value."""
+    return sorted(PLACES, key=lambda place: float(values[place]))
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_by_place_every_head_stands_at_its_layer_and_head(kind):
+    app = open_view(kind)
+    assert order(app) == PLACES
+    assert not labels(app)
+
+
+@pytest.mark.parametrize("kind", ATTENTION_KINDS)
+def test_heads_can_be_ranked_with_their_numbers_above_them(kind):
+    shown = lens(kind)
+    weights = shown.trace.attention(kind)
+    entropy = heads.entropy(weights)
+    assert order(open_view(kind, order="entropy")) == ranked(entropy)
+    distance = heads.distance(weights, row_positions(shown.trace, kind, shown.sentence.changes))
+    assert order(open_view(kind, order="distance")) == ranked(-distance)
+    change = shown.sentence.changes[0]
+    beyond = attention_to_edit(shown.trace, kind, change, shown.sentence.changes).beyond_usual
+    app = open_view(kind, order="edit")
+    assert order(app) == ranked(-beyond)
+    layer, head = ranked(-beyond)[0]
+    assert labels(app)[0] == f"{layer + 1}·{head + 1} {beyond[layer, head]:+.2f}".replace("-", "−")
+
+
+def test_the_edit_is_offered_only_where_there_is_one():
+    control = open_view(source="비가 또 온다").segmented_control(key="control_order")
+    assert control.options == [KO[f"overview_{name}"] for name in ("place", "entropy", "distance")]
+    assert len(open_view().segmented_control(key="control_order").options) == 4
+    assert order(open_view(source="비가 또 온다", order="edit")) == PLACES
+
+
+@pytest.mark.parametrize(
+    ("layer", "head", "framed"),
+    [(1, 2, 1), (1, None, HEADS), (None, 0, LAYERS), (None, None, LAYERS * HEADS)],
+)
+def test_what_is_open_is_framed_and_named(layer, head, framed):
+    app = open_view(layer=layer, head=head)
+    assert len(figure(app)["layout"].get("shapes", [])) == framed
+    assert lens(layer=layer, head=head).place in html(app)
+
+
+def test_a_view_may_frame_other_heads():
+    assert len(figure(open_view(framed=[(0, 0), (1, 1)]))["layout"]["shapes"]) == 2
+    assert not figure(open_view(framed=[]))["layout"].get("shapes")
+
+
+def test_a_click_opens_a_head_counted_from_1():
+    app = open_view()
+    send(app, "overview", "click", {"custom": [0, 2]})
+    assert (setting(app, "layer"), setting(app, "head")) == ("1", "3")
+
+
+def test_a_point_that_is_no_tile_opens_nothing(monkeypatch):
+    view = dict(address.DEFAULTS)
+    monkeypatch.setattr(address, "_view", lambda: view)
+    customs = [*VALUES, [1, 2, 3], ["1", "2"], [1.0, 2.0], [None, 0], [[0], [1]], {"0": 1, "1": 2}]
+    for point in [{}, {"x": 1, "y": 1}, *({"custom": custom} for custom in customs)]:
+        overview.open_tile(point)
+        assert view == address.DEFAULTS, point
+
+
+def test_a_tile_that_this_network_lacks_falls_back(open_app):
+    app = open_app(sentence="고갱이 왔다")
+    for custom in ([-5, -9], [99, 99], [10**300, 0]):
+        send(app, "overview", "click", {"custom": custom})
+        assert not app.exception
+        assert screen.numbers(app).shape
+
+
+def test_the_sentence_names_the_two_ends_of_the_ranking_with_their_numbers():
+    entropy = heads.entropy(lens().trace.cross_attention)
+    first, last = ranked(entropy)[0], ranked(entropy)[-1]
+    told = html(open_view())
+    for place in (first, last):
+        assert KO["place_head"].format(layer=place[0] + 1, head=place[1] + 1) in told
+        assert f"{2 ** float(entropy[place]):.1f}" in told
+
+
+@pytest.mark.parametrize("change", [None, 0])
+def test_the_sentence_about_a_correction_compares_with_the_usual(change):
+    shown = lens()
+    attention = attention_to_edit(shown.trace, shown.kind, shown.sentence.changes[0], shown.sentence.changes)
+    best = ranked(-attention.beyond_usual)[0]
+    told = html(open_view(order="edit", change=change))
+    assert f"{attention.share[best]:.0%}".replace("%", "\N{NO-BREAK SPACE}%") in told
+    assert f"{attention.usual[best]:.0%}".replace("%", "\N{NO-BREAK SPACE}%") in told
+
+
+@pytest.mark.parametrize("lang", ["ko", "en"])
+@pytest.mark.parametrize("source", ["가", "고갱"])
+def test_a_network_with_one_map_and_the_shortest_sentences_work(lang, source):
+    app = open_view(recurrent=True, layer=0, head=0, source=source, lang=lang)
+    assert order(app) == [(0, 0)]
+    assert not app.segmented_control
+
+
+def test_a_long_sentence_is_told_to_be_shrunk():
+    def told(tokens: int) -> bool:
+        shown = lens(source="가", trace=lambda *_: random_trace("가" * (tokens - 1), "가" * (tokens - 1)))
+        return KO["overview_joined"].format(count=2) in shrunk_notes(shown)
+
+    def shrunk_notes(shown: Lens) -> list[str]:
+        return overview.notes(shown, overview.rank(shown, "entropy"))
+
+    assert not told(128)
+    assert told(129)

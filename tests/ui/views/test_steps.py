@@ -1,0 +1,223 @@
+"""The step-by-step view: what is sent to the player, where it begins, and what is said about it."""
+
+import base64
+import json
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from model.text.changes import find_changes
+from model.trace.selection import Selection
+from tests.planted import RIGHT, ROW, WRONG
+from tests.ui.fake_corrector import HEADS, one_map_trace, propose, random_trace
+from tests.ui.screen import component, components, figures, send, setting, told
+from ui.views.steps import hesitation, share
+from ui.wording.texts import table
+from viz.lens.steps import WEIGHT_UNIT, packed, produced_place, revision, steps_data
+
+SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
+CHANGES = propose(SOURCE)
+
+
+def say(key: str, /, **values: object) -> str:
+    return table("ko")[key].format(**values)
+
+
+def data_of(trace, changes=CHANGES, **options) -> dict:
+    selection = options.pop("selection", Selection("cross_attention"))
+    options = {"weights": partial(selection.weights, trace), "place": "2층", "step": 1} | options
+    return steps_data(say, trace, changes, **options)
+
+
+def weights(text: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), "<u2") / WEIGHT_UNIT
+
+
+def with_row(trace, row: int, probability: float, alternatives: tuple[str, ...], shares: tuple[float, ...]):
+    """``trace`` whose ``row`` gave these probabilities, the first to what it produced."""
+    logarithms, numbers = trace.log_probabilities.copy(), trace.alternative_probabilities.copy()
+    logarithms[row], numbers[row] = np.log(probability), shares
+    named = (*trace.alternatives[:row], alternatives, *trace.alternatives[row + 1 :])
+    return replace(trace, log_probabilities=logarithms, alternatives=named, alternative_probabilities=numbers)
+
+
+@pytest.mark.parametrize(("layer", "head"), [(None, None), (1, None), (None, 2), (0, HEADS - 1)])
+def test_the_weights_of_both_attentions_arrive(layer, head):
+    trace = random_trace(SOURCE, TARGET)
+    # Whatever kind is open elsewhere, both of the decoder's are shown.
+    data = data_of(trace, selection=Selection("encoder_attention", layer, head))
+    cross = Selection("cross_attention", layer, head).weights(trace)
+    own = Selection("decoder_attention", layer, head).weights(trace)
+    np.testing.assert_allclose(weights(data["cross"]).reshape(cross.shape), cross, atol=0.5 / WEIGHT_UNIT)
+    unpacked = np.zeros_like(own)
+    unpacked[np.tril_indices(len(own))] = weights(data["self"])
+    np.testing.assert_allclose(unpacked, own, atol=0.5 / WEIGHT_UNIT)
+
+
+def test_another_candidate_leads_to_the_road_not_taken(open_app, correctors, planted):
+    correctors["transformer"] = planted
+    app = open_app(view="steps", sentence=WRONG)
+    data = component(app, "steps")
+    assert data["may_part"]
+    place = 1 - data["produced"][ROW]
+    app = send(app, "steps", "parted", [ROW + 1, place])
+    assert figures(app)[-3:] == ["fork", "fork_map_observed", "fork_map_other"]
+    assert setting(app, "fork_step") == str(ROW + 1)
+    assert setting(app, "fork_token") == planted.trace(WRONG, RIGHT).alternatives[ROW][place]
+    app = send(open_app(view="steps", sentence=WRONG), "steps", "parted", [ROW + 1, -1])
+    assert (setting(app, "fork_token"), setting(app, "experiment")) == ("", "fork")
+    assert WRONG in told(app)  # what was typed is kept
+
+
+@pytest.mark.parametrize("sent", [[99, 0], [0, 0], [1, 99], [1, -2], ["1", 0], [1], "1", None])
+def test_a_candidate_that_does_not_exist_leads_nowhere(open_app, correctors, planted, sent):
+    correctors["transformer"] = planted
+    app = send(open_app(view="steps", sentence=WRONG), "steps", "parted", sent)
+    assert not app.exception
+    assert "steps" in components(app)
+
+
+def test_a_recurrent_network_has_no_self_attention_to_show():
+    data = data_of(one_map_trace(SOURCE, TARGET), selection=Selection("cross_attention", 0, 0))
+    assert data["self"] is None
+
+
+def test_the_data_is_json_and_small():
+    size = len(json.dumps(data_of(random_trace("가" * 512, "나" * 512), changes=())))
+    assert size < 1_200_000
+    assert len(packed(np.zeros(3, np.float32))) == 8
+
+
+def test_a_probability_is_rounded_once():
+    """0.0065016 is 0.007 to three digits; cut to 0.0065 on its way, the page would make 0.006 of it."""
+    trace = with_row(random_trace(SOURCE, TARGET), 0, 0.0065016, ("나", "고"), (0.5, 0.0065016))
+    data = data_of(trace)
+    for sent in (data["probabilities"][0], data["alternative_probabilities"][0][1]):
+        assert share(sent) == share(0.0065016) == "0.007"
+
+
+def test_changes_carry_their_rows_and_both_probabilities():
+    first, second = data_of(random_trace(SOURCE, TARGET))["changes"]
+    assert (first["start"], first["end"], first["fix"], first["keep"]) == (1, 2, 0.97, 0.01)
+    assert (second["start"], second["source_start"]) == (4, 4)
+    assert first["label"] == "‘갱’→‘객’"
+
+
+def test_a_deletion_shows_in_the_row_that_follows():
+    (deletion,) = data_of(random_trace("가 나", "가나"), find_changes("가 나", "가나"))["changes"]
+    assert (deletion["start"], deletion["stop"], deletion["end"]) == (1, 1, 2)
+    assert deletion["label"] == "‘␣’ 빼기"
+
+
+@pytest.mark.parametrize("step", [0, len(TARGET) + 2])
+def test_a_step_that_does_not_exist_is_an_error(step):
+    with pytest.raises(ValueError, match=f"received {step}"):
+        data_of(random_trace(SOURCE, TARGET), step=step)
+
+
+def test_what_was_produced_is_found_among_the_alternatives():
+    trace = random_trace(SOURCE, TARGET)
+    assert produced_place(trace, 0) == 0
+    assert produced_place(with_row(trace, 0, 0.2, ("나", "다"), (0.5, 0.3)), 0) == -1
+    assert produced_place(with_row(trace, 0, 0.3, ("나", "고"), (0.5, 0.3)), 0) == 1
+
+
+def test_a_character_outside_the_vocabulary_is_known_by_its_probability():
+    trace = random_trace("🙂", "🙂")
+    assert produced_place(with_row(trace, 0, 0.9, ("<outside>", "다"), (0.9, 0.1)), 0) == 0
+    assert produced_place(with_row(trace, 0, 0.01, ("<outside>", "다"), (0.9, 0.1)), 0) == -1
+
+
+def test_the_revision_changes_with_the_text_and_the_chosen_change_only():
+    trace = random_trace(SOURCE, TARGET)
+    assert revision(trace, None) == revision(random_trace(SOURCE, TARGET, seed=5), None)
+    others = {
+        revision(trace, None),
+        revision(trace, CHANGES[0]),
+        revision(random_trace(SOURCE, SOURCE), None),
+    }
+    assert len(others) == 3
+
+
+def test_the_reading_names_the_least_sure_step_and_what_else_was_considered():
+    trace = with_row(random_trace(SOURCE, TARGET), 4, 0.4, ("왓", "왔"), (0.55, 0.4))
+    said = hesitation(say, trace, None)
+    assert "5단계" in said
+    assert "‘왔’ 자에 준 확률이 0.400" in said
+    assert "‘왓’ 자 0.550" in said
+
+
+def test_the_reading_of_a_chosen_change_stays_inside_it():
+    trace = with_row(random_trace(SOURCE, TARGET), 4, 0.4, ("왓", "왔"), (0.55, 0.4))
+    said = hesitation(say, trace, CHANGES[0])
+    assert said.startswith("‘갱’→‘객’: ")
+    assert "2단계" in said
+
+
+def test_a_sentence_without_hesitation_is_called_so():
+    assert "거의 망설이지 않았습니다" in hesitation(say, random_trace(SOURCE, TARGET), None)
+
+
+@pytest.mark.parametrize(
+    ("probability", "text"), [(1.0, ">0.999"), (0.25, "0.250"), (0.0001, "<0.001"), (0.0, "<0.001")]
+)
+def test_nothing_is_called_certain_or_impossible(probability, text):
+    assert share(probability) == text
+
+
+def view(source) -> None:
+    """The view as a page of its own."""
+    from model.trace.selection import Selection
+    from tests.ui.fake_corrector import FakeCorrector
+    from ui.look.lens import Lens
+    from ui.shell import address
+    from ui.views.steps import VIEW
+
+    corrector = FakeCorrector()
+    sentence = corrector.correct(source).with_minimum_confidence(0.1).sentences[0]
+    edit = address.get("edit")
+    change = sentence.changes[int(edit) - 1] if edit else None
+    VIEW.draw(Lens(corrector, sentence, sentence.trace, Selection("cross_attention", 0), change, "light"), {})
+
+
+def shown(source=SOURCE, **settings: str) -> AppTest:
+    app = AppTest.from_function(view, args=(source,), default_timeout=60)
+    for name, value in settings.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def sent(app) -> dict:
+    """The data that travels to the player."""
+    return component(app, "steps")
+
+
+@pytest.mark.parametrize(
+    ("edit", "step", "expected"),
+    [("", "", 2), ("2", "", 5), ("", "4", 4), ("2", "4", 4), ("", "99", 2), ("", "0", 2), ("", "<b>", 2)],
+)
+def test_the_player_begins_where_the_link_says_else_at_the_change(edit, step, expected):
+    assert sent(shown(edit=edit, step=step))["step"] == expected
+
+
+def test_a_sentence_without_changes_begins_at_its_first_step():
+    assert sent(shown("그대로"))["step"] == 1
+
+
+def test_a_step_of_the_link_does_not_hold_for_another_change():
+    app = shown(edit="1", step="6")
+    assert sent(app.run())["step"] == 6
+    app.session_state["view"]["edit"] = "2"
+    assert sent(app.run())["step"] == 5
+    assert app.session_state["view"]["step"] == ""
+
+
+def test_typed_text_reaches_the_page_as_text_alone():
+    app = shown("<img src=x> 고갱")
+    assert "<img" not in "".join(element.proto.body for element in app.html)
+    assert "<" in sent(app)["target"]

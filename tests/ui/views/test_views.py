@@ -1,0 +1,115 @@
+"""What all views of a sentence have in common, each on the same few sentences."""
+
+import re
+
+import pytest
+import streamlit as st
+
+from model.trace.trace import ATTENTION_KINDS
+from tests.ui.fake_corrector import one_map_trace, random_trace
+from tests.ui.hostile import TEXTS
+from tests.ui.view_script import lens
+from ui.shell import address, controls
+from ui.views import EXPERIMENTS, VIEWS, edits, heatmap, predict, sources, without
+from ui.wording.texts import LANGUAGES, table
+from viz.specification import to_json
+
+MOST_SENTENCES = 2  # above a picture
+ALL = (*VIEWS, *EXPERIMENTS)
+SENTENCES = ("고갱이 왔다", "비가 온다", "갱", "가")
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch) -> dict[str, str]:
+    """A session of its own, without a page."""
+    state = {"view": dict(address.DEFAULTS)}
+    monkeypatch.setattr(st, "session_state", state)
+    return state["view"]
+
+
+def lenses():
+    """Every kind of sentence, network, attention and focus."""
+    for source in SENTENCES:
+        for kind in ATTENTION_KINDS:
+            for layer, head in ((0, 1), (1, None), (None, None)):
+                yield lens(kind, layer, head, source=source)
+        yield lens("cross_attention", 0, 0, source=source, trace=one_map_trace)
+    yield lens("decoder_attention", 1, 2, change=0, source="고갱이 고갱은")
+    yield lens("cross_attention", None, None, change=1, source="고갱이 고갱은")
+
+
+def sentences(said: str) -> int:
+    """How many there are, one in brackets included; a dot in a number and in "no. 5" ends none."""
+    return len(re.findall(r"(?<!\bno)[.?!](?=\s|\)|$)", said))
+
+
+def test_views_have_names_and_texts_of_their_own():
+    names = [view.name for view in ALL]
+    assert len(set(names)) == len(names)
+    for language in LANGUAGES:
+        assert {f"view_{name}" for name in names} <= table(language).keys()
+    assert address.DEFAULTS["view"] in names
+    assert address.DEFAULTS["experiment"] in names
+
+
+def test_every_option_of_a_view_has_a_label_in_every_language():
+    for view in ALL:
+        for setting in view.settings:
+            wanted = {f"{setting.name}_label"}
+            wanted |= {f"{setting.name}_{option}" for option in getattr(setting, "options", ())}
+            for language in LANGUAGES:
+                assert wanted <= table(language).keys()
+
+
+@pytest.mark.parametrize("view", [view for view in ALL if view.name != "numbers"], ids=lambda view: view.name)
+def test_every_view_says_one_thing_about_every_sentence(view, settings):
+    for language in LANGUAGES:
+        settings["lang"] = language
+        for shown in lenses():
+            values = controls.values(view.settings)
+            missing = view.lacks(shown)
+            said = table(language)[missing] if missing else view.describe(shown, values)
+            assert said.strip() and "{" not in said
+            assert sentences(said) <= MOST_SENTENCES
+            notes = view.notes(shown, values)
+            assert all(note.strip() for note in notes) and len(set(notes)) == len(notes)
+
+
+@pytest.mark.parametrize("view", ALL, ids=lambda view: view.name)
+def test_hostile_settings_read_as_the_defaults(view, settings):
+    expected = controls.values(view.settings)
+    for text in TEXTS:
+        settings.update(dict.fromkeys((each.name for each in view.settings), text))
+        assert controls.values(view.settings) == expected, text
+
+
+def test_a_heatmap_is_the_same_for_the_same_lens_and_settings():
+    for shown in lenses():
+        values = controls.values(heatmap.VIEW.settings)
+        one, other = (to_json(heatmap.picture(shown, values)) for _ in range(2))
+        assert one == other
+
+
+def test_a_heatmap_counts_its_cells_for_the_page():
+    for shown in lenses():
+        meta = heatmap.picture(shown, controls.values(heatmap.VIEW.settings))["layout"]["meta"]
+        assert (meta["rows"], meta["columns"]) == shown.weights.shape
+        assert meta["extent"] == max(len(shown.trace.source_tokens), len(shown.trace.target_tokens))
+
+
+def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose():
+    of_all_heads = {module.VIEW.name for module in (edits, predict, sources, without)}
+    assert {view.name for view in ALL if not view.has_map} == of_all_heads
+
+
+def test_heads_that_a_view_frames_exist():
+    for shown in lenses():
+        for view in ALL:
+            for layer, head in view.framed(shown) if view.framed else ():
+                assert 0 <= layer < shown.trace.num_layers
+                assert 0 <= head < shown.trace.num_heads
+
+
+def test_the_fake_networks_differ_in_their_kinds():
+    assert random_trace("가", "가").kinds == ATTENTION_KINDS
+    assert one_map_trace("가", "가").kinds == ("cross_attention",)

@@ -1,0 +1,112 @@
+"""Probabilities, shares and large numbers as people read them."""
+
+import numpy as np
+import pytest
+
+from ui.wording.numbers_text import about, at_most, percent, probability
+from ui.wording.texts import table
+
+
+def korean(key: str, /, **values) -> str:
+    return table("ko")[key].format(**values)
+
+
+def english(key: str, /, **values) -> str:
+    return table("en")[key].format(**values)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.5, "0.50"),
+        (0.754, "0.75"),
+        (0.0099, "0.010"),
+        (0.004, "0.004"),
+        (0.0004, "<0.001"),
+        (0.0, "<0.001"),
+        (0.9899, "0.99"),
+        (0.996, "0.996"),
+        (0.999, "0.999"),
+        (0.9996, ">0.999"),
+        (1.0, ">0.999"),
+    ],
+)
+def test_a_probability_has_the_digits_it_needs_and_is_never_certain(value, text):
+    assert probability(value) == text
+
+
+def test_three_digits_are_for_where_much_is_compared():
+    assert probability(0.5, digits=3) == "0.500"
+
+
+@pytest.mark.parametrize(
+    ("value", "minimum", "text"),
+    [
+        (0.748, 0.75, "0.748"),
+        (0.7499, 0.75, "0.7499"),
+        (0.75, 0.75, "0.75"),
+        (0.752, 0.75, "0.75"),
+        (0.694, 0.75, "0.69"),
+        (0.8301, 0.83, "0.83"),
+        (0.8296, 0.83, "0.8296"),
+        (0.996, 1.0, "0.996"),
+    ],
+)
+def test_beside_a_minimum_it_is_seen_on_which_side_a_confidence_lies(value, minimum, text):
+    assert probability(value, minimum) == text
+
+
+def test_what_is_shown_and_what_is_done_agree_for_all_confidences():
+    for minimum in (0.05, 0.3, 0.5, 0.75, 0.9):
+        for value in np.linspace(minimum - 0.01, minimum + 0.01, 2001):
+            assert (float(probability(value, minimum)) >= minimum) == (value >= minimum), value
+
+
+@pytest.mark.parametrize(
+    ("share", "digits", "text"),
+    [
+        (0.314, 0, "31 %"),
+        (0.314, 1, "31.4 %"),
+        (0.0, 0, "0 %"),
+        (0.0, 1, "0.0 %"),
+        (1.0, 0, "100 %"),
+        (0.004, 0, "less than 1 %"),
+        (0.0004, 1, "less than 0.1 %"),
+        (0.998, 0, "more than 99 %"),
+        (0.998, 1, "99.8 %"),
+        (0.9999, 1, "more than 99.9 %"),
+    ],
+)
+def test_a_share_is_never_rounded_to_nothing_or_to_everything(share, digits, text):
+    assert percent(english, share, digits) == text.replace(" %", "\N{NO-BREAK SPACE}%")
+
+
+def test_a_bound_names_the_least_that_is_written():
+    assert at_most(korean, 0.0004) == "0.1\N{NO-BREAK SPACE}% 미만"
+    assert at_most(english, 0.0) == "less than 0.1\N{NO-BREAK SPACE}%"
+    assert at_most(korean, 0.0243) == "많아야 2.4\N{NO-BREAK SPACE}%"
+    assert at_most(english, 0.0243) == "at most 2.4\N{NO-BREAK SPACE}%"
+
+
+@pytest.mark.parametrize(
+    ("number", "said_in_korean", "said_in_english"),
+    [
+        (6.283, "6.3", "6.3"),
+        (7.0, "7", "7"),
+        (314.2, "314", "314"),
+        (1_234.5, "1,200", "1,200"),
+        (9_960, "1만", "10,000"),
+        (20_000, "2만", "20,000"),
+        (54_410.1, "5만 4천", "54,000"),
+        (99_960, "10만", "100,000"),
+        (331_520, "33만", "332,000"),
+        (999_900, "100만", "1 million"),
+        (5_343_959, "534만", "5.34 million"),
+        (99_999_999, "1억", "100 million"),
+        (123_597_952, "1억 2천만", "124 million"),
+        (2_345_000_000, "23억", "2,340 million"),
+    ],
+)
+def test_large_numbers_are_said_in_two_or_three_digits(number, said_in_korean, said_in_english):
+    assert about("ko", number) == said_in_korean
+    assert about("en", number) == said_in_english

@@ -1,0 +1,139 @@
+"""Every language says everything, with the same placeholders."""
+
+import ast
+import json
+import re
+import warnings
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import assets
+from tests.ui.pages.test_attention import menu
+from ui.look import examples
+from ui.wording.texts import LANGUAGES, table
+from viz.lens import texts
+from viz.lens.texts import own_texts
+
+ROOT = Path(__file__).parents[3]
+WHOLE = ("ko", "en")  # these two fill what others lack, so they lack nothing themselves
+
+
+def placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(text) if name}
+
+
+@pytest.fixture
+def german(tmp_path, monkeypatch):
+    """A third language is a folder; this one says two things."""
+    for language in WHOLE:
+        (tmp_path / language).symlink_to(assets.TEXTS / language)
+    (tmp_path / "de").mkdir()
+    own = {"language_name": "Deutsch", "model_title": "Modell"}
+    (tmp_path / "de" / "app.json").write_text(json.dumps(own), "utf-8")
+    (tmp_path / "notes.txt").write_text("no language", "utf-8")
+    texts.own_texts.cache_clear(), texts.table.cache_clear()
+    monkeypatch.setattr(assets, "TEXTS", tmp_path)
+    yield own
+    monkeypatch.undo()
+    texts.own_texts.cache_clear(), texts.table.cache_clear()
+
+
+def test_a_folder_is_all_that_a_language_takes(german):
+    assert texts.languages() == {"ko": "한국어", "en": "English", "de": "Deutsch"}
+
+
+def test_what_a_language_lacks_is_said_in_english(german):
+    assert table("de") == table("en") | german
+
+
+def test_a_page_in_a_third_language(german, monkeypatch, open_app):
+    monkeypatch.setitem(LANGUAGES, "de", "Deutsch")
+    app = open_app("model")
+    menu(app, "language").click("de").run()
+    assert app.title[0].value == "Modell"
+    assert menu(app, "pages").proto.label == table("en")["model_page"]
+    assert menu(app, "language").options == ["한국어", "English", "Deutsch"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_missing_texts_are_listed(language):
+    """Of a language that is being translated this is a warning with the list; Korean and English must be whole."""
+    missing = sorted(own_texts("ko").keys() - own_texts(language).keys())
+    if missing and language not in WHOLE:
+        warnings.warn(f"{language} lacks {len(missing)} texts: {', '.join(missing)}", stacklevel=1)
+    assert not missing or language not in WHOLE
+    assert own_texts(language).keys() <= own_texts("ko").keys()
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_languages_have_the_same_placeholders(language):
+    for key, text in own_texts(language).items():
+        assert placeholders(text) == placeholders(table("ko")[key]), key
+
+
+def test_no_text_is_empty():
+    for language in LANGUAGES:
+        assert not [key for key, text in table(language).items() if not text.strip()]
+
+
+def test_every_fold_with_idea_formula_and_sources_has_one_name():
+    assert table("ko")["explanation"] == "원리와 식, 출처"
+    pages = [path.read_text("utf-8") for path in (ROOT / "ui" / "pages").glob("*.py")]
+    folds = [name for code in pages for name in re.findall(r'expander\(say\("([^"]+)"', code)]
+    assert folds.count("explanation") >= 4
+    assert not [name for name in folds if "idea" in name or "more" in name or "formula" in name]
+
+
+@pytest.mark.parametrize("word", ["미리보기 마스크", "채움", "늘어놓는", "생각과 식", "원리와 출처"])
+def test_words_that_no_course_uses_are_not_used(word):
+    assert [key for key, text in table("ko").items() if word in text] == []
+
+
+@pytest.mark.parametrize(
+    ("key", "word"),
+    [
+        ("edits_reading", "평소보다 유난히 많이 본 헤드는"),
+        ("masks_look_ahead_heading", "룩어헤드(미래 가림) 마스크"),
+        ("masks_padding_heading", "패딩 마스크"),
+        ("order_label", "헤드 정렬"),
+    ],
+)
+def test_words_that_courses_use_are_used(key, word):
+    assert word in table("ko")[key]
+
+
+def spoken(tree: ast.AST) -> tuple[set[str], list[str]]:
+    """(string constants, patterns of f-strings) of a module: what may be a key, or produce one."""
+    constants, patterns = set(), []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            constants.add(node.value)
+        elif isinstance(node, ast.JoinedStr):
+            parts = (
+                re.escape(part.value) if isinstance(part, ast.Constant) else r"[\w.]+" for part in node.values
+            )
+            patterns.append("".join(parts))
+    return constants, patterns
+
+
+def test_every_key_is_used_and_every_key_asked_for_exists():
+    keys = set(table("ko"))
+    constants, patterns, asked = set(), [], set()
+    for path in [ROOT / "app.py", *(ROOT / "ui").rglob("*.py"), *(ROOT / "viz" / "lens").rglob("*.py")]:
+        code = path.read_text("utf-8")
+        found, made = spoken(ast.parse(code))
+        constants, patterns = constants | found, patterns + made
+        asked |= set(re.findall(r'say\("([^"]+)"', code))
+    assert asked <= keys
+    assert [key for key in keys - constants if not any(re.fullmatch(each, key) for each in patterns)] == []
+
+
+def test_every_example_has_a_name_and_its_own_sentence():
+    offered = examples.load()
+    assert len(offered) >= 10
+    assert {f"example_{example.id}" for example in offered} == {
+        key for key in table("ko") if key.startswith("example_")
+    } - {"example_label"}
+    assert len({example.text for example in offered}) == len(offered)

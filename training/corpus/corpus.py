@@ -1,0 +1,250 @@
+"""Reading what a model learns from or is measured on: sentences, or pairs of a wrong and a right one.
+
+Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
+``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,
+with or without a byte order mark, and may be compressed (``.xz``). A bad row is skipped and reported, a sentence with a certain mistake among
+them; it never stops a long run.
+"""
+
+import csv
+import json
+import lzma
+import unicodedata
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from training.corpus.faults import find_fault
+
+JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+PAIR_COLUMNS = ("src", "tgt")
+CHECKED = "checked"  # of a row of JSON Lines: 1 where ``pack`` has looked for faults, which takes longer than reading
+
+
+class CorpusError(ValueError):
+    """A file that cannot be used at all; the message names it."""
+
+
+class _BadRow(ValueError):
+    """Why one row is skipped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One correct sentence, as far as ``faults`` can tell; NFC, without surrounding white space."""
+
+    text: str
+    source: str = ""  # the collection it comes from, where the file says so
+    machine_translated: bool = False  # "mt": 1 in the file
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sentence as somebody wrote it and as it should read; equal where nothing is wrong."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A row that was skipped. ``line`` counts from 1 and is where the row begins."""
+
+    line: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The usable rows of one file, in its order, all of one kind; and what was skipped."""
+
+    path: Path
+    rows: list[Sentence | Pair]  # all of one kind, never empty
+    lines: list[int]  # where each row begins, counted from 1
+    problems: tuple[Problem, ...]
+
+    @property
+    def holds_pairs(self) -> bool:
+        return isinstance(self.rows[0], Pair)
+
+    def up_to(self, length: int) -> "Corpus":
+        """Without the rows of which a side has more than ``length`` characters: they become problems.
+
+        Raises CorpusError if no row is left.
+        """
+        longest = [
+            max(len(row.source), len(row.target)) if isinstance(row, Pair) else len(row.text)
+            for row in self.rows
+        ]
+        fits = [i for i, characters in enumerate(longest) if characters <= length]
+        if not fits:
+            raise CorpusError(f"no row of {self.path} has at most {length} characters")
+        reason = "{} characters, at most {} can be read"
+        problems = [
+            Problem(line, reason.format(characters, length))
+            for line, characters in zip(self.lines, longest, strict=True)
+            if characters > length
+        ]
+        return Corpus(
+            self.path,
+            [self.rows[i] for i in fits],
+            [self.lines[i] for i in fits],
+            tuple(sorted((*self.problems, *problems), key=lambda problem: problem.line)),
+        )
+
+    def problem_summary(self, shown: int = 3) -> str:
+        """A few lines for a person, or ``""`` where every row was usable."""
+        if not self.problems:
+            return ""
+        lines = [f"{self.path}: skipped {len(self.problems)}, kept {len(self.rows)} rows"]
+        lines += [f"  line {problem.line}: {problem.reason}" for problem in self.problems[:shown]]
+        if len(self.problems) > shown:
+            lines.append(f"  … and {len(self.problems) - shown} more")
+        return "\n".join(lines)
+
+
+def read_corpus(path: str | Path) -> Corpus:
+    """Read a file of either kind; the kind is seen from its name and its first row.
+
+    Raises CorpusError when the file cannot be opened, is a CSV without the header ``src,tgt``, or
+    has no usable row.
+    """
+    path = Path(path)
+    rows: list[Sentence | Pair] = []
+    numbers: list[int] = []
+    problems: list[Problem] = []
+    try:
+        # A byte that is not UTF-8 becomes a lone surrogate here, so that its row alone is lost.
+        is_compressed = path.suffix.lower() == ".xz"
+        with (lzma.open if is_compressed else open)(
+            path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline=""
+        ) as lines:
+            for line, row in _numbered_rows(path.with_suffix("") if is_compressed else path, lines):
+                if isinstance(row, _BadRow):
+                    problems.append(Problem(line, str(row)))
+                elif rows and type(row) is not type(rows[0]):
+                    problems.append(Problem(line, "the file mixes sentences and pairs"))
+                else:
+                    rows.append(row)
+                    numbers.append(line)
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise CorpusError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+    if not rows:
+        first = f" (line {problems[0].line}: {problems[0].reason})" if problems else ""
+        raise CorpusError(f"no usable row in {path}{first}")
+    return Corpus(path, rows, numbers, tuple(problems))
+
+
+def read_sentences(path: str | Path) -> list[Sentence]:
+    """The sentences of a file. Raises CorpusError, also when the file holds pairs."""
+    corpus = read_corpus(path)
+    if corpus.holds_pairs:
+        raise CorpusError(f"{path} holds pairs; sentences were expected")
+    return [row for row in corpus.rows if isinstance(row, Sentence)]
+
+
+def read_pairs(path: str | Path) -> list[Pair]:
+    """The pairs of a file. Raises CorpusError, also when the file holds single sentences."""
+    corpus = read_corpus(path)
+    if not corpus.holds_pairs:
+        raise CorpusError(f"{path} holds sentences; pairs (src,tgt) were expected")
+    return [row for row in corpus.rows if isinstance(row, Pair)]
+
+
+_Row = Sentence | Pair | _BadRow
+
+
+def _numbered_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _Row]]:
+    """(line number, what stands there) for each row that is not blank."""
+    if path.suffix.lower() == ".csv":
+        yield from _csv_rows(path, lines)
+        return
+    parse = _json_row if path.suffix.lower() in JSON_SUFFIXES else _plain_row
+    for number, line in enumerate(lines, 1):
+        if number == 1 and parse is _plain_row and _is_pair_header(line):
+            yield from _csv_rows(path, chain([line], lines))
+            return
+        if not line.isspace():
+            yield number, _attempt(parse, line)
+
+
+def _attempt(parse: Callable[..., Sentence | Pair], *fields: str) -> _Row:
+    try:
+        return parse(*fields)
+    except _BadRow as error:
+        return error
+
+
+def _is_pair_header(line: str) -> bool:
+    return [name.strip().lower() for name in line.split(",")] == list(PAIR_COLUMNS)
+
+
+def _plain_row(line: str) -> Sentence:
+    return _sentence(line, "the line")
+
+
+def _sentence(
+    text: object, name: str, source: str = "", machine_translated: bool = False, checked: bool = False
+) -> Sentence:
+    sentence = Sentence(_clean(text, name), source, machine_translated)
+    if not checked and (fault := find_fault(sentence.text)):
+        raise _BadRow(fault)
+    return sentence
+
+
+def _json_row(line: str) -> Sentence | Pair:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _BadRow(f"not JSON: {error}") from error
+    if not isinstance(row, dict):
+        raise _BadRow(f"not a JSON object: {type(row).__name__}")
+    if "text" in row:
+        of_source = str(row.get("source") or ""), row.get("mt") == 1
+        return _sentence(row["text"], "text", *of_source, checked=row.get(CHECKED) == 1)
+    if all(name in row for name in PAIR_COLUMNS):
+        return _pair(row["src"], row["tgt"])
+    raise _BadRow(f"neither text nor src and tgt among its keys: {sorted(row)[:5]}")
+
+
+def _csv_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _Row]]:
+    reader = csv.reader(lines, strict=True)
+    try:
+        header = [name.strip().lower() for name in next(reader, [])]
+    except csv.Error as error:
+        raise CorpusError(f"{path}: the header is not CSV: {error}") from error
+    if not set(PAIR_COLUMNS) <= set(header):
+        raise CorpusError(f"{path}: the header should hold src,tgt; received {','.join(header)[:80]!r}")
+    source, target = (header.index(name) for name in PAIR_COLUMNS)
+    while True:
+        begins = reader.line_num + 1  # a quoted field may run over several lines
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield begins, _BadRow(f"not CSV: {error}")
+            continue
+        if len(fields) == len(header):
+            yield begins, _attempt(_pair, fields[source], fields[target])
+        elif fields:
+            yield begins, _BadRow(f"{len(fields)} fields where the header has {len(header)}")
+
+
+def _pair(source: object, target: object) -> Pair:
+    return Pair(_clean(source, "src"), _clean(target, "tgt"))
+
+
+def _clean(text: object, name: str) -> str:
+    """NFC without surrounding white space; NFC because it is what the vocabulary is written in."""
+    if not isinstance(text, str):
+        raise _BadRow(f"{name} is not a string: {type(text).__name__}")
+    text = unicodedata.normalize("NFC", text.strip())
+    if not text:
+        raise _BadRow(f"{name} is empty")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise _BadRow(f"{name} is not UTF-8") from error
+    return text

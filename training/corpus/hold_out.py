@@ -1,0 +1,38 @@
+"""``python -m training hold-out``: keep a part of a corpus away from training, by document as far as the file allows."""
+
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import click
+
+from model.stored.folder import write_atomically
+
+ONE_IN = 25
+
+
+def held_lines(lines: list[str], one_in: int) -> set[int]:
+    """The numbers of the last ``1/one_in`` of the rows of each source.
+
+    Where a source's documents follow one another in the file, whole documents are held out, but for one that may be cut.
+    """
+    rows = defaultdict(list)
+    for number, line in enumerate(lines):
+        rows[json.loads(line).get("source", "")].append(number)
+    return {number for own in rows.values() for number in own[len(own) - len(own) // one_in :]}
+
+
+@click.command("hold-out")
+@click.argument("corpus", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--rest", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To train on.")
+@click.option("--held", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To measure on.")
+@click.option("--one-in", default=ONE_IN, show_default=True, type=click.IntRange(min=2))
+def command(corpus, rest, held, one_in):
+    """Divide CORPUS, JSON Lines with a source in each row, into two files; the same ones each time."""
+    with corpus.open(encoding="utf-8", newline="\n") as file:  # splitlines would end a line at U+2028, too
+        lines = list(file)
+    apart = held_lines(lines, one_in)
+    for path, wanted in ((rest, False), (held, True)):
+        text = "".join(line for number, line in enumerate(lines) if (number in apart) == wanted)
+        write_atomically(path, lambda file, text=text: file.write(text.encode()))
+    click.echo(f"{len(lines) - len(apart):,} rows in {rest}, {len(apart):,} in {held}")

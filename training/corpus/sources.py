@@ -1,0 +1,37 @@
+"""How often the sentences of each source are read: what the corpus has too much of is weighed down."""
+
+import math
+import random
+from collections.abc import Iterable, Mapping
+
+from training.corpus.corpus import Sentence
+
+MACHINE_TRANSLATED = "mt"  # names the machine-translated sentences of all sources
+
+
+def read_weights(texts: Iterable[str]) -> dict[str, float]:
+    """``["statutes=0.25"]`` as a dict. Raises ValueError for what is no name and number from 0 on."""
+    weights = {}
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        weight = float(value)
+        if not name or not 0 <= weight < float("inf"):
+            raise ValueError(f"a weight is a name and a number from 0 on, received {text!r}")
+        weights[name] = weight
+    return weights
+
+
+def weight_of(sentence: Sentence, weights: Mapping[str, float]) -> float:
+    """The product of the weights whose name is part of the sentence's source; 1 where none is."""
+    return math.prod(
+        weight
+        for name, weight in weights.items()
+        if (sentence.machine_translated if name == MACHINE_TRANSLATED else name in sentence.source)
+    )
+
+
+def copies(sentence: Sentence, weights: Mapping[str, float], rng: random.Random) -> int:
+    """How often a sentence comes in an epoch: of a weight of 1.5 once or twice, by chance."""
+    weight = weight_of(sentence, weights)
+    whole = int(weight)
+    return whole + (rng.random() < weight - whole)

@@ -1,0 +1,267 @@
+"""``python -m training confidence``: fit what ``model/correction/confidence.py`` reads, on one half of development pairs.
+
+The other half, of other sentences, says whether it helps. Which half a sentence belongs to depends on the sentence alone.
+"""
+
+import hashlib
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+import numpy as np
+from rich.table import Table
+
+from model.correction.candidates import Stretch
+from model.correction.confidence import (
+    FIRST,
+    MONOTONE,
+    SECOND,
+    Confidence,
+    Features,
+    Morphemes,
+    features,
+    morphemes,
+)
+from model.correction.confidence_files import save_confidence
+from model.correction.ngrams import NGrams
+from model.correction.trees import Trees
+from model.correction.words import Words
+from model.stored.folder import find_model_folder
+from training.corpus.corpus import Corpus, CorpusError, read_sentences
+from training.measure.boosting import Boosting, calibrated, fit
+from training.measure.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
+from training.measure.metrics import edits
+from training.measure.reliability import THRESHOLDS, reliability, threshold_table
+from training.measure.report import Outcome, open_console, percent
+from training.noise.drill import Drill, SpaceDrill
+from training.noise.pairs import NoisyPair, make_pair
+from training.run.examples import ExampleMaker, ExampleSettings
+
+if TYPE_CHECKING:
+    from model import Corrector
+
+HOW = Boosting(trees=500, depth=5, rate=0.05)
+
+
+def is_for_fitting(pair: NoisyPair) -> bool:
+    """Whether the pair's right sentence belongs to the half that the trees are fitted on."""
+    return hashlib.sha256(pair.right.encode()).digest()[0] % 2 == 0
+
+
+def pairs_of(corpora: Iterable[Corpus], seeds: int) -> list[NoisyPair]:
+    """The pairs of all files: where errors are generated, those of seed 0, and of further seeds in the fitting half."""
+    pairs = []
+    for corpus in corpora:
+        pairs += sample_pairs(corpus, 0)
+        if not corpus.holds_pairs:
+            for seed in range(1, seeds):
+                pairs += filter(is_for_fitting, sample_pairs(corpus, seed))
+    return pairs
+
+
+def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Phrases of the fitting half, each with one of the native mistakes, all mistakes alike.
+
+    In sentences only the common ones are met, and the trees would learn to doubt every word that the table lacks.
+    """
+    drill = Drill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    rng = random.Random(0)
+    made = (make_pair(drill.phrase(rng), rng, "native") for _ in range(count))
+    return [pair for pair in made if pair.family == "native"]
+
+
+def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Phrases of the fitting half, ``count`` of them with one misplaced space each, all mistakes and all words alike, as for
+    ``drilled_pairs``; and every third once more as it is right, or the trees would learn that a phrase always lacks something.
+    """
+    drill = SpaceDrill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+    rng = random.Random(0)
+    made = [pair for pair in (drill.pair(rng) for _ in range(count)) if pair]
+    return [
+        *(NoisyPair(wrong, right, "spacing", ()) for wrong, right in made),
+        *_as_they_are(right for _, right in made[::3]),
+    ]
+
+
+def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """Sentences of the fitting half with a made-up name, which is right, and errors around it.
+
+    No table knows such a name, and trees that meet none take it for a slip in the nearest word that they know.
+    """
+    sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
+    maker, rng = ExampleMaker(sentences, ExampleSettings(name_share=1.0)), random.Random(0)
+    made = (next(maker.pairs(rng.choice(sentences), rng)) for _ in range(count))
+    return [NoisyPair(wrong, right, "name", ()) for wrong, right in made]
+
+
+def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
+    """``count`` right sentences as they are, or all if there are fewer: whatever is changed in them is wrong.
+
+    Most of what people write is right. The development pairs hold few such sentences, so trees that are fitted on them
+    alone do not learn what a false alarm looks like.
+    """
+    return _as_they_are(random.Random(0).sample(sentences, min(count, len(sentences))))
+
+
+def right_pairs(pairs: Iterable[NoisyPair]) -> list[NoisyPair]:
+    """The right sentences of the fitting half as they are. The training has seen those of ``intact_pairs``, so the network is
+    surer of them than of what people write."""
+    return _as_they_are(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
+
+
+def _as_they_are(sentences: Iterable[str]) -> list[NoisyPair]:
+    return [NoisyPair(text, text, "clean", ()) for text in sentences]
+
+
+class Example(NamedTuple):
+    """A candidate that the trees are fitted on, and whether it is right."""
+
+    features: Features
+    morphemes: Morphemes
+    is_right: bool
+
+
+def examples(
+    pairs: Sequence[NoisyPair], corrector: "Corrector", words: Words, ngrams: NGrams
+) -> list[Example]:
+    """All candidates for the wrong sentences of ``pairs``; right is what the right sentence has in its stretch."""
+    found = []
+    wrong = [pair.wrong for pair in pairs]
+    for pair, sentences in zip(pairs, corrector.stretches(wrong), strict=True):
+        wanted = edits(pair.wrong, pair.right)
+        for start, source, stretches in sentences:
+            right = [right_there(stretch, start, wanted) for stretch in stretches]
+            rated = features(source, stretches, words, ngrams)
+            for each, more in zip(rated, morphemes(source, stretches, rated), strict=True):
+                found.append(Example(each.features, more, each.text == right[each.stretch]))
+    return found
+
+
+def right_there(stretch: Stretch, start: int, wanted: Iterable[tuple[int, int, str]]) -> str | None:
+    """What should stand in a stretch of the sentence that begins at ``start`` of the text; None where a wanted edit
+    reaches beyond it. ``wanted``: see ``metrics.edits``."""
+    first, last = stretch.start + start, stretch.end + start
+    parts, done = [], first
+    for begin, end, text in sorted(wanted):
+        if end < first or begin > last or (end == first > begin) or (begin == last < end):
+            continue
+        if begin < first or end > last:
+            return None
+        parts += [stretch.kept[done - first : begin - first], text]
+        done = end
+    return "".join([*parts, stretch.kept[done - first :]])
+
+
+def fit_confidence(
+    mine: Sequence[Example], others: Sequence[Example], words: Words, ngrams: NGrams
+) -> Confidence:
+    """Trees for all of these; the confidence is true for ``mine``, whatever the share of ``others``.
+
+    Raises ValueError where no candidate is right or none is wrong, and where nothing can be learnt.
+    """
+    right = np.array([each.is_right for each in (*mine, *others)], float)
+    rows = np.array([(*each.features, *each.morphemes) for each in (*mine, *others)], float)
+    rows = rows.reshape(-1, len(SECOND))
+    first, second = (_fit(fields, rows[:, : len(fields)], right, len(mine)) for fields in (FIRST, SECOND))
+    return Confidence(words, ngrams, first, second)
+
+
+def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int) -> Trees:
+    """Trees for all rows, whose odds are true for the first ``mine`` of them."""
+    start, trees = fit(rows, right, [MONOTONE.get(name, 0) for name in fields], HOW)
+    odds = Trees(fields, start, trees).odds(rows[:mine])
+    return Trees(fields, *calibrated(start, trees, odds, right[:mine]))
+
+
+@click.command("confidence")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@click.option(
+    "--known",
+    multiple=True,
+    required=True,
+    type=click.Path(exists=True),
+    help="Sentences whose words and phrases are counted.",
+)
+@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
+@click.option(
+    "--seeds", default=2, show_default=True, help="Errors made for each sentence that is fitted on."
+)
+@click.option("--drill", default=0, show_default=True, help="Phrases with a native mistake to fit on, too.")
+@click.option(
+    "--space-drill", default=0, show_default=True, help="Phrases with a misplaced space to fit on, too."
+)
+@click.option("--names", default=0, show_default=True, help="Sentences with a made-up name to fit on, too.")
+@click.option(
+    "--intact",
+    default=0,
+    show_default=True,
+    help="Sentences of --known to leave as they are and fit on, too; they are not counted.",
+)
+@click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
+def command(files, known, model, seeds, drill, space_drill, names, intact, least):
+    """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and say what the
+    other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
+    try:
+        sentences = [row.text for path in known for row in read_sentences(path)]
+    except CorpusError as error:
+        raise click.ClickException(str(error)) from error
+    left_out = intact_pairs(sentences, intact)
+    # What is counted must not hold what is fitted on: there every phrase would be known.
+    unseen = {pair.right for pair in left_out}
+    counted = [text for text in sentences if text not in unseen]
+    words, ngrams = Words.count(counted, least), NGrams.count(counted)
+    pairs = pairs_of(map(open_corpus, files), seeds)
+    fitted = [pair for pair in pairs if is_for_fitting(pair)]
+    others = [*drilled_pairs(pairs, drill), *spaced_pairs(pairs, space_drill), *named_pairs(pairs, names)]
+    others += [*left_out, *right_pairs(pairs)]
+    corrector = load_corrector(model, 0.0)
+    try:
+        confidence = fit_confidence(
+            examples(fitted, corrector, words, ngrams),
+            examples(others, corrector, words, ngrams),
+            words,
+            ngrams,
+        )
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    tested = [pair for pair in pairs if not is_for_fitting(pair)]
+    tables = []
+    for title, judge in (
+        ("by the network alone", None),
+        ("with words and phrases", replace(confidence, second=None)),
+        ("with morphemes, too", confidence),
+    ):
+        corrector.confidence = judge
+        tables.append(
+            _table(
+                f"{len(tested):,} other pairs, {title}",
+                evaluate_with_progress(corrector, tested, 64).outcomes,
+            )
+        )
+    folder = find_model_folder(model)
+    save_confidence(folder, confidence)
+    console = open_console(None)
+    console.print(
+        f"{len(words.counts):,} words, {len(ngrams):,} runs of characters, {HOW.trees} trees twice from "
+        f"{len(fitted):,} pairs and {len(others):,} others"
+    )
+    for table in tables:
+        console.print(table)
+    click.echo(folder)
+
+
+def _table(title: str, outcomes: Sequence[Outcome]) -> Table:
+    corrections = [each.correction for each in outcomes]
+    pairs = [each.pair for each in outcomes]
+    error = reliability(corrections, pairs).expected_calibration_error
+    table = Table("minimum", title=f"{title}; calibration error {percent(error)}")
+    for heading in ("exact match", "precision", "recall", "F0.5", "untouched"):
+        table.add_column(heading, justify="right")
+    for minimum, scores in threshold_table(corrections, pairs, THRESHOLDS).items():
+        shares = scores.exact_match, scores.edits.precision, scores.edits.recall
+        best = scores.edits.f(0.5), scores.clean_untouched
+        table.add_row(f"{minimum:g}", *map(percent, (*shares, *best)))
+    return table

@@ -1,0 +1,233 @@
+"""``python -m training evaluate``: how well a model corrects, in numbers.
+
+A file of pairs is taken as it is. For a file of correct sentences an error is generated for each,
+with a family drawn from the training mix, the same one for the same seed and sentence every time.
+"""
+
+import random
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+
+from model.stored.folder import find_model_folder, set_minimum_confidence
+from training.corpus.corpus import Corpus, CorpusError, Pair, Sentence, read_corpus
+from training.measure.metrics import Scores, repaired, score
+from training.measure.reliability import best_threshold
+from training.measure.report import (
+    Outcome,
+    Report,
+    RuleScore,
+    open_console,
+    print_failures,
+    print_reliability,
+    print_report,
+    write_json,
+)
+from training.noise.pairs import MIX, NoisyPair, make_pair
+
+if TYPE_CHECKING:
+    from model import Correction, Corrector
+
+GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error in them, and without
+
+
+class BatchCorrector(Protocol):
+    """What is needed of a model."""
+
+    name: str
+    fingerprint: str
+
+    @property
+    def minimum_confidence(self) -> float: ...
+
+    def correct_batch(self, texts: list[str]) -> Sequence["Correction"]: ...
+
+
+def evaluate(
+    corrector: BatchCorrector,
+    pairs: Iterable[NoisyPair],
+    batch: int = 64,
+    advance: Callable[[int], object] = lambda done: None,
+) -> Report:
+    """Correct the wrong side of every pair, ``batch`` at a time, and compare with the right side.
+
+    ``advance`` is told how many sentences each batch held. No pairs give a report whose shares are nan.
+    """
+    pairs = list(pairs)
+    outcomes = []
+    started = time.perf_counter()
+    for start in range(0, len(pairs), batch):
+        chunk = pairs[start : start + batch]
+        corrections = corrector.correct_batch([pair.wrong for pair in chunk])
+        outcomes += [Outcome(pair, made) for pair, made in zip(chunk, corrections, strict=True)]
+        advance(len(chunk))
+    return report_on(outcomes, time.perf_counter() - started)
+
+
+def report_on(outcomes: Sequence[Outcome], seconds: float) -> Report:
+    """All measures of these outcomes."""
+    families = defaultdict(list)
+    for outcome in outcomes:
+        families[outcome.pair.family].append(outcome)
+    return Report(
+        total=_score(outcomes),
+        families={name: _score(families[name]) for name in sorted(families)},
+        rules=rule_scores(outcomes),
+        outcomes=tuple(outcomes),
+        seconds=seconds,
+    )
+
+
+def with_minimum_confidence(report: Report, minimum: float) -> Report:
+    """The same answers of the network with another threshold."""
+    moved = [
+        replace(outcome, correction=outcome.correction.with_minimum_confidence(minimum))
+        for outcome in report.outcomes
+    ]
+    return report_on(moved, report.seconds)
+
+
+def _score(outcomes: Iterable[Outcome]) -> Scores:
+    return score((outcome.pair.wrong, outcome.text, outcome.pair.right) for outcome in outcomes)
+
+
+def rule_scores(outcomes: Iterable[Outcome]) -> tuple[RuleScore, ...]:
+    """Recall by rule: an error is repaired if the correction agrees with the right sentence there."""
+    results = defaultdict(list)
+    for outcome in outcomes:
+        edits = outcome.pair.edits
+        spans = [(edit.start, edit.end) for edit in edits]
+        for edit, gone in zip(edits, repaired(outcome.text, outcome.pair.right, spans), strict=True):
+            results[edit.family, edit.rule].append(gone)
+    scores = [RuleScore(rule, family, len(gone), sum(gone)) for (family, rule), gone in results.items()]
+    return tuple(sorted(scores, key=lambda each: (-each.count, each.family, each.rule)))
+
+
+def sample_pairs(corpus: Corpus, seed: int, limit: int | None = None) -> list[NoisyPair]:
+    """The pairs to measure on: at most ``limit`` rows, drawn without replacement, in the file's order."""
+    rows = corpus.rows
+    if limit is not None and limit < len(rows):
+        chosen = random.Random(seed).sample(range(len(rows)), limit)
+        rows = [rows[index] for index in sorted(chosen)]
+    return [
+        NoisyPair(row.source, row.target, CLEAN if row.source == row.target else GIVEN, ())
+        if isinstance(row, Pair)
+        else _generate(row, seed)
+        for row in rows
+    ]
+
+
+def _generate(sentence: Sentence, seed: int) -> NoisyPair:
+    # Seeded by the sentence itself, so that its error does not depend on which others were drawn.
+    return make_pair(sentence.text, random.Random(f"{seed} {sentence.text}"))
+
+
+def load_corrector(
+    name: str | Path, minimum_confidence: float | None, snapshot: int | None = None, beam_width: int = 1
+) -> "Corrector":
+    """Load a model folder by name or path, or one of its snapshots. Raises click.ClickException when that is not possible."""
+    from model import Corrector, ModelFolderError  # imports the network library: seconds
+
+    try:
+        return Corrector.load(name, minimum_confidence, snapshot, beam_width)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+
+
+@click.command("evaluate")
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
+@click.option(
+    "--minimum-confidence",
+    type=click.FloatRange(0, 1),
+    help="Leave changes undone that are less probable. [default: the model's own]",
+)
+@click.option("--choose", is_flag=True, help="Make the threshold with the best F0.5 the model's own.")
+@click.option("--limit", type=click.IntRange(min=1), help="Measure on this many rows, drawn by the seed.")
+@click.option("--seed", default=0, show_default=True, help="Decides the rows and the generated errors.")
+@click.option("--batch", type=click.IntRange(min=1), default=64, show_default=True)
+@click.option(
+    "--beam-width", type=click.IntRange(min=1), default=1, show_default=True, help="More is slower."
+)
+@click.option("--json", "json_path", help="Write everything as JSON to this file; - for standard output.")
+@click.option("--show", type=click.IntRange(min=0), default=0, help="Print this many failures.")
+@click.option("--family", help="Of the failures, print those of this family only.")
+@click.option("--rules", is_flag=True, help="Print how many errors of each rule were repaired.")
+@click.option("--reliability", is_flag=True, help="Print whether confidence is true, and other thresholds.")
+def command(
+    file,
+    model,
+    minimum_confidence,
+    choose,
+    limit,
+    seed,
+    batch,
+    beam_width,
+    json_path,
+    show,
+    family,
+    rules,
+    reliability,
+):
+    """Measure a model on FILE: a CSV of src,tgt pairs, or correct sentences (JSON Lines or plain text)
+    into which errors are generated."""
+    corpus = open_corpus(file)
+    pairs = sample_pairs(corpus, seed, limit)
+    _check_family(family, pairs)
+    corrector = load_corrector(model, minimum_confidence, beam_width=beam_width)
+    report = evaluate_with_progress(corrector, pairs, batch)
+    if choose:
+        best = best_threshold(report.thresholds)
+        set_minimum_confidence(find_model_folder(model), best)
+        corrector, report = load_corrector(model, None), with_minimum_confidence(report, best)
+    run = {
+        "file": file.name,
+        "model": corrector.name,
+        "fingerprint": corrector.fingerprint,
+        "minimum_confidence": corrector.minimum_confidence,
+        "beam_width": beam_width,
+        "seed": seed,
+        "mix": None if corpus.holds_pairs else dict(MIX),
+        "skipped_rows": len(corpus.problems),
+    }
+    console = open_console(json_path)
+    print_report(console, report, run, rules)
+    if reliability:
+        print_reliability(console, report)
+    print_failures(console, report, show, family)
+    if json_path:
+        write_json({**run, **report.as_json()}, json_path)
+
+
+def open_corpus(file: Path) -> Corpus:
+    """Read a file and say on standard error what was skipped. Raises click.ClickException where it cannot be used."""
+    try:
+        corpus = read_corpus(file)
+    except CorpusError as error:
+        raise click.ClickException(str(error)) from error
+    if corpus.problems:
+        click.echo(corpus.problem_summary(), err=True)
+    return corpus
+
+
+def _check_family(family: str | None, pairs: Iterable[NoisyPair]) -> None:
+    families = {pair.family for pair in pairs}
+    if family not in {None, *families}:
+        raise click.ClickException(
+            f"no sentence belongs to the family {family!r}; there are {', '.join(sorted(families))}"
+        )
+
+
+def evaluate_with_progress(corrector: BatchCorrector, pairs: list[NoisyPair], batch: int) -> Report:
+    """``evaluate`` with a progress bar on standard error, where that is a terminal."""
+    terminal = Console(stderr=True)
+    with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:
+        task = progress.add_task("correcting", total=len(pairs))
+        return evaluate(corrector, pairs, batch, lambda done: progress.advance(task, done))

@@ -1,0 +1,148 @@
+"""What the network practises on: pairs made of a correct sentence, and of what the corpus has too little of."""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from training.noise.aim import Aim
+from training.noise.drill import Drill, SpaceDrill
+from training.noise.everyday import everyday_sentence
+from training.noise.hearsay import as_hearsay
+from training.noise.laughter import add_laughter
+from training.noise.lone_space import LoneSpaces
+from training.noise.names import made_up_phrase
+from training.noise.native import has_native_site
+from training.noise.pairs import MIX, make_pair, read_mix
+from training.run.knobs import knob
+from training.run.practice import PRACTICES, read_practice
+
+Item = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as it is
+
+# Characters no vocabulary holds, added to some sentences so that copying them is learnt.
+OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
+LONE_SPACE_SENTENCES = 20_000  # in which places for one misplaced space are looked for
+SEARCHED_SENTENCES = 60_000  # in which places for native mistakes are looked for
+ALONE = 0.1  # of the names stand in no sentence, as in a list of a class
+RIGHT_IN_DRILL = 0.15  # of the drilled phrases stay right, or every right one would be doubted
+
+
+@dataclass(frozen=True)
+class ExampleSettings:
+    """What is made of a sentence; shares are of the sentences."""
+
+    max_length: int = 128  # characters; longer sentences are left out
+    join_share: float = 0.05  # get a second one appended, to practise length
+    outside_share: float = 0.03  # get a character from outside the vocabulary
+    strength: float = knob(1.0, "How often errors are made, times the usual; the development set has 1.")
+    mix: Mapping[str, float] = knob(
+        lambda: dict(MIX), "Shares of error families, in percent: typing=35,clean=5.", parse=read_mix
+    )
+    rare_copies: int = knob(0, "More pairs of a sentence with room for a rare native mistake.")
+    drill_share: float = knob(0.0, "Share of sentences beside which a native phrase is drilled.")
+    name_share: float = knob(0.0, "Share of sentences that get a made-up name, which is always spelt right.")
+    aim_share: float = knob(
+        0.0, "Share of sentences that are mistyped in their rarer words more often than in their common ones."
+    )
+    laugh_share: float = knob(
+        0.0, "Share of sentences that get ㅋㅋ, ㅠㅠ or the like, which stays as it is."
+    )
+    hearsay_share: float = knob(0.0, "Share of sentences that are told as hearsay (했대), where they can be.")
+    space_share: float = knob(
+        0.0, "Share of sentences with some of the commonest spacing mistakes, whatever else is wrong."
+    )
+    space_drill_share: float = knob(
+        0.0, "Share of sentences beside which a phrase with one of these is drilled."
+    )
+    everyday_share: float = knob(
+        0.0, "Share of sentences beside which one is put together from everyday words."
+    )
+    practice: Mapping[str, float] = knob(
+        dict,
+        "Shares of sentences beside which more is practised, each drawn for itself: slips=0.2,notes=0.1.",
+        parse=read_practice,
+    )
+
+
+class ExampleMaker:
+    """Makes (wrong, right) pairs of the items of a corpus."""
+
+    def __init__(self, items: Sequence[Item], settings: ExampleSettings):
+        self.items, self.settings = items, settings
+        some = [item for item in items[:: -(-len(items) // SEARCHED_SENTENCES)] if isinstance(item, str)]
+        self.drill = Drill(some) if settings.rare_copies or settings.drill_share else None
+        self.space_drill = SpaceDrill(some) if settings.space_drill_share else None
+        self.aim = Aim(item for item in items if isinstance(item, str)) if settings.aim_share else None
+        # Made before a process is forked, or each would search for itself.
+        self.lone_spaces = (
+            LoneSpaces(some[:LONE_SPACE_SENTENCES]) if "lone_spaces" in settings.practice else None
+        )
+        self.sentences = some if settings.practice else []
+
+    def pairs(self, item: Item, rng: random.Random) -> Iterator[tuple[str, str]]:
+        """The item as a pair, and the further pairs that the settings ask for."""
+        if not isinstance(item, str):
+            yield item
+            return
+        if rng.random() < self.settings.name_share:
+            yield self._named(item, rng)
+        else:
+            pair = self.mistake(self._varied(item, rng), rng)
+            laughs = self.settings.laugh_share and rng.random() < self.settings.laugh_share
+            yield add_laughter(*pair, rng) if laughs else pair
+        if (
+            self.drill is not None
+            and self.settings.rare_copies
+            and has_native_site(item, but_for=self.drill.common)
+        ):
+            for _ in range(self.settings.rare_copies):
+                yield self.mistake(item, rng, "native")
+        if rng.random() < self.settings.drill_share and self.drill is not None:
+            family = "clean" if rng.random() < RIGHT_IN_DRILL else "native"
+            yield self.mistake(self.drill.phrase(rng), rng, family)
+        if (
+            self.space_drill is not None
+            and rng.random() < self.settings.space_drill_share
+            and (drilled := self.space_drill.pair(rng))
+        ):
+            wrong, right = drilled
+            yield (right, right) if rng.random() < RIGHT_IN_DRILL else (wrong, right)
+        if self.settings.everyday_share and rng.random() < self.settings.everyday_share:
+            yield self.mistake(everyday_sentence(rng), rng)
+        for name, share in self.settings.practice.items():
+            if rng.random() < share and (practised := PRACTICES[name].make(self, item, rng)):
+                yield practised
+
+    def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
+        """The sentence as a (wrong, right) pair, by a family of ``MIX`` or one that is drawn."""
+        settings = self.settings
+        weights = None
+        if self.aim is not None and rng.random() < settings.aim_share:
+            weights = self.aim.weights(text)
+        misspaces = bool(settings.space_share) and rng.random() < settings.space_share
+        pair = make_pair(text, rng, family, settings.strength, settings.mix, weights, misspaces)
+        return pair.wrong, pair.right
+
+    def _varied(self, text: str, rng: random.Random) -> str:
+        """The sentence, now and then with something that the corpus has too little of."""
+        if self.settings.hearsay_share and rng.random() < self.settings.hearsay_share:
+            text = as_hearsay(text, rng)
+        if rng.random() < self.settings.join_share:
+            other = rng.choice(self.items)
+            if isinstance(other, str) and len(text) + len(other) < self.settings.max_length:
+                text = f"{text} {other}"
+        if rng.random() < self.settings.outside_share:
+            place = rng.choice([i for i, c in enumerate(text) if c == " "] or [len(text)])
+            text = f"{text[:place]}{rng.choice((' ', ''))}{rng.choice(OUTSIDE_EXAMPLES)}{text[place:]}"
+        return text
+
+    def _named(self, text: str, rng: random.Random) -> tuple[str, str]:
+        """The sentence made wrong on both sides of a name that stays: nobody can mend a name never seen."""
+        name = made_up_phrase(rng)
+        if rng.random() < ALONE:
+            return name, name
+        words = text.split(" ")
+        place = rng.randint(0, len(words))
+        parts = [self.mistake(" ".join(side), rng) for side in (words[:place], words[place:]) if side]
+        parts.insert(1 if place else 0, (name, name))
+        wrong, right = (" ".join(texts) for texts in zip(*parts, strict=True))
+        return wrong, right

@@ -1,0 +1,134 @@
+"""Everything that decides a run's result, besides the corpus itself."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+
+from model.stored.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
+from model.stored.folder import ARCHITECTURES, fingerprint, model_name
+from training.corpus.sources import read_weights
+from training.run.judge import Judge
+from training.run.knobs import knob, part
+from training.run.network import OPTIMIZERS, PRECISIONS
+from training.run.origin import Origin
+from training.run.schedule import SCHEDULES, Schedule
+from training.run.stream import StreamSettings
+
+_PROPER_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+
+
+@dataclass(frozen=True)
+class Knobs(StreamSettings):
+    """All that one can turn when a network is trained. Each field is an option of ``python -m training train``."""
+
+    weights: Mapping[str, float] = knob(
+        dict,
+        "How often sentences of sources with this in their name are read: legalize=0.25; mt: machine-translated.",
+        parse=read_weights,
+        option="--weight",
+        multiple=True,
+    )
+    judge_share: float = knob(
+        0.3, "Share of the pairs that the judge keeps for their loss.", type=click.FloatRange(0, 1)
+    )
+
+    steps: int = knob(20_000, "Optimiser steps in all.")
+    schedule: str = knob("trapezoid", type=click.Choice(SCHEDULES))
+    peak: float = knob(1e-3, "Highest learning rate (a factor for 'paper').")
+    warmup: int = knob(1000, "Steps until the rate is at its highest.")
+    decay: float = knob(0.25, "Trapezoid: share of steps that come down.")
+    optimizer: str = knob("adam", type=click.Choice(OPTIMIZERS))
+    label_smoothing: float = knob(0.0)
+    precision: str = knob(
+        "float32",
+        "Of matrix products; bfloat16 is faster where the processor has AVX512_BF16 or AMX.",
+        type=click.Choice(PRECISIONS),
+    )
+
+    architecture: str = knob("transformer", type=click.Choice(ARCHITECTURES))
+    d_model: int = knob(128)
+    num_layers: int = knob(4, "On each side. With --init: make that model deeper.")
+    num_heads: int = knob(4)
+    dff: int = knob(512, "With --init: make that model wider.")
+    dropout: float = knob(0.0)
+    norm_first: bool = knob(True, option="--norm-first/--norm-last")
+
+    # What changes nothing about the result, except --minutes, which can end it early.
+    workers: int = knob(1, "Processes that make pairs.")
+    minutes: float | None = knob(
+        None,
+        "Stop after so long, whole and saved, the learning rate at its end; counted from the command's start.",
+        type=click.FloatRange(0, min_open=True),
+    )
+    history_every: int = knob(50, "Steps between two rows of history.csv.")
+    checkpoint_every: int = knob(250, "Steps between two checkpoints.")
+    dev_every: int = knob(1000, "Steps between two measurements on --dev.")
+    snapshot_drop: float | None = knob(
+        None,
+        "Keep the weights each time the loss has fallen by this share, to watch the network grow up.",
+        type=_PROPER_SHARE,
+    )
+    snapshot_every: int | None = knob(
+        None,
+        "Keep the weights after each so many steps, to average them: average --last.",
+        type=click.IntRange(min=1),
+    )
+
+    def network(self, vocab_size: int) -> NetworkConfig:
+        """The config of the architecture, with the sizes given here."""
+        shared: dict[str, Any] = {"vocab_size": vocab_size, "dropout_rate": self.dropout}
+        shared |= {"d_model": self.d_model, "num_layers": self.num_layers}
+        if self.architecture == "seq2seq":
+            return Seq2SeqConfig(**shared)
+        return TransformerConfig(**shared, num_heads=self.num_heads, dff=self.dff, norm_first=self.norm_first)
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """The settings of one run; ``run.json`` holds them."""
+
+    corpus: tuple[str, ...]  # file names, without folders
+    dev: str | None
+    schedule: Schedule
+    network: NetworkConfig
+    label_smoothing: float = 0.0
+    optimizer: str = "adam"
+    precision: str = "float32"
+    init: str | None = None  # name and fingerprint of the model it starts from; None: from nothing
+    judge: str | None = None  # name and fingerprint of the model that picks the pairs; None: all are kept
+    judge_share: float = 1.0  # of the pairs that it keeps for their loss
+    source_weights: Mapping[str, float] = field(
+        default_factory=dict
+    )  # how often sentences of a source are read
+    stream: StreamSettings = field(default_factory=StreamSettings)
+
+
+def training_config(
+    knobs: Knobs,
+    corpus: tuple[str, ...],
+    dev: str | None,
+    vocab_size: int,
+    origin: Origin | None,
+    judge: Judge | None,
+) -> TrainingConfig:
+    """What ``run.json`` records of a run with these knobs on these files."""
+    network = origin.config if origin else knobs.network(vocab_size)
+    return TrainingConfig(
+        corpus=tuple(Path(path).name for path in corpus),
+        dev=Path(dev).name if dev else None,
+        schedule=Schedule(
+            knobs.schedule, knobs.peak, knobs.warmup, knobs.steps, knobs.decay, network.d_model
+        ),
+        network=network,
+        label_smoothing=knobs.label_smoothing,
+        optimizer=knobs.optimizer,
+        precision=knobs.precision,
+        init=origin.name if origin else None,
+        judge=f"{model_name(judge.folder)} {fingerprint(judge.folder)}" if judge else None,
+        judge_share=judge.share if judge else 1.0,
+        source_weights=knobs.weights,
+        stream=part(StreamSettings, knobs),
+    )

@@ -1,0 +1,83 @@
+"""Optimiser steps as Keras takes them, on any backend; ``compiled.CompiledSteps`` does the same faster under JAX."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from training.run.stream import Batch
+
+INERTIA = 0.98  # of the running mean of the batches' losses
+
+
+class Steps(Protocol):
+    """What a run needs of whatever takes its steps."""
+
+    network: object
+
+    def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
+        """Get ready to take steps with batches of these shapes (B, S), and to measure with batches of those."""
+
+    def take(self, batch: Batch, rate: float) -> None:
+        """One optimiser step at this learning rate."""
+
+    def mean_loss(self) -> float | None:
+        """The running mean of the batches' losses, in nats."""
+
+    def measure(self, batches: Sequence[Batch]) -> tuple[float, float]:
+        """(mean loss in nats, share of right tokens given the right prefix) of the network as it is now."""
+
+    def keep(self, write: Callable[[], None]) -> None:
+        """Call ``write``, which stores the network as it is now; perhaps later, and perhaps in a thread."""
+
+    def close(self) -> None:
+        """Return once everything is written."""
+
+
+class KerasSteps:
+    """Keras's own ``train_on_batch``: each step ends before the next begins."""
+
+    def __init__(self, network, mean_loss: float | None = None):
+        self.network, self._mean = network, mean_loss
+
+    def prepare(self, shapes: Iterable[tuple[int, int]], measured: Iterable[tuple[int, int]] = ()) -> None:
+        pass
+
+    def take(self, batch: Batch, rate: float) -> None:
+        self.network.optimizer.learning_rate = rate
+        loss = float(self.network.train_on_batch((batch.source, batch.decoder_input), batch.target))
+        self._mean = loss if self._mean is None else INERTIA * self._mean + (1 - INERTIA) * loss
+
+    def mean_loss(self) -> float | None:
+        return self._mean
+
+    def measure(self, batches: Sequence[Batch]) -> tuple[float, float]:
+        loss = right = total = 0.0
+        for batch in batches:
+            logits = np.asarray(
+                self.network.predict_on_batch((batch.source, batch.decoder_input)), np.float64
+            )
+            real = batch.target > 0
+            normaliser = np.log(np.exp(logits - logits.max(-1, keepdims=True)).sum(-1)) + logits.max(-1)
+            chosen = np.take_along_axis(logits, batch.target[..., None].astype(int), -1)[..., 0]
+            loss += ((normaliser - chosen) * real).sum()
+            right += ((logits.argmax(-1) == batch.target) & real).sum()
+            total += real.sum()
+        return loss / total, right / total
+
+    def keep(self, write: Callable[[], None]) -> None:
+        write()
+
+    def close(self) -> None:
+        pass
+
+
+def make_steps(network, precision: str, mean_loss: float | None) -> Steps:
+    """What takes the steps of a compiled network on the backend that Keras runs on."""
+    import keras
+
+    if keras.backend.backend() == "jax":
+        from training.run.compiled import CompiledSteps
+
+        return CompiledSteps(network, precision, mean_loss)
+    return KerasSteps(network, mean_loss)

@@ -1,0 +1,170 @@
+"""``python -m training train``: clean sentences in, a model folder out."""
+
+import os
+import random
+import shlex
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from click.core import ParameterSource
+
+from model.correction.morphemes import TABLE_VARIABLE
+from model.stored.folder import (
+    VOCABULARY_FILE,
+    ModelFolderError,
+    find_model_folder,
+    load_vocabulary,
+)
+from model.text.tokenizer import Tokenizer
+from training.corpus.corpus import CorpusError, Pair, Sentence, read_corpus
+from training.corpus.sources import copies
+from training.run.checkpoint import CheckpointError, read_progress
+from training.run.judge import Judge
+from training.run.knobs import read_options, with_options_of
+from training.run.network import keep_freed_memory
+from training.run.origin import Origin
+from training.run.progress import ProgressLine
+from training.run.run import Run
+from training.run.settings import Knobs, training_config
+from training.run.stream import PoolMaker, StreamSettings
+from training.run.workers import Stream
+from training.vocabulary import choose_characters
+
+
+def _read(paths: tuple[str, ...], weights: Mapping[str, float] | None = None, seed: int = 0) -> list:
+    """Sentences as strings and pairs as tuples; what had to be skipped is said on standard error.
+
+    A sentence comes as often as the ``weights`` of its source say.
+    """
+    rng = random.Random(seed)
+    items = []
+    for path in paths:
+        try:
+            corpus = read_corpus(path)
+            if corpus.holds_pairs:  # somebody wrote these by hand: a row that is lost should be named
+                corpus = corpus.up_to(StreamSettings.max_length)
+        except CorpusError as error:
+            raise click.ClickException(str(error)) from error
+        if corpus.problems:
+            click.echo(corpus.problem_summary(shown=20), err=True)
+        for row in corpus.rows:
+            item = (row.source, row.target) if isinstance(row, Pair) else row.text
+            items += [item] * (copies(row, weights, rng) if weights and isinstance(row, Sentence) else 1)
+    return items
+
+
+def _tokenizer(folder: Path, items: list) -> Tokenizer:
+    """The run's own vocabulary where it has begun, so that ids never move; else one for these items."""
+    path = folder / "model" / VOCABULARY_FILE
+    if path.exists():
+        return load_vocabulary(path)
+    return Tokenizer(choose_characters(item if isinstance(item, str) else item[1] for item in items))
+
+
+SHAPE_OPTIONS = ("architecture", "d_model", "num_heads", "dropout", "norm_first")
+GROWING_OPTIONS = ("dff", "num_layers")  # a model can also be continued with more of these
+
+
+def _origin(context: click.Context, init: str | None) -> Origin | None:
+    if init is None:
+        return None
+
+    def given(options: tuple[str, ...]) -> list[str]:
+        return [each for each in options if context.get_parameter_source(each) is ParameterSource.COMMANDLINE]
+
+    if shape := given(SHAPE_OPTIONS):
+        raise click.UsageError(f"with --init the shape comes from that model; leave out {shape}")
+    try:
+        return Origin.load(init).grown(**{each: context.params[each] for each in given(GROWING_OPTIONS)})
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _judge(model: str | None, share: float, tokenizer: Tokenizer) -> Judge | None:
+    if model is None:
+        return None
+    try:
+        judge = Judge(find_model_folder(model), share)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+    if judge.tokenizer.characters != tokenizer.characters:
+        raise click.UsageError(f"--judge {model!r} has another vocabulary than the model to train")
+    return judge
+
+
+def _command_line(context: click.Context) -> str:
+    """The command as it could be typed again elsewhere: options that were given, files without their folders."""
+    words = ["python -m training train"]
+    for option in context.command.params:
+        if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
+            value = context.params[option.name]
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, bool):
+                    words.append(option.opts[0] if one else option.secondary_opts[0])
+                else:
+                    is_path = isinstance(option.type, click.Path) or option.name in ("init", "judge")
+                    words += [option.opts[0], shlex.quote(Path(one).name if is_path else str(one))]
+    return " ".join(words)
+
+
+@with_options_of(Knobs)
+@click.command()
+@click.option(
+    "--corpus", multiple=True, type=click.Path(exists=True), help="Correct sentences: .jsonl or .txt."
+)
+@click.option(
+    "--pairs", multiple=True, type=click.Path(exists=True), help="Pairs of your own: CSV with src,tgt."
+)
+@click.option("--dev", type=click.Path(exists=True), help="Sentences or pairs whose loss is watched.")
+@click.option(
+    "--out", required=True, type=click.Path(file_okay=False), help="The run's folder; resumed if begun."
+)
+@click.option("--init", help="Start from this model (name in assets/, or folder) instead of from nothing.")
+@click.option(
+    "--judge", help="A small model (name in assets/, or folder) that picks the pairs worth training on."
+)
+@click.option(
+    "--morphemes",
+    type=click.Path(exists=True),
+    help="What pack wrote, instead of Kiwi, where its model is missing.",
+)
+@click.pass_context
+def train(context, corpus, pairs, dev, out, init, judge, morphemes, **options):
+    """Train a corrector; run the same command again to continue after a stop."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    keep_freed_memory()
+    if not corpus and not pairs:
+        raise click.UsageError("give --corpus with correct sentences, or --pairs with pairs of your own")
+    try:
+        knobs = read_options(Knobs, options)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    begun = time.monotonic()
+    if morphemes:
+        os.environ[TABLE_VARIABLE] = morphemes
+    origin = _origin(context, init)
+    items = _read((*corpus, *pairs), knobs.weights, knobs.seed)
+    dev_items = _read((dev,)) if dev else []
+    tokenizer = origin.tokenizer if origin else _tokenizer(Path(out), items)
+    picks = _judge(judge, knobs.judge_share, tokenizer)
+    config = training_config(knobs, (*corpus, *pairs), dev, tokenizer.vocab_size, origin, picks)
+    try:
+        start = read_progress(Path(out)).position
+        # Its processes begin before anything loads the network library: then they can be forked.
+        with Stream(PoolMaker(items, tokenizer, config.stream, picks), start, knobs.workers) as batches:
+            run = Run(Path(out), config, tokenizer, dev_items, origin, _command_line(context))
+            click.echo(
+                f"{run.network.count_params():,} parameters, {len(items):,} sentences, "
+                f"step {run.progress.step:,} of {config.schedule.steps:,}",
+                err=True,
+            )
+            left = knobs.minutes and 60 * knobs.minutes - (time.monotonic() - begun)
+            with ProgressLine(config.schedule.steps, run.progress.step) as line:
+                run.train(batches, knobs, line.show, left)
+    except (CheckpointError, ModelFolderError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"{Path(out) / 'model'}")

@@ -1,0 +1,1 @@
+"""Where pages ask the engine, wait for its answers, choose the model, and follow files under way."""

@@ -1,0 +1,115 @@
+"""Files that visitors bring, on their way through the network: in the server's memory alone, and no longer than they are needed.
+
+Whoever drops the same file again, in another tab or after a break, finds what has been done so far.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from ui.asking.loaders import EngineCorrector
+
+MOST_CHARACTERS = 2_000  # of one row, as of a text that is typed
+KEPT = 4  # files that are done, besides those under way
+_PATIENCE = 5  # attempts, a second apart, where the network is busy or has been lost
+
+
+class TooManyRowsError(ValueError):
+    """The file has more rows than a page takes."""
+
+
+Item = TypeVar("Item")
+
+
+def at_most(rows: Iterable[Item], most: int) -> Iterator[Item]:
+    """The rows of a file. Raises TooManyRowsError where there are more than ``most``; the rest is not read."""
+    for number, row in enumerate(rows):
+        if number == most:
+            raise TooManyRowsError(f"a file should have at most {most:,} rows, received more")
+        yield row
+
+
+class Job:
+    """Works on one file in a thread; a subclass says how in ``work``, and has its own fields ready before this begins.
+
+    ``work`` asks for a little at a time, so that other visitors are answered in between.
+    """
+
+    def __init__(self, corrector: EngineCorrector):
+        self.error: Exception | None = None
+        self._corrector = corrector
+        self._thread = Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything is done, or an ``error`` has ended it."""
+        raise NotImplementedError
+
+    def work(self) -> None:
+        raise NotImplementedError
+
+    def ask(self, kind: str, *arguments):
+        """The engine's answer; raises EngineError where none comes, however often it is asked."""
+        for _ in range(_PATIENCE - 1):
+            try:
+                return self._corrector.ask(kind, *arguments)
+            except EngineError:
+                time.sleep(1)
+        return self._corrector.ask(kind, *arguments)
+
+    def _run(self) -> None:
+        try:
+            self.work()
+        except Exception as error:  # noqa: BLE001  the page tells it
+            self.error = error
+
+
+Kind = TypeVar("Kind", bound=Job)
+
+
+class Jobs(Generic[Kind]):
+    """The files that were dropped lately, by their content and the model.
+
+    Those under way all stay, since somebody waits for them. Of those that are over, the ``kept`` asked for last stay.
+    """
+
+    def __init__(self, begin: Callable[[bytes, str, EngineCorrector], Kind], kept: int = KEPT):
+        self._begin, self._kept = begin, kept
+        self._jobs: OrderedDict[tuple, Future[Kind]] = OrderedDict()  # not done while the file is being read
+        self._lock = Lock()
+
+    def job(self, content: bytes, name: str, corrector: EngineCorrector) -> Kind:
+        """The job of this file, begun where there is none or where it failed. Raises what ``begin`` raises."""
+        key = hashlib.sha256(content).hexdigest(), name.rpartition(".")[2].lower(), corrector.fingerprint
+        mine: Future[Kind] = Future()
+        with self._lock:
+            found = self._jobs.setdefault(key, mine)
+            if found.done() and found.result().error is not None:
+                found = self._jobs[key] = mine
+            self._jobs.move_to_end(key)
+        if found is mine:
+            try:  # without the lock, for reading a large file takes seconds
+                mine.set_result(self._begin(content, name, corrector))
+            except BaseException as error:
+                with self._lock:
+                    del self._jobs[key]
+                mine.set_exception(error)  # for whoever dropped the same file meanwhile
+                raise
+            self._make_room()
+        return found.result()
+
+    def _make_room(self) -> None:
+        with self._lock:
+            over = [key for key, each in self._jobs.items() if each.done() and each.result().is_over]
+            for key in over[: -self._kept]:
+                del self._jobs[key]

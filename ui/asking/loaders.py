@@ -1,0 +1,303 @@
+"""The models and their answers; pages reach the engine and the model only through here.
+
+The networks run in processes of their own (``engine``), which also keeps the answers: nothing here does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import streamlit as st
+
+from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
+from engine.stand_in import StandIn, open_stand_in
+from engine.traced import TracedConfig
+from engine.versions import version_on_disk
+from model import Correction, SentenceCorrection
+from model.plain.transformer import NotLoadedError
+from model.stored.config import NetworkConfig
+from model.stored.folder import (
+    ASSETS,
+    DEFAULT_MODEL,
+    ModelEntry,
+    ModelFolderError,
+    model_folders,
+    of_weights,
+    read_entry,
+)
+from model.survey.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreement
+from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
+from model.text.changes import Change
+from model.trace.interventions import Head
+from model.trace.projections import Projections
+from ui.asking.loading import StillLoading
+from ui.shell import turns
+
+# The types are here for the pages, which import no engine.
+__all__ = [
+    "ASSETS",
+    "OWN_MODELS",
+    "Askable",
+    "Correction",
+    "EngineCorrector",
+    "EngineError",
+    "ModelEntry",
+    "NotLoadedError",
+    "OwnModelError",
+    "Projections",
+    "SentenceCorrection",
+    "StandIn",
+    "StillLoading",
+    "contributions",
+    "corpus_agreement",
+    "correct",
+    "embeddings",
+    "engine",
+    "grown",
+    "head_effects",
+    "head_survey",
+    "is_live",
+    "is_shipped",
+    "list_entries",
+    "load_corrector",
+    "model_id",
+    "open_corrector",
+    "positional_encoding",
+    "projections",
+    "replaced",
+    "road_not_taken",
+    "stand_in",
+    "written_without",
+]
+
+
+class Askable(Protocol):
+    """What pages want of a network: the engine's, one that stands in for it, or one of which there is only a file."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str: ...
+
+    @property
+    def config(self) -> NetworkConfig | TracedConfig: ...
+
+    def correct(self, text: str) -> Correction: ...
+
+    def ask(self, kind: str, *arguments: Hashable) -> Any:
+        """Raises NotLoadedError where only the loaded network can answer."""
+
+    def known(self, kind: str, *arguments: Hashable) -> Any | None:
+        """The answer, if it was asked for before."""
+
+
+OWN_MODELS = Path("runs")  # in the directory the app is run from
+
+
+def list_entries() -> tuple[ModelEntry, ...]:
+    """The model that ATTENTION_MODEL names, if it names one; the shipped models and the visitor's own ones, as they
+    lie on disk now."""
+    named = own_model()
+    live = () if named is None else (ModelEntry(named, named, None, None),)
+    folders = model_folders(ASSETS, OWN_MODELS)
+    return (*live, *(_read_entry(str(folder), version_on_disk(folder)) for folder in folders))
+
+
+def is_shipped(entry: ModelEntry) -> bool:
+    return isinstance(entry.path, Path) and entry.path.is_relative_to(ASSETS)
+
+
+def is_live(entry: ModelEntry) -> bool:
+    """Whether it is a ``model.TracedModel``, of which there are no files."""
+    return isinstance(entry.path, str)
+
+
+def model_id(entry: ModelEntry) -> str:
+    """What a link calls the model: an own one may be named like a shipped one."""
+    return entry.name if is_shipped(entry) or is_live(entry) else f"{OWN_MODELS}/{entry.name}"
+
+
+@st.cache_resource(show_spinner=False, on_release=Engine.close)
+def engine() -> Engine:
+    """The one engine of this server. Its workers start at once and load the model of the first page."""
+    found = Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
+    found.while_waiting = turns.TURNS.aside
+    return found
+
+
+def open_corrector(path: Path | str) -> EngineCorrector:
+    """The model in this folder as its files are now, loaded or not.
+
+    Raises model.ModelFolderError where the folder's description is missing or damaged.
+    """
+    return engine().open(path)
+
+
+def load_corrector(path: Path | str) -> EngineCorrector:
+    """The model in this folder, ready to answer.
+
+    Raises StillLoading until it is, model.ModelFolderError where the folder is missing or damaged, and EngineError
+    where no worker can be started.
+    """
+    corrector = open_corrector(path)
+    if not corrector.prepare().is_ready:
+        raise StillLoading(corrector)
+    return corrector
+
+
+def head_survey(path: Path | str, corrector: Askable) -> HeadSurvey | None:
+    """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
+
+    Raises model.ModelFolderError for a damaged file.
+    """
+    return _of_these_weights(_read_survey, path, HEADS_FILE, corrector)
+
+
+def corpus_agreement(path: Path | str, corrector: Askable) -> CorpusAgreement | None:
+    """How well methods agreed over many edits of the model in this folder; the rest as for ``head_survey``."""
+    return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
+
+
+def _of_these_weights(read, path: Path | str, name: str, corrector):
+    file = Path(path) / name
+    found = read(str(path), file.stat().st_mtime_ns) if file.is_file() else None
+    return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None
+
+
+def stand_in(path: Path | str) -> StandIn | None:
+    """What answers texts before the model in this folder is ready; None where nothing does."""
+    return None if isinstance(path, str) else _stand_in(str(path), version_on_disk(path))
+
+
+# What follows asks the network. Each raises NotLoadedError where only the loaded network can answer,
+# and EngineError where none came; the next time it is asked again.
+
+
+def correct(text: str, corrector: Askable) -> Correction:
+    """The correction of ``text``."""
+    return corrector.correct(text)
+
+
+def projections(sentence: str, text: str, corrector: Askable, padding: int = 0) -> dict[str, Projections]:
+    """What the attention of ``trace`` is computed from."""
+    return corrector.ask("projections", sentence, text, padding)
+
+
+def embeddings(text: str, corrector: Askable) -> np.ndarray:
+    """(S, D) float32: the token embeddings of ``text`` and the end mark, not yet scaled."""
+    return corrector.ask("embeddings", text)
+
+
+def head_effects(
+    sentence: SentenceCorrection,
+    change: Change,
+    corrector: Askable,
+    means: Mapping[str, np.ndarray] | None,
+):
+    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
+    out instead is of ``means``, by kind (L, H, D/H), else zero."""
+    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), *_given(means))
+
+
+def written_without(
+    sentence: SentenceCorrection,
+    sets: Iterable[Iterable[Head]],
+    corrector: Askable,
+    means: Mapping[str, np.ndarray] | None,
+):
+    """What is written without each of these sets of heads: ``model.analysis.head_effects.Without``; ``means`` as for
+    ``head_effects``."""
+    asked = tuple(tuple(map(tuple, heads)) for heads in sets)
+    return corrector.ask("written_without", sentence.source, asked, *_given(means))
+
+
+def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Askable):
+    """(row, all methods, what those say that have answered, what asks for more or None), of a change, or of what was
+    written at a row.
+
+    The quick methods are waited for, the others are here once they were asked for.
+    """
+    question = ("step_contributions", about) if isinstance(about, int) else ("contributions", _span(about))
+    asked = question[0], sentence.source, sentence.text, question[1]
+    row, methods, found = corrector.ask(*asked)
+    for part in count(1):
+        if len(found) == len(methods):
+            return row, methods, found, None
+        more = corrector.known(*asked, part)
+        if more is None:
+            return row, methods, found, partial(corrector.ask, *asked, part)
+        found += more[-1]
+
+
+def replaced(
+    sentence: SentenceCorrection,
+    change: Change,
+    head: tuple[str, int, int],
+    painted: tuple[int, ...],
+    corrector: Askable,
+):
+    """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
+    return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
+
+
+def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Askable):
+    """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.Fork``."""
+    return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
+
+
+def grown(text: str, corrector: EngineCorrector):
+    """What each snapshot of the model makes of the first sentence: ``model.correction.growing.Grown``s."""
+    return corrector.ask("grown", text)
+
+
+def _given(means: Mapping[str, np.ndarray] | None) -> tuple:
+    """The argument of a question; none where there are no means, which models of one's own do not take."""
+    if not means:
+        return ()
+    return (tuple((kind, _nested(grid.tolist())) for kind, grid in means.items()),)
+
+
+def _nested(values: object) -> object:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values
+
+
+def _span(change: Change) -> tuple[int, int]:
+    return change.source_start, change.source_end
+
+
+# Not every key that is typed shall read all vocabularies.
+@st.cache_data(max_entries=64, show_spinner=False)
+def _read_entry(path: str, version: tuple) -> ModelEntry:
+    return read_entry(Path(path))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _read_survey(path: str, version: int) -> HeadSurvey | None:
+    return read_head_survey(Path(path))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _read_agreement(path: str, version: int) -> CorpusAgreement | None:
+    return read_agreement(Path(path))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _stand_in(path: str, version: tuple) -> StandIn | None:
+    try:
+        return open_stand_in(Path(path))
+    except ModelFolderError:  # the engine says what is wrong with it
+        return None
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def positional_encoding(positions: int, d_model: int) -> np.ndarray:
+    """(P, D) float32, without loading a model."""
+    from model.plain.positions import positional_encoding as compute
+
+    return compute(positions, d_model)

@@ -1,0 +1,73 @@
+"""Files whose sentences are surveyed: what all heads do in them."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from threading import Lock
+from typing import TYPE_CHECKING, Any, cast
+
+from model.survey.head_survey import HeadSurvey
+from model.survey.survey import Plan, Survey
+from model.survey.survey_files import Given, read_given, result
+from ui.asking.jobs import MOST_CHARACTERS, Job, Jobs, at_most
+
+if TYPE_CHECKING:
+    from ui.asking.loaders import EngineCorrector
+
+MOST_ROWS = 500  # of one file; the command takes any number
+MOST_EFFECTS = 100  # sentences with changes whose heads are taken away
+ROLES_TOGETHER, EFFECTS_TOGETHER = 16, 1  # sentences of one question: well below a second
+
+
+class SurveyJob(Job):
+    """One file. A thread adds to the survey; ``found`` is what it has so far."""
+
+    def __init__(self, given: list[Given], corrector: EngineCorrector):
+        self.given, self.read, self.left_out, self.is_finished = given, 0, 0, False
+        # The engine computes its sums, so it asks the corrector for no more than config and fingerprint.
+        self._survey = Survey(cast(Any, corrector), Plan((), MOST_EFFECTS, 0))
+        self._lock = Lock()
+        super().__init__(corrector)
+
+    @property
+    def is_over(self) -> bool:
+        return self.is_finished or self.error is not None
+
+    @property
+    def progress(self) -> tuple[str, int, int]:
+        """("roles" or "effects", how many are done, of how many)."""
+        if self.read < len(self.given):
+            return "roles", self.read, len(self.given)
+        return "effects", self._survey.done["effects"], len(self._survey.plan.edited)
+
+    def found(self) -> HeadSurvey:
+        with self._lock:
+            return HeadSurvey(result(self._survey))
+
+    def work(self) -> None:
+        survey = self._survey
+        for first in range(0, len(self.given), ROLES_TOGETHER):
+            rows = tuple(self.given[first : first + ROLES_TOGETHER])
+            pairs, left_out, sums = self.ask("head_roles", rows, len(survey.plan.pairs))
+            with self._lock:
+                survey.plan = replace(survey.plan, pairs=survey.plan.pairs + pairs)
+                survey.add("roles", sums, len(pairs))
+                self.read, self.left_out = self.read + len(rows), self.left_out + left_out
+        edited = survey.plan.edited
+        for first in range(0, len(edited), EFFECTS_TOGETHER):
+            some = edited[first : first + EFFECTS_TOGETHER]
+            sums = self.ask("head_losses", some)
+            with self._lock:
+                survey.add("effects", sums, len(some))
+        self.is_finished = True
+
+
+def surveys() -> Jobs[SurveyJob]:
+    """Jobs that raise model.tables.TableError for a file that is no table, and TooManyRowsError."""
+    return Jobs(lambda content, name, corrector: SurveyJob(_given(content, name), corrector))
+
+
+def _given(content: bytes, name: str) -> list[Given]:
+    given = at_most(read_given(io.BytesIO(content), name), MOST_ROWS)
+    return [row for row in given if all(len(text or "") <= MOST_CHARACTERS for text in row)]

@@ -1,0 +1,1 @@
+"""A sentence that is looked at: the text and its correction beside one open view."""

@@ -1,0 +1,115 @@
+"""What a view looks at: one sentence of a correction, one map of its attention, one change."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from model.analysis.places import changes_in_tokens
+from model.text.changes import Change
+from model.trace.selection import Selection
+from model.trace.trace import AttentionTrace
+from ui.asking import loaders
+from ui.wording import reading
+from ui.wording.texts import say
+
+
+@dataclass(frozen=True)
+class Lens:
+    """The choices that all views of one sentence share. ``change`` is the one in focus of the sentence's changes;
+    None: the whole sentence.
+
+    ``change`` and ``sentence.changes`` count characters. What is drawn counts tokens: ``changes``, ``all_changes`` and
+    ``focus``, which are the same where tokens are characters.
+    """
+
+    corrector: loaders.Askable
+    sentence: loaders.SentenceCorrection
+    trace: AttentionTrace
+    selection: Selection
+    change: Change | None
+    theme: str
+    from_file: bool = False  # whether no link leads to it
+
+    @property
+    def kind(self) -> str:
+        return self.selection.kind
+
+    @property
+    def layer(self) -> int | None:
+        return self.selection.layer
+
+    @property
+    def head(self) -> int | None:
+        return self.selection.head
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """(Q, K) float32: what the selected layer and head look at."""
+        return self.selection.weights(self.trace)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        return self.trace.axes(self.kind)[0]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return self.trace.axes(self.kind)[1]
+
+    @property
+    def extent(self) -> int:
+        """Tokens of the longest side of all maps of this sentence."""
+        return max(len(self.trace.source_tokens), len(self.trace.target_tokens))
+
+    @property
+    def masked(self) -> np.ndarray | None:
+        """(Q, K) bool, True where the decoder may not look; None for the other kinds."""
+        return reading.look_ahead_mask(self.trace, self.kind)
+
+    def can(self, question: str) -> bool:
+        """Whether the network answers one of the engine's questions about its inside, such as "head_effects"."""
+        return question in self.corrector.config.abilities
+
+    @cached_property
+    def all_changes(self) -> tuple[Change, ...]:
+        """All changes of the sentence, their offsets counting tokens; none where ``places_known`` is False."""
+        return self._placed or ()
+
+    @property
+    def places_known(self) -> bool:
+        """Whether the trace says where its tokens stand in the texts of the sentence."""
+        return self._placed is not None
+
+    @cached_property
+    def _placed(self) -> tuple[Change, ...] | None:
+        texts = (self.trace.source_text, self.sentence.source), (self.trace.target_text, self.sentence.text)
+        if any(given not in (None, shown) for given, shown in texts):
+            return None
+        return changes_in_tokens(self.trace, self.sentence.changes)
+
+    @property
+    def focus(self) -> Change | None:
+        """``change`` in tokens."""
+        if self.change is None or not self.all_changes:
+            return None
+        return self.all_changes[self.sentence.changes.index(self.change)]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The change in focus alone, else all changes of the sentence; in tokens."""
+        return self.all_changes if self.focus is None else (self.focus,)
+
+    @property
+    def has_several_heads(self) -> bool:
+        """Whether there is a choice among the heads of this kind of attention."""
+        return self.trace.attention(self.kind).shape[:2] != (1, 1)
+
+    @property
+    def rows(self) -> list[int]:
+        """The rows that ``changes`` concern."""
+        return reading.changed_rows(self.changes, self.kind, len(self.queries))
+
+    @property
+    def place(self) -> str:
+        """The words for the layer and the head."""
+        return self.selection.label(say, self.trace)

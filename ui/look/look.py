@@ -1,0 +1,181 @@
+"""The page of one look: a sentence that is typed, its correction, all heads, and an open view of them.
+
+Two pages are composed like this; they differ in their views.
+"""
+
+from functools import partial
+
+import streamlit as st
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
+
+from ui.asking import loaders, models
+from ui.components import ahead
+from ui.components.live_text import live_text, replace
+from ui.look import examples
+from ui.look.lens import Lens
+from ui.look.proposals import Decisions, show_correction
+from ui.look.sentence import MAX_CHARACTERS
+from ui.look.stage import Stage, chosen_view, show_controls, show_more, show_view
+from ui.shell import address, controls, header, notices, turns
+from ui.shell.spinner import spinner
+from ui.views import overview
+from ui.views.view import View
+from ui.wording.texts import say
+
+LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says that it is too much
+
+
+def show(page: str, views: tuple[View, ...], setting: str) -> None:
+    """The page ``page`` with ``views`` as its tabs; ``setting`` of the address says which one is open."""
+    entrance = page == header.PAGES[0]
+    again = header.begin(page, heading=say("product" if entrance else f"{page}_title"))
+    with st.container(key="stage"):
+        left, right = st.container(key="left"), st.container(key="right")
+    # At each further key the controls are there already, so text and pictures go first. An experiment may take seconds, and
+    # controls should not wait for it.
+    late = again and entrance
+    settings = None if late else tools()
+    corrector = write_and_look(left, right, views, setting, late)
+    if settings is None:
+        settings = tools()
+    if settings.open:
+        with settings:
+            models.choose()
+            if corrector is not None:
+                models.choose_confidence(corrector)
+    if corrector is not None and not isinstance(corrector, loaders.StandIn):
+        ahead.listen(corrector)
+
+
+def write_and_look(
+    left: st.delta_generator.DeltaGenerator,
+    right: st.delta_generator.DeltaGenerator,
+    views: tuple[View, ...],
+    setting: str,
+    late: bool,
+) -> loaders.EngineCorrector | loaders.StandIn | None:
+    """The text with its correction, the heads and the open view; ``late``: its controls come after the pictures. Returns the model,
+    None where there is none."""
+    with left:
+        writing, heads = st.container(key="writing"), st.container(key="heads")
+    entry = models.chosen()
+    with writing:
+        live_text(
+            address.get("sentence"),
+            say("input_label"),
+            say("input_placeholder"),
+            say("waiting_for_a_turn"),
+            LONGEST_PASTE,
+            keep_typed,
+        )
+        text = address.get("sentence")
+        said, status = st.container(key="said"), st.container(key="status")
+    with status:
+        corrector = notices.load_corrector(entry, text)
+    if corrector is None:
+        return None
+    sentence = change = None
+    with said, notices.waiting(status):
+        correction = correct(text, corrector)
+        if correction:
+            sentence, change = show_correction(correction)
+            notices.about(text, correction, corrector.config)
+    if sentence is None:
+        return corrector
+    turns.behind_texts()
+    with right:
+        if sentence.too_long:
+            st.info(say("too_long_to_show", limit=corrector.config.max_length))
+            return corrector
+        with notices.waiting(status):
+            trace = sentence.trace
+            view, selection = chosen_view(trace, views, setting)
+            lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
+            show_pictures(lens, view, views, setting, heads, late)
+    return corrector
+
+
+def show_pictures(
+    lens: Lens,
+    view: View,
+    views: tuple[View, ...],
+    setting: str,
+    heads: st.delta_generator.DeltaGenerator,
+    late: bool = False,
+) -> None:
+    """The open view, and all heads in the container ``heads``. ``late``: the controls come after them."""
+    stage = Stage()
+    controls_of_view = partial(show_controls, stage, lens.trace, view, views, setting)
+    popovers = None if late else controls_of_view()
+    try:
+        if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
+            framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
+            with heads:
+                overview.draw(lens, framed)
+        show_view(stage, view, lens)
+    except (loaders.EngineError, loaders.NotLoadedError):
+        if late:  # who gets no picture can still open another view
+            controls_of_view()
+        raise
+    popovers = popovers or controls_of_view()
+    show_more(stage, view, lens, popovers)
+
+
+def tools() -> PopoverContainer:
+    """The right part of the top line; the popover of the settings."""
+    with header.tools():
+        choose_example()
+        return st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
+
+
+def choose_example() -> None:
+    """One sentence for each kind of error."""
+    found = {example.id: example.text for example in examples.load()}
+
+    def take() -> None:
+        keep_typed(found[st.session_state["examples"]])
+        replace()
+        address.note_choice()
+
+    st.menu_button(
+        say("example_label"),
+        list(found),
+        format_func=lambda id_: say(f"example_{id_}"),
+        key="examples",
+        on_click=take,
+    )
+
+
+def keep_typed(text: str) -> None:
+    """What belongs to one text does not outlive it."""
+    if text != address.get("sentence"):
+        address.put("sentence", text)
+        forget_choices()
+
+
+def forget_choices() -> None:
+    """All that was chosen in one text."""
+    for name in (
+        "part",
+        "edit",
+        "cell",
+        "step",
+        "painted",
+        "sources_step",
+        "fork_step",
+        "fork_token",
+        *Decisions.SETTINGS,
+    ):
+        address.put(name, "")
+
+
+def correct(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> loaders.Correction | None:
+    """The correction as the settings want it; None, and a message, where there is none."""
+    if not text.strip():
+        st.info(say("empty"))
+        return None
+    if len(text) > MAX_CHARACTERS:
+        st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
+        return None
+    with spinner(say("working")):  # a length of text that is met for the first time takes a while
+        return Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)

@@ -1,0 +1,199 @@
+"""What the network proposed for a text, what became of it, and which change is in focus."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import accumulate
+
+from model.text.changes import Change, apply_changes
+from ui.asking import loaders
+from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data
+from ui.shell import address
+from ui.views.edits import LONGEST_SIDE, in_words
+from ui.wording.kinds_text import kind_name
+from ui.wording.numbers_text import probability
+from ui.wording.texts import say
+from viz.labels import visible_token
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a person decided about a correction: how sure a change must be, and single changes."""
+
+    minimum: float | None  # None: the model's own
+    accepted: frozenset[int]  # numbers of proposals, from 0
+    rejected: frozenset[int]
+
+    SETTINGS = ("accepted", "rejected")  # in the address they count from 1
+
+    @classmethod
+    def read(cls) -> Decisions:
+        accepted, rejected = (
+            frozenset(int(part) - 1 for part in address.get(name).split(",") if address.is_number(part))
+            for name in cls.SETTINGS
+        )
+        return cls(address.get_share("confidence"), accepted, rejected)
+
+    def applied(self, found: loaders.Correction, own_minimum: float) -> loaders.Correction:
+        """The same answer of the network with these decisions; ``found`` itself where there are none."""
+        if self.minimum is not None and self.minimum != own_minimum:
+            found = found.with_minimum_confidence(self.minimum)
+        if self.accepted or self.rejected:
+            found = found.with_decisions(self.accepted, self.rejected)
+        return found
+
+
+def show_correction(
+    found: loaders.Correction, *, decides: bool = True
+) -> tuple[loaders.SentenceCorrection | None, Change | None]:
+    """Draw the corrected text; the sentence whose pictures are shown, and its change in focus.
+
+    Without ``decides`` nothing can be accepted or rejected: nobody is there who could be asked about another text.
+    """
+    place = opened(found)
+    proposals = _proposals(found)
+    sentence = found.sentences[place] if found.sentences else None
+    chosen = _chosen(sentence)
+    number = _number(found, place, chosen)
+    correction(
+        correction_data(
+            found,
+            proposals,
+            chosen=number,
+            opened=place,
+            words=_words(proposals, decides),
+            share_of=_share,
+        ),
+        "correction",
+        lambda what, number: _answer(found, what, number, decides),
+    )
+    return sentence, None if sentence is None or chosen is None else sentence.changes[chosen]
+
+
+def _share(change: Change) -> str:
+    return probability(change.confidence) if change.is_weighed else "–"
+
+
+def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
+    made = {proposal.made for proposal in proposals}
+    offered = "correction_hint_both" if True in made else "correction_hint_offered"
+    hint = offered if False in made else "correction_hint"
+    return {
+        "label": say("corrected_label"),
+        "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
+        "reject": say("correction_reject") if decides else "",
+        "accept": say("correction_accept", text="{text}", share="{share}"),
+        "open": say("correction_open", number="{number}"),
+    }
+
+
+def opened(found: loaders.Correction) -> int:
+    """The sentence that was opened, from 0; else the first that changed."""
+    part = address.get("part")
+    if address.is_number(part) and 1 <= int(part) <= len(found.sentences):
+        return int(part) - 1
+    return next((n for n, sentence in enumerate(found.sentences) if sentence.changes), 0)
+
+
+def _chosen(sentence: loaders.SentenceCorrection | None) -> int | None:
+    """Which of the sentence's changes is in focus, from 0."""
+    edit = address.get("edit")
+    if sentence and address.is_number(edit) and 1 <= int(edit) <= len(sentence.changes):
+        return int(edit) - 1
+    return None
+
+
+def _proposals(found: loaders.Correction) -> list[Proposal]:
+    """Every proposal worth showing: what was made, and what the network believes in a little."""
+    proposals = []
+    for first, sentence in zip(_firsts(found), found.sentences, strict=False):
+        made = {_span(change) for change in sentence.changes}
+        for number, change in enumerate(sentence.proposed, first):
+            is_made = _span(change) in made
+            if is_made or not change.is_weighed or change.confidence >= LEAST_OFFERED:
+                whole = change.moved(sentence.start, sentence.start)
+                proposals.append(Proposal(number, whole, is_made, _about(change, sentence)))
+    return proposals
+
+
+def _span(change: Change) -> tuple[int, int]:
+    return change.source_start, change.source_end
+
+
+def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
+    """What becomes of what, how sure the network is, and which kind of mistake that is."""
+    target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
+    if not change.is_weighed:
+        return say("correction_about_unweighed", what=in_words(change))
+    about = say(
+        "correction_about",
+        what=in_words(change),
+        confidence=probability(change.confidence, sentence.minimum_confidence),
+        kind=kind_name(say, change, sentence.source, target),
+    )
+    if change.instead_of is None:
+        return about
+    return say(
+        "correction_instead_of", about=about, text=visible_token(change.instead_of, LONGEST_SIDE) or "∅"
+    )
+
+
+def _number(found: loaders.Correction, place: int, chosen: int | None) -> int | None:
+    """The number among all proposals of the change in focus."""
+    if chosen is None:
+        return None
+    sentence, span = found.sentences[place], _span(found.sentences[place].changes[chosen])
+    numbered = enumerate(sentence.proposed, _firsts(found)[place])
+    return next(number for number, change in numbered if _span(change) == span)
+
+
+def _firsts(found: loaders.Correction) -> list[int]:
+    """The number of each sentence's first proposal, and how many there are in all."""
+    return list(accumulate((len(sentence.proposed) for sentence in found.sentences), initial=0))
+
+
+def _answer(found: loaders.Correction, what: str, number: int, decides: bool = True) -> None:
+    """Do what the visitor asked for in the text; a number that is none of it changes nothing."""
+    if what == "open":
+        if 0 <= number < len(found.sentences):
+            _open(found, number, "")
+        return
+    if not 0 <= number < _firsts(found)[-1]:
+        return
+    if not decides:
+        _focus(found, number, release=True)
+        return
+    decisions = Decisions.read()
+    accepted, rejected = set(decisions.accepted), set(decisions.rejected)
+    if what == "accept":
+        rejected.discard(number)
+        accepted.add(number)
+    elif what == "reject":
+        accepted.discard(number)
+        rejected.add(number)
+    for name, numbers in zip(Decisions.SETTINGS, (accepted, rejected), strict=True):
+        address.put(name, ",".join(str(n + 1) for n in sorted(numbers)))
+    after = found.with_decisions(accepted, rejected)
+    _focus(after, number, release=what == "choose")
+
+
+def _focus(found: loaders.Correction, number: int, release: bool) -> None:
+    """Put the proposal ``number`` in focus; where it is already, let it go if ``release``."""
+    firsts = _firsts(found)
+    place = bisect_right(firsts, number) - 1
+    sentence = found.sentences[place]
+    span = _span(sentence.proposed[number - firsts[place]])
+    made = [_span(change) for change in sentence.changes]
+    edit = str(made.index(span) + 1) if span in made else ""
+    same = release and opened(found) == place and address.get("edit") == edit
+    _open(found, place, "" if same else edit)
+
+
+def _open(found: loaders.Correction, place: int, edit: str) -> None:
+    """Show the pictures of one sentence, from 0, and of one of its changes."""
+    if opened(found) != place:
+        address.put("cell", "")
+        address.put("step", "")
+    address.put("part", str(place + 1))
+    address.put("edit", edit)

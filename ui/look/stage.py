@@ -1,0 +1,163 @@
+"""The open view: its tab, which attention it shows, its options, and what is said about it."""
+
+from functools import partial
+
+import streamlit as st
+
+from model.analysis.places import by_character
+from model.trace.selection import Selection
+from model.trace.trace import AttentionTrace
+from ui.look.lens import Lens
+from ui.shell import address, controls, markup
+from ui.views import VIEWS, needs, overview, take_away
+from ui.views.view import View
+from ui.wording.texts import say
+
+MEAN, FIRST = "mean", "1"
+
+
+class Stage:
+    """Where the parts of the open view stand, below each other; each may be filled when its time has come."""
+
+    def __init__(self):
+        line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
+        self.tabs, self.map = line(key="tabs"), line(key="map")
+        self.told, self.picture = st.container(key="told"), st.container(key="picture")
+        self.more = st.container(key="more")
+
+
+def chosen_view(trace: AttentionTrace, among: tuple[View, ...], setting: str) -> tuple[View, Selection]:
+    """The open view of those ``among`` which ``setting`` chooses, and the attention it shows."""
+    views = {view.name: view for view in among}
+    view = views[address.get_option(setting, list(views))]
+    return view, chosen_map(trace) if view.has_map else Selection(trace.kinds[-1])
+
+
+def chosen_map(trace: AttentionTrace) -> Selection:
+    """The attention that the address says, of what the trace has."""
+    kind = address.get_option("kind", list(trace.kinds))
+    layers, heads = map(_numbers, trace.shape(kind))
+    layer, head = address.get_option("layer", layers, FIRST), address.get_option("head", heads)
+    return Selection(kind, _number(layer), _number(head))
+
+
+def show_controls(
+    stage: Stage, trace: AttentionTrace, view: View, among: tuple[View, ...], setting: str
+) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
+    """What ``chosen_view`` is chosen with; the popovers of its options and of what can be taken along."""
+    with stage.tabs:
+        controls.choose(
+            setting,
+            [each.name for each in among],
+            lambda name: say(f"view_{name}"),
+            label_visibility="collapsed",
+        )
+        options = st.popover(
+            say("options"), icon=":material/settings:", key="view_options", on_change="rerun"
+        )
+        taking = st.popover(say("take_away"), icon=":material/download:", key="taking", on_change="rerun")
+    with stage.map:
+        if view.has_map:
+            show_map_controls(trace)
+        else:
+            markup.paragraph(say("view_of_all_heads"), "note")
+    return options, taking
+
+
+def show_map_controls(trace: AttentionTrace) -> None:
+    """What ``chosen_map`` is chosen with; asks only where there is a choice."""
+    selection = chosen_map(trace)
+    if len(trace.kinds) > 1:
+        controls.choose(
+            "kind", list(trace.kinds), lambda kind: say(f"kind_{kind}"), label_visibility="collapsed"
+        )
+    else:
+        single = trace.shape(selection.kind) == (1, 1)
+        markup.paragraph(say("one_kind" if single else f"kind_{selection.kind}"), "note")
+    layers, heads = map(_numbers, trace.shape(selection.kind))
+    if len(layers) > 1:
+        _choose_number("layer", layers, FIRST)
+    if len(heads) > 1:
+        _choose_number("head", heads)
+
+
+def choose_map(trace: AttentionTrace) -> Selection:
+    show_map_controls(trace)
+    return chosen_map(trace)
+
+
+def _numbers(count: int) -> list[str]:
+    """What can be chosen of ``count`` layers or heads; of a single one, that one."""
+    numbers = [str(number + 1) for number in range(count)]
+    return [MEAN, *numbers] if count > 1 else numbers
+
+
+def _choose_number(name: str, options: list[str], otherwise: str | None = None) -> None:
+    """The label stands beside its options, and both go to the next line together."""
+    with st.container(
+        key=f"{name}_box", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
+    ):
+        markup.paragraph(say(f"{name}_label"), "label")
+        controls.choose(name, options, _name, otherwise=otherwise, label_visibility="collapsed")
+
+
+def _name(option: str) -> str:
+    return say("head_mean") if option == MEAN else option
+
+
+def _number(option: str) -> int | None:
+    return None if option == MEAN else int(option) - 1
+
+
+def show_view(stage: Stage, view: View, lens: Lens) -> None:
+    """One sentence and the picture."""
+    missing, values = view.lacks(lens), controls.values(view.settings)
+    with stage.told:
+        told = say(missing) if missing else view.describe(lens, values)
+        markup.told(told, "intervened" if view.intervenes and not missing else "")
+    with stage.picture:
+        if not missing:
+            view.draw(lens, values)
+
+
+def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
+    """Everything that is one click away."""
+    options, taking = popovers
+    if options.open:
+        with options:
+            for setting in view.settings:
+                if setting not in view.drawn:
+                    controls.show(setting)
+            if view.choose:
+                view.choose(lens)
+            overview.choose_order(lens)
+    if taking.open:
+        with taking:
+            take_away.show(lens, VIEWS, view)
+    with stage.more:
+        for note in about(lens):
+            markup.paragraph(note, "note")
+        if not view.lacks(lens):
+            explain(view, lens, controls.values(view.settings))
+
+
+def about(lens: Lens) -> list[str]:
+    """What a reader should know about the trace of another network than ours."""
+    tokens = lens.trace.source_tokens or lens.trace.target_tokens
+    found = [] if by_character(tokens) else [say("tokens_are_pieces")]
+    lacks = [need(lens) for need in (needs.probabilities, needs.changes)]
+    return found + [say(name) for name in dict.fromkeys(filter(None, lacks))]
+
+
+def explain(view: View, lens: Lens, values: dict) -> None:
+    """How to read the picture, and where it comes from."""
+    with st.expander(say("explanation"), key="explanation", on_change="rerun") as here:
+        if here.open:
+            for note in view.notes(lens, values):
+                markup.paragraph(note, "note")
+            if view.explain:
+                view.explain(lens)
+    if lens.has_several_heads:
+        with st.expander(say("overview_explanation"), key="overview_explanation", on_change="rerun") as here:
+            if here.open:
+                overview.explain(lens)

@@ -1,0 +1,61 @@
+"""The one way in which a page shows a figure."""
+
+from collections.abc import Callable
+from math import inf
+
+import plotly.graph_objects as go
+
+import viz
+from model.trace.selection import Selection
+from model.trace.trace import AttentionTrace
+from ui.components.plot import plot
+from ui.shell import controls
+from ui.wording.texts import say
+from viz.lens.plot import plot_data
+from viz.specification import Specification
+
+MOST_COLUMNS_ON_A_PHONE = 20  # more scroll inside their box instead of melting into one another
+
+
+def draw(
+    figure: go.Figure | Specification,
+    key: str,
+    file_name: str,
+    on_click: Callable[[dict], None] | None = None,
+    *,
+    label: str = "",
+    title: str = "",
+) -> None:
+    """Show ``figure``; its toolbar saves it as ``file_name`` with the escaped ``title`` above it.
+
+    ``label`` says what it shows to who cannot see it; without one the figure's own title does.
+    ``on_click`` receives what was chosen in it, before the page runs again (``components.plot``).
+    """
+    label = label or figure["layout"]["title"]["text"] or say("figure_label")
+    plot(
+        plot_data(say, figure, label=label, file=file_name, title=title, theme=controls.theme()),
+        key,
+        on_click,
+    )
+
+
+def draw_heads(trace: AttentionTrace, selection: Selection, key: str, file_name: str, *, label: str) -> None:
+    """All heads of the selected kind as tiles, the selected ones framed."""
+    figure = viz.head_grid.specification(
+        trace.attention(selection.kind),
+        layer_title=say("layer_label"),
+        head_title=say("head_label"),
+        weight_title=say("hover_weight"),
+        chosen=selection.heads(trace),
+        scale=False,
+        theme=controls.theme(),
+    )
+    draw(figure, key, file_name, label=label)
+
+
+def cell_of(point: dict) -> tuple[int, int] | None:
+    """The row and the column of a chosen cell, from 0; None for what is no point, since a browser may send anything."""
+    x, y = point.get("x"), point.get("y")
+    if isinstance(x, int | float) and isinstance(y, int | float) and abs(x) < inf and abs(y) < inf:
+        return round(y) - 1, round(x) - 1
+    return None

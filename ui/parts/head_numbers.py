@@ -1,0 +1,150 @@
+"""What a head can be looked at by on the page of the heads: a role, or what taking it away changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+import viz
+from model.analysis.roles import BREADTH, OWN, ROLES
+from model.survey.head_survey import HeadSurvey, Measured
+from model.trace.interventions import Head
+from ui.views.without import named
+from ui.wording.numbers_text import percent
+from ui.wording.reading import Say
+from ui.wording.texts import say
+
+LEADING, EFFECT, LOSS = "leading", "effect", "loss"
+QUANTITIES = (LEADING, *ROLES, EFFECT, LOSS)
+INTERVENED = (EFFECT, LOSS)
+SIGNS = dict(zip(ROLES, "=←→↷␣.⊣~", strict=True))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """One of QUANTITIES (but LEADING) at one of CLASSES, in a survey."""
+
+    survey: HeadSurvey
+    name: str
+    at: str
+
+    @property
+    def is_intervened(self) -> bool:
+        return self.name in INTERVENED
+
+    def of(self, kind: str) -> Measured | None:
+        """The numbers of one kind of attention; None where there are none."""
+        if self.name == LOSS:
+            return self.survey.effect(kind, LOSS)
+        if self.name == EFFECT:
+            return self.survey.effect(kind, self.at)
+        return self.survey.role(kind, self.name, self.at)
+
+    def grids(self, field: str) -> dict[str, np.ndarray]:
+        """(L, H) of every kind, ``field`` being "mean" or "margin"; nan where there is no number."""
+        found = {kind: self.of(kind) for kind in self.survey.kinds}
+        nothing = np.full(self.survey.shape, np.nan)
+        return {kind: nothing if each is None else getattr(each, field) for kind, each in found.items()}
+
+    def values(self, field: str = "mean") -> np.ndarray:
+        """(N,) in the order of the survey's heads."""
+        return np.concatenate([grid.ravel() for grid in self.grids(field).values()])
+
+    def ranked(self) -> list[Head]:
+        """The heads, the largest share or the largest change first; those without a number last."""
+        sizes = np.abs(self.values())
+        order = np.argsort(-np.where(np.isnan(sizes), -1, sizes), kind="stable")
+        return [self.survey.heads[place] for place in order]
+
+    @property
+    def title(self) -> str:
+        return say(f"heads_by_{self.name}")
+
+    @property
+    def unit(self) -> str:
+        return say(
+            f"heads_unit_{'nats' if self.is_intervened else 'bits' if self.name == BREADTH else 'share'}"
+        )
+
+    @property
+    def column(self) -> str:
+        """Its name in a table; shares have no unit."""
+        return f"{self.title} ({self.unit})" if self.is_intervened or self.name == BREADTH else self.title
+
+
+def told(survey: HeadSurvey, name: str, at: str) -> str:
+    """The sentence above the map: which head stands out, by how much, and whether it was observed."""
+    if name == LEADING:
+        playing = [role for head in survey.heads if (role := survey.leading(head, at)) != BREADTH]
+        counts = {role: playing.count(role) for role in ROLES if role in playing}
+        roles = ", ".join(f"{say(f'heads_by_{role}')} {count}" for role, count in counts.items())
+        return say(
+            "heads_reading_leading",
+            playing=len(playing),
+            count=len(survey.heads),
+            roles=roles or "–",
+            sentences=f"{survey.sentences:,}",
+        )
+    chosen = Chosen(survey, name, at)
+    if not np.isfinite(chosen.values()).any():
+        return say("heads_reading_nothing", name=chosen.title, at=say(f"heads_at_{at}"))
+    head = chosen.ranked()[0]
+    found = chosen.of(head.kind)
+    assert found is not None, "the head has a number"
+    share = name in ROLES and name != BREADTH
+    mean, margin = (float(grid[head.layer, head.head]) for grid in (found.mean, found.margin))
+    sentences = survey.effect_sentences if chosen.is_intervened else survey.sentences
+    return say(
+        f"heads_reading_{'role' if share else name}",
+        name=chosen.title,
+        head=named(head),
+        mean=percent(say, mean) if share else f"{mean:.2f}".replace("-", "−"),
+        margin=f"{100 * margin:.1f}" if share else f"{margin:.2f}",
+        chance="–"
+        if found.chance is None
+        else percent(say, found.chance)
+        if share
+        else f"{found.chance:.2f}",
+        at=say(f"heads_at_{at}"),
+        sentences=f"{sentences:,}",
+    )
+
+
+def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[Head], list[str]]:
+    """A row for each head, what is chosen in front and in its order; the heads of the rows; the intervened columns."""
+    others = [each for each in (*ROLES, EFFECT, LOSS) if each != name]
+    columns = [Chosen(survey, each, at) for each in ([] if name == LEADING else [name]) + others]
+    columns = [each for each in columns if np.isfinite(each.values()).any() or each.name == name]
+    heads = survey.heads if name == LEADING else columns[0].ranked()
+    places = [survey.heads.index(head) for head in heads]
+    frame: dict[str, list[str] | np.ndarray] = {say("heads_head"): [named(head) for head in heads]}
+    frame[say("heads_by_leading")] = [say(f"heads_by_{survey.leading(head, at)}") for head in heads]
+    for each in columns:
+        frame[each.column] = each.values()[places]
+        frame[f"± {each.column}"] = each.values("margin")[places]
+    intervened = [f"{sign}{each.column}" for each in columns if each.is_intervened for sign in ("", "± ")]
+    return pd.DataFrame(frame), heads, intervened
+
+
+def role_of_example(survey: HeadSurvey, head: Head, name: str, at: str) -> str:
+    """The role whose best example is shown: the chosen one, else the head's leading one, else copying."""
+    for role in (name, survey.leading(head, at)):
+        if role in ROLES and role != BREADTH and survey.example(head, role):
+            return role
+    return OWN
+
+
+def pruning_curve(say: Say, survey: HeadSurvey, theme: str = "light") -> go.Figure:
+    """What is still corrected as heads are taken away."""
+    return viz.pruning_curve(
+        survey.pruning,
+        main="effect",
+        main_name=say("heads_pruning_main"),
+        others_name=say("heads_pruning_random"),
+        removed_title=say("heads_pruning_removed"),
+        titles=(say("heads_pruning_exact"), say("heads_pruning_untouched")),
+        theme=theme,
+    )

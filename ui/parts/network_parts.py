@@ -1,0 +1,225 @@
+"""The parts of a loaded network with the shapes that one sentence has in them, ready to be drawn."""
+
+from dataclasses import dataclass
+
+from model.analysis.parameters import under
+from model.stored.config import NetworkConfig, TransformerConfig
+from ui.components.diagram_layout import Column, Layer, Stage, Sublayer
+from ui.wording.reading import Say
+from viz.labels import visible_token
+
+LONGEST_TEXT = 60  # characters of a typed text; the browser shows as many as fit into its box
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """What is drawn: a network's config, its parameters by part, and one sentence.
+
+    ``layer`` is the one that is open, counted from 1.
+    """
+
+    config: NetworkConfig
+    parts: dict[str, int]
+    source: str
+    target: str
+    layer: int
+
+    @property
+    def source_tokens(self) -> int:
+        """S, with the end mark."""
+        return len(self.source) + 1
+
+    @property
+    def target_tokens(self) -> int:
+        """T, with the end mark."""
+        return len(self.target) + 1
+
+
+def columns(say: Say, sketch: Sketch) -> tuple[Column, Column]:
+    """Encoder and decoder, for either kind of network."""
+    draw: type[_Transformer | _Recurrent] = (
+        _Transformer if sketch.config.architecture == "transformer" else _Recurrent
+    )
+    words = draw(say, sketch)
+    return Column(say("network_encoder"), words.encoder()), Column(say("network_decoder"), words.decoder())
+
+
+def shape(**sizes: int) -> str:
+    """``shape(S=17, D=128)`` -> "(S, D) = (17, 128)". A name may repeat with underscores: S, S_."""
+    names = ", ".join(name.rstrip("_") for name in sizes)
+    return f"({names}) = ({', '.join(map(str, sizes.values()))})"
+
+
+def visible_text(text: str) -> str:
+    """The beginning of ``text``, signs in place of what could not be seen."""
+    return "".join(each if each == " " else visible_token(each) for each in text[:LONGEST_TEXT])
+
+
+class _Parts:
+    """What both networks have in common."""
+
+    def __init__(self, say: Say, sketch: Sketch):
+        self.say, self.sketch, self.config = say, sketch, sketch.config
+        self.s, self.t, self.d = sketch.source_tokens, sketch.target_tokens, sketch.config.d_model
+
+    def stage(self, style: str, name: str, dims: str = "", *places: str, part: str = "", **more) -> Stage:
+        """``places`` are what its parameters belong to; ``part`` is where it leads."""
+        count = under(self.sketch.parts, *places)
+        detail = " · ".join(filter(None, [dims, f"{count:,}" if count else ""]))
+        title = more.pop("title", None) or self.say(f"network_{name}")
+        return Stage(style, title, detail, part, self.spoken(title, dims, count, part), **more)
+
+    def spoken(self, title: str, dims: str, count: int, part: str) -> str:
+        if not part:
+            return ""
+        parameters = self.say("network_spoken_parameters", count=f"{count:,}") if count else ""
+        leads = self.say(f"network_leads_{part.partition(':')[0]}")
+        return ". ".join(filter(None, [title, dims, parameters, leads]))
+
+    def text(self, name: str, text: str, tokens: str, count: int) -> Stage:
+        title = self.say(f"network_{name}", text=visible_text(text))
+        return self.stage("text", name, shape(**{tokens: count}), part="sentence", title=title)
+
+    def embedding(self, name: str, tokens: str, count: int, *places: str) -> Stage:
+        return self.stage("embedding", name, shape(**{tokens: count}, D=self.d), *places, part="embedding")
+
+    def ending(self) -> tuple[Stage, ...]:
+        """From the decoder's last vectors to the corrected text."""
+        dims = shape(T=self.t, V=self.config.vocab_size)
+        return (
+            self.stage("output", "output", dims, "output_bias", part="output"),
+            self.text("result", self.sketch.target, "T", self.t),
+        )
+
+
+class _Transformer(_Parts):
+    config: TransformerConfig
+
+    def encoder(self) -> tuple[Stage | Layer, ...]:
+        layers = [self.encoder_layer(n) for n in range(1, self.config.num_layers + 1)]
+        dims = shape(S=self.s, D=self.d)
+        return (
+            self.text("source", self.sketch.source, "S", self.s),
+            self.embedding("embedding", "S", self.s, "embedding"),
+            self.stage("embedding", "encoding", dims, part="encoding"),
+            *layers,
+            *self.last_norm("encoder", dims),
+            self.stage("memory", "memory", dims),
+        )
+
+    def decoder(self) -> tuple[Stage | Layer, ...]:
+        layers = [self.decoder_layer(n) for n in range(1, self.config.num_layers + 1)]
+        dims = shape(T=self.t, D=self.d)
+        return (
+            self.text("prefix", self.sketch.target, "T", self.t),
+            self.embedding("embedding_shared", "T", self.t),
+            self.stage("embedding", "encoding", dims, part="encoding"),
+            *layers,
+            *self.last_norm("decoder", dims),
+            *self.ending(),
+        )
+
+    def last_norm(self, side: str, dims: str) -> tuple[Stage, ...]:
+        found = self.config.norm_first  # blocks that normalise first leave their sum unnormalised
+        return (self.stage("norm", "norm_last", dims, f"{side}_norm"),) if found else ()
+
+    def encoder_layer(self, number: int) -> Layer:
+        place, dims = f"encoder_{number}", shape(S=self.s, D=self.d)
+        row = self.row(number, place, dims)
+        if number != self.sketch.layer:
+            return Layer(row)
+        attention = self.attention(
+            "encoder_attention", number, f"{place}/self_attention", S=self.s, S_=self.s
+        )
+        return Layer(
+            row,
+            (
+                self.around(attention, f"{place}/around_attention"),
+                self.around(self.feed_forward(place, dims), f"{place}/around_feed_forward"),
+            ),
+        )
+
+    def decoder_layer(self, number: int) -> Layer:
+        place, dims = f"decoder_{number}", shape(T=self.t, D=self.d)
+        row = self.row(number, place, dims)
+        if number != self.sketch.layer:
+            return Layer(row)
+        own = self.attention("decoder_attention", number, f"{place}/self_attention", T=self.t, T_=self.t)
+        cross = self.attention("cross_attention", number, f"{place}/cross_attention", T=self.t, S=self.s)
+        return Layer(
+            row,
+            (
+                self.around(own, f"{place}/around_self_attention"),
+                self.around(cross, f"{place}/around_cross_attention"),
+                self.around(self.feed_forward(place, dims), f"{place}/around_feed_forward"),
+            ),
+        )
+
+    def row(self, number: int, place: str, dims: str) -> Stage:
+        asks = place.startswith("decoder") and number != self.sketch.layer
+        title = self.say("network_layer", layer=number)
+        return self.stage(
+            "layer", "layer", dims, place, part=f"layer:{number}", title=title, asks_memory=asks
+        )
+
+    def attention(self, kind: str, number: int, place: str, **sizes: int) -> Stage:
+        mask = "look_ahead" if kind == "decoder_attention" else "padding"
+        title, name = self.say("network_mask"), self.say(f"network_mask_{mask}")
+        leads = self.say("network_leads_mask")
+        return self.stage(
+            "attention",
+            kind,
+            shape(H=self.config.num_heads, **sizes),
+            place,
+            part=f"{kind}:{number}",
+            asks_memory=kind == "cross_attention",
+            chip=Stage("mask", title, name, f"mask:{mask}", f"{title}: {name}. {leads}"),
+        )
+
+    def feed_forward(self, place: str, dims: str) -> Stage:
+        through = dims.replace("D)", "D→F→D)").replace(
+            f" {self.d})", f" {self.d}→{self.config.dff}→{self.d})"
+        )
+        return self.stage("feed_forward", "feed_forward", through, f"{place}/feed_forward")
+
+    def around(self, core: Stage, place: str) -> Sublayer:
+        return Sublayer(core, self.stage("norm", "norm", "", place), self.config.norm_first)
+
+
+class _Recurrent(_Parts):
+    def encoder(self) -> tuple[Stage | Layer, ...]:
+        dims = shape(S=self.s, D=self.d)
+        return (
+            self.text("source", self.sketch.source, "S", self.s),
+            self.embedding("embedding", "S", self.s, "embedding"),
+            *(self.stage("recurrence", "both_ways", dims, f"encoder_{n}") for n in self.numbers()),
+            self.stage("memory", "memory", dims),
+        )
+
+    def decoder(self) -> tuple[Stage | Layer, ...]:
+        sizes = shape(T=self.t, S=self.s)
+        projections = ("query", "key", "value")
+        return (
+            self.text("prefix", self.sketch.target, "T", self.t),
+            self.embedding("embedding_shared", "T", self.t),
+            *map(self.recurrence, self.numbers()),
+            self.stage(
+                "attention",
+                "only_attention",
+                sizes,
+                *projections,
+                part="cross_attention:1",
+                asks_memory=True,
+            ),
+            self.stage("output", "join", shape(T=self.t, D=self.d), "join"),
+            *self.ending(),
+        )
+
+    def recurrence(self, number: int) -> Stage:
+        """The decoder's, beside where its first state comes from."""
+        first = self.stage("recurrence", "bridge", "", f"bridge_{number}")
+        dims = shape(T=self.t, D=self.d)
+        return self.stage("recurrence", "one_way", dims, f"decoder_{number}", asks_memory=True, chip=first)
+
+    def numbers(self) -> range:
+        return range(1, self.config.num_layers + 1)

@@ -1,0 +1,197 @@
+"""Controls whose choice is a setting of the address bar."""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, TypeVar
+
+import streamlit as st
+
+from ui.shell import address
+from ui.shell.settings import Choice, Flag, Number, Setting
+from ui.wording.texts import say
+
+Value = TypeVar("Value")
+LabelVisibility = Literal["visible", "hidden", "collapsed"]
+
+
+def theme() -> str:
+    """ "light" or "dark", as the visitor's browser or the menu says."""
+    return st.context.theme.type or "light"
+
+
+def choose(
+    name: str,
+    options: list[str],
+    label_of: Callable[[str], str],
+    *,
+    otherwise: str | None = None,
+    label_visibility: LabelVisibility = "visible",
+) -> str:
+    """One of a few ``options``, side by side; returns the chosen one."""
+    key, start = _begin(name, address.get_option(name, options, otherwise))
+    st.segmented_control(
+        say(f"{name}_label"),
+        options,
+        default=start,
+        format_func=label_of,
+        key=key,
+        on_change=_keep,
+        args=(name,),
+        required=True,
+        label_visibility=label_visibility,
+    )
+    return address.get_option(name, options, otherwise)
+
+
+def is_on(name: str) -> bool:
+    """Whether a setting that is "1" or empty is on."""
+    return address.get(name) == "1"
+
+
+def switch(name: str) -> bool:
+    """Something that is on or off; the setting is "1" or empty."""
+    key, start = _begin(name, is_on(name))
+    st.toggle(say(f"{name}_label"), value=bool(start), key=key, on_change=_keep_switch, args=(name,))
+    return is_on(name)
+
+
+def values(settings: Iterable[Setting]) -> dict[str, Any]:
+    """What the address says of ``settings``, each of its own type."""
+    return {setting.name: setting.read(address.get(setting.name)) for setting in settings}
+
+
+def show(setting: Setting) -> None:
+    """The control of one setting; the label of an option is the text ``<name>_<option>``."""
+    match setting:
+        case Choice(name, options):
+            choose(name, list(options), lambda option: say(f"{name}_{option}"))
+        case Flag(name):
+            switch(name)
+        case Number(name, lowest, highest, _, step):
+            slide(name, lowest, highest, step)
+
+
+def pick(
+    name: str,
+    options: list[str],
+    label_of: Callable[[str], str],
+    otherwise: str,
+    *,
+    label_visibility: LabelVisibility = "visible",
+    width: Literal["stretch"] | int = "stretch",
+) -> str:
+    """One of many ``options`` from a list that opens; labels are shown as plain text."""
+    key, start = _begin(name, address.get_option(name, options, otherwise))
+    st.selectbox(
+        say(f"{name}_label"),
+        options,
+        index=0 if start is None else options.index(start),
+        format_func=label_of,
+        key=key,
+        on_change=_keep,
+        args=(name,),
+        label_visibility=label_visibility,
+        width=width,
+    )
+    return address.get_option(name, options, otherwise)
+
+
+def write(name: str, longest: int) -> str:
+    """One line of text of at most ``longest`` characters."""
+    key, start = _begin(name, address.get(name)[:longest])
+    st.text_input(
+        say(f"{name}_label"), value=start or "", key=key, max_chars=longest, on_change=_keep, args=(name,)
+    )
+    return address.get(name)[:longest]
+
+
+def slide(name: str, lowest: int, highest: int, step: int = 1) -> int:
+    """A whole number from ``lowest`` to ``highest``."""
+    key, start = _begin(name, address.get_number(name, lowest, highest))
+    st.slider(say(f"{name}_label"), lowest, highest, start, step=step, key=key, on_change=_keep, args=(name,))
+    return address.get_number(name, lowest, highest)
+
+
+def slide_share(name: str, unchosen: float) -> float | None:
+    """A share from 0 to 1 in steps of 0.05; None while it stands at ``unchosen``, which is marked."""
+    unchosen, asked = round(unchosen, 2), address.get_share(name)
+    chosen = unchosen if asked is None else asked  # a link may hold any share
+    labels = {
+        share: f"{share:.2f}" for share in sorted({unchosen, chosen, *(step / 20 for step in range(21))})
+    }
+    labels[unchosen] = say(f"{name}_unchosen", share=labels[unchosen])
+    key, start = _begin(name, chosen)
+    st.select_slider(
+        say(f"{name}_label"),
+        list(labels),
+        start,
+        format_func=labels.get,
+        key=key,
+        on_change=_keep_choice,
+        args=(name, unchosen),
+    )
+    return None if chosen == unchosen else chosen
+
+
+def slide_through(name: str, options: list[str], otherwise: str, label_of: Callable[[str], str]) -> str:
+    """One of ``options`` in their order."""
+    key, start = _begin(name, address.get_option(name, options, otherwise))
+    st.select_slider(
+        say(f"{name}_label"), options, start, format_func=label_of, key=key, on_change=_keep, args=(name,)
+    )
+    return address.get_option(name, options, otherwise)
+
+
+def pick_numbers(name: str, highest: int) -> list[int]:
+    """Several different whole numbers from 0 to ``highest``, in the order chosen."""
+    key, start = _begin(name, _numbers(address.get(name), highest))
+    st.multiselect(
+        say(f"{name}_label"),
+        list(range(highest + 1)),
+        start,
+        key=key,
+        on_change=_keep,
+        args=(name,),
+        placeholder=say("numbers_placeholder"),
+        max_selections=8,
+    )
+    return _numbers(address.get(name), highest)
+
+
+def _numbers(text: str, highest: int) -> list[int]:
+    numbers = [int(part) for part in text.split(",") if address.is_number(part)]
+    return list(dict.fromkeys(number for number in numbers if number <= highest))[:8]
+
+
+def seed(key: str, value: Value) -> tuple[str, Value | None]:
+    """``key`` of a widget that is to show ``value``, and what the widget begins with where the browser has none yet.
+
+    The setting leads: a widget that stands elsewhere is moved. It must not be moved to where it stands. Such an order
+    reaches the browser with the drawing, and takes back what the visitor has chosen while that was on its way.
+    """
+    if st.session_state.get(key, value) == value:
+        return key, value
+    st.session_state[key] = value
+    return key, None  # Streamlit warns of a widget that is both moved and given a beginning
+
+
+def _key(name: str) -> str:
+    """The key of the widget that sets ``name``."""
+    return f"control_{name}"
+
+
+def _begin(name: str, value: Value) -> tuple[str, Value | None]:
+    return seed(_key(name), value)
+
+
+def _keep(name: str) -> None:
+    value = st.session_state[_key(name)]
+    address.put(name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
+
+
+def _keep_switch(name: str) -> None:
+    address.put(name, "1" if st.session_state[_key(name)] else "")
+
+
+def _keep_choice(name: str, unchosen: float) -> None:
+    value = st.session_state[_key(name)]
+    address.put(name, "" if value == unchosen else f"{value:g}")

@@ -1,0 +1,95 @@
+"""The top line of every page: the pages, the product's name, what the page adds, the language, the lecture mode."""
+
+import streamlit as st
+
+from ui.components import plot
+from ui.shell import address, controls, markup, theme_change
+from ui.wording.texts import LANGUAGES, language, say
+
+PAGES = (
+    "attention",
+    "laboratory",
+    "heads",
+    "calculation",
+    "masks",
+    "positions",
+    "network",
+    "growing",
+    "table",
+    "trace",
+    "model",
+)  # the first is the entrance
+_WANTED = "wanted_page"
+_SHOWN = "shown_page"
+
+
+def show(page: str) -> None:
+    """The whole line on ``page``, one of PAGES."""
+    begin(page)
+    tools()
+
+
+def begin(page: str, *, heading: str | None = None) -> bool:
+    """The left part of the line: the other pages, and the product's name; ``heading`` instead of it, where a page has
+    no other one. Returns whether the run before this one showed the same page."""
+    markup.style(controls.theme())
+    theme_change.follow(controls.theme())
+    plot.prepare()
+    if controls.is_on("lecture"):
+        markup.lecture_style()
+    with st.container(key="bar", horizontal=True, vertical_alignment="center", gap="small"):
+        _pages(page)
+        style = "product" if heading in (None, say("product")) else "product title"
+        markup.heading(heading or say("product"), style, level=1 if heading else 2)
+    last = st.session_state.get(_SHOWN)
+    st.session_state[_SHOWN] = page
+    return last == page
+
+
+def tools() -> st.delta_generator.DeltaGenerator:
+    """The right part; what is put into the container returned stands in it.
+
+    It may come later in the page than it is seen, so that a keyboard reaches the text before it.
+    """
+    with st.container(
+        key="tools", horizontal=True, vertical_alignment="center", width="content", gap="small"
+    ):
+        own = st.container(
+            key="own", horizontal=True, vertical_alignment="center", width="content", gap="small"
+        )
+        _languages()
+        with st.container(key="lecture_switch", width="content"):
+            controls.switch("lecture")
+    return own
+
+
+def turn_to(page: str) -> None:
+    """From a callback: go on at ``page``, one of PAGES, with the same settings."""
+    st.session_state[_WANTED] = page
+
+
+def _languages() -> None:
+    """Each language under its own name, since whoever looks for it may not read the present one."""
+    st.menu_button(
+        LANGUAGES[language()],
+        list(LANGUAGES),
+        format_func=LANGUAGES.__getitem__,
+        key="language",
+        icon=":material/translate:",
+        on_click=lambda: address.put("lang", st.session_state["language"]),
+    )
+
+
+def _pages(page: str) -> None:
+    st.menu_button(
+        say(f"{page}_page"),
+        PAGES,
+        format_func=lambda name: say(f"{name}_page"),
+        key="pages",
+        icon=":material/menu:",
+        on_click=lambda: turn_to(st.session_state["pages"]),
+    )
+    wanted = st.session_state.pop(_WANTED, None)
+    if wanted in PAGES and wanted != page:
+        # With the address unchanged, Back returns here in one step.
+        st.switch_page(f"ui/pages/{wanted}.py", query_params=address.told())

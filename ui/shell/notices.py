@@ -1,0 +1,128 @@
+"""Messages about an input or about the model, in the visitor's language."""
+
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import overload
+
+import streamlit as st
+
+from engine.errors import EngineBusyError, EngineSlowError
+from model.text.hangul import is_hangul
+from model.text.sentences import split_sentences
+from ui.asking import loaders, loading, models
+from ui.asking.jobs import Jobs, TooManyRowsError
+from ui.components.correction import LEAST_OFFERED
+from ui.shell import markup
+from ui.wording.texts import say
+
+
+@overload
+def load_corrector(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector | None: ...
+
+
+@overload
+def load_corrector(
+    entry: loaders.ModelEntry | None, text: str
+) -> loaders.EngineCorrector | loaders.StandIn | None: ...
+
+
+def load_corrector(
+    entry: loaders.ModelEntry | None, text: str | None = None
+) -> loaders.EngineCorrector | loaders.StandIn | None:
+    """The model; while it is being loaded, how far that is, and what stands in for it where that can
+    answer ``text``. None, and a message, where there is nothing to be used."""
+    from model import ModelFolderError
+
+    if entry is None:
+        st.error(say("model_folder_error"))
+        return None
+    try:
+        return loaders.load_corrector(entry.path)
+    except loaders.StillLoading as still:
+        loading.show(still.corrector)
+        stand_in = None if text is None else loaders.stand_in(entry.path)
+        return stand_in if stand_in is not None and text is not None and stand_in.answers(text) else None
+    except ModelFolderError as error:
+        st.error(say("model_folder_error" if loaders.is_shipped(entry) else "own_model_error"))
+        markup.paragraph(str(error), "typed")
+        return None
+    except loaders.EngineError as error:
+        unanswered(error)
+        return None
+
+
+def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector):
+    """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read."""
+    from model.tables import TableError
+
+    try:
+        return jobs.job(given.getvalue(), given.name, corrector)
+    except TooManyRowsError:
+        st.error(say("table_too_many", rows=f"{most_rows:,}"))
+    except TableError as error:
+        st.error(say("table_wrong") + " " + say(f"table_wrong_{error.problem}"))
+    return None
+
+
+@contextmanager
+def waiting(place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
+    """Says in ``place`` what is wrong where the engine gives no answer to what is drawn inside. Where more
+    is asked than a stand-in can answer, nothing is drawn: ``load_corrector`` has said how far the model is."""
+    try:
+        yield
+    except loaders.NotLoadedError:
+        pass
+    except loaders.EngineError as error:
+        with place:
+            unanswered(error)
+
+
+@contextmanager
+def page() -> Iterator[None]:
+    """Around a whole page: a message stands where an answer was needed and none came."""
+    try:
+        yield
+    except loaders.EngineError as error:
+        unanswered(error)
+
+
+def unanswered(error: Exception) -> None:
+    """Why no answer came, and a button that asks again. What was typed and chosen stays."""
+    if isinstance(error, EngineBusyError):
+        st.warning(say("engine_busy"))
+    elif isinstance(error, EngineSlowError):
+        st.warning(say("engine_slow"))
+    elif isinstance(error, loaders.OwnModelError):
+        st.error(say("live_model_error"))
+        markup.paragraph(str(error), "typed")
+    else:
+        st.error(say("engine_died"))
+    st.button(say("ask_again"), key="ask_again")
+
+
+def has_no_inside(entry: loaders.ModelEntry | None) -> bool:
+    """Whether a page about what is inside a network has nothing to show of this one; then it says so."""
+    if entry is None or not loaders.is_live(entry):
+        return False
+    st.info(say("live_model_page"))
+    return True
+
+
+def about(text: str, correction: loaders.Correction, config) -> None:
+    """What a person would wonder about this correction by a model with this ``config``."""
+    limit = config.max_length
+    for number, sentence in enumerate(correction.sentences, start=1):
+        if sentence.too_long:
+            st.warning(say("too_long", number=number, length=len(sentence.source), limit=limit))
+    if len(correction.sentences) > len(split_sentences(correction.source)):
+        markup.paragraph(say("read_in_parts", limit=limit), "note")
+    if not unicodedata.is_normalized("NFC", text):
+        markup.paragraph(say("composed"), "note")
+    offered = (each for each in correction.proposed if each.is_weighed and each.confidence >= LEAST_OFFERED)
+    if correction.changes or any(offered) or all(sentence.too_long for sentence in correction.sentences):
+        return
+    if config.architecture == models.LIVE:
+        st.info(say("live_model_same"))
+        return
+    st.info(say("nothing_found" if any(map(is_hangul, correction.source)) else "no_hangul"))

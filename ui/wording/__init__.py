@@ -1,0 +1,1 @@
+"""Texts, numbers, formulas and kinds of mistakes as people read them."""

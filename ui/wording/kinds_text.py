@@ -1,0 +1,15 @@
+"""What kinds of mistakes a change repairs, in words."""
+
+from model.analysis.kinds import kinds_of, sound_rules
+from model.text.changes import Change
+from ui.wording.reading import Say
+
+MOST_RULES = 2
+
+
+def kind_name(say: Say, change: Change, source: str, target: str) -> str:
+    """Spacing where that changes, too, and the kind: the rules of pronunciation that decide it (구개음화), at most
+    MOST_RULES of them, where there are any."""
+    *spacing, kind = (f"edits_kind_{kind}" for kind in kinds_of(change, source, target))
+    rules = [f"rule_{rule}" for rule in sound_rules(change, source, target)[:MOST_RULES]]
+    return ", ".join(map(say, [*spacing, *(rules or [kind])]))

@@ -1,0 +1,83 @@
+"""How probabilities, shares and large numbers are written for people: the one way for all pages."""
+
+from math import isnan
+
+from ui.wording.reading import Say
+
+_MOST_DIGITS = 6  # a float32 knows no more
+
+
+def probability(value: float, minimum: float | None = None, digits: int = 2) -> str:
+    """A probability, or a confidence, never called certain or impossible.
+
+    It has ``digits`` digits, near 0 and 1 at least three: 0.996 and 0.999 differ in what one may expect. With a
+    ``minimum``, it has as many as it takes to stand on the same side of it: 0.748 is not written 0.75 where 0.75 is
+    asked for.
+    """
+    if digits < 3 and not 0.01 <= value < 0.99:
+        digits = 3
+    if value >= 0.9995:
+        return ">0.999"
+    if value < 0.0005:
+        return "<0.001"
+    text = f"{value:.{digits}f}"
+    while minimum is not None and digits < _MOST_DIGITS and (float(text) < minimum) != (value < minimum):
+        digits += 1
+        text = f"{value:.{digits}f}"
+    return text
+
+
+def percent(say: Say, share: float, digits: int = 0) -> str:
+    """A share from 0 to 1 in per cent. What would be rounded to nothing is "less than", what would be rounded to
+    everything "more than"; exactly 0 and 1 are said as they are."""
+    least = 10.0**-digits / 100  # the smallest share that is written, 1 % or 0.1 %
+    if 0 < share < least:
+        return say("percent_below", share=_plain_percent(least, digits))
+    if 1 - least / 2 <= share < 1:
+        return say("percent_above", share=_plain_percent(1 - least, digits))
+    return _plain_percent(share, digits)
+
+
+def correlation(value: float) -> str:
+    """A correlation in -1..1, with a sign that is as wide as a digit; a dash where there is none (nan)."""
+    return "–" if isnan(value) else f"{value:.2f}".replace("-", "−")
+
+
+def at_most(say: Say, share: float) -> str:
+    """An upper bound of a share: "at most 2.4 %", or "less than 0.1 %"."""
+    if share < 0.001:
+        return say("percent_below", share=_plain_percent(0.001, 1))
+    return say("percent_at_most", share=percent(say, share, 1))
+
+
+def _plain_percent(share: float, digits: int) -> str:
+    return f"{share * 100:.{digits}f}\N{NO-BREAK SPACE}%"
+
+
+def about(language: str, number: float) -> str:
+    """A number as it is said, to two or three digits: 54,410 is "5만 4천" in Korean, "54,000" elsewhere.
+
+    Below 1,000 the number itself, with one decimal below 100. The text around it says "about".
+    """
+    if number < 1_000:
+        return f"{number:.1f}".removesuffix(".0") if number < 100 else f"{number:.0f}"
+    if language == "ko":
+        return _in_korean(number)
+    if language == "en" and number >= 999_500:
+        return f"{float(f'{number / 1e6:.3g}'):,g} million"
+    return f"{float(f'{number:.{2 if number < 100_000 else 3}g}'):,.0f}"
+
+
+def _in_korean(number: float) -> str:
+    """In 억, 만 and 천, of which two that stand together are said."""
+    for unit, next_unit, value in (("억", "천만", 10**8), ("만", "천", 10**4)):
+        rounded = round(number / (value // 10)) / 10  # to a tenth of the unit
+        if rounded < 1:
+            continue
+        whole, tenths = divmod(round(rounded * 10), 10)
+        if whole >= 10:
+            whole, tenths = round(float(f"{rounded:.3g}")), 0
+        if value == 10**4 and whole >= 10**4:
+            return "1억"
+        return f"{whole:,}{unit} {tenths}{next_unit}" if tenths else f"{whole:,}{unit}"
+    return f"{round(number, -2):,.0f}"

@@ -1,0 +1,65 @@
+"""The sentence that tells how to read one attention map, computed from that map."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from model.analysis.masks import hidden_by_look_ahead
+from model.text.changes import Change
+from model.trace.trace import AttentionTrace
+from viz.lens.changes import visible, what_happened
+from viz.lens.texts import Say
+
+_MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
+
+
+def look_ahead_mask(trace: AttentionTrace, kind: str) -> np.ndarray | None:
+    """(Q, K) bool, True where the decoder may not look; None for the kinds without such a mask."""
+    if kind != "decoder_attention":
+        return None
+    return hidden_by_look_ahead(len(trace.target_tokens))
+
+
+def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
+    """The rows that a change concerns; where nothing was written (or typed), the row that follows."""
+    found: set[int] = set()
+    for change in changes:
+        start, end = _side(change, kind)
+        found.update(range(start, max(end, start + 1)))
+    return sorted(row for row in found if row < rows)
+
+
+def describe(
+    say: Say, trace: AttentionTrace, weights: np.ndarray, kind: str, changes: Sequence[Change], place: str
+) -> str:
+    """What the first changed row of ``weights`` (Q, K) looks at most; the first row where nothing changed.
+
+    ``place`` names the layer and the head.
+    """
+    queries, keys = trace.axes(kind)
+    start = _side(changes[0], kind)[0] if changes else 0
+    row = min(start, len(queries) - 1)
+    key = int(weights[row].argmax())
+    sentence = say(
+        f"reading_{kind}",
+        change=_change(say, changes[0]) if changes else "",
+        place=place,
+        query=_token(say, queries[row]),
+        key=_token(say, keys[key]),
+        weight=f"{weights[row, key]:.2f}",
+    ).strip()
+    return sentence[0].upper() + sentence[1:]
+
+
+def _side(change: Change, kind: str) -> tuple[int, int]:
+    if kind == "encoder_attention":
+        return change.source_start, change.source_end
+    return change.target_start, change.target_end
+
+
+def _change(say: Say, change: Change) -> str:
+    return say(f"change_{what_happened(change)}", wrong=visible(change.wrong), right=visible(change.right))
+
+
+def _token(say: Say, token: str) -> str:
+    return say(_MARKS[token]) if token in _MARKS else say("token", token=token)

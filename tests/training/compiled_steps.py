@@ -69,6 +69,12 @@ def take_both(folder: Path) -> None:
     assert abs(one.mean_loss() - other.mean_loss()) < 1e-4
     assert np.allclose(one.measure(batches(2)), other.measure(batches(2)), atol=1e-4)
 
+    save_checkpoint(folder, slow, Progress(step=3))  # a run may go on with the other kind of steps
+    other_kind = network()
+    assert load_checkpoint(folder, other_kind) == Progress(step=3)
+    assert largest_difference(weights(other_kind), weights(slow)) == 0
+    save_checkpoint(folder, fast, Progress(step=3))
+
     again = network()  # the next step from the checkpoint is the next step of the run
     assert load_checkpoint(folder, again) == Progress(step=3)
     resumed = CompiledSteps(again, mean_loss=other.mean_loss())

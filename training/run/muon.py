@@ -13,6 +13,9 @@ class GroupedMuon(keras.optimizers.Muon):
     stacks instead of 1,200 of matrices too small for a GPU. Its variables are those of Keras's Muon.
     """
 
+    def __init__(self, *arguments, **settings):
+        super().__init__(*arguments, name="muon", **settings)  # checkpoints name their variables by it
+
     def _backend_update_step(self, grads, trainable_variables, learning_rate):
         alike = defaultdict(list)
         for gradient, variable in zip(grads, trainable_variables, strict=True):

@@ -144,6 +144,21 @@ def heads(file, out, model, limit, effects, pruning):
     click.echo(write_result(survey, out))
 
 
+@main.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def export(folder):
+    """Write the graph of the model in FOLDER beside its weights: the app answers from it without TensorFlow. Needs
+    ``onnx``; nothing else that answers does."""
+    try:
+        from model.export.export import write_graph
+    except ImportError as error:
+        raise click.ClickException(f"writing a graph needs onnx: pip install onnx ({error})") from error
+    try:
+        write_graph(find_model_folder(folder))
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+
+
 def _load(model: str, minimum_confidence: float | None = None, beam_width: int = 1) -> Corrector:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     try:

@@ -31,7 +31,9 @@ ROOMS = {
     "model/stored": LIGHT,
     "model/plain": {*LIGHT, "model/stored"},
     "model/network": DESCRIBED,
-    "model/correction": {*DESCRIBED, "model/network"},
+    "model/graph": DESCRIBED,
+    "model/export": {*DESCRIBED, "model/graph"},
+    "model/correction": {*DESCRIBED, "model/network", "model/graph"},
     "model/analysis": {*DESCRIBED, "model/correction"},
     "model/tables": {*DESCRIBED, "model/correction", "model/analysis"},
     "model/survey": {*DESCRIBED, "model/correction", "model/analysis", "model/tables"},
@@ -50,6 +52,8 @@ LIBRARIES = {
     "model/stored": {"numpy"},
     "model/plain": {"numpy"},
     "model/network": {"numpy", "keras", "tensorflow"},
+    "model/graph": {"numpy", "onnxruntime"},
+    "model/export": {"numpy", "onnx"},
     "model/correction": {"numpy", "rapidfuzz", "kiwipiepy"},
     "model/analysis": {"numpy", "rapidfuzz"},
     "model/survey": {"numpy"},
@@ -170,7 +174,7 @@ def modules(room: str) -> list[str]:
 
 def test_importing_the_library_and_the_commands_loads_no_network_library():
     # The page paints, --help answers and background workers start without waiting for TensorFlow.
-    light = [name for name in modules("model") if not name.startswith("model.network")]
+    light = [name for name in modules("model") if not name.startswith(("model.network", "model.export"))]
     commands = ["training.__main__", "training.run.stream", "training.measure.evaluate"]
     code = f"import sys, {', '.join([*light, *modules('engine'), *modules('ui/asking'), *modules('viz'), *commands])}; "
     code += f"print(sorted({NETWORK_LIBRARIES!r} & set(sys.modules)))"

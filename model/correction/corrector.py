@@ -1,6 +1,6 @@
 """Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
 
-import math
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,6 +15,7 @@ from model.correction.confidence_files import load_confidence
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.proposing import changes_of, is_supported, with_probabilities
 from model.correction.second_reading import after_second_reading, made, wants_second_reading
+from model.graph.files import can_answer
 from model.plain.drafting import Produced, read_off
 from model.plain.positions import positional_encoding
 from model.plain.transformer import PlainNetwork, PlainTransformer
@@ -31,6 +32,7 @@ from model.trace.interventions import Intervention
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
+BACKEND = "ATTENTION_BACKEND"  # a variable of the environment; "keras" has Keras answer everything
 BATCH_SENTENCES = 64
 MOST_READINGS = 3  # of a sentence, see ``second_reading``
 KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
@@ -63,7 +65,7 @@ class Corrector:
     def __init__(
         self,
         name: str,
-        network: Any,  # a keras.Model, which is not imported here, or a PlainTransformer
+        network: Any,  # a keras.Model, which is not imported here, or a GraphNetwork
         tokenizer: Tokenizer,
         fingerprint: str,
         minimum_confidence: float | None = None,
@@ -77,7 +79,7 @@ class Corrector:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer, self.confidence = tokenizer, confidence
         self.num_parameters: int = network.count_params()
-        self._network = _answering(network, tokenizer.encode_target(" ")[0], beam_width)
+        self._network = _answering(network, tokenizer, beam_width)
 
     @property
     def minimum_confidence(self) -> float:
@@ -101,13 +103,14 @@ class Corrector:
         ``beam_width``: 1 writes the most probable token at each place; more keep that many beginnings of each
         sentence and are many times as slow (``decoding.beam_search``).
 
+        A folder with a graph answers from it within a second (``model/graph/``), and loads Keras when something is asked
+        that needs it. With the variable ATTENTION_BACKEND=keras, or more beams than one, Keras answers everything.
+
         Raises ValueError for a beam width that is no whole number from 1, ModelFolderError if the folder is missing, damaged or
         holds something else.
         """
-        from model.network.loading import load_model_folder
-
         folder = find_model_folder(model)
-        network, tokenizer, found = load_model_folder(folder, snapshot)
+        network, tokenizer, found = load_network(folder, snapshot, beam_width)
         # It was fitted to the last weights; what a snapshot is sure of is another matter.
         confidence = load_confidence(folder) if snapshot is None else None
         return cls(
@@ -383,7 +386,7 @@ class Corrector:
     def weight_sizes(self) -> dict[str, int]:
         """How many parameters each of the network's arrays has, by its path, such as
         ``transformer/encoder_1/self_attention/query/kernel``."""
-        return {w.path: math.prod(w.shape) for w in self._network.network.weights}
+        return self._network.weight_sizes()
 
     def _encode(self, source: str, target: str) -> tuple[list[int], list[int]]:
         if len(source) > self.config.max_length:
@@ -393,9 +396,31 @@ class Corrector:
         return self.tokenizer.encode_source(source), self.tokenizer.encode_target(target)
 
 
-def _answering(network: Any, space_id: int, beam_width: int) -> Any:
+def load_network(
+    folder: Path, snapshot: int | None = None, beam_width: int = 1
+) -> tuple[Any, Tokenizer, str]:
+    """(network, tokenizer, fingerprint) of a folder: from its graph where it has one and Keras is not wanted, else a
+    keras.Model. Raises ModelFolderError with the reason."""
+
+    def in_keras():
+        from model.network.loading import load_model_folder
+
+        return load_model_folder(folder, snapshot)
+
+    if beam_width != 1 or os.environ.get(BACKEND) == "keras" or not can_answer(folder):
+        return in_keras()
+    from model.graph.network import load_graph
+
+    return load_graph(folder, snapshot, lambda: _compiled(*in_keras()[:2]))
+
+
+def _answering(network: Any, tokenizer: Tokenizer, beam_width: int) -> Any:
     if isinstance(network, PlainTransformer):
-        return PlainNetwork(network, space_id)
+        return PlainNetwork(network, tokenizer.encode_target(" ")[0])
+    return network if hasattr(network, "produce") else _compiled(network, tokenizer, beam_width)
+
+
+def _compiled(network: Any, tokenizer: Tokenizer, beam_width: int = 1) -> Any:
     from model.network.compiled import CompiledNetwork  # loads TensorFlow
 
-    return CompiledNetwork(network, space_id, beam_width)
+    return CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)

@@ -159,6 +159,10 @@ class CompiledNetwork:
         scaled = self.network.embedding(np.array([ids], np.int32)).numpy()[0]
         return scaled / math.sqrt(scaled.shape[-1])
 
+    def weight_sizes(self) -> dict[str, int]:
+        """How many parameters each of the network's arrays has, by its path."""
+        return {w.path: math.prod(w.shape) for w in self.network.weights}
+
     @cached_property
     def _halves(self) -> Halves:
         return compile_halves(self.network, jit_compile=False)

@@ -9,6 +9,7 @@ import numpy as np
 
 from model.network.loading import build_network
 from model.stored.folder import ModelFolderError, find_model_folder, save_model_folder, snapshot_steps
+from training.run.graph import add_graph
 from training.run.origin import Origin
 from training.run.record import Record, hardware
 
@@ -46,6 +47,7 @@ def command(models, out, share, last):
     network = build_network(end.config, end.tokenizer)
     end._replace(weights=_mean([origin.weights for origin in origins], shares)).put_into(network)
     save_model_folder(Path(out), network, end.tokenizer)
+    add_graph(Path(out))
     names = [origin.name.rpartition(" ")[0] for origin in origins][: len(models)]  # the fingerprint follows
     options = ["--last", str(last)] if last else ["--share", str(share)] if len(models) == 2 else []
     record = Record(Path(out), end.past)

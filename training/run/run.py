@@ -12,6 +12,7 @@ from model.text.tokenizer import Tokenizer
 from training.run.checkpoint import Progress, load_checkpoint, save_checkpoint
 from training.run.clock import Clock
 from training.run.development import DevelopmentSet
+from training.run.graph import add_graph
 from training.run.network import compile_network
 from training.run.origin import Origin
 from training.run.record import COLUMNS, Past, Record, hardware
@@ -85,6 +86,7 @@ class Run:
         def write():
             save_checkpoint(self.folder, self.network, progress)
             save_model_folder(self.model_folder, self.network, self.tokenizer)
+            add_graph(self.model_folder)
             self.describe(progress)
 
         self.steps.keep(write)

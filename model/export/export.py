@@ -1,0 +1,46 @@
+"""A model folder gets its graph."""
+
+from pathlib import Path
+
+from onnx import ModelProto
+
+from model.export import seq2seq, transformer
+from model.export.operators import GraphWriter
+from model.graph.files import GraphFiles, graph_shape, write_files
+from model.stored.config import NetworkConfig, Seq2SeqConfig, TransformerConfig
+from model.stored.folder import read_config
+
+
+def write_graph(folder: Path) -> None:
+    """Write ``graph/`` into a model folder, for the network that its config describes.
+
+    Raises ModelFolderError for a folder without a readable config.
+    """
+    config = read_config(folder)
+    write_files(folder, config, graph_of(config))
+
+
+def graph_of(config: NetworkConfig) -> GraphFiles:
+    """The graph of a network. It depends on nothing but its argument::
+
+    graph_of(TransformerConfig(vocab_size=100)).halves["encode"]  # an ONNX file, without weights
+    """
+    writers = dict(zip(("encode", "decode"), _halves(config), strict=True))
+    metadata = {name: str(value) for name, value in graph_shape(config).items()}
+    models = {name: writer.model(name, metadata) for name, writer in writers.items()}
+    return GraphFiles(
+        {name: _deterministic(model) for name, model in models.items()},
+        {name: writer.weights for name, writer in writers.items()},
+    )
+
+
+def _halves(config: NetworkConfig) -> tuple[GraphWriter, GraphWriter]:
+    if isinstance(config, TransformerConfig):
+        return transformer.encoder(config), transformer.decoder(config)
+    if isinstance(config, Seq2SeqConfig):
+        return seq2seq.encoder(config), seq2seq.decoder(config)
+    raise ValueError(f"there is no graph of a {config.architecture}")
+
+
+def _deterministic(model: ModelProto) -> bytes:
+    return model.SerializeToString(deterministic=True)

@@ -1,0 +1,90 @@
+"""The two halves of the recurrent network as graphs; ``model/network/seq2seq.py`` has them in Keras. Needs ``onnx``.
+
+B batch, S source, T target, D d_model, V vocabulary; L = H = 1 of its only attention.
+"""
+
+import math
+
+from model.export.operators import GraphWriter
+from model.stored.config import Seq2SeqConfig
+from model.text.hangul import SYLLABLE_COUNT
+from model.text.tokenizer import PAD_ID
+
+
+def encoder(config: Seq2SeqConfig) -> GraphWriter:
+    """source (B, S) ids -> what the decoder needs: keys and values (B, S, D), the mask, and as its first cache the state
+    of each layer (B, D)."""
+    graph, width = GraphWriter(), config.d_model
+    source = graph.input("source", ("batch", "source"), "int")
+    x = _embed(graph, config, source)
+    real = graph.cast(graph("Greater", source, graph.cast(graph.constant(PAD_ID), "int")), "int")
+    lengths = graph("ReduceSum", real, graph.constant([1]), keepdims=0)  # (B,) int32
+    for n in range(1, config.num_layers + 1):
+        paths = [f"encoder_{n}/{direction}_gru/gru_cell" for direction in ("forward", "backward")]
+        states, last = recurrence(graph, x, paths, (width, width // 2), lengths)
+        # (S, 2, B, D/2) -> (B, S, D); (2, B, D/2) -> (B, D)
+        x = graph.reshape(graph("Transpose", states, perm=[2, 0, 1, 3]), (0, 0, width))
+        last = graph.reshape(graph("Transpose", last, perm=[1, 0, 2]), (0, width))
+        graph.output(
+            f"cache_{n}", graph("Tanh", graph.dense(last, f"bridge_{n}", (width, width))), ("batch", width)
+        )
+    for part, name in (("keys", "key"), ("values", "value")):
+        graph.output(f"memory_{part}", graph.dense(x, name, (width, width)), ("batch", "source", width))
+    mask = graph("Squeeze", graph.padding(source), graph.constant([1]))
+    graph.output("memory_mask", mask, ("batch", 1, "source"))
+    return graph
+
+
+def decoder(config: Seq2SeqConfig) -> GraphWriter:
+    """ids (B, T), read from the states of a cache on -> logits (B, T, V), cross_attention (B, 1, 1, T, S), states."""
+    graph, width = GraphWriter(), config.d_model
+    ids = graph.input("ids", ("batch", "target"), "int")
+    keys, values = (graph.input(f"memory_{part}", ("batch", "source", width)) for part in ("keys", "values"))
+    mask = graph.input("memory_mask", ("batch", 1, "source"))
+    x = _embed(graph, config, ids)
+    for n in range(1, config.num_layers + 1):
+        state = graph("Unsqueeze", graph.input(f"cache_{n}", ("batch", width)), graph.constant([0]))
+        states, last = recurrence(graph, x, [f"decoder_{n}/gru_cell"], (width, width), "", state)
+        x = graph(
+            "Transpose", graph("Squeeze", states, graph.constant([1])), perm=[1, 0, 2]
+        )  # (T, 1, B, D) -> (B, T, D)
+        graph.output(f"next_{n}", graph("Squeeze", last, graph.constant([0])), ("batch", width))
+    query = graph.dense(x, "query", (width, width))
+    logits = graph("MatMul", query, graph("Transpose", keys, perm=[0, 2, 1]))
+    logits = graph("Mul", logits, graph.constant(1 / math.sqrt(width)))
+    weights = graph("Softmax", graph("Add", logits, mask), axis=-1)
+    joined = graph("Concat", graph("MatMul", weights, values), x, axis=-1)
+    joined = graph("Tanh", graph.dense(joined, "join", (2 * width, width)))
+    logits = graph("MatMul", joined, graph.weight("embedding/vocabulary", (width, config.vocab_size)))
+    logits = graph("Add", logits, graph.weight("embedding/output_bias", (config.vocab_size,)))
+    graph.output("logits", logits, ("batch", "target", config.vocab_size))
+    shape = ("batch", 1, 1, "target", "source")
+    graph.output("cross_attention", graph("Unsqueeze", weights, graph.constant([1, 2])), shape)
+    return graph
+
+
+def _embed(graph: GraphWriter, config: Seq2SeqConfig, ids: str) -> str:
+    vectors = graph.weight("embedding/vectors", (config.vocab_size + SYLLABLE_COUNT, config.d_model))
+    return graph("Mul", graph("Gather", vectors, ids), graph.constant(math.sqrt(config.d_model)))
+
+
+def recurrence(
+    graph: GraphWriter, x: str, paths: list[str], sizes: tuple[int, int], lengths: str = "", state: str = ""
+) -> list[str]:
+    """Gated recurrent units over x (B, T, width), in a direction for each of ``paths`` -> states (T, N, B, units) of all steps
+    and the last (N, B, units).
+
+    ``sizes``: width and units. ``lengths`` (B,) are the real tokens of each row. Keras and ONNX have the gates in the same
+    order; "linear_before_reset" is Keras's ``reset_after``.
+    """
+    width, units = sizes
+    parts: list[list[str]] = [[], [], []]
+    for path in paths:
+        for names, kernel, size in zip(parts, ("kernel", "recurrent_kernel"), (width, units), strict=False):
+            names.append(graph("Transpose", graph.weight(f"{path}/{kernel}", (size, 3 * units)), perm=[1, 0]))
+        parts[2].append(graph.reshape(graph.weight(f"{path}/bias", (2, 3 * units)), (6 * units,)))
+    stacked = [graph.stacked(names, axis=0) for names in parts]
+    steps = graph("Transpose", x, perm=[1, 0, 2])  # (B, T, width) -> (T, B, width)
+    direction = "bidirectional" if len(paths) == 2 else "forward"
+    options = {"hidden_size": units, "linear_before_reset": 1, "direction": direction}
+    return graph.several("GRU", 2, steps, *stacked, lengths, state, **options)

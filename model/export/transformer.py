@@ -1,0 +1,194 @@
+"""The two halves of the Transformer as graphs; ``model/network/walk.py`` goes the same way in Keras. Needs ``onnx``.
+
+B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V vocabulary.
+"""
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import NamedTuple
+
+from model.export.operators import MASKED_LOGIT, GraphWriter
+from model.graph.files import POSITIONS
+from model.stored.config import TransformerConfig
+from model.text.hangul import SYLLABLE_COUNT
+
+EPSILON = 1e-6  # of layer normalisation
+
+KeysValues = tuple[str, str]  # two of (B, H, K, D/H)
+
+
+class _Look(NamedTuple):
+    """One attention of a block, in the names under which weights are stored."""
+
+    layer: str
+    around: str  # the residual connection around it
+    keys_values: Callable[
+        [str, str, int], KeysValues
+    ]  # (path of its weights, its input, number of the layer) -> …
+    mask: str  # broadcastable to (B, H, Q, K), added to the logits
+
+
+class _Half:
+    """What encoder and decoder have in common."""
+
+    def __init__(self, config: TransformerConfig, side: str):
+        self.config, self.side, self.graph = config, side, GraphWriter()
+        self.head = config.d_model // config.num_heads
+
+    def embed(self, ids: str, first: str, behind: str) -> str:
+        """(B, Q) ids at the positions from ``first`` up to ``behind`` -> the residual stream (B, Q, D)."""
+        graph, config = self.graph, self.config
+        vectors = graph.weight("embedding/vectors", (config.vocab_size + SYLLABLE_COUNT, config.d_model))
+        tokens = graph("Gather", vectors, ids)
+        tokens = graph("Mul", tokens, graph.constant(math.sqrt(config.d_model)))
+        table = graph.weight("positions", (POSITIONS, config.d_model))
+        return graph("Add", tokens, graph("Gather", table, graph("Range", first, behind, graph.constant(1))))
+
+    def walk(self, x: str, looks: list[_Look]) -> tuple[str, list[list[str]]]:
+        """The residual stream (B, Q, D) through all blocks -> (B, Q, D), and of each of ``looks`` the weights of all layers."""
+        seen: list[list[str]] = [[] for _ in looks]
+        for n in range(self.config.num_layers):
+            block = f"{self.side}_{n + 1}"
+            for look, weights in zip(looks, seen, strict=True):
+                attend = partial(self.attend, look, f"{block}/{look.layer}", n, weights)
+                x = self.around(x, f"{block}/{look.around}/norm", attend)
+            x = self.around(
+                x, f"{block}/around_feed_forward/norm", partial(self.feed_forward, f"{block}/feed_forward")
+            )
+        return (self.norm(x, f"{self.side}_norm") if self.config.norm_first else x), seen
+
+    def around(self, x: str, norm: str, sublayer: Callable[[str], str]) -> str:
+        """A sub-layer inside its residual connection, normalised before it or after."""
+        if self.config.norm_first:
+            return self.graph("Add", x, sublayer(self.norm(x, norm)))
+        return self.norm(self.graph("Add", x, sublayer(x)), norm)
+
+    def norm(self, x: str, name: str) -> str:
+        scale, shift = (
+            self.graph.weight(f"{name}/{part}", (self.config.d_model,)) for part in ("gamma", "beta")
+        )
+        return self.graph("LayerNormalization", x, scale, shift, epsilon=EPSILON)
+
+    def attend(self, look: _Look, name: str, layer: int, seen: list[str], x: str) -> str:
+        """(B, Q, D) -> (B, Q, D); ``seen`` gets the weights (B, H, Q, K)."""
+        graph = self.graph
+        query = self.heads(f"{name}/query", x)
+        keys, values = look.keys_values(name, x, layer)
+        logits = graph("MatMul", query, graph("Transpose", keys, perm=[0, 1, 3, 2]))
+        logits = graph("Mul", logits, graph.constant(1 / math.sqrt(self.head)))
+        weights = graph("Softmax", graph("Add", logits, look.mask), axis=-1)
+        seen.append(weights)
+        found = graph(
+            "Transpose", graph("MatMul", weights, values), perm=[0, 2, 1, 3]
+        )  # (B, H, Q, D/H) -> (B, Q, H, D/H)
+        return self.dense(f"{name}/output", graph.reshape(found, (0, 0, self.config.d_model)))
+
+    def keys_values(self, name: str, x: str, _layer: int = 0) -> KeysValues:
+        return self.heads(f"{name}/key", x), self.heads(f"{name}/value", x)
+
+    def heads(self, name: str, x: str) -> str:
+        """(B, K, D) -> (B, H, K, D/H)."""
+        split = self.graph.reshape(self.dense(name, x), (0, 0, self.config.num_heads, self.head))
+        return self.graph("Transpose", split, perm=[0, 2, 1, 3])
+
+    def feed_forward(self, name: str, x: str) -> str:
+        width, inner = self.config.d_model, self.config.dff
+        hidden = self.graph("Relu", self.graph.dense(x, f"{name}/hidden", (width, inner)))
+        return self.graph.dense(hidden, f"{name}/output", (inner, width))
+
+    def dense(self, name: str, x: str) -> str:
+        return self.graph.dense(x, name, (self.config.d_model, self.config.d_model))
+
+    def layers(self, name: str, arrays: list[str], queries: str, keys: str) -> None:
+        """Hand out (B, L, H, Q, K) of the (B, H, Q, K) of each layer."""
+        shape = ("batch", self.config.num_layers, self.config.num_heads, queries, keys)
+        self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
+
+
+def encoder(config: TransformerConfig) -> GraphWriter:
+    """source (B, S) ids -> encoder_attention (B, L, H, S, S); what the decoder needs of a source: the keys and values of
+    each of its layers (B, L, H, S, D/H) and the mask; and the cache of an empty beginning."""
+    half = _Half(config, "encoder")
+    graph, heads = half.graph, (config.num_heads, half.head)
+    source = graph.input("source", ("batch", "source"), "int")
+    mask = graph.padding(source)
+    start = graph.constant(0)
+    own = _Look("self_attention", "around_attention", half.keys_values, mask)
+    states, [seen] = half.walk(half.embed(source, start, graph.length(source, 1)), [own])
+    names = [f"decoder_{n + 1}/cross_attention" for n in range(config.num_layers)]
+    keys, values = zip(*(half.keys_values(name, states) for name in names), strict=True)
+    half.layers("encoder_attention", seen, "source", "source")
+    for part, arrays in (("keys", keys), ("values", values)):
+        graph.output(
+            f"memory_{part}",
+            graph.stacked(arrays, axis=1),
+            ("batch", config.num_layers, heads[0], "source", heads[1]),
+        )
+    graph.output("memory_mask", mask, ("batch", 1, 1, "source"))
+    none = graph(
+        "Concat",
+        graph("Shape", source, start=0, end=1),
+        graph.constant([config.num_layers, heads[0], 0, heads[1]]),
+        axis=0,
+    )
+    for part in ("keys", "values"):
+        graph.output(
+            f"cache_{part}",
+            graph("ConstantOfShape", none),
+            ("batch", config.num_layers, heads[0], 0, heads[1]),
+        )
+    return graph
+
+
+def decoder(config: TransformerConfig) -> GraphWriter:
+    """ids (B, T) behind the P tokens of a cache -> logits (B, T, V), decoder_attention (B, L, H, T, P + T), cross_attention
+    (B, L, H, T, S), and the cache with these tokens. A cache holds the keys and values (B, L, H, P, D/H) of all layers."""
+    half = _Half(config, "decoder")
+    graph, layers = half.graph, config.num_layers
+
+    def kept(name: str, length: str) -> list[str]:
+        shape = ("batch", layers, config.num_heads, length, half.head)
+        parts = graph.several("Split", layers, graph.input(name, shape), axis=1)
+        return [graph("Squeeze", part, graph.constant([1])) for part in parts]
+
+    ids = graph.input("ids", ("batch", "target"), "int")
+    memory = [kept(f"memory_{part}", "source") for part in ("keys", "values")]
+    mask = graph.input("memory_mask", ("batch", 1, 1, "source"))
+    cache = [kept(f"cache_{part}", "past") for part in ("keys", "values")]
+    new: list[list[str]] = [[], []]
+
+    def with_cache(name: str, x: str, layer: int) -> KeysValues:
+        for old, arrays, own in zip(cache, new, half.keys_values(name, x), strict=True):
+            arrays.append(graph("Concat", old[layer], own, axis=2))
+        return new[0][-1], new[1][-1]
+
+    first = graph.length("cache_keys", 3)
+    behind = graph("Add", first, graph.length(ids, 1))
+    own = _Look("self_attention", "around_self_attention", with_cache, _look_ahead(graph, first, behind))
+    read = _Look(
+        "cross_attention", "around_cross_attention", lambda _, __, n: (memory[0][n], memory[1][n]), mask
+    )
+    states, seen = half.walk(half.embed(ids, first, behind), [own, read])
+    size = (config.d_model, config.vocab_size)
+    logits = graph("MatMul", states, graph.weight("embedding/vocabulary", size))
+    logits = graph("Add", logits, graph.weight("embedding/output_bias", size[1:]))
+    graph.output("logits", logits, ("batch", "target", config.vocab_size))
+    half.layers("decoder_attention", seen[0], "target", "keys")
+    half.layers("cross_attention", seen[1], "target", "source")
+    for part, arrays in zip(("keys", "values"), new, strict=True):
+        graph.output(
+            f"next_{part}",
+            graph.stacked(arrays, axis=1),
+            ("batch", layers, config.num_heads, "keys", half.head),
+        )
+    return graph
+
+
+def _look_ahead(graph: GraphWriter, first: str, behind: str) -> str:
+    """(1, 1, T, P + T): 0 where the key is not later than the query, -1e9 where it is."""
+    one = graph.constant(1)
+    queries = graph("Unsqueeze", graph("Range", first, behind, one), graph.constant([1]))
+    later = graph("Greater", graph("Range", graph.constant(0), behind, one), queries)
+    mask = graph("Mul", graph.cast(later, "float"), graph.constant(MASKED_LOGIT))
+    return graph("Unsqueeze", mask, graph.constant([0, 1]))

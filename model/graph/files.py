@@ -1,0 +1,98 @@
+"""A graph on disk: ``graph/encode.onnx``, ``graph/decode.onnx`` and ``graph/graph.json`` in a model folder.
+
+The graphs hold no weights: they name those of ``weights.npz``, so each snapshot of a folder has the same graph. What fixes
+a graph is the shape of its network, and ``graph.json`` says which one that is, and by which digests its halves are known.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from model.stored.config import NetworkConfig
+from model.stored.folder import ModelFolderError, write_atomically
+
+GRAPH_FOLDER, DESCRIPTION_FILE = "graph", "graph.json"
+HALVES = ("encode", "decode")
+POSITIONS = (
+    1024  # rows of the sinusoid that a graph is given, as many as ``model/network/transformer.py`` keeps
+)
+FREE = ("dropout_rate", "max_length", "minimum_confidence")  # settings on which no graph depends
+
+
+class GraphFiles(NamedTuple):
+    """What is stored of one graph."""
+
+    halves: dict[str, bytes]  # ONNX files by their names in HALVES
+    weights: dict[
+        str, dict[str, tuple[int, ...]]
+    ]  # of each half the shapes of the arrays it is given, by their names
+
+
+def graph_shape(config: NetworkConfig) -> dict[str, Any]:
+    """What of a config fixes the graph."""
+    settings = {name: value for name, value in config.to_dict().items() if name not in FREE}
+    return {"architecture": config.architecture, **settings}
+
+
+def can_answer(folder: Path) -> bool:
+    """Whether the folder has a graph and this machine the library that answers from it."""
+    return has_graph(folder) and find_spec("onnxruntime") is not None
+
+
+def has_graph(folder: Path) -> bool:
+    return (folder / GRAPH_FOLDER / DESCRIPTION_FILE).is_file()
+
+
+def write_files(folder: Path, config: NetworkConfig, files: GraphFiles) -> None:
+    """Write a model folder's graph; the description last, so that half a graph is none."""
+    place = folder / GRAPH_FOLDER
+    place.mkdir(parents=True, exist_ok=True)
+    for name, content in files.halves.items():
+        write_atomically(_half(place, name), lambda file, content=content: file.write(content))
+    description = {
+        "network": graph_shape(config),
+        "digests": {name: _digest(content) for name, content in files.halves.items()},
+        "weights": files.weights,
+    }
+    text = json.dumps(description) + "\n"
+    write_atomically(place / DESCRIPTION_FILE, lambda file: file.write(text.encode()))
+
+
+def read_files(folder: Path, config: NetworkConfig) -> GraphFiles:
+    """A model folder's graph. Raises ModelFolderError where it is damaged or another network's."""
+    place = folder / GRAPH_FOLDER
+    try:
+        description = json.loads((place / DESCRIPTION_FILE).read_bytes())
+        _check_network(place, description["network"], graph_shape(config))
+        halves = {name: _half(place, name).read_bytes() for name in HALVES}
+        for name, content in halves.items():
+            if _digest(content) != description["digests"][name]:
+                raise ModelFolderError(
+                    f"{_half(place, name)} is not the file that {DESCRIPTION_FILE} describes"
+                )
+        weights = {
+            name: {path: tuple(map(int, shape)) for path, shape in description["weights"][name].items()}
+            for name in HALVES
+        }
+    except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise ModelFolderError(f"{place} holds no readable graph: {error!r}") from error
+    return GraphFiles(halves, weights)
+
+
+def _check_network(place: Path, found: Mapping, expected: Mapping) -> None:
+    for name in {**expected, **found}:
+        if found.get(name) != expected.get(name):
+            raise ModelFolderError(
+                f"{place} belongs to another network: its {name} is {found.get(name)!r}, the config's {expected.get(name)!r}"
+            )
+
+
+def _half(place: Path, name: str) -> Path:
+    return place / f"{name}.onnx"
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]

@@ -1,0 +1,196 @@
+"""A network answers alike from its graph and in Keras: the same text, the same probabilities, the same attention."""
+
+import random
+import shutil
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from model import Corrector, ModelFolderError
+from model.export.export import graph_of, write_graph
+from model.graph.files import DESCRIPTION_FILE, GRAPH_FOLDER, HALVES, read_files
+from model.graph.network import GraphNetwork, load_graph
+from model.graph.sessions import given_arrays, open_halves
+from model.network.compiled import CompiledNetwork
+from model.network.loading import build_network, load_model_folder
+from model.stored.config import Seq2SeqConfig
+from model.stored.folder import ASSETS, read_config
+from model.trace.trace import AttentionTrace
+from training.noise.everyday import everyday_sentence
+from training.noise.pairs import make_pair
+
+CLOSE = 1e-5  # of probabilities and attention
+SHIPPED = ("transformer", "seq2seq", "growing-up")
+
+
+@pytest.fixture(scope="module")
+def sentences():
+    """200 everyday sentences with errors of all kinds."""
+    rng = random.Random(43)
+    return [make_pair(everyday_sentence(rng), rng).wrong for _ in range(200)]
+
+
+@pytest.fixture(scope="module")
+def in_keras():
+    """The shipped models, answered by Keras alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTENTION_BACKEND", "keras")
+        return {name: Corrector.load(name) for name in SHIPPED}
+
+
+def networks(name):
+    """The network of a shipped folder, from its graph and in Keras."""
+    folder = ASSETS / name
+    network, tokenizer, _ = load_model_folder(folder)
+    graph, *_ = load_graph(folder, None, lambda: None)
+    return graph, CompiledNetwork(network, tokenizer.encode_target(" ")[0]), tokenizer
+
+
+def assert_same(found, expected):
+    """Two corrections of one text, with every array and token of all their traces."""
+    assert found == expected
+    for one, other in zip(found.proposed, expected.proposed, strict=True):
+        assert one.confidence == pytest.approx(other.confidence, abs=CLOSE)
+    for sentence, other in zip(found.sentences, expected.sentences, strict=True):
+        for field in fields(AttentionTrace):
+            one, two = getattr(sentence.trace, field.name), getattr(other.trace, field.name)
+            if isinstance(two, np.ndarray) and two.dtype.kind == "f":
+                assert one.dtype == two.dtype
+                close = 1e-4 if field.name == "log_probabilities" else CLOSE
+                np.testing.assert_allclose(one, two, rtol=0, atol=close, err_msg=field.name)
+            else:
+                np.testing.assert_array_equal(one, two)
+
+
+def test_200_sentences_are_answered_alike(sentences, in_keras):
+    corrector = Corrector.load()
+    for first in range(0, len(sentences), 50):  # of more characters the passes would not be kept
+        texts = sentences[first : first + 50]
+        pairs = zip(corrector.correct_batch(texts), in_keras["transformer"].correct_batch(texts), strict=True)
+        for found, expected in pairs:
+            assert_same(found, expected)
+
+
+@pytest.mark.parametrize("name", ["seq2seq", "growing-up"])
+def test_the_other_shipped_networks_answer_alike(name, sentences, in_keras):
+    corrector = Corrector.load(name)
+    assert (corrector.fingerprint, corrector.config) == (in_keras[name].fingerprint, in_keras[name].config)
+    assert corrector.num_parameters == in_keras[name].num_parameters
+    assert corrector.weight_sizes() == in_keras[name].weight_sizes()
+    for text in sentences[:20]:
+        assert_same(corrector.correct(text), in_keras[name].correct(text))
+    np.testing.assert_allclose(corrector.embeddings("가나"), in_keras[name].embeddings("가나"), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_one_sentence_and_its_passes(name):
+    graph, keras_network, tokenizer = networks(name)
+    sources = [
+        tokenizer.encode_source(text)
+        for text in ("머거요", "할수 있어", "뷁" * 12, "갓다.", "가", "나도 그래")
+    ]
+    for found, expected in zip(graph.produce(sources), keras_network.produce(sources), strict=True):
+        assert (found is None) == (expected is None)
+        if found is not None:
+            assert found.ids == expected.ids
+            np.testing.assert_allclose(found.logits, expected.logits, atol=1e-4)
+    # Deciding one token after the other from a cache, and looking at a whole draft, are the same network.
+    assert graph.step_by_step(sources) == keras_network.step_by_step(sources)
+    assert [one and one.ids for one in graph.produce(sources)] == graph.step_by_step(sources)
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_either_order_of_normalisation(tiny_network, tiny_tokenizer, norm_first):
+    config = replace(tiny_network.config, norm_first=norm_first)
+    assert_any_weights(config, tiny_tokenizer, ("encoder_attention", "decoder_attention", "cross_attention"))
+
+
+def test_a_recurrent_network_of_several_layers(tiny_tokenizer):
+    config = Seq2SeqConfig(vocab_size=tiny_tokenizer.vocab_size, d_model=8, num_layers=2)
+    assert_any_weights(config, tiny_tokenizer, ("cross_attention",))
+
+
+def assert_any_weights(config, tokenizer, kinds):
+    """Graph and Keras on a batch with padding, with weights drawn at random."""
+    network = build_network(config, tokenizer)
+    rng = np.random.default_rng(0)
+    for variable in network.weights:
+        variable.assign(rng.normal(0, 0.3, variable.shape).astype(np.float32))
+    stored = {w.path: w.numpy() for w in network.weights}
+    arrays = given_arrays(config, tokenizer.features(), stored)
+    encode, decode = open_halves(graph_of(config), arrays, "weights.npz")
+    lengths, target = (9, 5, 1), rng.integers(1, config.vocab_size, (3, 7)).astype(np.int32)
+    source = rng.integers(4, config.vocab_size, (3, 9)).astype(np.int32)
+    for row, length in enumerate(lengths):
+        source[row, length:] = 0  # padding
+    expected = network.full_pass(source, target)._asdict()
+    state = encode({"source": source})
+    kept = {name: array for name, array in state.items() if name.startswith(("memory_", "cache_"))}
+    found = state | decode({"ids": target, **kept})
+    for name in ("logits", *kinds):
+        for row, length in enumerate(lengths):  # what padding looks at says nothing
+            one, two = found[name][row], np.asarray(expected[name][row])
+            if name == "encoder_attention":
+                one, two = one[..., :length, :], two[..., :length, :]
+            np.testing.assert_allclose(one, two, atol=CLOSE, err_msg=name)
+            if name in ("encoder_attention", "cross_attention"):
+                assert not one[..., length:].any()
+            if name != "logits":
+                np.testing.assert_allclose(one.sum(axis=-1), 1, atol=CLOSE)
+    if "decoder_attention" in kinds:
+        assert not np.triu(found["decoder_attention"], 1).any()
+
+
+def test_a_shipped_graph_is_what_its_config_says():
+    for name in SHIPPED:
+        config = read_config(ASSETS / name)
+        assert read_files(ASSETS / name, config) == graph_of(config), f"python -m model export assets/{name}"
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return shutil.copytree(
+        ASSETS / "growing-up", tmp_path / "model", ignore=shutil.ignore_patterns("snapshots")
+    )
+
+
+def test_a_graph_of_another_network_is_refused_by_name(folder):
+    shutil.rmtree(folder / GRAPH_FOLDER)
+    shutil.copytree(ASSETS / "transformer" / GRAPH_FOLDER, folder / GRAPH_FOLDER)
+    with pytest.raises(
+        ModelFolderError, match="belongs to another network: its d_model is 128, the config's 64"
+    ):
+        Corrector.load(folder)
+
+
+def test_weights_of_another_network_are_refused_by_name(folder):
+    shutil.copy(ASSETS / "transformer" / "weights.npz", folder)
+    with pytest.raises(ModelFolderError, match=r"weights\.npz belongs to another network: .* should be \("):
+        Corrector.load(folder)
+
+
+@pytest.mark.parametrize("name", [*(f"{half}.onnx" for half in HALVES), DESCRIPTION_FILE])
+def test_a_damaged_graph_is_refused_by_name(folder, name):
+    path = folder / GRAPH_FOLDER / name
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(ModelFolderError, match=GRAPH_FOLDER):
+        Corrector.load(folder)
+
+
+def test_a_folder_without_a_graph_and_one_that_gets_it(folder):
+    shutil.rmtree(folder / GRAPH_FOLDER)
+    assert isinstance(Corrector.load(folder)._network, CompiledNetwork)
+    write_graph(folder)
+    assert isinstance(Corrector.load(folder)._network, GraphNetwork)
+    assert isinstance(Corrector.load(folder, beam_width=2)._network, CompiledNetwork)
+
+
+def test_what_a_graph_cannot_answer_keras_does(in_keras):
+    corrector = Corrector.load("growing-up")
+    tapped = [
+        each.taps("머거요", "먹어요", ["decoder_residual"])["decoder_residual"]
+        for each in (corrector, in_keras["growing-up"])
+    ]
+    np.testing.assert_allclose(*tapped, atol=1e-6)
+    assert corrector.laboratory.config == corrector.config

@@ -4,7 +4,7 @@ import atexit
 import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock, Thread
@@ -15,15 +15,17 @@ import numpy as np
 from engine.answers import PackedCorrection, freeze, unpack
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
+from engine.laboratory import Laboratory
 from engine.line import LOST, Line
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
-from engine.questions import CORRECT
+from engine.questions import CORRECT, IN_KERAS
 from engine.remote import SCHEMES, RemoteLine
 from engine.shared import find_worker
 from engine.traced import VARIABLE, TracedConfig
 from engine.versions import LIVE, ModelKey, version_on_disk
 from model.correction.correction import Correction
+from model.graph.files import can_answer, only_keras
 from model.stored.config import NetworkConfig
 from model.stored.folder import (
     VOCABULARY_FILE,
@@ -56,8 +58,14 @@ class Engine:
     ``close`` ends everything; so does the end of the process, however it comes.
     """
 
-    def __init__(self, lines: Sequence[Line | RemoteLine], patience: float = PATIENCE):
-        self._lines, self._patience = list(lines), patience
+    def __init__(
+        self,
+        lines: Sequence[Line | RemoteLine],
+        patience: float = PATIENCE,
+        laboratory: Laboratory | None = None,
+    ):
+        """``laboratory`` is asked what needs TensorFlow; without one, ``lines`` are asked everything."""
+        self._lines, self._patience, self._laboratory = list(lines), patience, laboratory
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
         self._ahead = Lock()  # held while a question is asked ahead
@@ -78,14 +86,22 @@ class Engine:
     ) -> "Engine":
         """Begin ``workers`` processes, each of which loads the folders ``models`` at once. Returns at once.
 
-        With ``ahead`` they make graphs while nobody asks, for which a model needs a minute or two of a core, and
-        questions are answered twice as fast; without, the first question of each sort waits for its own.
+        They answer without TensorFlow. What needs it, the laboratory and models without a graph, has a worker of its own,
+        which starts when first asked. With ``ahead`` that one makes graphs while nobody asks, for a minute of a core, and
+        later questions are answered twice as fast; without, the first question of each sort waits for its own.
 
         A folder that cannot be read is left out: ``open`` says what is wrong with it.
         """
         keys = tuple(_readable(models))
-        orders = Orders(keys, max(models_in_memory, len(keys)), questions, ahead)
-        return cls([Line(partial(WorkerProcess, orders)) for _ in range(workers)], patience)
+        light = tuple(key for key in keys if only_keras() or _is_light(key, CORRECT))
+        orders = Orders(light, max(models_in_memory, len(keys)), questions, ahead)
+        lines = [Line(partial(WorkerProcess, orders)) for _ in range(workers)]
+        if only_keras():
+            return cls(lines, patience)
+        heavy = tuple(key for key in keys if key not in light)
+        return cls(
+            lines, patience, Laboratory(lambda: Line(partial(WorkerProcess, orders._replace(models=heavy))))
+        )
 
     @classmethod
     def connect(cls, place: str | Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
@@ -164,6 +180,8 @@ class Engine:
     def progress(self, key: ModelKey) -> Progress:
         """How far the worker that is furthest with this model is."""
         known = [line.progress.get(key, Progress()) for line in self._lines]
+        if self._laboratory is not None and (line := self._laboratory.line) is not None:
+            known.append(line.progress.get(key, Progress()))
         return max(known, key=lambda each: (each.problem is None, each.order, each.compiled))
 
     def prepare(self, key: ModelKey) -> Progress:
@@ -171,8 +189,9 @@ class Engine:
 
         Raises what kept the model from being loaded, and EngineDiedError where no worker can be started.
         """
-        for line in self._lines:
-            line.prepare(key)
+        with self._who_answers(key, CORRECT) as lines:
+            for line in lines:
+                line.prepare(key)
         progress = self.progress(key)
         if problem := progress.problem or (self.is_lost and self._lines[0].problem):
             raise problem
@@ -193,6 +212,8 @@ class Engine:
         atexit.unregister(self.close)
         for line in self._lines:
             line.close()
+        if self._laboratory is not None:
+            self._laboratory.close()
 
     def __enter__(self) -> Self:
         return self
@@ -202,14 +223,24 @@ class Engine:
 
     def _ask(self, question: tuple) -> tuple[Any, int]:
         key, deadline = question[0], time.monotonic() + self._patience
-        for _ in range(2):  # a question whose worker died is asked once more
-            line = min(self._lines, key=lambda line: (line.is_lost, not line.has(key), line.under_way))
-            try:
-                answer, size = line.ask(question, deadline)
-                return freeze(answer), size
-            except LOST:
-                line.wait_for_loss()
+        with self._who_answers(key, question[1]) as lines:
+            for _ in range(2):  # a question whose worker died is asked once more
+                line = min(lines, key=lambda line: (line.is_lost, not line.has(key), line.under_way))
+                try:
+                    answer, size = line.ask(question, deadline)
+                    return freeze(answer), size
+                except LOST:
+                    line.wait_for_loss()
         raise EngineDiedError("the worker ended twice while it was asked the same question")
+
+    @contextmanager
+    def _who_answers(self, key: ModelKey, kind: str) -> Iterator[Sequence[Line | RemoteLine]]:
+        """The workers that are asked this sort of question about this model."""
+        if self._laboratory is None or _is_light(key, kind):
+            yield self._lines
+        else:
+            with self._laboratory.awake() as line:
+                yield [line]
 
 
 class EngineCorrector:
@@ -317,6 +348,12 @@ def works_ahead() -> bool:
 def own_model() -> str | None:
     """The model that ATTENTION_MODEL names, "package.module:factory"; None where it names none."""
     return os.environ.get(VARIABLE, "").strip() or None
+
+
+def _is_light(key: ModelKey, kind: str) -> bool:
+    """Whether the workers that load no TensorFlow of ours are asked this sort of question about a model. A ``model.TracedModel``
+    brings its own library."""
+    return key.fingerprint == LIVE or (kind not in IN_KERAS and can_answer(Path(key.path)))
 
 
 def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:

@@ -35,7 +35,8 @@ class Desk:
     """
 
     def __init__(self, corrector, limit: int, hands: int = HANDS, few: int = FEW):
-        self._corrector, self._limit, self._few = corrector, limit, few
+        self.corrector, self._limit, self._few = corrector, limit, few
+        self.is_warmed = False  # whether its laboratory is being prepared; see ``Shelf``
         self._waiting: list[Waiting] = []
         self._under_way = 0  # questions that are being answered
         self._last_busy = time.monotonic()
@@ -91,7 +92,7 @@ class Desk:
 
     def _work(self, laboratory: bool) -> None:
         while questions := self._take(laboratory):
-            answer(self._corrector, questions)
+            answer(self.corrector, questions)
             with self._changed:
                 self._under_way -= len(questions)
                 self._last_busy = time.monotonic()

@@ -126,6 +126,9 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "head_roles": _head_roles,
     "head_losses": sums_of_effects,
 }
+# What a graph does not answer: queries and keys, passes with something changed, slopes. Keras does, whose library takes
+# seconds to start and much memory, so a worker of its own is asked (``engine/laboratory.py``).
+IN_KERAS = frozenset(LABORATORY) - {"grown", "table", "head_roles"} | {"projections"}
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "abilities": lambda corrector: corrector.config.abilities,
     CORRECT: lambda corrector, text: correct_together(corrector, [text])[0],

@@ -3,18 +3,21 @@
 import gc
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from threading import Condition, Lock, Thread
 from typing import Any
 
 from engine.desk import Desk, DeskClosedError
 from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
+from engine.questions import IN_KERAS
 from engine.traced import load
 from engine.versions import LIVE, ModelKey
+from model.graph.files import can_answer
 from model.stored.folder import ModelFolderError
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
@@ -25,8 +28,8 @@ DONE = object()
 class Shelf:
     """A cache of loaded models by their key; at most ``room`` stay in memory, those that were asked last.
 
-    Each model loads in a thread of its own, one after the other. With ``ahead`` graphs are made while nobody asks:
-    compiled ones for the lengths of sentences, and the laboratory's. Safe to call from threads.
+    Each model loads in a thread of its own, one after the other. With ``ahead`` the laboratory's graphs are made while
+    nobody asks, once it has been asked something. Safe to call from threads.
     """
 
     def __init__(self, room: int, questions: int, ahead: bool = True):
@@ -40,10 +43,14 @@ class Shelf:
     def ask(self, key: ModelKey, kind: str, arguments: tuple) -> Any:
         """The answer to one question; see ``Desk.ask`` and ``desk`` for what is raised."""
         while True:
+            desk = self.desk(key)
             try:
-                return self.desk(key).ask(kind, arguments)
+                answer = desk.ask(kind, arguments)
             except DeskClosedError:  # others were asked for so often that the model had to go in between
                 continue
+            if kind in IN_KERAS and self._ahead:
+                self._begin_warming(desk)
+            return answer
 
     def desk(self, key: ModelKey) -> Desk:
         """Where to ask about this model; waits while it is loaded.
@@ -101,20 +108,19 @@ class Shelf:
         found.set_result(desk)
         self._report(key, stage="ready")
         self._make_room()
-        if self._ahead:
-            self._make_graphs(key, corrector, compiling, desk)
-
-    def _make_graphs(self, key: ModelKey, corrector, compiling: Iterator[float], desk: Desk) -> None:
         for share in compiling:
-            if key not in self._desks:
-                return
             self._report(key, compiled=share)
-        if corrector.config.architecture == "transformer":
-            self._warm_laboratory(corrector, desk)
 
-    def _warm_laboratory(self, corrector, desk: Desk) -> None:
+    def _begin_warming(self, desk: Desk) -> None:
+        """Make the laboratory's graphs ahead, once for each model, since somebody is interested in it."""
+        with self._changed:
+            first, desk.is_warmed = not desk.is_warmed, True
+        if first and desk.corrector.config.architecture == "transformer":
+            Thread(target=self._warm_laboratory, args=(desk,), daemon=True).start()
+
+    def _warm_laboratory(self, desk: Desk) -> None:
         """Make the laboratory's graphs, one at a time, while nobody asks anything and no model is being loaded."""
-        warming = corrector.laboratory.warm_up()
+        warming = desk.corrector.laboratory.warm_up()
         while desk.wait_until_idle(IDLE):
             with self._one_at_a_time:
                 if next(warming, DONE) is DONE:
@@ -145,7 +151,7 @@ def _open(key: ModelKey, reached: Callable[[str], None]):
     reached("library")
     if key.fingerprint == LIVE:
         return load(key.path)
-    import_module("model.network.compiled")  # TensorFlow
+    import_module("model.graph.network" if can_answer(Path(key.path)) else "model.network.compiled")
     reached("weights")
     from model import Corrector
 

@@ -102,11 +102,13 @@ def planted():
 
 @pytest.fixture(scope="session")
 def tiny_folder(tiny_network, tiny_tokenizer, tmp_path_factory):
-    """The model folder of ``tiny_network``; tests copy it before they damage it."""
+    """The model folder of ``tiny_network``, with its graph; tests copy it before they damage it."""
+    from model.export.export import write_graph
     from model.stored.folder import save_model_folder
 
     folder = tmp_path_factory.mktemp("models") / "tiny"
     save_model_folder(folder, tiny_network, tiny_tokenizer)
+    write_graph(folder)
     return folder
 
 

@@ -87,7 +87,7 @@ def test_the_network_runs_in_processes_that_end_with_the_server(server):
     found = workers(process)
     assert len(found) == 2
     assert "tensorflow" not in libraries(process.pid)
-    assert all("tensorflow" in libraries(pid) for pid in found)
+    assert all("onnxruntime" in libraries(pid) and "tensorflow" not in libraries(pid) for pid in found)
     ends = [os.pidfd_open(pid) for pid in found]
     process.send_signal(signal.SIGTERM)
     process.wait(SECONDS)

@@ -1,6 +1,5 @@
 """Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,7 +31,6 @@ from model.trace.interventions import Intervention
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
-BACKEND = "ATTENTION_BACKEND"  # a variable of the environment; "keras" has Keras answer everything
 BATCH_SENTENCES = 64
 MOST_READINGS = 3  # of a sentence, see ``second_reading``
 KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
@@ -407,7 +405,7 @@ def load_network(
 
         return load_model_folder(folder, snapshot)
 
-    if beam_width != 1 or os.environ.get(BACKEND) == "keras" or not can_answer(folder):
+    if beam_width != 1 or not can_answer(folder):
         return in_keras()
     from model.graph.network import load_graph
 

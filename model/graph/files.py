@@ -6,6 +6,7 @@ a graph is the shape of its network, and ``graph.json`` says which one that is, 
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -38,8 +39,14 @@ def graph_shape(config: NetworkConfig) -> dict[str, Any]:
 
 
 def can_answer(folder: Path) -> bool:
-    """Whether the folder has a graph and this machine the library that answers from it."""
-    return has_graph(folder) and find_spec("onnxruntime") is not None
+    """Whether a folder's network may answer from a graph: it has one, this machine the library for it, and Keras is not
+    asked for."""
+    return not only_keras() and has_graph(folder) and find_spec("onnxruntime") is not None
+
+
+def only_keras() -> bool:
+    """Whether Keras shall answer everything: where the variable ATTENTION_BACKEND says so."""
+    return os.environ.get("ATTENTION_BACKEND") == "keras"
 
 
 def has_graph(folder: Path) -> bool:

@@ -1,0 +1,77 @@
+"""What needs TensorFlow has a worker of its own, which comes when it is asked and goes when nobody asks. Needs /proc (Linux)."""
+
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from engine import Engine, EngineDiedError
+from engine.laboratory import Laboratory
+from engine.questions import IN_KERAS, QUESTIONS
+from model.graph.files import GRAPH_FOLDER
+
+SECONDS = 60
+
+
+def libraries(line) -> str:
+    return Path(f"/proc/{line.endpoint.pid}/maps").read_text()
+
+
+def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
+    with Engine.start([tiny_folder], ahead=False) as engine:
+        model = engine.open(tiny_folder)
+        model.correct("가나")
+        model.trace("가나", "가나")
+        model.embeddings("가나")
+        assert (model.num_parameters, model.progress.is_ready) == (sum(model.weight_sizes().values()), True)
+        assert engine._laboratory.line is None
+        assert model.projections("가나", "가나").keys() == set(model.config.attention_kinds)
+        (line,) = engine._lines
+        assert "onnxruntime" in libraries(line) and "tensorflow" not in libraries(line)
+        assert "tensorflow" in libraries(engine._laboratory.line)
+
+
+def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_path):
+    folder = shutil.copytree(tiny_folder, tmp_path / "own", ignore=shutil.ignore_patterns(GRAPH_FOLDER))
+    with Engine.start([], ahead=False) as engine:
+        own = engine.open(folder)
+        deadline = time.monotonic() + SECONDS
+        while not own.prepare().is_ready:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        assert own.correct("").text == ""
+        assert "tensorflow" not in libraries(engine._lines[0])
+
+
+def test_what_keras_is_asked_is_a_question():
+    assert set(QUESTIONS) > IN_KERAS
+
+
+class Closing:
+    """A line that only knows whether it has been closed."""
+
+    is_closed = False
+
+    def close(self):
+        self.is_closed = True
+
+
+def test_it_begins_when_asked_and_rests_when_nobody_asks():
+    laboratory = Laboratory(Closing, rest=0.05)
+    assert laboratory.line is None
+    with laboratory.awake() as line, laboratory.awake() as same:
+        assert line is same is laboratory.line
+        time.sleep(0.1)
+        assert not line.is_closed  # somebody still waits for an answer
+    deadline = time.monotonic() + SECONDS
+    while not line.is_closed:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    assert laboratory.line is None
+    with laboratory.awake() as other:
+        assert other is not line
+    laboratory.close()
+    assert other.is_closed
+    with pytest.raises(EngineDiedError, match="closed"), laboratory.awake():
+        pass

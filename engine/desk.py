@@ -6,7 +6,7 @@ from itertools import accumulate
 from threading import Condition, Thread
 from typing import Any, NamedTuple
 
-from engine.errors import EngineBusyError, EngineError
+from engine.errors import EngineBusyError, EngineError, told
 from engine.questions import CORRECT, LABORATORY, QUESTIONS, answered, correct_together
 
 HANDS = 2  # threads that answer: a single sentence keeps one core busy. One more is for the laboratory alone
@@ -139,4 +139,4 @@ def answer(corrector, questions: list[Waiting]) -> None:
         try:
             question.answer.set_result(answered(corrector, question.kind, question.arguments))
         except Exception as error:  # noqa: BLE001  whoever asked gets it
-            question.answer.set_exception(error)
+            question.answer.set_exception(told(error))

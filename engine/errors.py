@@ -23,3 +23,14 @@ class OwnModelError(EngineError):
 
 class ModelChangedError(EngineError):
     """The model's files are no longer those that the question was about. Open the folder again."""
+
+
+class LibraryMissingError(EngineError):
+    """The answer needs TensorFlow, which is not installed where the worker runs. Corrections and attention do not."""
+
+
+def told(error: Exception) -> Exception:
+    """What is told instead of an import that failed for want of TensorFlow or Keras; anything else as it is."""
+    if isinstance(error, ModuleNotFoundError) and error.name in ("tensorflow", "keras"):
+        return LibraryMissingError(f"{error.name} is not installed")
+    return error

@@ -12,7 +12,7 @@ from threading import Condition, Lock, Thread
 from typing import Any
 
 from engine.desk import Desk, DeskClosedError
-from engine.errors import EngineError, ModelChangedError
+from engine.errors import EngineError, ModelChangedError, told
 from engine.progress import Progress
 from engine.questions import IN_KERAS
 from engine.traced import load
@@ -96,10 +96,11 @@ class Shelf:
                 self._report(key, stage="first_run")
                 compiling = corrector.warm_up()
                 next(compiling, None)
-        except Exception as error:  # noqa: BLE001  whoever asked gets it
-            told = error if isinstance(error, (ModelFolderError, EngineError)) else EngineError(repr(error))
+        except Exception as raised:  # noqa: BLE001  whoever asked gets it
+            error = told(raised)
+            is_ours = isinstance(error, (ModelFolderError, EngineError))
             with self._changed:
-                self._report(key, problem=told)
+                self._report(key, problem=error if is_ours else EngineError(repr(error)))
                 del self._desks[key]
                 self._failed[key] = time.monotonic(), found
             found.set_exception(error)

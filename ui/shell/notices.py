@@ -7,7 +7,7 @@ from typing import overload
 
 import streamlit as st
 
-from engine.errors import EngineBusyError, EngineSlowError
+from engine.errors import EngineBusyError, EngineSlowError, LibraryMissingError
 from model.text.hangul import is_hangul
 from model.text.sentences import split_sentences
 from ui.asking import loaders, loading, models
@@ -89,6 +89,9 @@ def page() -> Iterator[None]:
 
 def unanswered(error: Exception) -> None:
     """Why no answer came, and a button that asks again. What was typed and chosen stays."""
+    if isinstance(error, LibraryMissingError):  # asking again would not help
+        st.info(say("needs_tensorflow"))
+        return
     if isinstance(error, EngineBusyError):
         st.warning(say("engine_busy"))
     elif isinstance(error, EngineSlowError):

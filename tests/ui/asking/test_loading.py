@@ -7,6 +7,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import ScriptRunContext
 
 from engine import EngineBusyError, EngineDiedError, EngineSlowError
+from engine.errors import LibraryMissingError
 from engine.progress import Progress
 from model import ModelFolderError
 from tests.ui.fake_corrector import FakeCorrector
@@ -204,6 +205,21 @@ def test_a_view_without_an_answer_leaves_the_correction(open_app, correctors, mo
     app = open_app(sentence=OTHER, view="numbers")
     assert messages(app) == [KO["engine_slow"]]
     assert words(app) == [("고갱이", "고객이")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_view_that_needs_a_library_which_is_missing_says_so_in_one_sentence(
+    open_app, correctors, monkeypatch, language
+):
+    def fail(*_):
+        raise LibraryMissingError("tensorflow is not installed")
+
+    monkeypatch.setattr(correctors["transformer"], "ask", fail)
+    app = open_app(sentence=OTHER, view="numbers", lang=language)
+    assert not app.exception
+    assert [each.value for each in app.info] == [table(language)["needs_tensorflow"]]
+    assert words(app) == [("고갱이", "고객이")]
+    assert "ask_again" not in [each.key for each in app.button]  # it would not help
 
 
 def test_what_the_browser_says_while_it_asks_for_news_changes_no_setting(monkeypatch):

@@ -1,17 +1,15 @@
-"""What a network wrote of one sentence, and where it looked, at each of its snapshots.
-
-One network takes the weights of one snapshot after the other: its graphs are traced once, not sixteen times.
-"""
+"""What a network wrote of one sentence, and where it looked, at each of its snapshots."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
 from model.correction.corrector import Corrector
+from model.graph.files import can_answer
 from model.stored.folder import assign_weights, snapshot_steps, weights_path
 from model.trace.trace import AttentionTrace
 
@@ -40,31 +38,49 @@ class GrowingNetwork:
     """
 
     def __init__(self, folder: Path):
-        from model.network.loading import load_model_folder
-
         self.steps = snapshot_steps(folder)
-        self._paths = [weights_path(folder, step) for step in self.steps]
-        self._network, tokenizer, found = load_model_folder(folder, self.steps[0] if self.steps else 0)
-        self._corrector = Corrector(folder.name, self._network, tokenizer, found, minimum_confidence=0.0)
-        self._network.embedding.thaw()
+        weights_path(folder, self.steps[0] if self.steps else 0)
+        self._snapshots: Iterable[tuple[int, Corrector]] = (
+            _graphs(folder, self.steps) if can_answer(folder) else _One(folder, self.steps)
+        )
         self._one_at_a_time = Lock()
 
     def answers(self, text: str) -> tuple[Grown, ...]:
         """The first sentence of ``text`` as each snapshot corrects it, youngest first; none where there is no sentence
         or it is too long."""
         with self._one_at_a_time:
-            found = [
-                self._answer(step, path, text) for step, path in zip(self.steps, self._paths, strict=True)
-            ]
+            found = [_answer(step, corrector, text) for step, corrector in self._snapshots]
         return tuple(each for each in found if each)
 
-    def _answer(self, step: int, path: Path, text: str) -> Grown | None:
-        assign_weights(self._network, path)
-        sentences: Sequence = self._corrector.correct(text).sentences
-        if not sentences or sentences[0].too_long:
-            return None
-        sentence = sentences[0]
-        return Grown(step, sentence.source, sentence.text, sentence.trace)
+
+def _answer(step: int, corrector: Corrector, text: str) -> Grown | None:
+    sentences: Sequence = corrector.correct(text).sentences
+    if not sentences or sentences[0].too_long:
+        return None
+    sentence = sentences[0]
+    return Grown(step, sentence.source, sentence.text, sentence.trace)
+
+
+def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
+    """All snapshots, each opened with the graph that they share."""
+    return [(step, Corrector.load(folder, minimum_confidence=0.0, snapshot=step)) for step in steps]
+
+
+class _One:
+    """One Keras network that takes the weights of one snapshot after the other: it is compiled once, not for each of them."""
+
+    def __init__(self, folder: Path, steps: Iterable[int]):
+        from model.network.loading import load_model_folder
+
+        self._paths = {step: weights_path(folder, step) for step in steps}
+        self._network, tokenizer, found = load_model_folder(folder, min(self._paths))
+        self._corrector = Corrector(folder.name, self._network, tokenizer, found, minimum_confidence=0.0)
+        self._network.embedding.thaw()
+
+    def __iter__(self) -> Iterator[tuple[int, Corrector]]:
+        for step, path in self._paths.items():
+            assign_weights(self._network, path)
+            yield step, self._corrector
 
 
 def growing_network(folder: Path) -> GrowingNetwork:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from engine.stand_in import open_stand_in
 from model import Corrector
 from model.correction.confidence_files import load_confidence
 from model.network.loading import load_model_folder
@@ -70,7 +69,7 @@ def test_the_table_of_words_is_small():
 @pytest.fixture(scope="module")
 def shipped():
     """The network that visitors meet, without TensorFlow."""
-    return open_stand_in(ASSETS / "transformer")
+    return Corrector.load()
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from model.correction.second_reading import after_second_reading, made, wants_se
 from model.graph.files import can_answer
 from model.plain.drafting import Produced, read_off
 from model.plain.positions import positional_encoding
-from model.plain.transformer import PlainNetwork, PlainTransformer
 from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
 from model.text.anchors import Part, lost_anchors, parts_beside
@@ -413,8 +412,6 @@ def load_network(
 
 
 def _answering(network: Any, tokenizer: Tokenizer, beam_width: int) -> Any:
-    if isinstance(network, PlainTransformer):
-        return PlainNetwork(network, tokenizer.encode_target(" ")[0])
     return network if hasattr(network, "produce") else _compiled(network, tokenizer, beam_width)
 
 

@@ -5,6 +5,7 @@ The networks run in processes of their own (``engine``), which also keeps the an
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Iterable, Mapping
 from functools import partial
 from itertools import count
@@ -15,17 +16,14 @@ import numpy as np
 import streamlit as st
 
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
-from engine.stand_in import StandIn, open_stand_in
 from engine.traced import TracedConfig
 from engine.versions import version_on_disk
 from model import Correction, SentenceCorrection
-from model.plain.transformer import NotLoadedError
 from model.stored.config import NetworkConfig
 from model.stored.folder import (
     ASSETS,
     DEFAULT_MODEL,
     ModelEntry,
-    ModelFolderError,
     model_folders,
     of_weights,
     read_entry,
@@ -51,7 +49,6 @@ __all__ = [
     "OwnModelError",
     "Projections",
     "SentenceCorrection",
-    "StandIn",
     "StillLoading",
     "contributions",
     "corpus_agreement",
@@ -71,13 +68,16 @@ __all__ = [
     "projections",
     "replaced",
     "road_not_taken",
-    "stand_in",
     "written_without",
 ]
 
 
+class NotLoadedError(LookupError):
+    """There is no network that could answer this."""
+
+
 class Askable(Protocol):
-    """What pages want of a network: the engine's, one that stands in for it, or one of which there is only a file."""
+    """What pages want of a network: the engine's, or one of which there is only a file."""
 
     @property
     def name(self) -> str: ...
@@ -91,12 +91,13 @@ class Askable(Protocol):
     def correct(self, text: str) -> Correction: ...
 
     def ask(self, kind: str, *arguments: Hashable) -> Any:
-        """Raises NotLoadedError where only the loaded network can answer."""
+        """Raises NotLoadedError where there is no network to ask."""
 
     def known(self, kind: str, *arguments: Hashable) -> Any | None:
         """The answer, if it was asked for before."""
 
 
+SOON = 1.5  # seconds that a page waits for a model: a graph is opened within them, and the page need not be drawn twice
 OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
@@ -142,12 +143,15 @@ def open_corrector(path: Path | str) -> EngineCorrector:
 def load_corrector(path: Path | str) -> EngineCorrector:
     """The model in this folder, ready to answer.
 
-    Raises StillLoading until it is, model.ModelFolderError where the folder is missing or damaged, and EngineError
+    Raises StillLoading where that takes more than a moment, model.ModelFolderError where the folder is missing or damaged, and EngineError
     where no worker can be started.
     """
     corrector = open_corrector(path)
-    if not corrector.prepare().is_ready:
-        raise StillLoading(corrector)
+    begun = time.monotonic()
+    while not corrector.prepare().is_ready:
+        if time.monotonic() - begun > SOON:
+            raise StillLoading(corrector)
+        time.sleep(0.02)
     return corrector
 
 
@@ -170,13 +174,8 @@ def _of_these_weights(read, path: Path | str, name: str, corrector):
     return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None
 
 
-def stand_in(path: Path | str) -> StandIn | None:
-    """What answers texts before the model in this folder is ready; None where nothing does."""
-    return None if isinstance(path, str) else _stand_in(str(path), version_on_disk(path))
-
-
-# What follows asks the network. Each raises NotLoadedError where only the loaded network can answer,
-# and EngineError where none came; the next time it is asked again.
+# What follows asks the network. Each raises NotLoadedError where there is none, and EngineError where no answer came;
+# the next time it is asked again.
 
 
 def correct(text: str, corrector: Askable) -> Correction:
@@ -285,14 +284,6 @@ def _read_survey(path: str, version: int) -> HeadSurvey | None:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _read_agreement(path: str, version: int) -> CorpusAgreement | None:
     return read_agreement(Path(path))
-
-
-@st.cache_resource(max_entries=4, show_spinner=False)
-def _stand_in(path: str, version: tuple) -> StandIn | None:
-    try:
-        return open_stand_in(Path(path))
-    except ModelFolderError:  # the engine says what is wrong with it
-        return None
 
 
 @st.cache_data(max_entries=8, show_spinner=False)

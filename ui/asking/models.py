@@ -26,7 +26,7 @@ def choose() -> loaders.ModelEntry | None:
     return chosen()
 
 
-def choose_confidence(corrector: loaders.EngineCorrector | loaders.StandIn) -> None:
+def choose_confidence(corrector: loaders.EngineCorrector) -> None:
     """Changes that the network is less sure of are left undone. Nothing is asked where a model does not say how sure
     it is."""
     if corrector.config.architecture == LIVE:

@@ -43,7 +43,7 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
             models.choose()
             if corrector is not None:
                 models.choose_confidence(corrector)
-    if corrector is not None and not isinstance(corrector, loaders.StandIn):
+    if corrector is not None:
         ahead.listen(corrector)
 
 
@@ -53,7 +53,7 @@ def write_and_look(
     views: tuple[View, ...],
     setting: str,
     late: bool,
-) -> loaders.EngineCorrector | loaders.StandIn | None:
+) -> loaders.EngineCorrector | None:
     """The text with its correction, the heads and the open view; ``late``: its controls come after the pictures. Returns the model,
     None where there is none."""
     with left:
@@ -71,7 +71,7 @@ def write_and_look(
         text = address.get("sentence")
         said, status = st.container(key="said"), st.container(key="status")
     with status:
-        corrector = notices.load_corrector(entry, text)
+        corrector = notices.load_corrector(entry)
     if corrector is None:
         return None
     sentence = change = None
@@ -169,7 +169,7 @@ def forget_choices() -> None:
         address.put(name, "")
 
 
-def correct(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> loaders.Correction | None:
+def correct(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction | None:
     """The correction as the settings want it; None, and a message, where there is none."""
     if not text.strip():
         st.info(say("empty"))

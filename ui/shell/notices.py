@@ -3,7 +3,6 @@
 import unicodedata
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import overload
 
 import streamlit as st
 
@@ -17,21 +16,8 @@ from ui.shell import markup
 from ui.wording.texts import say
 
 
-@overload
-def load_corrector(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector | None: ...
-
-
-@overload
-def load_corrector(
-    entry: loaders.ModelEntry | None, text: str
-) -> loaders.EngineCorrector | loaders.StandIn | None: ...
-
-
-def load_corrector(
-    entry: loaders.ModelEntry | None, text: str | None = None
-) -> loaders.EngineCorrector | loaders.StandIn | None:
-    """The model; while it is being loaded, how far that is, and what stands in for it where that can
-    answer ``text``. None, and a message, where there is nothing to be used."""
+def load_corrector(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector | None:
+    """The model. None while it is being loaded, and how far that is; None, and a message, where there is nothing to be used."""
     from model import ModelFolderError
 
     if entry is None:
@@ -41,8 +27,7 @@ def load_corrector(
         return loaders.load_corrector(entry.path)
     except loaders.StillLoading as still:
         loading.show(still.corrector)
-        stand_in = None if text is None else loaders.stand_in(entry.path)
-        return stand_in if stand_in is not None and text is not None and stand_in.answers(text) else None
+        return None
     except ModelFolderError as error:
         st.error(say("model_folder_error" if loaders.is_shipped(entry) else "own_model_error"))
         markup.paragraph(str(error), "typed")
@@ -67,8 +52,8 @@ def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector
 
 @contextmanager
 def waiting(place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
-    """Says in ``place`` what is wrong where the engine gives no answer to what is drawn inside. Where more
-    is asked than a stand-in can answer, nothing is drawn: ``load_corrector`` has said how far the model is."""
+    """Says in ``place`` what is wrong where the engine gives no answer to what is drawn inside. Where there is no network to
+    ask, nothing is drawn."""
     try:
         yield
     except loaders.NotLoadedError:

@@ -38,7 +38,7 @@ class Twin:
 def twin_of(lens: Lens, values: Values) -> Twin | str:
     """The other pass, or the name of the text that says why there is none.
 
-    Raises NotLoadedError while no network is there, and StillLoading while another model is on its way.
+    Raises NotLoadedError where there is no network, and StillLoading while another model is on its way.
     """
     match values["twin"]:
         case "typed":

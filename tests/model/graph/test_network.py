@@ -15,7 +15,7 @@ from model.graph.sessions import given_arrays, open_halves
 from model.network.compiled import CompiledNetwork
 from model.network.loading import build_network, load_model_folder
 from model.stored.config import Seq2SeqConfig
-from model.stored.folder import ASSETS, read_config
+from model.stored.folder import ASSETS, WEIGHTS_FILE, read_config, read_weights
 from model.trace.trace import AttentionTrace
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
@@ -167,6 +167,27 @@ def test_a_graph_of_another_network_is_refused_by_name(folder):
 def test_weights_of_another_network_are_refused_by_name(folder):
     shutil.copy(ASSETS / "transformer" / "weights.npz", folder)
     with pytest.raises(ModelFolderError, match=r"weights\.npz belongs to another network: .* should be \("):
+        Corrector.load(folder)
+
+
+def cut_short(path):
+    path.write_bytes(path.read_bytes()[:1000])
+
+
+def without_a_weight(path):
+    np.savez(path, **dict(list(read_weights(path).items())[1:]))
+
+
+def of_another_width(path):
+    np.savez(path, **{name: array[..., :-1] for name, array in read_weights(path).items()})
+
+
+@pytest.mark.parametrize("damage", [cut_short, without_a_weight, of_another_width])
+def test_damaged_weights_are_named(tiny_folder, tmp_path, damage):
+    folder = shutil.copytree(tiny_folder, tmp_path / "damaged")
+    assert read_config(folder).architecture == "transformer"
+    damage(folder / WEIGHTS_FILE)
+    with pytest.raises(ModelFolderError, match=WEIGHTS_FILE):
         Corrector.load(folder)
 
 

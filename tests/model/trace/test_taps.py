@@ -10,11 +10,11 @@ from model.correction.corrector import Corrector
 from model.network.loading import build_network
 from model.plain.alterations import checked_taps
 from model.plain.positions import positional_encoding
-from model.plain.transformer import PlainTransformer
 from model.stored.config import Seq2SeqConfig
 from model.trace import taps
 from model.trace.interventions import Head, Intervention, ZeroedValue
 from model.trace.taps import TAPS
+from tests.plain_transformer import PlainTransformer
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 SIDES = ["encoder", "decoder"]

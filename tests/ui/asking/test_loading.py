@@ -11,7 +11,7 @@ from engine.errors import LibraryMissingError
 from engine.progress import Progress
 from model import ModelFolderError
 from tests.ui.fake_corrector import FakeCorrector
-from tests.ui.pages.test_attention import text_of, words
+from tests.ui.pages.test_attention import words
 from tests.ui.screen import component, figures, messages, setting
 from ui.asking import loaders
 from ui.asking.loading import SHOWN, StillLoading
@@ -19,7 +19,6 @@ from ui.shell import address
 from ui.wording.texts import LANGUAGES, table
 
 KO = table("ko")
-EXAMPLE = address.DEFAULTS["sentence"]
 OTHER = "고갱이 왔다"
 PAGES_THAT_NEED_THE_MODEL = ("calculation", "masks", "positions", "network")
 
@@ -48,7 +47,7 @@ class Waiting(FakeCorrector):
 
 @pytest.fixture
 def waiting(correctors, monkeypatch):
-    """The model of all pages, on its way until its ``stage`` is "ready"; without anything that stands in for it."""
+    """The model of all pages, on its way until its ``stage`` is "ready"."""
     model = Waiting()
 
     def load(path):
@@ -58,39 +57,40 @@ def waiting(correctors, monkeypatch):
 
     monkeypatch.setattr(loaders, "load_corrector", load)
     monkeypatch.setattr(loaders, "open_corrector", lambda path: model)
-    monkeypatch.setattr(loaders, "stand_in", lambda path: None)
     return model
 
 
-class FakeStandIn(FakeCorrector):
-    """Answers all texts but a long one and a hard one, and nothing else."""
-
-    def answers(self, text: str) -> bool:
-        return len(text) < 100
-
-    def correct(self, text: str):
-        if "뷁" in text:
-            raise loaders.NotLoadedError("step-by-step decoding")
-        return super().correct(text)
-
-    def ask(self, kind, *_):
-        raise loaders.NotLoadedError(kind)
-
-
-@pytest.fixture
-def stand_in(waiting, monkeypatch):
-    found = FakeStandIn()
-    monkeypatch.setattr(loaders, "stand_in", lambda path: found)
-    return found
-
-
-def test_the_first_example_is_shown_while_the_model_is_on_its_way(open_app, waiting, stand_in):
-    app = open_app()
+def test_a_page_waits_for_the_model_visibly(open_app, waiting):
+    app = open_app(sentence=OTHER)
     assert not app.exception
-    assert figures(app) == ["overview", "heatmap"]
-    assert text_of(app) == stand_in.correct(EXAMPLE).text
     (text,) = progress(app)
     assert text.startswith(said("library"))
+    assert not figures(app)
+    waiting.stage = "ready"
+    app.run()
+    assert not progress(app)
+    assert figures(app) == ["overview", "heatmap"]
+    assert words(app) == [("고갱이", "고객이")]
+    assert app.session_state["view"]["sentence"] == OTHER
+
+
+class Opening(Waiting):
+    """A model that is ready when it is asked the third time."""
+
+    times = 0
+
+    def prepare(self) -> Progress:
+        self.times += 1
+        return Progress("ready" if self.times == 3 else "weights")
+
+
+def test_a_model_that_is_ready_in_a_moment_is_waited_for(monkeypatch):
+    model = Opening()
+    monkeypatch.setattr(loaders, "open_corrector", lambda path: model)
+    assert loaders.load_corrector("a folder") is model
+    monkeypatch.setattr(loaders, "SOON", -1.0)
+    with pytest.raises(StillLoading):
+        loaders.load_corrector("a folder")
 
 
 def test_every_stage_is_named(open_app, waiting):
@@ -98,36 +98,6 @@ def test_every_stage_is_named(open_app, waiting):
         waiting.stage = stage
         (text,) = progress(open_app())
         assert text.startswith(said(stage))
-
-
-def test_what_is_typed_before_the_model_is_ready_is_corrected_at_once(open_app, waiting, stand_in):
-    app = open_app(sentence=OTHER)
-    assert len(progress(app)) == 1
-    assert figures(app) == ["overview", "heatmap"]
-    assert words(app) == [("고갱이", "고객이")]
-
-
-@pytest.mark.parametrize("text", [". ".join([OTHER, *["그리고"] * 30]), OTHER + " 뷁"])
-def test_a_text_that_the_stand_in_does_not_answer_waits(open_app, waiting, stand_in, text):
-    app = open_app(sentence=text)
-    assert not app.exception
-    assert len(progress(app)) == 1
-    assert not figures(app)
-    waiting.stage = "ready"
-    app.run()
-    assert not progress(app)
-    assert words(app) == [("고갱이", "고객이")]
-    assert app.session_state["view"]["sentence"] == text
-
-
-def test_a_view_that_needs_the_network_waits_for_it_and_that_is_said_once(open_app, waiting, stand_in):
-    app = open_app(view="numbers")
-    assert not app.exception
-    assert len(progress(app)) == 1
-    waiting.stage = "ready"
-    app.run()
-    assert not app.exception
-    assert not progress(app)
 
 
 @pytest.mark.parametrize("page", PAGES_THAT_NEED_THE_MODEL)

@@ -1,27 +1,22 @@
-"""The Transformer of ``model/network`` once more, in NumPy alone: it answers while TensorFlow is still being imported.
-
-It is written independently of Keras, from the same paper (Vaswani et al. 2017), so each is a check on the other:
-``tests/model/plain/test_transformer.py`` holds both against each other to 1e-5.
+"""The Transformer of ``model/network`` once more, in NumPy alone: written independently of Keras, from the same paper
+(Vaswani et al. 2017), so that each is a check on the other.
 
 B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import numpy as np
 
-from model.plain.drafting import Pass, Produced, longest_target, read_off, settle
+from model.plain.drafting import longest_target
 from model.plain.positions import positional_encoding
 from model.stored.config import TransformerConfig
-from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
-from model.text.tokenizer import PAD_ID, START_ID, Tokenizer, pad
+from model.text.tokenizer import PAD_ID
 from model.trace.taps import Found
 from model.trace.trace import ATTENTION_KINDS
 
-PASSES = 16  # that a sentence may take; of those with errors 0.3 % take more than 10 (benchmarks/decoding.md)
 EPSILON = 1e-6  # of layer normalisation
 MASKED_LOGIT = np.float32(-1e9)
 
@@ -144,76 +139,3 @@ class PlainTransformer:
         centred = x - x.mean(axis=-1, keepdims=True)
         deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(EPSILON))
         return centred / deviation * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
-
-
-def load_plain(folder: Path) -> tuple[PlainTransformer, Tokenizer, str]:
-    """(network, tokenizer, fingerprint) from the folder of a Transformer, as ``folder.load_model_folder`` has them.
-
-    Raises ModelFolderError with the reason.
-    """
-    path = weights_path(folder)
-    found = fingerprint(folder, path)
-    config, tokenizer = read_description(folder)
-    if not isinstance(config, TransformerConfig):
-        raise ModelFolderError(f"{folder} should hold a Transformer, received {config.architecture!r}")
-    weights, ids = read_weights(path), pad([[START_ID]])
-    try:
-        network = PlainTransformer(config, tokenizer.features(), weights)
-        network.decode(ids, network.encode(ids)[0])
-    except (KeyError, IndexError, ValueError) as error:
-        raise ModelFolderError(f"{path} belongs to another network: {error!r}") from error
-    return network, tokenizer, found
-
-
-class NotLoadedError(LookupError):
-    """Only the loaded network can answer this."""
-
-
-class PlainNetwork:
-    """``produce`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads.
-
-    It has no step-by-step decoding. Where drafts do not settle soon, which takes nonsense or many errors close together,
-    ``produce`` raises NotLoadedError: going on could take half a minute.
-    """
-
-    def __init__(self, network: PlainTransformer, space_id: int):
-        self.network, self.space_id = network, space_id
-
-    def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        """For each sentence's ids the most probable token at each place; see ``CompiledNetwork.produce``."""
-        return [
-            settle(_Reading(self.network, source), [source], self.space_id, _give_up, most=PASSES)[0]
-            for source in sources
-        ]
-
-    def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
-        """See ``CompiledNetwork.read``."""
-        pairs = zip(sources, targets, strict=True)
-        return [
-            _Reading(self.network, source).look([target]).row(0, source, target) for source, target in pairs
-        ]
-
-    def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
-        """What ``drafting.read_off`` tells of one pass over one sentence."""
-        return read_off(self.read([source], [list(target)])[0])
-
-
-def _give_up(sources: Sequence[Sequence[int]]) -> NoReturn:
-    raise NotLoadedError(f"{len(sources)} sentences need step-by-step decoding")
-
-
-class _Reading:
-    """One source, encoded once, for all passes over drafts of its correction: a ``drafting.Reading``."""
-
-    def __init__(self, network: PlainTransformer, source: Sequence[int]):
-        self._network = network
-        self._memory, self._attention = network.encode(pad([source]))
-
-    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
-        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
-        logits, attention = self._network.decode(ids, self._memory)
-        return Pass(logits, {**self._attention, **attention})
-
-    def keep(self, rows: Sequence[int]) -> None:
-        if list(rows) != [0]:
-            raise ValueError(f"there is one sentence, received rows {rows!r}")

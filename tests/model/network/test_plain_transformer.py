@@ -1,0 +1,29 @@
+"""The same network written twice, once in Keras and once in NumPy: both see and write the same."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.network.loading import build_network
+from tests.plain_transformer import PlainTransformer
+
+
+@pytest.mark.parametrize("norm_first", [True, False])
+def test_both_compute_the_same(tiny_network, tiny_tokenizer, norm_first):
+    config = replace(tiny_network.config, norm_first=norm_first)
+    network = build_network(config, tiny_tokenizer)
+    rng = np.random.default_rng(0)
+    for variable in network.weights:
+        variable.assign(rng.normal(0, 0.3, variable.shape).astype(np.float32))
+    plain = PlainTransformer(config, tiny_tokenizer.features(), {w.path: w.numpy() for w in network.weights})
+    source = rng.integers(4, config.vocab_size, (3, 9)).astype(np.int32)
+    source[1, 5:] = source[2, 1:] = 0  # padding
+    target = rng.integers(1, config.vocab_size, (3, 7)).astype(np.int32)
+    expected = network.full_pass(source, target)
+    memory, read = plain.encode(source)
+    logits, written = plain.decode(target, memory)
+    np.testing.assert_allclose(logits, expected.logits, atol=1e-5)
+    for kind, weights in {**read, **written}.items():
+        np.testing.assert_allclose(weights, getattr(expected, kind), atol=1e-5)
+    assert plain.count_params() == network.count_params()

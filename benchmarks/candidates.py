@@ -53,8 +53,7 @@ def count(corrector: Corrector, pairs) -> tuple[Counter, Counter]:
 
 
 def milliseconds(corrector: Corrector, texts) -> dict[str, np.ndarray]:
-    for _ in corrector.warm_up():
-        pass
+    corrector.warm_up()
     judge, found = corrector.confidence, {"without": [], "with": []}
     for text in texts:
         for name, confidence in (("without", None), ("with", judge)):

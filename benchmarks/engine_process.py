@@ -45,8 +45,6 @@ def side_by_side(corrector: Corrector, texts: list[str]) -> tuple[list[float], l
     with Engine.start([FOLDER]) as engine:
         model = engine.open(FOLDER)
         model.correct(texts[0])
-        while model.progress.compiled < 1:
-            time.sleep(0.5)  # between looks at something that has no end to wait for
         for text in texts[1:]:
             for answer, found in ((corrector.correct, here), (model.correct, there)):
                 started = time.perf_counter()
@@ -93,8 +91,7 @@ def main(starts, sentences):
     times = [seconds_to_first_answer(texts[0]) for _ in range(starts)]
     click.echo(f"seconds to the first answer: {' '.join(f'{each:.1f}' for each in times)}")
     corrector = Corrector.load(FOLDER)
-    for _ in corrector.warm_up():
-        pass
+    corrector.warm_up()
     here, there = side_by_side(corrector, texts[: sentences + 1])
     report("in the same process", here)
     report("over the engine", there)

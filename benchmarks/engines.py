@@ -31,8 +31,7 @@ class Ours:
         self.corrector = Corrector.load(model)
 
     def warm_up(self) -> None:
-        for _ in self.corrector.warm_up():
-            pass
+        self.corrector.warm_up()
 
     def correct(self, text: str) -> tuple[float, str]:
         """Seconds until the correction and all traces are there, and what the network wrote."""

@@ -61,8 +61,7 @@ def through_the_library(texts: int, timed: int, seed: int) -> bool:
 
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     corrector = Corrector.load()
-    for _ in corrector.warm_up():
-        pass
+    corrector.warm_up()
     wrong = what_goes_wrong(corrector, list(hostile_texts(seed, texts)))
     click.echo(f"{texts:,} texts, {len(wrong)} went wrong {wrong[:5]}")
     ratios = slowest_texts(corrector, list(hostile_texts(seed, timed)), random.Random(seed))

@@ -55,9 +55,8 @@ def watch_corrections(model: str, count: int, every: int) -> None:
         assert all(sentence.trace.encoder_attention.size for sentence in sentences)
 
     click.echo(f"model loaded: {megabytes(process):.0f} MB")
-    for _ in corrector.warm_up():
-        pass
-    click.echo(f"compiled for single sentences: {megabytes(process):.0f} MB")
+    corrector.warm_up()
+    click.echo(f"ready: {megabytes(process):.0f} MB")
     for tokens in LENGTHS:
         for _ in range(20):
             correct(tokens)

@@ -37,8 +37,6 @@ def main(rows, workers, seed):
     with Engine.start([folder], workers=workers) as engine:
         corrector = engine.open(folder)
         corrector.correct("가나")
-        while corrector.progress.compiled < 1:
-            time.sleep(LOOK)
         begun = time.monotonic()
         job = tables().job(text.encode(), "class.txt", corrector)
         while not job.is_over:

@@ -182,7 +182,7 @@ class Engine:
         known = [line.progress.get(key, Progress()) for line in self._lines]
         if self._laboratory is not None and (line := self._laboratory.line) is not None:
             known.append(line.progress.get(key, Progress()))
-        return max(known, key=lambda each: (each.problem is None, each.order, each.compiled))
+        return max(known, key=lambda each: (each.problem is None, each.order))
 
     def prepare(self, key: ModelKey) -> Progress:
         """Have the workers load this model, unless they have; returns at once how far they are.

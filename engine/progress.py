@@ -13,14 +13,12 @@ STAGES = ("library", "weights", "first_run", "ready")  # in their order
 
 @dataclass(frozen=True)
 class Progress:
-    """``stage`` is one of STAGES. ``compiled``, in 0..1, is the share of sentence lengths that have been
-    compiled: a ready model answers at once, and about twice as fast once the length is compiled.
+    """``stage`` is one of STAGES.
 
     ``problem`` is what ended the loading at this stage. ``begun`` is the time of its beginning, as time.time().
     """
 
     stage: str = STAGES[0]
-    compiled: float = 0.0
     problem: Exception | None = None
     begun: float = field(default_factory=time.time, compare=False)
 

@@ -94,8 +94,7 @@ class Shelf:
             with self._one_at_a_time:
                 corrector = _open(key, lambda stage: self._report(key, stage=stage))
                 self._report(key, stage="first_run")
-                compiling = corrector.warm_up()
-                next(compiling, None)
+                corrector.warm_up()
         except Exception as raised:  # noqa: BLE001  whoever asked gets it
             error = told(raised)
             is_ours = isinstance(error, (ModelFolderError, EngineError))
@@ -109,8 +108,7 @@ class Shelf:
         found.set_result(desk)
         self._report(key, stage="ready")
         self._make_room()
-        for share in compiling:
-            self._report(key, compiled=share)
+        corrector.warm_up_doubts()
 
     def _begin_warming(self, desk: Desk) -> None:
         """Make the laboratory's graphs ahead, once for each model, since somebody is interested in it."""

@@ -3,7 +3,7 @@ in the worker alone, where ``load`` is called."""
 
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -50,8 +50,10 @@ class TracedCorrector:
         self.name, self._model, self._lock = name, model, Lock()
         self.config = TracedConfig(LABORATORY if isinstance(model, InterveningModel) else frozenset())
 
-    def warm_up(self) -> Iterator[float]:
-        return iter(())
+    def warm_up(self) -> None:
+        """There is nothing to be prepared."""
+
+    warm_up_doubts = warm_up
 
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
         """Each text is cut into sentences, and the model is given one at a time."""

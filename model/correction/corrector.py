@@ -300,18 +300,14 @@ class Corrector:
         # Errors of this product are errors of Hangul; a sentence without any is right as it is.
         return part.has_prose and len(part.text) <= self.config.max_length
 
-    def warm_up(self) -> Iterator[float]:
-        """Compile for single sentences of all lengths; yields the share that is done, 0 once the first answer
-        need not wait for a graph.
+    def warm_up(self) -> None:
+        """Have the network ready, so that the first question does not wait for more than its answer."""
+        self._network.warm_up()
 
-        It takes seconds for each length and may run in a thread beside questions: they are answered
-        meanwhile, and about twice as fast once their length is ready.
-        """
-        passes = self._network.warm_up()
-        yield next(passes)
+    def warm_up_doubts(self) -> None:
+        """Load the analyser of morphemes ahead, which is asked where a sentence leaves doubt: a second, and 230 MB."""
         if self.confidence is not None:
             self.confidence.warm_up()
-        yield from passes
 
     def trace(self, source: str, target: str) -> AttentionTrace:
         """What the network looks at while it turns one sentence into ``target``, in one pass.

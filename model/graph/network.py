@@ -4,7 +4,7 @@ B batch, S source, T target, L layers, H heads, D d_model, V vocabulary.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -45,11 +45,9 @@ class GraphNetwork:
         self._vectors, self._sizes, self._load_whole = arrays["embedding/vectors"], sizes, whole
         self._whole, self._lock = None, Lock()
 
-    def warm_up(self) -> Iterator[float]:
-        """As ``CompiledNetwork.warm_up``: one pass, and all is ready."""
+    def warm_up(self) -> None:
+        """One pass: the first takes longer than those after it."""
         self._look([[END_ID]], [[END_ID]])
-        yield 0.0
-        yield 1.0
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids the most probable token at each place, the end mark last; None where no end mark came

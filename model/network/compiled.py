@@ -5,8 +5,8 @@ are only NumPy arrays.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from itertools import chain
 
 import keras
@@ -23,11 +23,7 @@ from model.trace.interventions import Intervention
 from model.trace.projections import Projections
 from model.trace.taps import tap
 
-# Tokens that XLA compiles for, in this order: a sentence may use a longer length until its own is ready.
-LENGTHS = (64, 32, 24, 48, 16, 40, 136, 96, 192)
-# Tokens of sources that step-by-step decoding is compiled for, in this order. It takes a tenth of the time then (benchmarks/decoding.md).
-SEARCHED_LENGTHS = (48, 136)
-FEW = 4  # sentences that are quicker one by one, in compiled lengths, than padded together
+FEW = 4  # sentences that are quicker one by one than padded together
 
 
 class CompiledNetwork:
@@ -48,36 +44,13 @@ class CompiledNetwork:
             raise ValueError(f"the beam width should be a whole number from 1, received {beam_width!r}")
         self.network, self.space_id, self.beam_width = network, space_id, beam_width
         network.embedding.freeze()
-        self._fast_lengths: tuple[int, ...] = ()
-        self._searched_lengths: tuple[int, ...] = ()
         self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
-        self._fast_search = tf.function(
-            self._search_greedily, input_signature=[IDS], autograph=False, jit_compile=True
-        )
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
         self._tapped: dict[tuple[str, ...], Callable] = {}  # a graph for each set of taps
 
-    def warm_up(self) -> Iterator[float]:
-        """Make the graph for all lengths, which answers at once from then on; then compile for the lengths of
-        sentences, one after the other, telling the share that is ready: 0 first. A single sentence is answered
-        about twice as fast by a compiled length. Others may ask meanwhile."""
+    def warm_up(self) -> None:
+        """Make the graph of a pass, so that no question waits for it."""
         self._look([[END_ID]], [[END_ID]])
-        yield 0.0
-        steps = len(LENGTHS) + len(SEARCHED_LENGTHS)
-        for count, length in enumerate(LENGTHS, 1):
-            if length not in self._fast_lengths:
-
-                def choose(_, chosen=(self._fast_halves, length)):
-                    return chosen
-
-                Reading([[END_ID]], choose).look([[END_ID]])
-                self._fast_lengths = tuple(sorted((*self._fast_lengths, length)))
-            yield count / steps
-        for count, length in enumerate(SEARCHED_LENGTHS, len(LENGTHS) + 1):
-            if length not in self._searched_lengths:
-                self._fast_search(pad([[END_ID]], length))
-                self._searched_lengths = tuple(sorted((*self._searched_lengths, length)))
-            yield count / steps
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
@@ -91,13 +64,7 @@ class CompiledNetwork:
 
     def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
         """The ids of ``produce``, each decided after the one before it was."""
-        lengths = [_shortest(self._searched_lengths, len(source)) for source in sources]
-        if None in lengths:
-            return _ended(self._search(pad(sources)).numpy().tolist(), sources)
-        # One by one in compiled lengths is quicker than together, up to some forty sentences.
-        each = zip(sources, lengths, strict=True)
-        rows = [self._fast_search(pad([source], length)).numpy()[0].tolist() for source, length in each]
-        return _ended(rows, sources)
+        return _ended(self._search(pad(sources)).numpy().tolist(), sources)
 
     def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
@@ -165,11 +132,7 @@ class CompiledNetwork:
 
     @cached_property
     def _halves(self) -> Halves:
-        return compile_halves(self.network, jit_compile=False)
-
-    @cached_property
-    def _fast_halves(self) -> Halves:
-        return compile_halves(self.network, jit_compile=True)
+        return compile_halves(self.network)
 
     @cached_property
     def laboratory(self) -> Laboratory:
@@ -177,12 +140,7 @@ class CompiledNetwork:
         return Laboratory(self.network, self.space_id)
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        reading = Reading(sources, partial(self._choose, len(sources)))
-        return settle(reading, sources, self.space_id, self.step_by_step)
-
-    def _choose(self, sentences: int, room: int) -> tuple[Halves, int | None]:
-        length = _shortest(self._fast_lengths, room) if sentences == 1 else None
-        return (self._halves, None) if length is None else (self._fast_halves, length)
+        return settle(Reading(self._halves, sources), sources, self.space_id, self.step_by_step)
 
     def _follow_beams(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         targets = _ended(self._search_widely(pad(sources)).numpy().tolist(), sources)
@@ -191,8 +149,7 @@ class CompiledNetwork:
         return [next(seen) if target else None for target in targets]
 
     def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
-        room = max(map(len, (*sources, *targets)))
-        looked = Reading(sources, lambda _: self._choose(len(sources), room)).look(targets)
+        looked = Reading(self._halves, sources).look(targets)
         return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
 
     def _search_greedily(self, source):
@@ -205,11 +162,6 @@ class CompiledNetwork:
         step, cache = self.network.start(tf.repeat(source, self.beam_width, axis=0), positions)
         tokens, _ = beam_search(step, cache, tf.shape(source)[0], positions, self.beam_width)
         return tokens
-
-
-def _shortest(lengths: Sequence[int], room: int) -> int | None:
-    """The shortest of the ascending ``lengths`` that has ``room``."""
-    return next((length for length in lengths if length >= room), None)
 
 
 def _ended(rows: list[list[int]], sources: Sequence[Sequence[int]]) -> list[list[int] | None]:

@@ -5,7 +5,7 @@ B batch, S source, T target, L layers, H heads, V vocabulary.
 
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import keras
 import numpy as np
@@ -28,7 +28,7 @@ class Halves(NamedTuple):
     decode: Callable
 
 
-def compile_halves(network: keras.Model, jit_compile: bool) -> Halves:
+def compile_halves(network: keras.Model, jit_compile: bool = False) -> Halves:
     """One graph for all shapes; with ``jit_compile`` XLA makes a program of it for each shape it meets."""
     options = {"autograph": False, "jit_compile": jit_compile}
     encode = tf.function(network.encode, input_signature=[IDS], **options)
@@ -73,35 +73,20 @@ class LateGraphs:
 
 
 class Reading:
-    """Some sources, encoded once, for all passes over drafts of their corrections.
+    """Some sources, encoded once, for all passes over drafts of their corrections."""
 
-    ``choose(room)`` -> halves and the length that sources and drafts of up to ``room`` tokens are padded to,
-    or None where any will do. A draft that outgrows its length is read again in a longer one.
-    """
-
-    memory: Any  # tensors, as the halves give them
-    attention: dict[str, Any]
-
-    def __init__(self, sources: Sequence[Sequence[int]], choose: Callable[[int], tuple[Halves, int | None]]):
-        self.sources, self.choose = sources, choose
-        self._encode(max(map(len, sources)))
+    def __init__(self, halves: Halves, sources: Sequence[Sequence[int]]):
+        self.halves = halves
+        self.memory, self.attention = halves.encode(pad(sources))  # tensors, as the halves give them
 
     def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
-        longest = max(map(len, drafts))
-        if self.length is not None and longest > self.length:
-            self._encode(longest)
-        ids = pad([[START_ID, *draft[:-1]] for draft in drafts], self.length)
+        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
         logits, attention = self.halves.decode(ids, self.memory)
         found = {**self.attention, **attention}
         return Pass(np.asarray(logits), {kind: np.asarray(weights) for kind, weights in found.items()})
 
     def keep(self, rows: Sequence[int]) -> None:
         """Go on with these rows alone."""
-        self.sources = [self.sources[row] for row in rows]
         self.memory, self.attention = tf.nest.map_structure(
             lambda array: tf.gather(array, rows), (self.memory, self.attention)
         )
-
-    def _encode(self, room: int) -> None:
-        self.halves, self.length = self.choose(room)
-        self.memory, self.attention = self.halves.encode(pad(self.sources, self.length))

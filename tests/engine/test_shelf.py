@@ -14,13 +14,15 @@ KEY = ModelKey("somewhere", None, "0")
 
 
 class Quick(SlowCorrector):
-    """A model that is ready at once and compiles nothing."""
+    """A model that is ready at once."""
 
     class config:
         architecture = "recurrent"
 
     def warm_up(self):
-        yield 0.0
+        pass
+
+    warm_up_doubts = warm_up
 
 
 @pytest.fixture

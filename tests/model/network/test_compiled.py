@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from model.network.compiled import LENGTHS, SEARCHED_LENGTHS, CompiledNetwork
+from model.network.compiled import CompiledNetwork
 from model.network.loading import build_network
-from model.plain.drafting import longest_target, read_off
+from model.plain.drafting import read_off
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import END_ID, START_ID
 from tests.conftest import END_BIAS
@@ -112,23 +112,3 @@ def test_looking_tells_the_logarithms_and_the_best_of_each_row(network, compiled
     np.testing.assert_array_equal(seen["alternative_ids"], best)
     chosen = np.take_along_axis(logs, best, axis=-1)
     np.testing.assert_allclose(seen["alternative_probabilities"], np.exp(chosen), atol=1e-5)
-
-
-def test_a_compiled_length_finds_the_same(network, space_id, compiled, sources, monkeypatch):
-    monkeypatch.setattr("model.network.compiled.LENGTHS", (16, 32))
-    monkeypatch.setattr("model.network.compiled.SEARCHED_LENGTHS", (16, 32))
-    fast = CompiledNetwork(network, space_id)
-    assert list(fast.warm_up()) == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert [fast.step_by_step([source])[0] for source in sources] == compiled.step_by_step(sources)
-    for source in sources[::2]:
-        assert ids_of(fast.produce([source])) == ids_of(compiled.produce([source]))
-        expected = compiled.attend(source, TARGET)
-        for name, array in fast.attend(source, TARGET).items():
-            assert array.shape == expected[name].shape
-            np.testing.assert_allclose(array, expected[name], atol=1e-5)
-
-
-def test_there_is_a_length_for_every_correction(tiny_network):
-    longest_source = tiny_network.config.__class__.max_length + 1
-    assert max(SEARCHED_LENGTHS) >= longest_source
-    assert max(LENGTHS) >= longest_target(longest_source)

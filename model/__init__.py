@@ -6,6 +6,7 @@ TensorFlow; ``Corrector.load`` does, which takes seconds.
 
 import os
 
+from model.correction.answers import Answers, Asked, Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
 from model.stored.folder import ModelFolderError
@@ -17,6 +18,8 @@ from model.trace.traced import InterveningModel, TracedModel
 
 __all__ = [
     "ATTENTION_KINDS",
+    "Answers",
+    "Asked",
     "AttentionTrace",
     "Change",
     "Correction",
@@ -24,6 +27,7 @@ __all__ = [
     "InterveningModel",
     "Intervention",
     "ModelFolderError",
+    "Network",
     "SentenceCorrection",
     "TraceError",
     "TracedModel",

@@ -7,6 +7,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from model.trace.interventions import Head
 from model.trace.strict_npz import TraceError, read, write
 
 ATTENTION_KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
@@ -118,6 +119,11 @@ class AttentionTrace:
     def shape(self, kind: str) -> tuple[int, int]:
         """(L, H) of one of ``kinds``; of a recurrent network L is 1, however many layers recur."""
         return self.attention(kind).shape[:2]
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """All heads: kind by kind, layer by layer."""
+        return tuple(Head(kind, *place) for kind in self.kinds for place in np.ndindex(self.shape(kind)))
 
     @property
     def num_layers(self) -> int:

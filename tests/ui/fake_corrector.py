@@ -89,6 +89,7 @@ class FakeCorrector:
         num_heads=HEADS,
         max_length=MAX_LENGTH,
     )
+    name = "fake"
     minimum_confidence = OWN_CONFIDENCE
 
     def __init__(self, fingerprint: str = "fake", trace=random_trace):

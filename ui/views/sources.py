@@ -1,4 +1,4 @@
-"""From what a produced character comes: the same question put to eight methods, of which one leaves characters out."""
+"""From what a produced character comes: the same question put to several methods, of which one leaves characters out."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -6,13 +6,8 @@ import streamlit as st
 
 import viz
 from model import ModelFolderError
-from model.analysis.contributions import (
-    INTERVENING,
-    REFERENCE,
-    Contribution,
-    MethodAgreement,
-    agreement,
-)
+from model.analysis.contributions import METHODS, REFERENCE, MethodAgreement, agreement
+from model.analysis.method import Contribution
 from model.text.changes import Change
 from ui.asking import loaders, models
 from ui.look.lens import Lens
@@ -115,7 +110,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
 def _panel(method: str, found: Contribution | None, agreed: MethodAgreement | None) -> viz.MethodPanel:
     name = say(f"method_{method}")
     if found is None:
-        return viz.MethodPanel(name, None, method in INTERVENING, say("sources_asking"))
+        return viz.MethodPanel(name, None, METHODS[method].intervenes, say("sources_asking"))
     note = "" if agreed is None else _agreement(agreed, len(found.source) - 1)
     return viz.MethodPanel(name, np.concatenate([found.source, found.before]), found.intervened, note)
 

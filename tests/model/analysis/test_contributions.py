@@ -1,4 +1,4 @@
-"""Eight answers to "from what?": against a planted network, by hand, and against finite differences."""
+"""Several answers to "from what?": against a planted network, by hand, and against finite differences."""
 
 import numpy as np
 import pytest
@@ -7,12 +7,15 @@ from model.analysis import mixing
 from model.analysis.contributions import (
     METHODS,
     REFERENCE,
-    Contribution,
     agreement,
     contribution,
     contributions,
 )
 from model.analysis.integrated import TOLERATED_GAP, integrate
+from model.analysis.method import Contribution
+from model.analysis.methods.alti import alti
+from model.analysis.methods.norms import norms
+from model.analysis.methods.rollout import rollout
 from model.analysis.questions import question_of_change, question_of_row
 from model.plain.alterations import Altered
 from model.text.changes import find_changes
@@ -185,7 +188,7 @@ def test_norms_head_by_head_and_key_by_key(tiny):
                     for h in heads
                 ]
                 expected[q, k] += np.sqrt((np.sum(vectors, axis=0) ** 2).sum()) / 2
-        shares = mixing.norms(insides)
+        shares = norms(insides)
         np.testing.assert_allclose(
             shares[side] / shares[side].sum(axis=1, keepdims=True),
             expected / expected.sum(axis=1, keepdims=True),
@@ -215,7 +218,7 @@ def test_rollout_by_recursion_over_single_numbers(tiny):
         cross = mean["cross_attention"][layer][t]
         return 0.5 * passed + 0.5 * sum(w * encoded(1, k, j) for k, w in enumerate(cross))
 
-    source, before = mixing.rollout(insides)
+    source, before = rollout(insides)
     np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-5)
     for t, j in ((0, 0), (4, 7), (9, 2)):
         assert source[t, j] == pytest.approx(decoded(1, t, j), abs=1e-4)
@@ -224,7 +227,7 @@ def test_rollout_by_recursion_over_single_numbers(tiny):
 def test_alti_shares_sum_to_one_with_either_normalisation(tiny):
     insides = tiny[0].insides(*tiny[1:])
     for scales in (None, {kind: np.ones((2, 16)) for kind in insides.attention}):
-        source, before = mixing.alti(insides._replace(norm_scales=scales))
+        source, before = alti(insides._replace(norm_scales=scales))
         np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-6)
         assert (np.triu(before, 1) == 0).all()
 

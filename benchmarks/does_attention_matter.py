@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model import Corrector
-from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
+from model.analysis.contributions import REFERENCE, agreement, contributions
 from model.analysis.head_effects import head_effects
 from model.analysis.kinds import kind_of
 from model.analysis.questions import question_of_change
@@ -67,12 +67,17 @@ def main(file, out, edits, model, keep):
 def agreement_of(rows: list[dict], fingerprint: str) -> CorpusAgreement:
     """How well each method agreed with leaving characters out."""
     methods = {}
-    for name in rows[0]["methods"]:
+    for name in methods_of(rows):
         correlation, first = (measured(rows, lambda row, n=name, i=i: row["methods"][n][i]) for i in (0, 1))
         methods[name] = Agreed(
             *(round(float(value), 4) for found in (first, correlation) for value in found[:2])
         )
     return CorpusAgreement(fingerprint, len(rows), len({row["pair"] for row in rows}), methods)
+
+
+def methods_of(rows: list[dict]) -> list[str]:
+    """The methods that were asked about every edit: one that came later may be missing from the first ones."""
+    return [name for name in rows[0]["methods"] if all(name in row["methods"] for row in rows)]
 
 
 def ask(corrector: Corrector, number: int, text: str):
@@ -115,10 +120,10 @@ def report(rows: list[dict]) -> str:
         "| method | names the same first character | shares of the first three | rank correlation |",
         "|---|---|---|---|",
     ]
-    for name in METHODS:
-        if name != REFERENCE:
-            columns = [estimate(rows, lambda row, n=name, i=i: row["methods"][n][i]) for i in (1, 2, 0)]
-            lines.append(f"| {name} | {' | '.join(columns)} |")
+    names = methods_of(rows)
+    for name in names:
+        columns = [estimate(rows, lambda row, n=name, i=i: row["methods"][n][i]) for i in (1, 2, 0)]
+        lines.append(f"| {name} | {' | '.join(columns)} |")
     chance = estimate(rows, lambda row: 1 / row["characters"])
     lines += ["", f"By chance the same first character: {chance}.", ""]
     lines += ["| raw cross-attention of layer | names the same first character |", "|---|---|"]
@@ -127,7 +132,6 @@ def report(rows: list[dict]) -> str:
     kinds = defaultdict(list)
     for row in rows:
         kinds[row["kind"]].append(row)
-    names = [name for name in METHODS if name != REFERENCE]
     lines += _by_kind(kinds, names, lambda row, name: row["methods"][name][1])
     lines += _by_kind(
         kinds, range(len(rows[0]["layers"])), lambda row, at: row["layers"][at], lambda at: f"layer {at + 1}"

@@ -159,7 +159,8 @@ def notes(lens: Lens, values: Values) -> list[str]:
 
 
 def _over_many(lens: Lens) -> list[str]:
-    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights."""
+    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights. Methods that
+    the study does not hold are named."""
     entry = models.chosen()
     try:
         found = entry and loaders.corpus_agreement(entry.path, lens.corrector)
@@ -167,18 +168,16 @@ def _over_many(lens: Lens) -> list[str]:
         return []
     if not found:
         return []
-    ranked = sorted(found.methods.items(), key=lambda each: -each[1].first)
+    measured = {name: agreed for name, agreed in found.methods.items() if name in METHODS}
+    ranked = sorted(measured.items(), key=lambda each: -each[1].first)
     told = [
         f"{say(f'method_{name}')} {agreed.first:.2f} ± {agreed.first_margin:.2f}" for name, agreed in ranked
     ]
-    return [
-        say(
-            "sources_corpus",
-            edits=f"{found.edits:,}",
-            sentences=f"{found.sentences:,}",
-            methods=", ".join(told),
-        )
-    ]
+    numbers = {"edits": f"{found.edits:,}", "sentences": f"{found.sentences:,}"}
+    notes = [say("sources_corpus", **numbers, methods=", ".join(told))]
+    if others := [say(f"method_{name}") for name in METHODS if name not in {*measured, REFERENCE}]:
+        notes.append(say("sources_not_measured", methods=", ".join(others)))
+    return notes
 
 
 def explain(lens: Lens) -> None:

@@ -1,6 +1,7 @@
 """The laboratory, driven without a browser, over a network whose heads were written by hand (``tests/planted.py``)."""
 
 import json
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -138,6 +139,12 @@ def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory
     app = open_popover(open_laboratory("sources"), "explanation")
     first = f"{shipped.methods['attention'].first:.2f}"
     assert f"{KO['method_attention']} {first}" in html(app)
+    assert KO["sources_not_measured"].split("{")[0] not in html(app)
+    known = {name: agreed for name, agreed in shipped.methods.items() if name != "rollout"}
+    part = replace(shipped, methods=known)
+    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: part)
+    app = open_popover(open_laboratory("sources"), "explanation")
+    assert KO["sources_not_measured"].format(methods=KO["method_rollout"]) in html(app)
     monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
     assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from engine import Engine, EngineError, OwnModelError, own_model
-from engine.questions import QUESTIONS
+from engine.questions import PARTS, QUESTIONS
 from engine.traced import TracedCorrector, load
 from model import InterveningModel, TracedModel
+from model.analysis.contributions import METHODS
 from model.analysis.head_effects import head_effects
 from model.analysis.places import changes_in_tokens
 from model.stored.config import INTERVENTIONS
@@ -201,9 +202,13 @@ def test_the_laboratory_answers_from_traces(speller):
     )
     without = speller.ask("written_without", WRONG, ((("cross_attention", 0, 1),),))
     assert [each.text for each in without] == [WRONG]
-    row, methods, (raw,) = speller.ask("contributions", WRONG, RIGHT, span)
-    (occlusion,) = speller.ask("contributions", WRONG, RIGHT, span, 1)[-1]
-    assert methods == (raw.method, occlusion.method)  # nothing else can be asked of it
+    row, methods, _ = speller.ask("contributions", WRONG, RIGHT, span)
+    parts = (speller.ask("contributions", WRONG, RIGHT, span, part)[-1] for part in range(len(PARTS)))
+    found = {each.method: each for part in parts for each in part}
+    assert (
+        found.keys() == set(methods) < METHODS.keys()
+    )  # what asks for more than texts and traces is left out
+    raw, occlusion = found["attention"], found["occlusion"]
     np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)
     np.testing.assert_allclose(raw.source.sum() + raw.before.sum(), 1, atol=1e-5)
     question, versions = speller.ask("replaced", WRONG, RIGHT, span, ("cross_attention", 2, 1), (0, 1))

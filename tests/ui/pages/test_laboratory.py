@@ -135,6 +135,8 @@ def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
 
 def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory, monkeypatch):
     shipped = read_agreement(ASSETS / "transformer")
+    every = dict.fromkeys(METHODS.keys() - {REFERENCE}, shipped.methods["norms"]) | shipped.methods
+    shipped = replace(shipped, methods=every)
     monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: shipped)
     app = open_popover(open_laboratory("sources"), "explanation")
     first = f"{shipped.methods['attention'].first:.2f}"

@@ -21,7 +21,6 @@ from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
 from model.correction.answers import Answers, AnswersMany, Described, Intervenes, Network
-from model.correction.corrector import Corrector
 from model.correction.growing import growing_network
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, TAPPED
 from model.survey.survey_files import pairs_of
@@ -96,29 +95,27 @@ def _trace(corrector: Answers, source: str, target: str):
 
 
 @question("projections", PROJECTIONS, kept=(16, 64 * MB))
-def _projections(corrector: Corrector, source: str, target: str, padding: int):
+def _projections(corrector: Network, source: str, target: str, padding: int):
     return corrector.projections(source, target, padding)
 
 
 @question("embeddings")
-def _embeddings(corrector: Corrector, text: str):
+def _embeddings(corrector: Network, text: str):
     return corrector.embeddings(text)
 
 
 @question("weight_sizes")
-def _weight_sizes(corrector: Corrector):
+def _weight_sizes(corrector: Network):
     return corrector.weight_sizes()
 
 
 @question("num_parameters")
-def _num_parameters(corrector: Corrector):
+def _num_parameters(corrector: Network):
     return corrector.num_parameters
 
 
 @question("taps", TAPPED, is_long=True)
-def _taps(
-    corrector: Corrector, source: str, target: str, names: tuple[str, ...], off: tuple[tuple, ...] = ()
-):
+def _taps(corrector: Network, source: str, target: str, names: tuple[str, ...], off: tuple[tuple, ...] = ()):
     """What the pass hands out under ``names``, without the heads that are ``off``."""
     changed = Intervention(off=frozenset(Head(*head) for head in off)) if off else None
     return corrector.taps(source, target, names, changed)
@@ -188,7 +185,7 @@ question("road_not_taken", INSIDE, is_long=True)(road_not_taken)
 
 
 @question("grown", is_long=True)
-def _grown(corrector: Corrector, text: str):
+def _grown(corrector: Network, text: str):
     """The answers of all snapshots of the model's folder; none of a network that was not read from one."""
     return growing_network(corrector.folder).answers(text) if corrector.folder else ()
 

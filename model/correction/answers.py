@@ -14,6 +14,7 @@ Shapes: B interventions or sentences, S source and T target tokens, Q query and 
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,6 +27,7 @@ from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.odds import Odds, Question
+from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
 
@@ -153,7 +155,7 @@ class Passes(Protocol):
 
 
 class Network(Intervenes, Protocol):
-    """A network of ours in this process."""
+    """A network of ours in this process; ``Corrector`` says more of each member."""
 
     @property
     def config(self) -> NetworkConfig: ...
@@ -162,9 +164,27 @@ class Network(Intervenes, Protocol):
     def tokenizer(self) -> Tokenizer: ...
 
     @property
+    def folder(self) -> Path | None:
+        """Where its files lie; None where it was not read from any."""
+        ...
+
+    @property
+    def num_parameters(self) -> int: ...
+
+    @property
     def laboratory(self) -> Passes:
         """Raises ValueError for a network that takes no interventions."""
         ...
+
+    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]: ...
+
+    def taps(
+        self, source: str, target: str, names: Iterable[str], intervention: Intervention | None = None
+    ) -> dict[str, np.ndarray]: ...
+
+    def embeddings(self, text: str) -> np.ndarray: ...
+
+    def weight_sizes(self) -> dict[str, int]: ...
 
 
 class Asked(Answers, Protocol):

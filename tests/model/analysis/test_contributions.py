@@ -1,15 +1,19 @@
 """Several answers to "from what?": against a planted network, by hand, and against finite differences."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from model.analysis import mixing
+from engine.traced import TracedCorrector
+from model.analysis import methods, mixing
 from model.analysis.contributions import (
     METHODS,
     REFERENCE,
     agreement,
     contribution,
     contributions,
+    methods_of,
 )
 from model.analysis.integrated import TOLERATED_GAP, integrate
 from model.analysis.method import Contribution
@@ -20,6 +24,8 @@ from model.analysis.questions import question_of_change, question_of_row
 from model.plain.alterations import Altered
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
+from tests import own_model
+from tests.own_model import Speller
 from tests.planted import CAUSE, RIGHT, ROW, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
@@ -245,6 +251,22 @@ def test_zeroed_values_turn_a_layer_as_much_as_leaving_out_what_they_add(tiny):
     np.testing.assert_allclose(zeroed.cross[1, :, place], 1 - cosines, atol=2e-6)
     assert zeroed.cross[1, :, place].max() > 5e-5
     assert (np.triu(zeroed.decoder, 1) < 1e-5).all()
+
+
+def test_each_file_of_the_folder_is_a_method_with_a_place_of_its_own():
+    files = {path.stem for path in Path(methods.__path__[0]).glob("*.py")} - {"__init__"}
+    assert files == METHODS.keys()
+    places = [method.place for method in METHODS.values()]
+    assert places == sorted(set(places))
+
+
+def test_a_network_is_asked_by_the_methods_that_it_has_the_abilities_for():
+    own = TracedCorrector("own", Speller())
+    assert {"attention", "occlusion"} <= set(methods_of(own)) < METHODS.keys()
+    change = own.changes(own_model.WRONG, own_model.RIGHT)[0]
+    question = question_of_change(own, own_model.WRONG, own_model.RIGHT, change)
+    with pytest.raises(ValueError, match="received 'rollout'"):
+        contribution(own, own_model.WRONG, own_model.RIGHT, question, "rollout")
 
 
 def test_an_unknown_method_is_named(planted):

@@ -19,7 +19,7 @@ from model.norm import article_of
 from model.quiet import hide_log_lines
 from model.stored.folder import ASSETS, DEFAULT_MODEL, ModelFolderError, find_model_folder, list_models
 from model.tables.command import correct_table
-from model.text.changes import Change
+from model.text.changes import Change, apply_changes, in_order
 from model.trace.trace import AttentionTrace
 
 
@@ -93,7 +93,7 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
         print(_to_json(correction, suggest) if as_json else correction.text, flush=True)
         if suggest and not as_json:
             for change in _undone(correction):
-                print(_suggestion(change, correction.source), flush=True)
+                print(_suggestion(change, correction), flush=True)
 
 
 @main.command()
@@ -191,20 +191,36 @@ def _undone(correction: Correction) -> list[Change]:
     return [each for each in correction.proposed if (each.source_start, each.source_end) not in made]
 
 
-def _suggestion(change: Change, source: str) -> str:
+def _suggestion(change: Change, correction: Correction) -> str:
     """``  1-3 니미 → 님이  in 손니미  confidence 0.61 (fix 0.70, keep 0.13)``; a space is ␣.
 
-    Where the network's own first choice was another, it follows: ``, first choice 니마``.
+    Where the network's own first choice was another, it follows: ``, first choice 니마``; then the article of the norm, where
+    one is known for sure: ``, 한글 맞춤법 제27항``.
     """
+    source = correction.source
     wrong, right = map(_visible, (change.wrong, change.right))
     start = source.rfind(" ", 0, change.source_start) + 1
     end = source.find(" ", change.source_end)
-    first = "" if change.instead_of is None else f", first choice {_visible(change.instead_of)}"
     word = source[start : end if end >= 0 else None]
-    return (
-        f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  confidence {change.confidence:.2f} "
-        f"(fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f}){first}"
-    )
+    line = f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  {_how_sure(change)}"
+    if change.instead_of is not None:
+        line += f", first choice {_visible(change.instead_of)}"
+    article = _article(*_if_made(change, correction))["article"]
+    return line + (f", {article['article']}" if article else "")
+
+
+def _how_sure(change: Change) -> str:
+    if change.is_english_layout:
+        return "typed in the English layout"
+    return f"confidence {change.confidence:.2f} (fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f})"
+
+
+def _if_made(change: Change, correction: Correction) -> tuple[Change, str]:
+    """A change that was not made as it would be beside those that were, and the text with all of them."""
+    changes = in_order([*correction.changes, change])
+    span = change.source_start, change.source_end
+    placed = next(each for each in changes if (each.source_start, each.source_end) == span)
+    return placed, apply_changes(correction.source, changes)
 
 
 def _visible(text: str) -> str:
@@ -226,7 +242,10 @@ def _to_json(correction: Correction, suggest: bool = False) -> str:
     document = {"source": correction.source, "text": correction.text, "sentences": sentences}
     if suggest:
         document["suggestions"] = [
-            asdict(change) | {"confidence": change.confidence} for change in _undone(correction)
+            asdict(change)
+            | {"confidence": change.confidence if change.is_weighed else None}
+            | _article(*_if_made(change, correction))
+            for change in _undone(correction)
         ]
     return json.dumps(document, ensure_ascii=False)
 

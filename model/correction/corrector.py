@@ -13,6 +13,7 @@ from model.correction.candidates import Stretch, find_stretches
 from model.correction.confidence import Confidence
 from model.correction.confidence_files import load_confidence
 from model.correction.correction import Correction, SentenceCorrection
+from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.proposing import changes_of, is_supported, with_probabilities
 from model.correction.second_reading import after_second_reading, made, wants_second_reading
 from model.plain.drafting import Produced, read_off
@@ -177,8 +178,26 @@ class Corrector:
     def _propose(
         self, sentences: list[Part], keep_passes: bool
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
-        """For each sentence, what the network would change and how sure it is; and the pass that proved it,
-        where passes are to be kept and one pass read the whole sentence."""
+        """For each sentence, what the network would change and how sure it is, and what else is offered; and the pass that
+        proved it, where passes are to be kept and one pass read the whole sentence as it is."""
+        offered = [self._offers(sentence) for sentence in sentences]
+        read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
+        proposed = self._mended(read, keep_passes)
+        return [
+            (with_offers(changes, offers), None) if offers else (changes, produced)
+            for (changes, produced), offers in zip(proposed, offered, strict=True)
+        ]
+
+    def _offers(self, sentence: Part) -> tuple[Change, ...]:
+        """The words that may have been typed in the English layout; none where no word is known."""
+        if self.confidence is None or len(sentence.text) > self.config.max_length:
+            return ()
+        return find_offers(sentence, self.confidence.words)
+
+    def _mended(
+        self, sentences: list[Part], keep_passes: bool
+    ) -> list[tuple[tuple[Change, ...], Produced | None]]:
+        """What the network would change in each sentence, and the pass that proved it, after all its readings."""
         proposed = self._first_reading(sentences, keep_passes)
         for _ in range(MOST_READINGS - 1):
             minimum = self.minimum_confidence

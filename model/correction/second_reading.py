@@ -8,7 +8,7 @@ changes are made and others are not is read again as it was corrected, and what 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from model.text.changes import Change, apply_changes, find_changes
+from model.text.changes import Change, apply_changes, find_changes, in_order
 
 LEAST_DOUBT = (
     0.1  # confidence of a change that may become sure enough; one in a thousand is less sure at first
@@ -41,7 +41,7 @@ def after_second_reading(
     known = [
         replace(before[key], target_start=change.target_start, target_end=change.target_end)
         if (key := (change.source_start, change.source_end, change.right)) in before
-        else _weighed(change, sure, _placed(again))
+        else _weighed(change, sure, in_order(again))
         for change in twice
     ]
     unsure = [
@@ -49,9 +49,7 @@ def after_second_reading(
         for change in first
         if change.confidence < minimum and not any(_meet(change, each) for each in known)
     ]
-    return tuple(
-        _placed(sorted([*known, *unsure], key=lambda change: (change.source_start, change.source_end)))
-    )
+    return in_order([*known, *unsure])
 
 
 def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
@@ -79,13 +77,3 @@ def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) 
 def _meet(one: Change, other: Change) -> bool:
     """Whether two changes of one source touch."""
     return one.source_start <= other.source_end and other.source_start <= one.source_end
-
-
-def _placed(changes: Iterable[Change]) -> list[Change]:
-    """The changes of one source, in order, with the places that they have in the text with all of them."""
-    placed, drift = [], 0
-    for change in changes:
-        start = change.source_start + drift
-        placed.append(replace(change, target_start=start, target_end=start + len(change.right)))
-        drift += len(change.right) - len(change.wrong)
-    return placed

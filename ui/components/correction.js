@@ -63,13 +63,18 @@ function about(root, { proposals, chosen, words }) {
   }
   line.append(part("span", "", found.about));
   if (found.norm) {
-    const button = control(root, "article", "norm", () => tell(root, root.told !== chosen && chosen), found.norm[0]);
+    const button = control(root, "article", "norm", () => tell(root, root.told !== chosen && chosen), short(found.norm[0]));
     button.setAttribute("aria-controls", "norm");
     button.title = found.norm[1];
     line.append(button);
   }
   if (words.reject) line.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
   return line;
+}
+
+/** Most articles are of one regulation, which the box below names. */
+function short(article) {
+  return article.replace("한글 맞춤법 ", "");
 }
 
 /** What the article says, above whatever follows, so that it moves nothing. */

@@ -7,6 +7,7 @@ import numpy as np
 
 from model.analysis.places import changes_in_tokens
 from model.text.changes import Change
+from model.trace.interventions import Head
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
 from ui.asking import loaders
@@ -42,6 +43,11 @@ class Lens:
     @property
     def head(self) -> int | None:
         return self.selection.head
+
+    @property
+    def single_head(self) -> Head | None:
+        """The head that is looked at; None where it is a mean."""
+        return None if self.layer is None or self.head is None else Head(self.kind, self.layer, self.head)
 
     @cached_property
     def weights(self) -> np.ndarray:

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -39,7 +40,19 @@ class Share(click.FloatRange):
         return self.fail("nan is no number from 0 to 1", param, ctx) if math.isnan(found) else found
 
 
-@main.command()
+class TakesText(click.Command):
+    """A command whose text may begin with a hyphen: "-네, 알겠습니다" is no option, since no option holds a space or begins so."""
+
+    def parse_args(self, ctx, args):
+        texts = [arg for arg in args if _TEXT_WITH_A_HYPHEN.match(arg)] if "--" not in args else []
+        others = [arg for arg in args if arg not in texts]
+        return super().parse_args(ctx, [*others, *(["--", *texts] if texts else [])])
+
+
+_TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
+
+
+@main.command(cls=TakesText)
 @click.argument("text", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with changes and attention.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
@@ -158,8 +171,21 @@ def _load(model: str, minimum_confidence: float | None = None, beam_width: int =
 
 def _input_lines() -> Iterator[str]:
     # Only "\n" ends a line: whatever else a line holds (form feeds, U+2028), it stays one line.
+    is_cp949 = None  # decided by the first line with a letter beyond ASCII
     for line in sys.stdin:
-        yield line.removesuffix("\n")
+        if is_cp949 is None and not line.isascii():
+            is_cp949 = _in_cp949(line) is not None
+        yield ((_in_cp949(line) if is_cp949 else None) or line).removesuffix("\n")
+
+
+def _in_cp949(line: str) -> str | None:
+    """The line whose bytes were no UTF-8, read in the Korean code page; None where they are none of that either."""
+    if not any("\udc80" <= character <= "\udcff" for character in line):
+        return None
+    try:
+        return line.encode("utf-8", "surrogateescape").decode("cp949")
+    except UnicodeDecodeError:
+        return None
 
 
 def _waiting(lines: Iterator[str]) -> Iterator[list[str]]:

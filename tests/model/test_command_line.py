@@ -92,6 +92,29 @@ def test_an_argument_that_is_no_utf_8_comes_out_as_it_went_in(correct):
     assert correct("ok \udcff").stdout_bytes == b"ok \xff\n"
 
 
+@pytest.mark.parametrize("text", ["-네, 알겠습니다", "- 방이 없어요.", "--네", "-ok 방이", "—네"])
+def test_a_text_may_begin_with_a_hyphen(correct, tiny_corrector, text):
+    for arguments in ([text], ["--suggest", text], [text, "--minimum-confidence", "1"], ["--", text]):
+        result = correct(*arguments)
+        assert result.exit_code == 0, result.output
+        assert result.stdout.splitlines()[0] == tiny_corrector.correct(text).text
+
+
+@pytest.mark.parametrize("option", ["--sugest", "-x", "--jsn"])
+def test_a_misspelt_option_is_no_text(correct, option):
+    assert correct(option, "가").exit_code == 2
+    assert correct(option).exit_code == 2
+
+
+def test_lines_in_the_korean_code_page_are_read_as_those_of_a_file_are(correct, tiny_corrector):
+    lines = ["ok", "방이 없어요", "손님이 왔는데"]
+    expected = [tiny_corrector.correct(line).text for line in lines]
+    assert correct(input="\n".join(lines).encode("cp949")).stdout.splitlines() == expected
+    # In a text that began as UTF-8, bytes that are none come out as they went in.
+    broken = "방이\n".encode() + "방이".encode("cp949") + b"\n"
+    assert correct(input=broken).stdout_bytes.splitlines()[1] == "방이".encode("cp949")
+
+
 def test_no_input_gives_no_line_and_an_empty_argument_one(correct):
     assert correct(input="").stdout == ""
     assert correct(input="\n").stdout == "\n"

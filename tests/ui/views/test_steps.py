@@ -157,6 +157,15 @@ def test_the_reading_of_a_chosen_change_stays_inside_it():
     assert "2단계" in said
 
 
+def test_another_step_tells_its_own_numbers(open_app):
+    told_at = {
+        step: told(open_app(sentence=SOURCE, view="steps", edit="1", step=step)) for step in ("", "2", "4")
+    }
+    assert "‘갱’→‘객’: 가장 망설인 것은" in told_at[""]
+    assert told_at["2"] == told_at[""]  # the step of the change, which its reading is about
+    assert "4단계: 빈칸(␣) 자리에 준 확률은" in told_at["4"]
+
+
 def test_a_sentence_without_hesitation_is_called_so():
     assert "거의 망설이지 않았습니다" in hesitation(say, random_trace(SOURCE, TARGET), None)
 

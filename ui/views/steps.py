@@ -97,15 +97,22 @@ def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
     row = min(rows or range(len(trace.target_tokens)), key=lambda row: logs[row])
     values = _values(say, trace, row)
     if change is None and np.exp(logs[row]) > SURE:
-        return say("steps_reading_sure", **values)
+        return say(f"steps_reading_sure{_certain(values)}", **values)
     if change is None:
         return say("steps_reading_sentence", **values)
-    return say("steps_reading_change", change=change_label(say, change), **values)
+    return say(f"steps_reading_change{_certain(values)}", change=change_label(say, change), **values)
 
 
 def choice(say: Say, trace: AttentionTrace, row: int) -> str:
     """How sure the network was at one step, and what else it considered there."""
-    return say("steps_reading_step", **_values(say, trace, row))
+    values = _values(say, trace, row)
+    return say(f"steps_reading_step{_certain(values)}", **values)
+
+
+def _certain(values: dict[str, object]) -> str:
+    """The end of the name of the text for a step where no number is worth saying."""
+    nothing_else = values["probability"] == share(1.0) and values["other_probability"] == share(0.0)
+    return "_certain" if nothing_else else ""
 
 
 def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:

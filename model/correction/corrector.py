@@ -22,7 +22,7 @@ from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
 from model.text.anchors import Part, lost_anchors, parts_beside
 from model.text.changes import Change, apply_changes, find_changes, joined, select_changes
-from model.text.protected import spares_outcries, spares_protected
+from model.text.protected import spares_gaps, spares_outcries, spares_protected
 from model.text.sentences import Span, split_sentences
 from model.text.tokenizer import END, START, Tokenizer, normalise, visible
 from model.text.verbatim import spares_verbatim, verbatim_spans
@@ -290,6 +290,7 @@ class Corrector:
         return (
             spares_protected(change)
             and spares_outcries(change, source)
+            and spares_gaps(change, source)
             and spares_verbatim(change, part.verbatim)
             and (self.confidence is None or spares_words(change, source))
             and self._can_judge(change, source)

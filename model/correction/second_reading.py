@@ -1,8 +1,9 @@
-"""A second reading: what the network was unsure of is asked once more when the rest of the sentence is mended.
+"""A second reading: a corrected sentence is read again, until nothing more in it is sure.
 
 Beside other mistakes a change is less sure than alone: of 배개가 in a sentence with one more mistake the network is unsure, in the
-sentence without that one it is sure. So whoever corrects a corrected sentence once more would get another one. A sentence in which some
-changes are made and others are not is read again as it was corrected, and what is now sure is a change of the sentence as it was typed.
+sentence without that one it is sure. Whoever corrects a corrected sentence once more would get another one. So it is read again as it
+was corrected, and what is sure now is a change of the sentence as it was typed. The last reading finds nothing, therefore correcting a
+corrected sentence changes nothing. A right sentence is read once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,20 +11,10 @@ from dataclasses import replace
 
 from model.text.changes import Change, apply_changes, find_changes, in_order
 
-LEAST_DOUBT = (
-    0.1  # confidence of a change that may become sure enough; one in a thousand is less sure at first
-)
-
 
 def made(changes: Iterable[Change], minimum: float) -> list[Change]:
     """Those that are sure enough, with the places of all."""
     return [change for change in changes if change.confidence >= minimum]
-
-
-def wants_second_reading(changes: Sequence[Change], minimum: float) -> bool:
-    """Whether some changes of a sentence are made, and others might be once these are."""
-    sure = len(made(changes, minimum))
-    return 0 < sure < len(made(changes, LEAST_DOUBT))
 
 
 def after_second_reading(

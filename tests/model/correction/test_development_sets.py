@@ -7,7 +7,16 @@ import unicodedata
 import pytest
 
 from benchmarks import development
-from benchmarks.development import FOLDER, Counts, Result, Row, by_set_and_kind, count, counts_as_json, read_rows
+from benchmarks.development import (
+    FOLDER,
+    Counts,
+    Result,
+    Row,
+    by_set_and_kind,
+    count,
+    counts_as_json,
+    read_rows,
+)
 from training.documents.sets import development_table
 
 PATHS = sorted(FOLDER.glob("sets/*.csv"))

@@ -9,6 +9,7 @@ writes the numbers and every row that is not as it should be.
 """
 
 import csv
+import itertools
 import json
 import os
 import sys
@@ -99,11 +100,11 @@ def count(results: Iterable[Result]) -> Counts:
     )
 
 
-def read_rows(paths: Iterable[Path]) -> Iterator[Row]:
-    """The rows of the files; a file's name is that of its set."""
+def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[Row]:
+    """The rows of the files, of each the first ``limit``; a file's name is that of its set."""
     for path in paths:
         with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
+            for row in itertools.islice(csv.DictReader(file), limit):
                 yield Row(path.stem, row.get("kind") or "", row["src"], row["tgt"])
 
 
@@ -153,11 +154,12 @@ def find_sets(names: Sequence[str]) -> list[Path]:
 @click.argument("names", nargs=-1)
 @click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
 @click.option("--minimum-confidence", type=click.FloatRange(0, 1), help="[default: the model's own]")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many rows of each set.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file of everything.")
 @click.option(
     "--counts", "counted", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file without texts."
 )
-def main(names, model, minimum_confidence, out, counted):
+def main(names, model, minimum_confidence, limit, out, counted):
     """Measure a model on the sets NAMES, or on all."""
     paths = find_sets(names)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -165,7 +167,7 @@ def main(names, model, minimum_confidence, out, counted):
 
     corrector = Corrector.load(model, minimum_confidence)
     started = time.perf_counter()
-    results = correct(corrector, list(read_rows(paths)))
+    results = correct(corrector, list(read_rows(paths, limit)))
     counts = by_set_and_kind(results)
     click.echo(development_table(counts_as_json(counts)))
     run = {

@@ -49,7 +49,8 @@ def parts(sources: Sources, language: str) -> str:
 
 
 def _at(judged: dict, minimum: float) -> dict:
-    return next(each for each in judged["thresholds"] if each["minimum_confidence"] == minimum)
+    """The measures at the minimum in the table that is nearest."""
+    return min(judged["thresholds"], key=lambda each: abs(each["minimum_confidence"] - minimum))
 
 
 @block("other-half")

@@ -30,6 +30,7 @@ ROOMS = {
     "model/norm": LIGHT,
     "model/stored": LIGHT,
     "model/plain": {*LIGHT, "model/stored"},
+    "model/adapters": LIGHT,
     "model/network": DESCRIBED,
     "model/correction": {*DESCRIBED, "model/network"},
     "model/analysis": {*DESCRIBED, "model/correction"},
@@ -49,13 +50,14 @@ LIBRARIES = {
     "model/norm": set(),
     "model/stored": {"numpy"},
     "model/plain": {"numpy"},
+    "model/adapters": {"numpy", "keras"},
     "model/network": {"numpy", "keras", "tensorflow"},
     "model/correction": {"numpy", "rapidfuzz", "kiwipiepy"},
     "model/analysis": {"numpy", "rapidfuzz"},
     "model/survey": {"numpy"},
     "viz": {"numpy", "pandas", "plotly"},
 }
-KNOW_NETWORKS = {"model/network", "training"}  # who may import Keras is seen from the path
+KNOW_NETWORKS = {"model/network", "model/adapters", "training"}  # who may import Keras is seen from the path
 
 
 def files(room: str) -> list[Path]:

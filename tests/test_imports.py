@@ -38,6 +38,7 @@ ROOMS = {
     "model/survey": {*DESCRIBED, "model/correction", "model/analysis", "model/tables"},
     "model": {"model/*"},
     "viz": set(),
+    "seeing": set(),
     "engine": {"model/*"},
     "ui/asking": {*SEEN_BY_PAGES, "model/plain", "ui"},
     "ui": {*SEEN_BY_PAGES, "ui/asking"},
@@ -56,6 +57,7 @@ LIBRARIES = {
     "model/analysis": {"numpy", "rapidfuzz"},
     "model/survey": {"numpy"},
     "viz": {"numpy", "pandas", "plotly"},
+    "seeing": set(),
 }
 KNOW_NETWORKS = {"model/network", "model/adapters", "training"}  # who may import Keras is seen from the path
 

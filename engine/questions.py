@@ -16,7 +16,7 @@ from engine.errors import EngineError
 from engine.spans import Span, change_at
 from model.analysis.contributions import METHODS, contributions, methods_of
 from model.analysis.forks import road_not_taken
-from model.analysis.head_effects import head_effects, written_without
+from model.analysis.head_effects import fix_without, head_effects, written_without
 from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
@@ -33,6 +33,7 @@ MB = 2**20
 CORRECT = "correct"  # the one question that is answered for several visitors together
 
 Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
+Sets = tuple[tuple[tuple, ...], ...]  # of heads: (kind, layer, head)
 
 
 @dataclass(frozen=True)
@@ -129,12 +130,20 @@ def _head_effects(corrector: Intervenes, source: str, target: str, span: Span, m
 
 
 @question("written_without", INTERVENTIONS, is_long=True)
-def _written_without(
-    corrector: Intervenes, source: str, sets: tuple[tuple[tuple, ...], ...], means: Means = ()
-):
+def _written_without(corrector: Intervenes, source: str, sets: Sets, means: Means = ()):
     """What is written without each of these sets of heads; ``means`` as for ``head_effects``."""
-    named = [[Head(*head) for head in heads] for heads in sets]
-    return written_without(corrector, source, named, _arrays(means))
+    return written_without(corrector, source, _heads(sets), _arrays(means))
+
+
+@question("fix_without", INTERVENTIONS, is_long=True)
+def _fix_without(corrector: Intervenes, source: str, target: str, span: Span, sets: Sets, means: Means = ()):
+    """How probable the change at ``span`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
+    change = change_at(corrector, source, target, span)
+    return fix_without(corrector, source, target, change, _heads(sets), _arrays(means))
+
+
+def _heads(sets: Sets) -> list[list[Head]]:
+    return [[Head(*head) for head in each] for each in sets]
 
 
 def _arrays(means: Means) -> dict[str, np.ndarray] | None:

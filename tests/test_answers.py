@@ -61,6 +61,7 @@ def fake(corrector: FakeCorrector) -> Asked:
     return corrector
 
 
+MISSING = object()
 FOLDER = ASSETS / DEFAULT_MODEL
 MADE = {
     "engine": lambda: (Engine([]).open(FOLDER), Asked),
@@ -94,8 +95,8 @@ def test_what_lacks_a_member_or_a_parameter_is_noticed():
 def check(one: object, face: type) -> None:
     """``one`` has what ``face`` declares; a method takes the same parameters, and more only with defaults."""
     for name in members(face):
-        found = inspect.getattr_static(one, name, None)
-        assert found is not None, f"{type(one).__name__} lacks {name}"
+        found = inspect.getattr_static(one, name, MISSING)
+        assert found is not MISSING, f"{type(one).__name__} lacks {name}"
         declared = inspect.getattr_static(face, name)
         if not isinstance(declared, property):
             wanted, taken = (list(inspect.signature(each).parameters.values()) for each in (declared, found))

@@ -202,6 +202,8 @@ def test_the_laboratory_answers_from_traces(speller):
     )
     without = speller.ask("written_without", WRONG, ((("cross_attention", 0, 1),),))
     assert [each.text for each in without] == [WRONG]
+    before, after = speller.ask("fix_without", WRONG, RIGHT, span, ((), (("cross_attention", 0, 1),)))
+    assert after == pytest.approx(before * np.exp(-1.1), rel=1e-4)
     row, methods, _ = speller.ask("contributions", WRONG, RIGHT, span)
     parts = (speller.ask("contributions", WRONG, RIGHT, span, part)[-1] for part in range(len(PARTS)))
     found = {each.method: each for part in parts for each in part}

@@ -72,6 +72,24 @@ class Lens:
         """(Q, K) bool, True where the decoder may not look; None for the other kinds."""
         return reading.look_ahead_mask(self.trace, self.kind)
 
+    @cached_property
+    def padded(self) -> np.ndarray | None:
+        """(Q, K) bool, True where there is only padding; None where there is none, as in all that the app writes itself."""
+        found = self.trace.padded(self.kind)
+        return found if found.any() else None
+
+    @property
+    def hidden(self) -> np.ndarray | None:
+        """(Q, K) bool, True where a cell is masked or holds only padding; None where no cell does."""
+        if self.padded is None:
+            return self.masked
+        return self.padded if self.masked is None else self.padded | self.masked
+
+    @property
+    def read_rows(self) -> np.ndarray:
+        """(Q,) bool: the rows that are not padding. Nobody reads what the others compute, so numbers leave them out."""
+        return ~self.trace.padding(self.kind)[0]
+
     def can(self, question: str) -> bool:
         """Whether the network answers one of the engine's questions about its inside, such as "head_effects"."""
         return question in self.corrector.config.abilities

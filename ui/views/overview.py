@@ -90,9 +90,10 @@ def choose_order(lens: Lens) -> None:
 
 def rank(lens: Lens, order: str) -> Ranking:
     """The heads of the lens's kind: the most focused, the furthest-looking or the most attentive one first."""
-    weights = lens.trace.attention(lens.kind)
+    weights = lens.trace.attention(lens.kind)[:, :, lens.read_rows]
     if order == "distance":
-        values = heads.distance(weights, row_positions(lens.trace, lens.kind, lens.all_changes))
+        positions = row_positions(lens.trace, lens.kind, lens.all_changes)
+        values = heads.distance(weights, positions[lens.read_rows])
     elif order == "edit":
         values = attention_to_edit(lens.trace, lens.kind, change_of(lens), lens.all_changes).beyond_usual
     else:
@@ -115,7 +116,7 @@ def figure(lens: Lens, ranking: Ranking, framed: list[Head]) -> Specification:
         layer_title=say("layer_label"),
         head_title=say("head_label"),
         weight_title=say("hover_weight"),
-        masked=lens.masked,
+        masked=lens.hidden,
         order=None if by_place else ranking.heads,
         labels=() if by_place else [ranking.label(head) for head in ranking.heads],
         chosen=framed,

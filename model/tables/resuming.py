@@ -7,7 +7,7 @@ not there.
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from io import BufferedIOBase
 from pathlib import Path
@@ -40,9 +40,11 @@ class Job:
 class PartialResult:
     """The finished rows of ``job``, on their way to the file ``result``. Use as a context manager."""
 
-    def __init__(self, result: Path, job: Job):
+    def __init__(self, result: Path, job: Job, others: Sequence[str] = ()):
+        """``others``: what the other columns of the file are called, which the result keeps."""
         if result.suffix.lower() not in WRITERS:
             raise ValueError(f"{result.name!r} should end in one of {', '.join(WRITERS)}")
+        self._others = tuple(others)
         self._result, self.path = result, result.with_name(f"{result.name}.part")
         self.finished = _whole_lines(self.path, job)  # rows
         if not self.finished:
@@ -50,7 +52,8 @@ class PartialResult:
         self._file = self.path.open("a", encoding="ascii")
 
     def add(self, done: CorrectedRow) -> None:
-        self._file.write(json.dumps([*done.row, done.corrected, done.kinds]) + "\n")
+        number, text, problem, others = done.row
+        self._file.write(json.dumps([number, text, problem, done.corrected, done.kinds, others]) + "\n")
 
     def flush(self) -> None:
         """Whatever was added before survives the end of this process."""
@@ -62,14 +65,14 @@ class PartialResult:
         with self.path.open(encoding="ascii") as file:
             next(file)
             for line in file:
-                number, text, problem, corrected, kinds = json.loads(line)
-                yield CorrectedRow(Row(number, text, problem), corrected, tuple(kinds))
+                number, text, problem, corrected, kinds, others = json.loads(line)
+                yield CorrectedRow(Row(number, text, problem, tuple(others)), corrected, tuple(kinds))
 
     def finish(self) -> None:
         """Write the result, and remove what is partial."""
 
         def write(file: BinaryIO) -> None:
-            writer = WRITERS[self._result.suffix.lower()](file)
+            writer = WRITERS[self._result.suffix.lower()](file, others=self._others)
             for done in self.rows():
                 writer.write(done)
             writer.close()

@@ -66,7 +66,7 @@ class SurveyJob(Job):
 
 def surveys() -> Jobs[SurveyJob]:
     """Jobs that raise model.tables.TableError for a file that is no table, and TooManyRowsError."""
-    return Jobs(lambda content, name, corrector: SurveyJob(_given(content, name), corrector))
+    return Jobs(lambda content, name, corrector, column: SurveyJob(_given(content, name), corrector))
 
 
 def _given(content: bytes, name: str) -> list[Given]:

@@ -8,6 +8,10 @@ from training.ship.step import PYTHON
 ERRORS = (
     ROOT / "training" / "noise"
 )  # makes the errors of every evaluation, so a change there asks for new numbers
+ANSWERS = tuple(
+    ROOT / "model" / room for room in ("text", "network", "plain", "correction")
+)  # decide what is corrected
+STUDIED = (*ANSWERS, ROOT / "model" / "analysis", ROOT / "model" / "survey")
 BENCHMARKS = ROOT / "benchmarks"
 QUESTIONS = ("everyday", "general", "rare", "several", "spaces")  # the sets of ``python -m training sets``
 
@@ -34,5 +38,5 @@ def model_of(run: Path) -> Path:
 
 
 def whole(folder: Path) -> tuple[Path, ...]:
-    """What decides the answers of a model: its weights, and what weighs its proposals."""
-    return tuple(folder / name for name in ("weights.npz", "config.json", "confidence.json"))
+    """What decides the answers of a model: its weights, what weighs its proposals, and the code."""
+    return (*(folder / name for name in ("weights.npz", "config.json", "confidence.json")), *ANSWERS)

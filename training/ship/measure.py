@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
-from training.ship.commands import BENCHMARKS, ERRORS, QUESTIONS, at_most, benchmark, copied, training, whole
+from training.ship.commands import (
+    ANSWERS,
+    BENCHMARKS,
+    ERRORS,
+    QUESTIONS,
+    STUDIED,
+    at_most,
+    benchmark,
+    copied,
+    training,
+    whole,
+)
 from training.ship.plan import ROOT, Plan
 from training.ship.step import PYTHON, Step
 
@@ -40,14 +51,14 @@ def heads(work: Path, plan: Plan) -> list[Step]:
         Step(
             "heads",
             "survey what each head does: heads.json",
-            (*weights, pairs),
+            (*weights, *STUDIED, pairs),
             (plan.into / "heads.json",),
             ((*survey_them, *sizes), copied(survey / "heads.json", plan.into / "heads.json")),
         ),
         Step(
             "agreement",
             "leave out characters and heads in many edits: agreement.json",
-            (*whole(plan.into), dev, ERRORS, BENCHMARKS / "does_attention_matter.py"),
+            (*whole(plan.into), *STUDIED, dev, ERRORS, BENCHMARKS / "does_attention_matter.py"),
             (plan.into / "agreement.json", found),
             (
                 benchmark("error_pairs.py", dev, errors, "--sentences", plan.edit_sentences),
@@ -95,14 +106,14 @@ def scores(work: Path, plan: Plan) -> list[Step]:
         Step(
             "older",
             "the development sentences for the other shipped models",
-            (*(folder / "weights.npz" for folder in older), dev, ERRORS),
+            (*(folder / "weights.npz" for folder in older), *ANSWERS, dev, ERRORS),
             tuple(folder / "evaluation.json" for folder in older),
             tuple(evaluated(dev, folder, folder / "evaluation.json") for folder in older),
         ),
         Step(
             "snapshots",
             "the snapshots of growing-up: snapshots.csv",
-            (assets / "growing-up" / "snapshots", dev, ERRORS),
+            (assets / "growing-up" / "snapshots", *ANSWERS, dev, ERRORS),
             (assets / "growing-up" / "snapshots.csv",),
             (training("snapshots", assets / "growing-up", dev, "--limit", plan.snapshot_rows),),
         ),

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from model.stored.folder import find_model_folder, model_name
-from training.ship.commands import ERRORS, QUESTIONS, at_most, copied, model_of, training
+from training.ship.commands import ANSWERS, ERRORS, QUESTIONS, at_most, copied, model_of, training
 from training.ship.plan import Plan
 from training.ship.step import PYTHON, Step
 
@@ -87,7 +87,7 @@ def _choose(averages: dict[float, Path], chosen: Path, plan: Plan) -> Step:
     return Step(
         "choose",
         "the average that corrects best",
-        (*averages.values(), dev, ERRORS),
+        (*averages.values(), *ANSWERS, dev, ERRORS),
         (chosen,),
         (*evaluated, last),
     )
@@ -126,14 +126,14 @@ def confidence(work: Path, plan: Plan) -> list[Step]:
         Step(
             "confidence",
             "fit the trees that weigh the network's proposals",
-            (*shipped, dev, *sets, held, train, rest, ERRORS),
+            (*shipped, *ANSWERS, dev, *sets, held, train, rest, ERRORS),
             (*(plan.into / each for each in CONFIDENCE), found),
             ((*fit, *sizes, f"--json={found}"),),
         ),
     ]
     if plan.minimum == "choose":
         command = training("evaluate", dev, "--model", plan.into, "--choose", *at_most("--limit", plan.rows))
-        read = (*shipped, plan.into / "confidence.json", dev, ERRORS)
+        read = (*shipped, *ANSWERS, plan.into / "confidence.json", dev, ERRORS)
         steps.append(
             Step(
                 "minimum",

@@ -111,3 +111,13 @@ def test_the_digest_of_a_folder_knows_names_and_contents(tmp_path):
     second = digest(folder)
     (folder / "inner" / "b").write_text("2")
     assert len({first, second, digest(folder)}) == 3
+
+
+def test_of_python_files_only_the_code_counts(tmp_path):
+    path = tmp_path / "file.py"
+    path.write_text('"""First."""\ndef f():\n    """Says nothing."""\n    return 1\n')
+    first = digest(path)
+    path.write_text('"""Better."""\n\ndef f():\n    return 1  # one\n')
+    assert digest(path) == first
+    path.write_text("def f():\n    return 2\n")
+    assert digest(path) != first

@@ -59,7 +59,7 @@ def _with_consonant(current: str, key: str) -> tuple[str, ...]:
     if is_syllable(current):
         initial, medial, final = decompose(current)
         longer = JOINED.get(final + key) if final else key
-        if longer in FINALS:
+        if longer is not None and longer in FINALS:
             return (compose(initial, medial, longer),)
     return current, key
 
@@ -70,7 +70,7 @@ def _with_vowel(current: str, key: str) -> tuple[str, ...]:
     if is_syllable(current):
         initial, medial, final = decompose(current)
         if final:
-            *kept, moved = STROKES.get(final, final)
+            *kept, moved = tuple(STROKES.get(final, final))
             return compose(initial, medial, "".join(kept)), compose(moved, key)
         if longer := JOINED.get(medial + key):
             return (compose(initial, longer),)

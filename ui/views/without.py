@@ -18,7 +18,7 @@ from ui.asking import loaders, models
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice
+from ui.shell.settings import Choice, Written
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
@@ -30,7 +30,8 @@ from ui.wording.texts import say
 STRONGEST = 5
 MOST_NAMED = STRONGEST - 1
 ZERO, MEAN = "zero", "mean"
-SETTINGS = (Choice("off", (ZERO, MEAN)),)
+OFF = Choice("off", (ZERO, MEAN))  # what a head that is switched off puts out
+HEADS = Written("switched_off")  # those that the visitor switched off, such as cross_attention.2.3; from 1
 
 
 def change_of(lens: Lens) -> Change | None:
@@ -61,7 +62,7 @@ def draw(lens: Lens, values: Values) -> None:
     own = switched_off(lens)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("off_label"), "label")
-        controls.choose("off", [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
+        controls.choose(OFF.name, [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
         st.button(say("without_all_on"), key="without_all_on", disabled=not own, on_click=_put, args=((),))
     squares, points = st.columns(2)
     parts = {"without_mosaic": (squares, partial(switch, lens)), "without_scatter": (points, None)}
@@ -83,7 +84,7 @@ def switched_off(lens: Lens) -> tuple[Head, ...]:
     found = [
         Head(kind, int(layer) - 1, int(head) - 1)
         for kind, layer, head in re.findall(
-            r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get("switched_off"), re.ASCII
+            r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII
         )
     ]
     return tuple(head for head in dict.fromkeys(found) if _has(lens, head))
@@ -147,7 +148,7 @@ def switch(lens: Lens, point: dict) -> None:
 
 
 def _put(heads: Iterable[Head]) -> None:
-    address.put("switched_off", ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads))
+    address.put(HEADS.name, ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads))
 
 
 def describe(lens: Lens, values: Values) -> str:
@@ -191,13 +192,13 @@ VIEW = View(
     "without",
     describe,
     draw,
-    SETTINGS,
+    (OFF, HEADS),
     notes,
     explain,
     framed=lambda lens: [],
     has_map=False,
     figures=figures_of,
-    drawn=SETTINGS,
+    drawn=(OFF,),
     intervenes=True,
     lacks=needs.experiment("head_effects"),
 )

@@ -5,6 +5,9 @@ import unicodedata
 TICK_LENGTH = 16
 TITLE_LENGTH = 160
 
+# (limit, text): a probability from here on is never called certain, below the other one never impossible.
+CERTAIN, IMPOSSIBLE = (0.9995, ">0.999"), (0.0005, "<0.001")
+
 _BLANKS = {" ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥"}
 _ZERO_WIDTH_JOINER = "\u200d"
 # The dollar sign is there because a page that has MathJax would typeset "$…$"; an entity is decoded after

@@ -19,12 +19,12 @@ from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.lens.map_texts import map_texts
+from viz.lens.steps import OUTSIDE
 
 STEP = Place("fork_step", of="sentence")  # where the roads part; empty: where the change begins
 TOKEN = Written(
     "fork_token", of="sentence"
 )  # written there; empty: what was typed, or the likeliest other token
-OUTSIDE = "<outside>"  # stands for a character that the network cannot name
 
 
 def row_of(lens: Lens) -> int:

@@ -17,9 +17,11 @@ from ui.views.received import changed_columns
 from ui.views.view import Values, View
 from ui.wording import reading
 from ui.wording.texts import say
-from viz.lens.lines import MOST_HEADS, lines_data
+from viz.lens.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 
-MASS = Number("mass", 10, 95, start=60, step=5)  # percent of each row's weight that its lines carry together
+MASS = Number(
+    "mass", MASSES[0], MASSES[-1], USUAL_MASS, MASSES.step
+)  # percent of each row's weight that its lines carry together
 HEADS = Written("heads")  # which are drawn, such as 1.2,3.4 (layer.head); empty: those of layer and head
 # Two short formulas: a long one would have to scroll on a phone.
 FORMULAS = (

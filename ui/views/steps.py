@@ -19,7 +19,7 @@ from ui.wording.numbers_text import probability
 from ui.wording.reading import Say
 from ui.wording.texts import say
 from viz.lens.changes import change_label
-from viz.lens.steps import NAMES, produced_place, revision, steps_data
+from viz.lens.steps import KEEP, NAMES, produced_place, revision, steps_data
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
 STEP = Place("step", of="sentence")  # the one shown; empty: where the change in focus or the first one begins
@@ -44,14 +44,14 @@ def draw(lens: Lens, values: Values) -> None:
 
 def part(trace: AttentionTrace, step: int, place: int) -> None:
     """Turn to the laboratory, where the roads part at ``step`` (from 1): to the candidate at ``place`` of those that the
-    step considered, or for -1 to what was typed. Where there is no such candidate nothing happens."""
+    step considered, or for KEEP to what was typed. Where there is no such candidate nothing happens."""
     if not 1 <= step <= len(trace.target_tokens):
         return
     considered = trace.alternatives[step - 1]
-    if not -1 <= place < len(considered):
+    if not KEEP <= place < len(considered):
         return
     address.put(fork.STEP.name, str(step))
-    address.put(fork.TOKEN.name, "" if place < 0 else considered[place])
+    address.put(fork.TOKEN.name, "" if place == KEEP else considered[place])
     address.put("experiment", fork.VIEW.name)
     header.turn_to("laboratory")
 

@@ -1,16 +1,8 @@
 // Where everything of the drawing of lines.js stands. The wrapper puts this text before that of lines.js.
 
-// One pattern of dashes for each head, so that no head is told by its colour alone.
-const DASHES = ["", "7 3", "2 2.5", "11 3 2 3", "16 4", "5 2 1 2 1 2", "1 4", "3 6"];
 const WIDEST = 820; // pixels; longer lines are no easier to follow
-const USUAL_TYPE = 17; // pixels of one rem
 const PAD = 8; // pixels between a token and what stands beside it
 const FOOT = 6;
-
-/** How much larger the page's type is than usual, as for the back row of a lecture. */
-function enlargement() {
-  return Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TYPE);
-}
 
 /** All measures in pixels for `data` in a box of `room` pixels, with type `wanted` times as large where it fits. */
 function arrange(data, room, wanted) {

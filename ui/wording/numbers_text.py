@@ -1,4 +1,8 @@
-"""How probabilities, shares and large numbers are written for people: the one way for all pages."""
+"""How probabilities, shares and large numbers are written for people: the one way for all pages.
+
+Babel knows how a language writes numbers, not that a probability is never called certain, nor that people say 5만 4천: its
+short form of 54,410 is 5.4만.
+"""
 
 from math import isnan
 

@@ -1,10 +1,12 @@
 """The colours of a drawing of ours, and what a picture saved from it needs."""
 
+from viz.labels import NARROW_EM
 from viz.lens.script import FONT, served
-from viz.theme import FONT_FAMILY, PNG_SCALE, palette
+from viz.theme import FONT_FAMILY, PNG_SCALE, TYPE_SIZE, palette
 
-# For save.js, which stands before the script of each drawing.
+# What save.js and type.js are given; they stand before the scripts of drawings.
 SAVING = {"PNG_SCALE": PNG_SCALE}
+TYPE = {"USUAL_TYPE": TYPE_SIZE, "NARROW_EM": NARROW_EM}
 
 
 def appearance(theme: str, file: str, *colours: str) -> dict:

@@ -8,10 +8,10 @@ import numpy as np
 
 from viz.edges import strongest_edges
 from viz.labels import visible_token
-from viz.lens.appearance import SAVING, appearance
+from viz.lens.appearance import SAVING, TYPE, appearance
 from viz.lens.script import read_script
 from viz.lens.texts import Say
-from viz.theme import LINE_DASHES, TYPE_SIZE
+from viz.theme import LINE_DASHES
 
 MOST_HEADS = len(LINE_DASHES)  # as many as can be told apart
 MOST_LINES = 4096  # a browser draws these without a pause
@@ -25,7 +25,7 @@ LINES = read_script(
     "type.js",
     "lines_layout.js",
     "lines.js",
-    constants={**SAVING, "USUAL_TYPE": TYPE_SIZE, "DASHES": LINE_DASHES},
+    constants={**SAVING, **TYPE, "DASHES": LINE_DASHES},
 )
 
 Edge = tuple[int, int, float]  # query, key, weight
@@ -67,7 +67,7 @@ def lines_data(
             )
     # Rounding in a mean over heads may leave a weight outside 0..1.
     found = [strongest_edges(np.clip(weights, 0, 1), mass) for _, weights in heads]
-    drawn = _thinned(found)
+    drawn = thinned(found)
     hidden = sum(map(len, found)) - sum(map(len, drawn))
     return {
         "label": label,
@@ -106,7 +106,7 @@ def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dic
     ]
 
 
-def _thinned(heads: Sequence[list[Edge]]) -> list[list[Edge]]:
+def thinned(heads: Sequence[list[Edge]]) -> list[list[Edge]]:
     """At most MOST_LINES of the lines, so that every row of every head keeps as many as the others may.
 
     Leaving out the weakest of all lines instead would empty the rows that spread their attention. Rows come

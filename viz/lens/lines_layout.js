@@ -34,11 +34,6 @@ function arrange(data, room, wanted) {
   };
 }
 
-/** Rough width of a text, measured in its font size. */
-function ems(text) {
-  return [...text].reduce((sum, character) => sum + (character > "\u2e7f" ? 1 : 0.62), 0);
-}
-
 /** The curve of one weight from its query to its key. */
 function curve(at, [query, key], head, heads) {
   const shift = (head - (heads - 1) / 2) * at.apart;

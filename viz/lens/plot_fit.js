@@ -144,7 +144,7 @@ function labels({ tickvals, ticktext }, upright, cell, font) {
 /** A label of several characters in smaller type where it would be wider than its `cell`. */
 function narrowed(label, font, cell) {
   const characters = [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
-  const wide = font * characters.reduce((sum, each) => sum + (each < "\u1100" ? 0.62 : 0.95), 0); // Hangul is wider
+  const wide = font * ems(characters);
   return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
 }
 

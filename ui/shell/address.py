@@ -14,14 +14,11 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.components import live_text
-from ui.shell.declared import defaults, names_of
+from ui.shell.declared import defaults, names_of, steps
 from ui.shell.settings import Owner
 
 LONGEST = 2_000
 
-# What a visitor chooses: the browser's Back takes these back, one by one. The others only change the last step.
-STEPS = ("view", "experiment", "kind", "layer", "head", "part", "edit", "accepted", "rejected")
-OF_THE_VISITOR = ("lang", "lecture")  # these are no choices about the picture: Back leaves them alone
 _CHOSEN_TEXTS = "chosen_texts"  # how many texts were chosen instead of typed
 _PAGE = "published_page"  # where the session was last
 _FOLLOWED = (
@@ -113,7 +110,7 @@ def publish(page: str) -> None:
         # Pairs, not a mapping: whether one is a table, Streamlit asks of every mapping, and imports pandas to find out.
         "settings": tuple((name, given.get(name)) for name in defaults()),
         "language": defaults()["lang"],
-        "step": [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, STEPS)],
+        "step": [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, steps())],
         "session": context and context.session_id,
         "followed": {"times": times, "query": query},
     }
@@ -136,7 +133,11 @@ def follow() -> None:
     given = st.query_params.to_dict()
     before = get("sentence")
     _view().update(
-        {name: given.get(name, value) for name, value in defaults().items() if name not in OF_THE_VISITOR}
+        {
+            name: given.get(name, value)
+            for name, value in defaults().items()
+            if name not in names_of("visitor")
+        }
     )
     if get("sentence") != before:
         live_text.replace()

@@ -7,21 +7,22 @@ from engine import own_model
 from ui.look import examples
 from ui.shell.settings import AnySetting, Flag, Number, Owner, Place, Written
 
-PART = Place("part", of="text")  # which sentence of several; empty: the first that changed
-EDIT = Place("edit", of="text")  # which change of the sentence; empty: the whole sentence
+PART = Place("part", of="text", is_step=True)  # which sentence of several; empty: the first that changed
+EDIT = Place("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
 SHARED: tuple[AnySetting, ...] = (
-    Written("lang", "ko"),
-    Flag("lecture"),  # larger type and fewer controls
+    Written("lang", "ko", of="visitor"),
+    Flag("lecture", of="visitor"),  # larger type and fewer controls
     Written("sentence", examples.load()[0].text),  # all that is typed, one sentence or several
     Written("model", own_model() or "transformer"),
     Written("confidence"),  # the lowest of the changes that are made; empty: the model's own
     PART,
     EDIT,
-    Written("accepted", of="text"),  # proposals that are made although the network is unsure: 2,3; from 1
-    Written("rejected", of="text"),  # proposals that are left undone although it is sure
-    Written("kind", "cross_attention"),
-    Written("layer", "3"),  # of four: where the shipped model aligns what it writes with what it reads
-    Written("head", "mean"),
+    # Proposals that are made although the network is unsure, or left undone although it is sure: 2,3; from 1.
+    Written("accepted", of="text", is_step=True),
+    Written("rejected", of="text", is_step=True),
+    Written("kind", "cross_attention", is_step=True),
+    Written("layer", "3", is_step=True),  # of four: where the shipped model aligns what it writes and reads
+    Written("head", "mean", is_step=True),
     Written("cell", of="sentence"),  # the chosen cell of an attention map, "row,column" in tokens, from 0
 )
 POSITIONS = Number("positions", 2, 512, start=64)
@@ -31,9 +32,7 @@ OF_PAGES: tuple[AnySetting, ...] = (
     Written("k", "10,0,0;0,10,0;0,0,10;0,0,10"),
     Written("v", "1,0;10,0;100,5;1000,6"),
     Flag("unscaled"),  # the classroom's products are not divided by the root of the width
-    Written(
-        "heads_by", "leading"
-    ),  # what the map of all heads shows: a role, or what taking a head away does
+    Written("heads_by", "leading"),  # what the map of all heads shows: a role, or an effect
     Written("heads_at", "copied"),  # at which characters: copied or edited
     Written("snapshot"),  # the training step of the page on growing up; empty: the last
     Written("grown_role", "own"),  # which role of its heads it follows: a name of model.analysis.roles
@@ -66,6 +65,12 @@ def defaults() -> dict[str, str]:
     ('60', '')
     """
     return {name: setting.default for name, setting in settings().items()}
+
+
+@cache
+def steps() -> tuple[str, ...]:
+    """The settings whose changes the browser's Back takes back, one by one."""
+    return tuple(name for name, setting in settings().items() if setting.is_step)
 
 
 def names_of(owner: Owner) -> tuple[str, ...]:

@@ -3,19 +3,22 @@
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
-Owner = Literal["", "text", "sentence"]
+Owner = Literal["", "text", "sentence", "visitor"]
 
 
 @dataclass(frozen=True)
 class Setting:
     """What an address may say under ``name``.
 
-    ``of`` says what it speaks about: "sentence" one sentence of the text, "text" the whole text, "" neither. It is
-    forgotten when another one is looked at; what speaks about a sentence goes with the text, too.
+    ``of`` says what it speaks about: "sentence" one sentence of the text, "text" the whole text. It is forgotten when
+    another one is looked at; what speaks about a sentence goes with the text, too. What is the "visitor"'s own, such as the
+    language, is no choice about the picture, and the browser's Back leaves it alone. A change of a setting that
+    ``is_step`` is a step of the browser's history; of others Back knows nothing.
     """
 
     name: str
     of: Owner = field(default="", kw_only=True)
+    is_step: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)

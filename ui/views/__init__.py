@@ -26,8 +26,8 @@ VIEWS: tuple[View, ...] = tuple(
 )
 EXPERIMENTS: tuple[View, ...] = tuple(module.VIEW for module in (without, sources, replace, fork, twins))
 ALL_SETTINGS: tuple[AnySetting, ...] = (
-    Choice("view", tuple(view.name for view in VIEWS)),  # the open one
-    Choice("experiment", tuple(view.name for view in EXPERIMENTS)),
+    Choice("view", tuple(view.name for view in VIEWS), is_step=True),  # the open one
+    Choice("experiment", tuple(view.name for view in EXPERIMENTS), is_step=True),
     overview.ORDER,
     *(setting for view in (*VIEWS, *EXPERIMENTS) for setting in view.settings),
 )

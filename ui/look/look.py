@@ -111,7 +111,7 @@ def show_pictures(
         if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
             framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
             with heads:
-                overview.draw(lens, framed)
+                overview.draw(lens, framed, shown_below=view.has_map)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
         if late:  # who gets no picture can still open another view

@@ -8,7 +8,7 @@ late or twice does not change one letter but how the letters around it are joine
 from functools import lru_cache
 
 from model.text.hangul import FINALS, INITIALS, compose, decompose, is_syllable
-from training.noise.keyboard import JOINED, STROKES, is_vowel
+from model.text.keyboard import JOINED, STROKES, is_vowel
 
 # Ends the syllable that is being put together, as an arrow key, a click or a moment's wait does. It writes nothing.
 PAUSE = "\x1f"

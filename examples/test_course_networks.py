@@ -32,7 +32,9 @@ def test_both_networks_are_trained_and_open_offline(tmp_path):
         page.goto(path.as_uri())
         expect(page.locator("iframe")).to_have_count(2)
         for place, kinds in enumerate((3, 1)):
-            page.locator("iframe").nth(place).scroll_into_view_if_needed()  # what is out of sight draws nothing
+            page.locator("iframe").nth(
+                place
+            ).scroll_into_view_if_needed()  # what is out of sight draws nothing
             frame = page.frame_locator("iframe").nth(place)
             frame.locator(".heatmap .plot[data-drawn]").wait_for(timeout=120_000)
             assert frame.get_by_label("Kind of attention").locator("option").count() == (

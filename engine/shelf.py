@@ -14,10 +14,12 @@ from typing import Any
 from engine.desk import Desk, DeskClosedError
 from engine.errors import EngineError, ModelChangedError, told
 from engine.progress import Progress
-from engine.questions import IN_KERAS
-from engine.traced import load
+from engine.questions import QUESTIONS
+from engine.traced import TracedCorrector, load
 from engine.versions import LIVE, ModelKey
+from model.correction.corrector import Corrector
 from model.graph.files import can_answer
+from model.stored.config import INSIDE
 from model.stored.folder import ModelFolderError
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
@@ -48,7 +50,7 @@ class Shelf:
                 answer = desk.ask(kind, arguments)
             except DeskClosedError:  # others were asked for so often that the model had to go in between
                 continue
-            if kind in IN_KERAS and self._ahead:
+            if QUESTIONS[kind].in_keras and self._ahead:
                 self._begin_warming(desk)
             return answer
 
@@ -112,14 +114,15 @@ class Shelf:
 
     def _begin_warming(self, desk: Desk) -> None:
         """Make the laboratory's graphs ahead, once for each model, since somebody is interested in it."""
+        corrector = desk.corrector
         with self._changed:
             first, desk.is_warmed = not desk.is_warmed, True
-        if first and desk.corrector.config.architecture == "transformer":
-            Thread(target=self._warm_laboratory, args=(desk,), daemon=True).start()
+        if first and isinstance(corrector, Corrector) and INSIDE in corrector.config.abilities:
+            Thread(target=self._warm_laboratory, args=(corrector, desk), daemon=True).start()
 
-    def _warm_laboratory(self, desk: Desk) -> None:
+    def _warm_laboratory(self, corrector: Corrector, desk: Desk) -> None:
         """Make the laboratory's graphs, one at a time, while nobody asks anything and no model is being loaded."""
-        warming = desk.corrector.laboratory.warm_up()
+        warming = corrector.laboratory.warm_up()
         while desk.wait_until_idle(IDLE):
             with self._one_at_a_time:
                 if next(warming, DONE) is DONE:
@@ -146,14 +149,12 @@ class Shelf:
                 self._changed.notify_all()
 
 
-def _open(key: ModelKey, reached: Callable[[str], None]):
+def _open(key: ModelKey, reached: Callable[[str], None]) -> Corrector | TracedCorrector:
     reached("library")
     if key.fingerprint == LIVE:
         return load(key.path)
     import_module("model.graph.network" if can_answer(Path(key.path)) else "model.network.compiled")
     reached("weights")
-    from model import Corrector
-
     corrector = Corrector.load(key.path, snapshot=key.snapshot)
     if corrector.fingerprint != key.fingerprint:
         raise ModelChangedError(f"{key.path} holds {corrector.fingerprint} now, asked for {key.fingerprint}")

@@ -2,6 +2,9 @@
 
 NumPy allocates whatever size a file claims to have before it reads it. Here every claim is held against the
 size of the file first, and nothing is unpickled.
+
+safetensors is as safe, but whoever reads a trace would need one more library where NumPy opens this file. Its files are not
+compressed (a trace would be a fifth larger), and the shapes and the JSON would have to be checked all the same.
 """
 
 import io
@@ -23,11 +26,12 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no mo
 
 
 class TraceError(ValueError):
-    """A field of a trace, or the file that should hold one, is not what it should be."""
+    """A field of a trace, or the file that should hold one, is not what it should be. ``advice`` says what to do."""
 
-    def __init__(self, field: str, expected: str, received: object):
+    def __init__(self, field: str, expected: str, received: object, advice: str = ""):
         text = str(received)
-        super().__init__(f"{field} should {expected}, received {text[:200]}{'…' * (len(text) > 200)}")
+        told = f"{field} should {expected}, received {text[:200]}{'…' * (len(text) > 200)}"
+        super().__init__(f"{told}. {advice}." if advice else told)
         self.field = field
 
 

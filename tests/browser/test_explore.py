@@ -11,6 +11,7 @@ from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.viz.test_explore import NASTY, large
 from viz import explore
 from viz.edges import strongest_edges
+from viz.lens.lines import thinned
 
 TRACE = random_trace("고갱님이 왓다", "고객님이 왔다", seed=4)
 NOTEBOOK = "<!doctype html><title>cell</title><div style='width: {width}px'>{cell}</div>"
@@ -83,11 +84,40 @@ def test_the_overview_holds_every_head_and_a_tile_opens_one(show):
     expect(frame.get_by_label("Head", exact=True)).to_have_value("1")
 
 
+def test_padding_is_dotted_blank_in_the_overview_and_draws_no_line(show):
+    weights = np.float32([[0.5, 0.5, 0], [0.25, 0.75, 0], [0.4, 0.3, 0.3]])
+    trace = AttentionTrace(
+        source_tokens=("a", "b", "<pad>"),
+        encoder_attention=weights[None, None].repeat(2, 1),
+        source_padding=(False, False, True),
+    )
+    frame = show(explore(trace))
+    plot = frame.locator(".heatmap .js-plotly-plot")
+    assert plot.evaluate("plot => plot._fullData[1].fillpattern.shape") == "."
+    text = plot.evaluate("plot => plot._fullData[0].text.map(row => [...row])")
+    assert text == [["", "", " (padding)"]] * 2 + [[" (padding)"] * 3]
+    tile = drawn(frame, ".overview")[:3, :3]
+    assert not tile[2].any() and not tile[:, 2].any() and tile[:2, :2].all()
+    frame.get_by_role("button", name="Lines").click()
+    expect(frame.locator(".lines .edges path")).to_have_count(len(strongest_edges(weights[:2], 0.6)))
+
+
 def test_the_lines_are_those_of_the_library(show):
     frame = show(explore(TRACE))
     frame.get_by_role("button", name="Lines").click()
     expected = strongest_edges(TRACE.encoder_attention[0, 0], 0.6)
     expect(frame.locator(".lines .edges path")).to_have_count(len(expected))
+
+
+def test_as_many_lines_are_left_out_as_the_library_leaves_out(show):
+    trace = large()
+    frame = show(explore(trace))
+    frame.get_by_role("button", name="Lines").click()
+    frame.get_by_label("Head", exact=True).select_option(index=0)  # the mean, which is drawn as its heads
+    every = [strongest_edges(weights, 0.6) for weights in trace.encoder_attention[0]]
+    expected = sum(map(len, thinned(every)))
+    assert expected < sum(map(len, every))
+    expect(frame.locator(".lines .edges path")).to_have_count(expected)
 
 
 def test_the_steps_move_by_themselves(show):

@@ -1,0 +1,116 @@
+"""Softmaxes that are heard while a network runs. What a library replaces for it is put back afterwards."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from model.adapters.heard import as_maps
+from model.trace.arrays import plain_array
+from model.trace.strict_npz import TraceError
+
+# Whatever a layer calls, in the end its library takes the softmax: (module, the name in it).
+SOFTMAXES = (
+    ("tensorflow.nn", "softmax"),
+    ("jax.nn", "softmax"),
+    ("torch", "softmax"),
+    ("torch.nn.functional", "softmax"),
+    ("torch", "Tensor.softmax"),
+)
+FUSED = (
+    ("jax.nn", "dot_product_attention"),
+    ("torch.nn.functional", "scaled_dot_product_attention"),
+)
+
+
+class Ear:
+    """``heard``: the maps (H, Q, K) of each softmax, in the order in which they were taken. ``missed``: why some were not.
+
+    Of a softmax that calls another one the outer is heard: a layer may set rows of padding to 0 afterwards.
+    """
+
+    def __init__(self) -> None:
+        self.heard: list[np.ndarray] = []
+        self.missed: list[str] = []
+        self._inside = 0  # how many listening functions are being called, one by the other
+
+    def hearing(self, function: Callable, weights_of: Callable[..., tuple[Any, int]]) -> Callable:
+        """``function``, heard: ``weights_of`` its result and its arguments are the weights and the axis that sums to 1."""
+
+        @wraps(function)
+        def listened(*args, **kwargs):
+            self._inside += 1
+            try:
+                result = function(*args, **kwargs)
+            finally:
+                self._inside -= 1
+            if not self._inside:
+                self._keep(*weights_of(result, *args, **kwargs))
+            return result
+
+        return listened
+
+    def noticing(self, function: Callable) -> Callable:
+        """``function``, which keeps no weights: that it was called is remembered."""
+
+        @wraps(function)
+        def noticed(*args, **kwargs):
+            if not self._inside:
+                self.missed.append(
+                    f"{function.__name__} is fused and keeps no weights: use attention that takes a softmax"
+                )
+            return function(*args, **kwargs)
+
+        return noticed
+
+    def _keep(self, weights: Any, axis: int) -> None:
+        try:
+            self.heard.append(as_maps(plain_array("softmax", weights), axis))
+        except TraceError:
+            self.missed.append(
+                "a softmax ran inside a compiled function (tf.function, jit, scan): call it eagerly"
+            )
+
+    def reason(self) -> str:
+        """Why nothing was heard, and what to do."""
+        if self.missed:
+            return "; ".join(dict.fromkeys(self.missed))
+        return "Attention is heard where the library's own layers or its softmax take it"
+
+
+def of_softmax(result: Any, *args: Any, **kwargs: Any) -> tuple[Any, int]:
+    """What a library's softmax returned, and its axis, called ``dim`` by PyTorch."""
+    axis = kwargs.get("axis", kwargs.get("dim", args[1] if len(args) > 1 else -1))
+    return result, -1 if axis is None else axis
+
+
+def loaded(places: Sequence[tuple[str, str]]) -> Iterator[tuple[Any, str]]:
+    """(owner, name) of those functions whose library is loaded; no other one can be a network's."""
+    for module, path in places:
+        library, *inner = module.split(".")
+        owner = sys.modules.get(library)
+        *outer, name = (*inner, *path.split("."))
+        for each in outer:
+            owner = getattr(owner, each, None)
+        if hasattr(owner, name):
+            yield owner, name
+
+
+@contextmanager
+def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
+    """``owner.name`` is ``new`` inside the ``with``."""
+    old = getattr(owner, name)
+    setattr(owner, name, new)
+    try:
+        yield
+    finally:
+        setattr(owner, name, old)
+
+
+def what_was_heard(heard: Sequence[np.ndarray]) -> str:
+    """For a message: the shapes, which are nobody's words."""
+    shapes = sorted({maps.shape for maps in heard})
+    return f"softmaxes of the shapes (heads, rows, columns) {shapes}" if shapes else "no softmax"

@@ -8,7 +8,7 @@ import pytest
 
 from engine import Engine, EngineDiedError
 from engine.laboratory import Laboratory
-from engine.questions import IN_KERAS, QUESTIONS
+from engine.questions import QUESTIONS
 from model.graph.files import GRAPH_FOLDER
 
 SECONDS = 60
@@ -44,8 +44,10 @@ def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_
         assert "tensorflow" not in libraries(engine._lines[0])
 
 
-def test_what_keras_is_asked_is_a_question():
-    assert set(QUESTIONS) > IN_KERAS
+def test_correcting_and_attention_are_never_asked_of_keras():
+    light = {kind for kind, question in QUESTIONS.items() if not question.in_keras}
+    assert {"correct", "trace", "table", "grown", "embeddings"} <= light
+    assert not {"projections", "head_effects", "taps"} & light
 
 
 class Closing:

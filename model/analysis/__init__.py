@@ -1,14 +1,20 @@
 """What a trace says about a correction, and what the network says when it is asked again with something changed.
 
-Exported here are the questions of the laboratory: ``head_effects``, ``written_without`` and ``pair_effects`` (without
-each head), ``pruning_curve`` (without more and more of them), ``contributions`` (from which characters?),
-``replaced_for_change`` (with other weights), ``road_not_taken`` (with another token at one step), ``aligned_difference``
-(two passes side by side), ``growth`` (the roles of heads over the course of training). ``question_of_change`` makes of a change the question
-that most of them answer: why the fix, and not what was typed? They take a ``Corrector``, or traces.
+This package exports the questions of the laboratory. They take a ``Corrector`` or traces:
 
-The submodules hold more, all in NumPy. On a trace: ``edits`` (which rows and columns belong to a change, which heads look there),
-``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads). Arithmetic:
-``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
+* ``head_effects``, ``written_without``, ``pair_effects``: what changes when a head is switched off?
+* ``pruning_curve``: how well does the network correct with fewer and fewer heads?
+* ``contributions``: which characters does a produced character come from? Several methods answer.
+* ``replaced_for_change``: what changes when a head is given other weights?
+* ``road_not_taken``: how would the network go on after another token?
+* ``aligned_difference``: how does the attention of two passes differ?
+* ``growth``: when in training did each head take up its role?
+
+Most of them ask why the network wrote the fix and not what was typed. ``question_of_change`` makes that question of a change.
+
+The submodules hold more, all in NumPy. Read from a trace: ``edits`` (the rows and columns of a change, and the heads that look
+there), ``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads).
+Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
 """
 
 from model.analysis.contributions import Contribution, contribution, contributions

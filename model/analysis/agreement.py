@@ -1,4 +1,4 @@
-"""How far a person's guess at what matters and a network's attention point at the same tokens."""
+"""How well a person's guess agrees with attention: do the tokens that a person marked get most of the weight?"""
 
 from collections.abc import Collection
 from dataclasses import dataclass

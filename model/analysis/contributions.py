@@ -1,7 +1,7 @@
-"""From what does one produced token come? The same question put to eight methods.
+"""Which tokens does one produced token come from? Eight attribution methods answer the same question.
 
-S source tokens, T target tokens. All answer about one row of the decoder: by source token (S,) and by token read
-before (row + 1,), the start mark first.
+S source tokens, T target tokens. Each method is asked about one row of the decoder. It gives a number to each source token (S,)
+and to each token that the decoder had read by then (row + 1,), the start mark first.
 """
 
 from __future__ import annotations

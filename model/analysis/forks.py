@@ -1,4 +1,4 @@
-"""The road not taken: another token at one step, and how the network goes on from there."""
+"""The road not taken: force another token at one step and let the network go on from there."""
 
 from __future__ import annotations
 

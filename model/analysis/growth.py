@@ -1,4 +1,4 @@
-"""When a head found its role: what it looks at, at each snapshot of the training.
+"""When each head took up its role: what it looks at in each snapshot of the training.
 
 N snapshots, L layers, H heads. Roles are those of ``model.analysis.roles``, observed in one sentence.
 """

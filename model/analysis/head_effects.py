@@ -1,4 +1,7 @@
-"""What each head does for one edit: it is taken away, and the network is asked again.
+"""What each head does for one edit: switch it off and ask the network again.
+
+A head that is off puts out zeros, or its mean over many sentences (``means``), which disturbs the network less. The shipped means
+stand in ``heads.json``.
 
 L layers, H heads, D d_model. Sources: Michel, Levy & Neubig, "Are Sixteen Heads Really Better than One?" (2019);
 Voita et al. (2019) prune heads of encoder-decoder models in the same way.

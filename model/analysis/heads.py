@@ -1,4 +1,4 @@
-"""A head summed up in one number."""
+"""One number for each head: how widely it spreads its attention, and how far away it looks."""
 
 import numpy as np
 

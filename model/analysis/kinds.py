@@ -1,4 +1,4 @@
-"""What kind of mistake a change repairs, as far as the difference itself shows it."""
+"""Which kind of mistake a change repairs. The kind is read from the two spellings alone."""
 
 import math
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What each head does for all of one sentence: for every edit, for what is copied, and for the whole text."""
+"""What each head does for one sentence: for each of its edits, for the characters that are copied, and for the whole text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of one row of the decoder, and how interventions change the answer.
+"""A question about one row of the decoder (why this token and not that one?) and its answers under interventions.
 
 B interventions, S source and T target tokens. Probabilities are natural logarithms.
 """

@@ -1,4 +1,4 @@
-"""How far two rankings agree."""
+"""How well two rankings agree: Spearman's correlation, and the share of the top places that both have."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Would another attention have done? One head's weights are exchanged, and the network is asked again.
+"""Would the network have written the same with other attention? Replace the weights of one head and ask again.
 
 S source tokens, T target tokens, Q query and K key positions. Source: Jain & Wallace, "Attention is not Explanation"
 (NAACL 2019), section 4.2; see also the answer of Wiegreffe & Pinter, "Attention is not not Explanation" (EMNLP 2019).

@@ -1,4 +1,4 @@
-"""Korean by ear: one key for all spellings that a listener could not tell apart.
+"""How Korean sounds: spellings that a listener could not tell apart get the same key.
 
 The rules are those of the Standard Pronunciation (표준 발음법), whose articles (제…항) are named beside
 them, and besides what most speakers do: they no longer tell ㅐ from ㅔ, lose ㅎ between vowels, and let a

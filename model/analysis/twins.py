@@ -1,4 +1,4 @@
-"""Two passes side by side: which tokens of one stand for which of the other, and how their attention differs."""
+"""Two passes side by side: which token of one corresponds to which of the other, and how their attention differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Attention between words (in Korean: eojeol) instead of tokens."""
+"""Attention between words (어절) instead of tokens: the rows of a word are averaged, its columns are added."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def _labels(tokens: Sequence[str], words: Words, text: str | None, spans: Spans 
 
 
 def _one_later(words: Words, size: int) -> Words:
-    """The words with one more token before them, which stands alone, and as many tokens in all as before."""
+    """The same words shifted by one token. The start mark becomes a word of its own, and the last token falls away."""
     moved = ((start + 1, min(end + 1, size)) for start, end in words)
     return tuple(pair for pair in ((0, min(1, size)), *moved) if pair[0] < pair[1])
 

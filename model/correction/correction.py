@@ -1,4 +1,8 @@
-"""What became of a text: the changes that were made, those that were only proposed, and what the network looked at."""
+"""The result of a correction: the changes that were made, those that were only proposed, and the attention behind them.
+
+A ``Correction`` keeps every proposed change with its confidence. So another minimum confidence, or a person's decision about one
+change (``with_decisions``), gives another text without running the network. Each sentence keeps the pass that wrote its answer,
+and at most ``KEPT_TRACES`` traces."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
+"""``Corrector``: a loaded model that corrects texts and shows what its network looked at."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -108,7 +108,7 @@ class Corrector:
 
         folder = find_model_folder(model)
         network, tokenizer, found = load_model_folder(folder, snapshot)
-        # It was fitted to the last weights; what a snapshot is sure of is another matter.
+        # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so it judges itself.
         confidence = load_confidence(folder) if snapshot is None else None
         return cls(
             model_name(folder), network, tokenizer, found, minimum_confidence, beam_width, confidence, folder

@@ -1,6 +1,6 @@
-"""What a network wrote of one sentence, and where it looked, at each of its snapshots.
+"""How each snapshot of a training corrects one sentence, and where it looks.
 
-One network takes the weights of one snapshot after the other: its graphs are traced once, not sixteen times.
+One network is given the weights of one snapshot after the other, so its graphs are made once and not for each snapshot.
 """
 
 from __future__ import annotations

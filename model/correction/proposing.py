@@ -1,4 +1,4 @@
-"""From what was chosen in a sentence to the changes that are proposed, each with its probabilities."""
+"""Turns the candidates that were chosen for a sentence into proposed changes, each with its probabilities."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence

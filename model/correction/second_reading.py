@@ -1,8 +1,8 @@
-"""A second reading: what the network was unsure of is asked once more when the rest of the sentence is mended.
+"""A second reading: unsure changes are asked about again after the sure ones were made.
 
-Beside other mistakes a change is less sure than alone: of 배개가 in a sentence with one more mistake the network is unsure, in the
-sentence without that one it is sure. So whoever corrects a corrected sentence once more would get another one. A sentence in which some
-changes are made and others are not is read again as it was corrected, and what is now sure is a change of the sentence as it was typed.
+The network is less sure of a change when other mistakes stand beside it. It doubts 배개가 in a sentence with a second mistake and is
+sure of it once that one is mended. So correcting a corrected sentence would change it again. To avoid this, a sentence with sure and
+unsure changes is read again as corrected. What the second reading is sure of becomes a change of the typed sentence.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Small decision trees whose leaves add up: what they say of rows of named features, and how they are written as data."""
+"""Small decision trees whose leaves are added up to log odds, stored as JSON. ``training/measure/boosting.py`` fits them."""
 
 import json
 import math

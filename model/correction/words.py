@@ -1,4 +1,4 @@
-"""Words of Hangul: where they stand in a text, and how often each stands in the training sentences.
+"""Finds the Hangul words of a text, and knows how often each occurs in the training sentences.
 
 ``words.txt.gz`` in a model folder holds a word and its count a line. It is text, so that anybody can read it.
 """

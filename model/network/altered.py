@@ -1,4 +1,4 @@
-"""Passes whose attention is changed by an argument: the halves of a network, and readings of drafts.
+"""Passes under interventions: encoder and decoder take an argument that changes their attention.
 
 B rows, each a source and an intervention, L layers, H heads, S source and T target tokens, V vocabulary.
 """

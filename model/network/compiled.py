@@ -1,7 +1,14 @@
-"""The edge between tensors and NumPy: a loaded network that answers.
+"""The edge between tensors and NumPy: a loaded network that corrects and shows its attention.
 
-S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow, right of it there
-are only NumPy arrays.
+Inside the network there are TensorFlow's tensors; everything that ``CompiledNetwork`` returns is a NumPy array.
+
+It asks three things of a network: ``encode`` (a memory and its attention), ``decode`` (logits and attention) and ``start`` (a step
+and a cache for step-by-step decoding). The Transformer and the recurrent network both have them.
+
+XLA compiles a pass for nine sentence lengths, in the background of a worker. A sentence is padded to the next compiled length. Until
+one is ready, and for batches, one graph for all shapes does the work at half the speed.
+
+S source, T target, L layers, H heads, V vocabulary.
 """
 
 import math
@@ -81,8 +88,8 @@ class CompiledNetwork:
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
-        beam: the most probable tokens together); None where no end mark came within ``longest_target``, so that nobody
-        takes a torso for an answer."""
+        beam: the most probable tokens together); None if no end mark came within ``longest_target``, because a sentence
+        without its end is no answer."""
         if self.beam_width > 1:
             return self._follow_beams(sources)
         if len(sources) > FEW:

@@ -1,4 +1,4 @@
-"""A network's two halves as compiled functions, and what passes through them leave as NumPy arrays.
+"""The encoder and the decoder of a network as compiled functions, whose results become NumPy arrays.
 
 B batch, S source, T target, L layers, H heads, V vocabulary.
 """

@@ -1,4 +1,11 @@
-"""The one walk through a stack of blocks; encoding, decoding, decoding step by step and every analysis take it.
+"""``walk``: the one function that goes through a stack of blocks. Every pass uses it.
+
+Encoding, decoding, step-by-step decoding, projections, interventions and gradients are all this walk with other arguments. ``taps``
+names what it shall hand out (``model/trace/taps.py`` lists the names and shapes). ``altered`` holds what an intervention changes.
+No layer stores anything. A pass without taps and without interventions compiles to a graph that has neither. In step-by-step
+decoding self-attention looks at the cache, and its keys and values become the next cache.
+
+To add a tap: one line in ``TAPS``, and one ``found.add`` or ``found.put`` where it is computed, here and in ``model/plain``.
 
 B batch, Q query and K key positions, D d_model, H heads.
 """

@@ -1,4 +1,4 @@
-"""Which article of the norm a correction follows."""
+"""Finds the article of the spelling norm that a correction follows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

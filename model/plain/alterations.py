@@ -1,4 +1,11 @@
-"""What a pass is asked for, checked against the network's config: interventions become arrays, taps are names that it has.
+"""Checks what a pass is asked to change and to hand out, and turns interventions into arrays.
+
+An ``Altered`` is a tree of arrays, stacked over layers: gates for heads, means that are added, replaced weights, factors for
+values, hidden keys. ``encode`` and ``decode`` take it as an argument; without an intervention it is None. One graph is made for each
+set of arrays that occurs.
+
+``kept``, one factor for each token's embedding, serves three purposes. With 0 a decoder token is left out. The derivative by it is
+gradient × input. Its integral from 0 to 1 is integrated gradients, with a baseline that has positions but no tokens.
 
 B interventions (or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """

@@ -1,7 +1,8 @@
-"""The Transformer of ``model/network`` once more, in NumPy alone: it answers while TensorFlow is still being imported.
+"""The Transformer of ``model/network`` once more, in NumPy alone. It answers while TensorFlow is still being imported.
 
-It is written independently of Keras, from the same paper (Vaswani et al. 2017), so each is a check on the other:
-``tests/model/plain/test_transformer.py`` holds both against each other to 1e-5.
+That is some seconds after a start and after a worker has died. It takes texts of up to 200 characters (``engine/stand_in.py``);
+all else waits for the network itself. It is written from the same paper (Vaswani et al. 2017) without Keras, so each version checks
+the other: ``tests/model/plain/test_transformer.py`` compares them to 1e-5.
 
 B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """

@@ -32,7 +32,7 @@ _EFFECTS_CHUNK = 4
 
 @dataclass(frozen=True)
 class Plan:
-    """What a survey asks for; a state that was made by another plan is not gone on with."""
+    """What a survey measures. A saved state that was made with another plan is not resumed."""
 
     pairs: tuple[Pair, ...]  # (source, target) of every sentence
     effects: int  # sentences with changes whose heads are taken away

@@ -1,9 +1,9 @@
-"""What a correction has to copy in order: anchors. Where the network did not, it has lost its way in the text beside them.
+"""Anchors: marks, digits and other characters that a correction has to copy, in order.
 
-The network seldom met some marks. Before ``* 않된다`` it takes the asterisk for a slip of the following word and writes 안 된다. Such a
-text differs from what was typed in two things at once, the lost mark and the mended word. Neither may be carried out alone: the
-characters that the network wrote next to a lost mark stand for both. So a sentence is cut at the anchors that were lost, and what is
-between them is read again, each part for itself (``parts_beside``).
+The network seldom met some marks. In ``* 않된다`` it takes the asterisk for a slip in the next word and writes 안 된다. That text
+differs from what was typed in two ways at once: a lost mark and a mended word. Making only one of the two changes would be wrong,
+because what the network wrote next to the lost mark stands for both. So a sentence is cut at the anchors that were lost, and each
+part between them is read again by itself (``parts_beside``).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Where two versions of a sentence differ, as spans a person would point at."""
+"""Finds where two versions of a sentence differ, as spans that a person would point at."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace

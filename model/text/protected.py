@@ -1,4 +1,6 @@
-"""What no correction may touch: characters that are not spelling, and laughing and weeping."""
+"""What no correction may touch: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and weeping (ㅠㅠ).
+
+A change that would lose, alter or invent one of them is not proposed."""
 
 import re
 

@@ -1,7 +1,7 @@
-"""Whether a change keeps the words of a text: none may vanish, and none come from nowhere.
+"""Refuses changes that lose a word or add one. A correction may only write the same words in another way.
 
-A correction writes a word in another way. What leaves a word out or adds one is a rewriting, and that the network is sure of it says
-little: said twenty times, a word is lost nine times at a probability of 0.999. The only word that may go is one that slipped in twice.
+The network's confidence is no help here: when a word is said twenty times it drops nine of them at a probability of 0.999. The only
+word that may go is one that was typed twice by mistake.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""One ``.npz`` of known arrays and some JSON, read as if whoever wrote it meant harm.
+"""Reads and writes one ``.npz`` of known arrays and some JSON. A hostile file is refused before it can do harm.
 
-NumPy allocates whatever size a file claims to have before it reads it. Here every claim is held against the
-size of the file first, and nothing is unpickled.
+NumPy allocates whatever size a file claims before it reads it. Here each claim is compared with the size of the file
+first, and nothing is unpickled.
 """
 
 import io

@@ -1,7 +1,7 @@
 """What a pass can hand out, by name: attention, queries, keys, values, sub-layer outputs, the residual stream.
 
-B batch, L layers, H heads, S source and T target tokens, D d_model, V vocabulary. Who hands out the NumPy arrays of one
-sentence leaves out B. A sub-layer is one attention or one feed-forward network: an encoder layer has two (self-attention,
+B batch, L layers, H heads, S source and T target tokens, D d_model, V vocabulary. Arrays of a single sentence have no B. A
+sub-layer is one attention or one feed-forward network: an encoder layer has two (self-attention,
 feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
 
 query, key, value: projected and split into heads. An intervention that zeroes values does it behind them.

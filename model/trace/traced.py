@@ -1,7 +1,7 @@
-"""A model of one's own, live in the app: what it has to be able to do.
+"""What your own model needs so that the app can show it live: the methods of ``TracedModel``.
 
-``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and
-asks what it returns. One question is asked at a time.
+``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and then
+asks the object that it returned, one question at a time.
 """
 
 from typing import Protocol, runtime_checkable

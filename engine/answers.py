@@ -1,4 +1,6 @@
-"""A correction as it travels between processes, with the attention that was seen while it was made."""
+"""Packs a correction for its way between processes, together with its attention.
+
+Up to 4 MB of traces travel along; others (of long texts, or of other decisions) are asked for when a page needs them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass

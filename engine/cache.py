@@ -1,4 +1,4 @@
-"""Answers that were given, kept within bounds."""
+"""``AnswerCache``: the last answers, within a limit of entries and of bytes."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -1,4 +1,10 @@
-"""The engine as a page sees it. Nothing here, and nothing it imports, loads TensorFlow or Keras."""
+"""``Engine``: the engine as a page sees it. Nothing here, and nothing it imports, loads TensorFlow or Keras.
+
+The page's process keeps the answers, in one cache for each kind of question (``KEPT``, ``OTHER``). A key consists of the model's
+fingerprint, the kind of question and its arguments. If a worker dies, its question is asked once more, then EngineDiedError is
+raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are not kept, so the
+next run of a page asks again. With several workers a question goes to one that has the model in memory.
+"""
 
 import atexit
 import os
@@ -141,7 +147,7 @@ class Engine:
 
     def ask_ahead(self, key: ModelKey, kind: str, *arguments: Hashable) -> None:
         """Begin to ask what somebody may ask soon, and return at once. Does nothing while another such question is under
-        way. What goes wrong is told to who asks in earnest."""
+        way. Errors are ignored here; whoever asks the same question later and waits for the answer gets them."""
         if not self._ahead.acquire(blocking=False):
             return
 

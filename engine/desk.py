@@ -1,4 +1,8 @@
-"""Where the questions about one loaded model wait for their turn, inside a worker."""
+"""The queue of questions about one loaded model, inside a worker.
+
+Two threads answer. Texts that wait are corrected together in one batch. A third thread answers the laboratory's questions, so that a
+correction never waits for those.
+"""
 
 import time
 from concurrent.futures import Future

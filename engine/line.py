@@ -1,4 +1,4 @@
-"""The way to one worker: it is watched, started again when it dies, and asked over a few open connections."""
+"""``Line``: the connection to one worker. It starts the worker, watches it, starts it again when it dies, and asks it."""
 
 import logging
 import pickle

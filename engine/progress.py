@@ -1,4 +1,4 @@
-"""How far a worker is with one model."""
+"""``Progress``: how far a worker is with loading and compiling one model."""
 
 import time
 from dataclasses import dataclass, field

@@ -1,8 +1,12 @@
-"""What a worker can be asked about one model.
+"""The questions that a worker can be asked about one model.
 
-A question is a name of QUESTIONS and arguments that can be pickled and hashed. Everything that its answer depends
-on is an argument, heads and interventions too: so it is part of the key under which the answer is kept. Answers
-are shared, so they are tuples, frozen dataclasses and arrays, nothing that a page could change.
+A question is a name in QUESTIONS and arguments that can be pickled and hashed: texts, numbers, tuples, an ``Intervention``. The
+arguments are part of the key under which the answer is kept, so everything that the answer depends on has to be an argument. An
+array travels as a tuple of its rows. Visitors share an answer, so it consists of tuples, frozen dataclasses and arrays, which a page
+cannot change.
+
+To add one: an entry here (in LABORATORY if the network is asked again with something changed) and a function in
+``ui/asking/loaders.py`` that calls ``corrector.ask("name", …)``. The tests' ``FakeCorrector`` answers it without further work.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The way to an engine on other machines (``deploy/serve.py``), asked over HTTP."""
+"""``RemoteLine``: the connection to an engine on other machines (``deploy/serve.py``), over HTTP."""
 
 import time
 from collections import deque

@@ -1,4 +1,4 @@
-"""Workers that several page processes of one machine use together.
+"""Finds the workers that several page processes of one machine share.
 
 Their sockets and the secret to speak with them lie in one folder that only its owner may enter:
 ``secret`` and ``0.sock``, ``1.sock``, … Needs Unix sockets.

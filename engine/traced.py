@@ -1,5 +1,7 @@
-"""A ``model.TracedModel``: found by its name, and made to answer as ``model.Corrector`` does. Its library is imported
-in the worker alone, where ``load`` is called."""
+"""Makes a user's own model (``model.TracedModel``) answer as ``model.Corrector`` does.
+
+``ATTENTION_MODEL=package.module:factory`` names it. Only the worker imports it, when it calls ``load``. A cache key has LIVE in place
+of the fingerprint. If the model raises an error, page and terminal are told, but without its message, which may hold what was typed."""
 
 import sys
 import traceback

@@ -1,7 +1,7 @@
-"""The laboratory's questions to a ``model.InterveningModel``: the same answers as of ours, from traces alone.
+"""Answers the laboratory's questions for a user's own model (``model.InterveningModel``), from its traces alone.
 
-What a network would write instead is asked with a second pass, over the text without the change. S source tokens,
-T target tokens, Q query and K key positions.
+A second pass, over the text without the change, tells what the model would have written instead. S source tokens, T target tokens,
+Q query and K key positions.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""Which files a model consists of now, so that a changed model is read again."""
+"""Notices when the files of a model change, so that it is read again."""
 
 from pathlib import Path
 from typing import NamedTuple

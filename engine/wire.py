@@ -1,7 +1,7 @@
-"""Questions and answers as they travel between machines: JSON and plain arrays, never a pickle.
+"""Writes questions and answers for their way between machines: JSON and plain arrays, never a pickle.
 
-Reading makes nothing but the types of ``_TYPES``, tuples, dictionaries, numbers, texts and arrays. So whoever sends
-something hostile can be wrong, and can run nothing.
+Reading creates only the types of ``_TYPES``, tuples, dictionaries, numbers, texts and arrays. So a hostile message can hold wrong
+data, but cannot run code.
 """
 
 import io

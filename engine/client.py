@@ -60,6 +60,12 @@ class Engine:
     ``Engine.start`` begins workers of this process, ``Engine.connect`` uses those that run elsewhere, and
     ``Engine.from_environment`` does what the variables ATTENTION_ENGINE, ATTENTION_WORKERS and ATTENTION_AHEAD say.
     ``close`` ends everything; so does the end of the process, however it comes.
+
+    >>> from contextlib import closing
+    >>> from assets import FOLDER
+    >>> with closing(Engine.start()) as engine:  # one worker, which ends with the block
+    ...     engine.open(FOLDER / "transformer").name
+    'transformer'
     """
 
     def __init__(self, lines: Sequence[Line | RemoteLine], patience: float = PATIENCE):
@@ -224,6 +230,12 @@ class EngineCorrector:
     What is in its description is known at once: name, fingerprint, config, tokenizer. Everything else asks
     the engine, and waits while the model is loaded; ``progress`` tells how far that is. What can be raised
     besides is described at ``Engine.ask``.
+
+    >>> from contextlib import closing
+    >>> from assets import FOLDER
+    >>> with closing(Engine.start()) as engine:
+    ...     engine.open(FOLDER / "transformer").config.num_heads  # known at once, from the folder's description
+    4
     """
 
     def __init__(self, engine: Engine, folder: Path, snapshot: int | None = None):
@@ -321,7 +333,11 @@ def works_ahead() -> bool:
 
 
 def own_model() -> str | None:
-    """The model that ATTENTION_MODEL names, "package.module:factory"; None where it names none."""
+    """The model that ATTENTION_MODEL names, "package.module:factory"; None where it names none.
+
+    >>> own_model() is None  # the variable ATTENTION_MODEL is not set
+    True
+    """
     return os.environ.get(VARIABLE, "").strip() or None
 
 

@@ -17,6 +17,9 @@ class Progress:
     compiled: a ready model answers at once, and about twice as fast once the length is compiled.
 
     ``problem`` is what ended the loading at this stage. ``begun`` is the time of its beginning, as time.time().
+
+    >>> Progress("first_run").order, Progress("ready").is_ready
+    (2, True)
     """
 
     stage: str = STAGES[0]

@@ -1,4 +1,7 @@
-"""Data in, Plotly figure out: no Streamlit, no state, no display; in a notebook a figure shows itself."""
+"""Functions that draw: arrays and labels in, a Plotly figure out. No Streamlit, no state.
+
+In a notebook a returned figure shows itself. Empty input gives an empty figure. ``viz.lens`` holds what draws in a browser by itself.
+"""
 
 from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars

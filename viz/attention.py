@@ -17,7 +17,11 @@ from viz.weight_colours import WeightColours, weight_colours
 
 @dataclass(frozen=True)
 class MapTexts:
-    """What is written in and around an attention map, in the reader's language; typed text is escaped later."""
+    """What is written in and around an attention map, in the reader's language; typed text is escaped later.
+
+    >>> MapTexts(title="Encoder", masked="not written yet").query_axis
+    'Query'
+    """
 
     title: str = ""
     query_axis: str = "Query"
@@ -72,6 +76,10 @@ def attention_heatmap(
     Raises ValueError for tokens that are no texts, shapes that do not fit each other, weights outside their range, a
     masked cell that holds weight, a row or cell that does not exist, a colour_max that is not finite and positive, and
     an unknown theme.
+
+    >>> figure = attention_heatmap(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["가", "방"])
+    >>> figure.data[0].z.tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
     """
     info = attention_info(
         weights, query_tokens, key_tokens, masked, emphasis_rows, selected, first, difference, colour_max

@@ -1,4 +1,4 @@
-"""What one attention map's heatmap shows, checked, and the pixels it takes."""
+"""The data of one attention heatmap after its checks, and the pixels that it takes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +18,7 @@ LEGEND_HEIGHT = 28
 NAME_HEIGHT = 30
 FOOT = 12
 LEAST_LEFT = 40
-# In em, what a row's label has at least: the end mark's width, so that leaving the marks out moves nothing.
+# The least width of a row's label, in em: that of the end mark, so that the map does not move when the marks are hidden.
 LEAST_LABEL = width_in_em("</s>")
 
 
@@ -76,12 +76,12 @@ class AttentionInfo:
 
     @property
     def widest_row(self) -> float:
-        """Of the row labels, in em."""
+        """The width of the widest row label, in em."""
         return max([LEAST_LABEL, *(width_in_em(visible_token(token)) for token in self.query_tokens)])
 
     @property
     def widest_column(self) -> float:
-        """Of the column labels, in em."""
+        """The width of the widest column label, in em."""
         return max((width_in_em(visible_token(token)) for token in self.key_tokens), default=1.0)
 
 

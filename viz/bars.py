@@ -42,6 +42,10 @@ def attention_bars(
 
     Raises ValueError for shapes that do not fit each other, weights outside 0..1, an outlined column that
     does not exist, and an unknown theme.
+
+    >>> figure = attention_bars(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["head 1", "head 2"], outlined=[0])
+    >>> [trace.y.tolist() for trace in figure.data if trace.type == "bar"]
+    [[0.75, 0.25], [0.5, 0.5]]
     """
     info = _info(weights, tokens, names, outlined, first)
     figure = go.Figure(layout=_layout(info, title, token_title, theme))

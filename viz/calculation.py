@@ -1,4 +1,4 @@
-"""Tables of numbers as heatmaps that can be read: what attention is computed from, step by step."""
+"""Tables of numbers drawn as heatmaps with the numbers in their cells: how attention is computed, step by step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -22,7 +22,11 @@ _TALLEST_ROW, _LOWEST_ROW = 34, 15
 
 
 def number_text(value: float, digits: int = 2) -> str:
-    """A number as a table shows it: rounded, no needless zeros, −∞ for a masked logit, nothing for a gap."""
+    """A number as a table shows it: rounded, no needless zeros, −∞ for a masked logit, nothing for a gap.
+
+    >>> number_text(0.5), number_text(1 / 3), number_text(float("-inf"))
+    ('0.5', '0.33', '−∞')
+    """
     if np.isnan(value):
         return ""
     if np.isinf(value):
@@ -71,6 +75,10 @@ def number_heatmap(
 
     Raises ValueError for shapes that do not fit each other, another scale, a ``largest`` that is not finite and
     positive, a ``label_every`` below 1, and an unknown theme.
+
+    >>> figure = number_heatmap(np.array([[1.0, -2.0]]), ["query"], ["1", "2"])
+    >>> figure.data[0].z.tolist()
+    [[1.0, -2.0]]
     """
     if label_every < 1:
         raise ValueError(f"label_every should be at least 1, received {label_every}")
@@ -107,6 +115,11 @@ def attention_steps(
     ``steps`` are signed numbers (K,) each, with -inf where masked; ``weights`` (K,) lie in 0..1 and have
     their own colours. ``step_labels`` name the steps and the weights. Raises ValueError for shapes that do
     not fit each other and for weights outside 0..1.
+
+    >>> steps = [np.array([2.0, 0.0]), np.array([1.0, 0.0])]  # query · key for both keys, and the same divided by 2
+    >>> figure = attention_steps(steps, np.array([0.73, 0.27]), ["가", "방"], ["q · k", "scaled", "softmax"])
+    >>> figure.data[0].z.tolist()
+    [[2.0, 1.0], [0.0, 0.0]]
     """
     weights = np.asarray(weights, dtype=np.float64)
     if not ((weights >= -TOLERANCE) & (weights <= 1 + TOLERANCE)).all():

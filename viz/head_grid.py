@@ -54,6 +54,10 @@ def head_grid(
     Raises ValueError for shapes that do not fit each other, weights that are not finite and not negative, a
     tile that does not exist or comes twice, a number of labels that is not that of the tiles, a colour_max
     that is not finite and positive, and an unknown theme.
+
+    >>> figure = head_grid(np.full((2, 4, 3, 3), 1 / 3))  # two layers of four heads
+    >>> len(figure.data[1].customdata)  # one marker for each head
+    8
     """
     tiles = arrange(weights, masked, order, labels, colour_max)
     names = (

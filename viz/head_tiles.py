@@ -1,4 +1,4 @@
-"""The attention maps of many heads as tiles of one picture of bytes."""
+"""Puts the attention maps of many heads into one picture, one byte for each cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,7 +41,11 @@ class Tiles:
 
 
 def cells_joined(queries: int, keys: int) -> int:
-    """How many tokens along an axis share one cell of a tile, 1 where each has its own."""
+    """How many tokens along an axis share one cell of a tile, 1 where each has its own.
+
+    >>> cells_joined(40, 40), cells_joined(300, 300)
+    (1, 3)
+    """
     return max(1, ceil(max(queries, keys) / MOST_CELLS))
 
 

@@ -1,6 +1,6 @@
-"""Cells that hold nothing: hatched where a mask forbids looking, dotted where there is only padding.
+"""Cells that hold nothing: hatched if a mask forbids looking, dotted if there is only padding.
 
-Both differ from each other and from a weight that is merely small without a look at the colour.
+The patterns tell both apart from each other, and from a cell whose weight is only small.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,9 @@ class Hidden:
     """Which cells of a (Q, K) picture hold nothing, why, and how the legend calls them.
 
     A cell that is both masked and padded shows as padded: that nothing stands there is the deeper reason.
+
+    >>> Hidden(masked=np.array([[False, True], [False, False]])).reasons((2, 2)).tolist()
+    [['', 'masked'], ['', '']]
     """
 
     masked: np.ndarray | None = None  # (Q, K) bool

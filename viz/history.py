@@ -54,6 +54,10 @@ def history_curves(
         panel_height: pixels of each panel.
 
     Raises ValueError for a missing column, naming those received, and for an unknown theme.
+
+    >>> frame = pd.DataFrame({"step": [1, 2], "loss": [5.0, 3.0], "learning_rate": [0.1, 0.2], "dev_loss": [np.nan, 4.0]})
+    >>> [trace.name for trace in history_curves(frame).data]
+    ['Loss', 'dev_loss', 'Learning rate']
     """
     titles = (loss_title, score_title, learning_rate_title)
     panels = _info(frame, losses, scores, titles)

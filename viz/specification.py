@@ -1,4 +1,4 @@
-"""What a figure is made of, before Plotly holds it as objects of its own, and how a browser receives it."""
+"""A figure as plain dictionaries, which can be sent to the browser without building Plotly's objects."""
 
 import json
 from base64 import b64encode

@@ -1,4 +1,4 @@
-"""How every figure looks, light and dark: fonts, colours, colour scales, and the toolbar."""
+"""The look of every figure, light and dark: fonts, colours, colour scales, and the toolbar."""
 
 from dataclasses import dataclass
 
@@ -120,6 +120,9 @@ def config(image_format: str = "png", file_name: str = "figure") -> dict:
 
     The toolbar has one download button; ``image_format`` ("png" at three times the size, or "svg") says what
     it saves. Another format raises ValueError.
+
+    >>> config("svg", "attention")["toImageButtonOptions"]["format"]
+    'svg'
     """
     if image_format not in IMAGE_FORMATS:
         raise ValueError(f"image_format should be one of {IMAGE_FORMATS}, received {image_format!r}")

@@ -1,4 +1,4 @@
-"""Tokens along an axis: places 0, 1, 2 … with labels, so that a repeated syllable keeps its own place."""
+"""Labels tokens along an axis. Tokens stand at 0, 1, 2, … so that a repeated syllable gets a place of its own."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

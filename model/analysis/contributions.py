@@ -75,6 +75,12 @@ def contribution(
     occlusion: the token is left out, as ``Intervention.without_source`` and ``without_target`` do.
 
     Raises ValueError for another method, and for a network that takes no interventions.
+
+    >>> from model.analysis.questions import question_of_row
+    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> found = contribution(corrector, "머거요", "먹어요", question, "rollout")
+    >>> found.source.shape, found.before.shape  # three characters and the end mark; the start mark
+    ((4,), (1,))
     """
     if method not in METHODS:
         raise ValueError(f"the method should be one of {METHODS}, received {method!r}")
@@ -84,7 +90,13 @@ def contribution(
 def contributions(
     corrector: Corrector, source: str, target: str, question: Question, methods: Iterable[str] | None = None
 ) -> Iterator[Contribution]:
-    """All methods, or those of ``methods``, each as soon as it is known."""
+    """All methods, or those of ``methods``, each as soon as it is known.
+
+    >>> from model.analysis.questions import question_of_row
+    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> [each.method for each in contributions(corrector, "머거요", "먹어요", question, ["attention", "rollout"])]
+    ['attention', 'rollout']
+    """
     for method in METHODS if methods is None else methods:
         yield contribution(corrector, source, target, question, method)
 

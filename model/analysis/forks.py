@@ -34,6 +34,10 @@ def road_not_taken(corrector: Corrector, source: str, target: str, row: int, can
 
     Raises ValueError for a row that the target does not have, for a token that the network cannot write, such as
     ``<outside>``, and for a network that takes no interventions.
+
+    >>> fork = road_not_taken(corrector, "머거요", "먹어요", row=0, candidate="머")
+    >>> fork.observed.target_tokens[0], fork.other.target_tokens[0]
+    ('먹', '머')
     """
     ids = corrector.tokenizer.encode_target(target)
     if not 0 <= row < len(ids):

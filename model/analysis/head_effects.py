@@ -91,6 +91,12 @@ def head_effects(
 
     Raises ValueError for a change that does not lead from source to target, and for a network that takes no
     interventions.
+
+    >>> from model.text.changes import find_changes
+    >>> (change,) = find_changes("머거요", "먹어요")
+    >>> effects = head_effects(corrector, "머거요", "먹어요", change)
+    >>> len(effects.heads), effects.grid("cross_attention").shape
+    (48, (4, 4))
     """
     changes = find_changes(source, target)
     question = question_of_change(corrector, source, target, change)
@@ -127,6 +133,10 @@ def written_without(
     """Correct one sentence without each of these sets of heads, by free decoding; plain tuples will do as heads.
 
     Raises ValueError for a head that the network does not have and for a source that is longer than it can read.
+
+    >>> [without] = written_without(corrector, "머거요", [[("cross_attention", 0, 0)]])
+    >>> without.heads, type(without.text)
+    (frozenset({Head(kind='cross_attention', layer=0, head=0)}), <class 'str'>)
     """
     interventions = [Intervention(off=frozenset(heads), means=means) for heads in sets]
     texts = written_under(corrector, source, interventions)

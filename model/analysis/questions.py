@@ -50,6 +50,12 @@ def question_of_change(corrector: Corrector, source: str, target: str, change: C
     follows, and where 가가 loses its first syllable, both begin with 가.
 
     Raises ValueError where both write the same tokens to the end.
+
+    >>> from model.text.changes import find_changes
+    >>> (change,) = find_changes("머거요", "먹어요")
+    >>> question = question_of_change(corrector, "머거요", "먹어요", change)
+    >>> question.row, question.written_token, question.instead_token
+    (0, '먹', '머')
     """
     written = corrector.tokenizer.encode_target(target)[change.target_start :]
     kept = corrector.tokenizer.encode_target(source)[change.source_start :]
@@ -63,6 +69,9 @@ def question_of_row(corrector: Corrector, source: str, target: str, row: int) ->
     """Any produced token against the most probable other one.
 
     Raises ValueError for a row that the target does not have.
+
+    >>> question_of_row(corrector, "머거요", "먹어요", row=2).written_token
+    '요'
     """
     ids = corrector.tokenizer.encode_target(target)
     if not 0 <= row < len(ids):

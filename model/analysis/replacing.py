@@ -54,6 +54,12 @@ def replaced_attention(
     each of ``painted`` by its name: weights (Q, K) as ``Intervention.weights`` wants them.
 
     Raises ValueError for a head that the network does not have and for weights that do not fit.
+
+    >>> from model.analysis.questions import question_of_row
+    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> found = replaced_attention(corrector, "머거요", "먹어요", question, Head("cross_attention", 3, 0))
+    >>> [each.how for each in found]
+    ['observed', 'uniform', 'copy', 'permuted']
     """
     check(Intervention(off=frozenset([head])), corrector.config, len(source) + 1)
     trace = corrector.trace(source, target)
@@ -90,6 +96,12 @@ def replaced_for_change(
     row cannot see are left out.
 
     Raises ValueError as ``replaced_attention`` and ``question_of_change`` do.
+
+    >>> from model.text.changes import find_changes
+    >>> (change,) = find_changes("머거요", "먹어요")
+    >>> question, found = replaced_for_change(corrector, "머거요", "먹어요", change, Head("cross_attention", 3, 0))
+    >>> question.written_token, found[0].intervened
+    ('먹', False)
     """
     question = question_of_change(corrector, source, target, change)
     versions = {}

@@ -32,6 +32,12 @@ def aligned_difference(
     tokens that have none may sum to anything, because the weight that went to them is left out.
 
     Raises ValueError for weights that do not have the shape of their trace.
+
+    >>> one, other = corrector.trace("밥", "밥"), corrector.trace("밥요", "밥요")
+    >>> weights = tuple(trace.encoder_attention.mean(axis=(0, 1)) for trace in (one, other))
+    >>> difference, without = aligned_difference("encoder_attention", one, other, weights)
+    >>> difference.shape, without[1].tolist()  # the row of 요, which has no counterpart
+    ((3, 3), [True, True, True])
     """
     for trace, map_ in zip((one, other), weights, strict=True):
         if np.shape(map_) != (expected := trace.attention(kind).shape[2:]):

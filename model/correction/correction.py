@@ -19,6 +19,9 @@ class SentenceCorrection:
     """One sentence of a text, or one part of a sentence that is longer than the network can read.
 
     ``start`` is where it begins in the whole (NFC) text.
+
+    >>> [sentence.text for sentence in corrector.correct("안녕. 밥을 머거요.").sentences]
+    ['안녕.', '밥을 먹어요.']
     """
 
     start: int
@@ -67,7 +70,14 @@ class SentenceCorrection:
 
 @dataclass(frozen=True)
 class Correction:
-    """What became of one text: ``source`` is what was typed, in NFC; ``text`` is corrected."""
+    """What became of one text: ``source`` is what was typed, in NFC; ``text`` is corrected.
+
+    >>> found = corrector.correct("밥을 머거요.")
+    >>> found.text, [(change.wrong, change.right) for change in found.changes]
+    ('밥을 먹어요.', [('머거', '먹어')])
+    >>> found.with_decisions(rejected={0}).text  # a person takes the first change back
+    '밥을 머거요.'
+    """
 
     source: str
     sentences: tuple[SentenceCorrection, ...]

@@ -58,7 +58,14 @@ class Answer(NamedTuple):
 
 
 class Corrector:
-    """A loaded model. ``Corrector.load()`` opens the shipped one."""
+    """A loaded model. ``Corrector.load()`` opens the shipped one.
+
+    >>> corrector.correct("밥을 머거요.").text  # corrector = Corrector.load()
+    '밥을 먹어요.'
+    >>> trace = corrector.trace("머거요", "먹어요")
+    >>> trace.cross_attention.shape  # layers, heads, characters written, characters read; both with an end mark
+    (4, 4, 4, 4)
+    """
 
     def __init__(
         self,

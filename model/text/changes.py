@@ -21,6 +21,9 @@ class Change:
     ``known_confidence`` is what ``model.correction.confidence`` makes of both and of whether the words are known, where the
     model has its files. Such a model may propose what its network found less probable: then ``instead_of`` is what the network
     wrote for the stretch that the change lies in, and None where it wrote this itself.
+
+    >>> Change(0, 2, 0, 2, "머거", "먹어", fix_probability=0.9, keep_probability=0.0).confidence
+    0.9
     """
 
     source_start: int
@@ -83,6 +86,9 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
     stands between the aligned characters is compared. So a moved space is a moved space: the alignment
     of the texts as they are might as well drop the letter beside it here and insert it again there, and
     whoever undoes one of the two changes would lose the letter.
+
+    >>> [(change.wrong, change.right) for change in find_changes("밥을 머거요", "밥을 먹어요")]
+    [('머거', '먹어')]
     """
     changes: list[Change] = []
     for (first, one), (last, other) in pairwise(_common(source, target)):
@@ -123,7 +129,11 @@ def _differences(source: str, target: str, span: tuple[int, int], other: tuple[i
 
 
 def apply_changes(source: str, changes: Iterable[Change]) -> str:
-    """The text that results from making only these changes."""
+    """The text that results from making only these changes.
+
+    >>> apply_changes("밥을 머거요", find_changes("밥을 머거요", "밥을 먹어요"))
+    '밥을 먹어요'
+    """
     parts, done = [], 0
     for change in changes:
         parts += [source[done : change.source_start], change.right]

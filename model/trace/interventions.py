@@ -45,6 +45,10 @@ class Intervention:
     ``without_source``: source positions that nobody may look at, as if padding stood there; the other
     tokens keep their positions. ``without_target``: the same of what the decoder has read, 0 being the start
     mark; besides, its embedding is zero, because a row begins with the token that it has just read.
+
+    >>> intervention = Intervention(off=frozenset({("cross_attention", 3, 0)}))
+    >>> intervention.off, intervention.reaches_encoder
+    (frozenset({Head(kind='cross_attention', layer=3, head=0)}), False)
     """
 
     off: frozenset[Head] = frozenset()

@@ -49,6 +49,11 @@ class AttentionTrace:
     white space separates (``analysis.words``).
 
     Shapes: L layers, H heads, S source tokens, T target tokens, D d_model, A alternatives, W words.
+
+    >>> weights = np.array([[[[0.75, 0.25], [0.5, 0.5]]]])  # one layer, one head, two tokens
+    >>> trace = AttentionTrace(source_tokens=("나", "는"), encoder_attention=weights)
+    >>> trace.kinds, trace.shape("encoder_attention")
+    (('encoder_attention',), (1, 1))
     """
 
     source_tokens: tuple[str, ...] = ()  # (S,) what the encoder read

@@ -1,7 +1,7 @@
-"""An HTML file that needs nothing but itself: text, figures, components, font and the library that draws.
+"""Writes an HTML file that needs no other file: text, figures, components, font, and Plotly in packed form.
 
-No request can leave it: its content security policy forbids all, and lets only those scripts run that were
-written here, named by their hashes. What a person typed arrives escaped or inside blocks of JSON.
+Its content security policy forbids every request, and runs only the scripts written here, which it names by their hashes. Typed text
+is escaped or stands in blocks of JSON.
 """
 
 import base64

@@ -1,4 +1,9 @@
-"""The lens for a notebook: every head of a trace, drawn in the browser from one self-contained page."""
+"""``explore``: an interactive page with every head of a trace, for a notebook.
+
+Every weight is sent once, as a whole number of ten-thousandths (of two-thousandths above a million weights), compressed. Of each
+figure the page gets everything but the weights, made by the same functions as in the app. ``explore.js`` fills in the weights of the
+chosen head, so choosing another head asks no Python. In a notebook the page stands in a frame that may run scripts and save files, but
+reaches neither the notebook nor the network."""
 
 import json
 import zlib
@@ -49,7 +54,11 @@ class Trace(Protocol):
 
 @dataclass(frozen=True)
 class Exploration:
-    """A page that shows itself as the output of a notebook's cell."""
+    """A page that shows itself as the output of a notebook's cell.
+
+    >>> Exploration(b"<!doctype html>", height=400)
+    Exploration(height=400)
+    """
 
     page: bytes = field(repr=False)  # HTML, UTF-8; a notebook keeps what repr says, too
     height: int  # pixels
@@ -90,6 +99,12 @@ def explore(
 
     Raises ValueError for no trace, numbers in a trace that are no attention (``AttentionTrace.check``), another number
     of names than of traces, and an unknown language or theme.
+
+    >>> from model import AttentionTrace
+    >>> tokens, weights = ("나", "는"), np.array([[[[0.75, 0.25], [0.5, 0.5]]]])  # one layer, one head
+    >>> page = explore(AttentionTrace(source_tokens=tokens, encoder_attention=weights))
+    >>> page.page.startswith(b"<!DOCTYPE html>")
+    True
     """
     traces = tuple(traces) if isinstance(traces, Iterable) else (traces,)
     names = tuple(names) or ("",) * len(traces)

@@ -1,4 +1,4 @@
-"""A component as its parts: what ``st.components.v2.component`` takes, and what a page of its own holds."""
+"""The parts of a JavaScript component: its HTML, style and script, for Streamlit or for a page without Streamlit."""
 
 import re
 from dataclasses import dataclass

@@ -1,6 +1,7 @@
-"""Files that visitors bring, on their way through the network: in the server's memory alone, and no longer than they are needed.
+"""Works through a visitor's file in a thread, a few rows at a time, so that other visitors are answered in between.
 
-Whoever drops the same file again, in another tab or after a break, finds what has been done so far.
+Files stay in memory and are never written to a disk: all that are being worked on, and the last few that are done. A visitor who drops
+the same file again, in another tab or after a break, finds what has been done so far.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""The models and their answers; pages reach the engine and the model only through here.
+"""One function for each question that a page asks; pages reach the engine and the model only through here.
 
-The networks run in processes of their own (``engine``), which also keeps the answers: nothing here does.
+``engine`` gives the one engine of a server. The first run of ``app.py`` starts it, so its workers load beside the first page. The
+engine keeps the answers; nothing is kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
+visitor in ``runs/*/model``, read again when their files change.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A model that is still being loaded: the page stays alive and says how far that is."""
+"""Shows how far a model is loaded, and runs the page again when it is ready."""
 
 from __future__ import annotations
 

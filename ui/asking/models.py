@@ -1,4 +1,4 @@
-"""Which model a page is about: the choice, and what cannot be chosen."""
+"""The control that chooses the model of a page. A model that cannot be used is named with its reason."""
 
 from ui.asking import loaders
 from ui.shell import address, controls, markup

@@ -1,8 +1,8 @@
-"""Has the network read a text in the pause after which it is sent, so that its answer is there when the page is run.
+"""Asks the network about a text while its visitor still pauses, so that the answer is there when the page runs.
 
-Halfway through the pause the text area tells the text to a fragment (``live_text.js``). That fragment draws nothing: it
-only asks. A text that is typed on has then been read for nothing, so one is read at a time on the whole server, and none
-while other pages wait for their turn.
+The text area sends its text after a short pause in typing. Halfway through this pause it tells the text to a fragment
+(``live_text.js``), which draws nothing and changes no setting; it only asks the engine. If the visitor types on, the work was for
+nothing. So the whole server reads one text ahead at a time, and none while pages wait for their turn.
 """
 
 from pathlib import Path

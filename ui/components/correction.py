@@ -1,4 +1,4 @@
-"""The corrected text as the control: its changed words are the buttons that everything else follows."""
+"""The corrected text on the screen. Its changed words are buttons; the chosen one decides what all pictures show."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""A text area whose text arrives while it is being typed, also while an input method composes a syllable."""
+"""A text area that sends its text while it is being typed, also while an input method composes a syllable.
+
+The text in the browser always wins over what Python believes. In a session's first run it may differ from the address: the browser
+may come from a page process that has ended. If no answer comes for three seconds, the area says so by itself."""
 
 import re
 import time

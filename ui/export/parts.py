@@ -1,4 +1,4 @@
-"""The pictures of one view, made without a session: what only the session knows comes in ``Choices``."""
+"""Makes the pictures of one view for a file. It runs outside of a session, so all it needs is in ``Choices``."""
 
 from __future__ import annotations
 

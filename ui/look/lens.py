@@ -1,4 +1,7 @@
-"""What a view looks at: one sentence of a correction, one map of its attention, one change."""
+"""``Lens``: everything that a view needs to know: the sentence, its trace, the chosen map, the change in focus.
+
+The chosen map is a ``Selection``: a kind of attention, a layer or the mean, a head or the mean. Changes count characters in a
+``Correction`` and tokens here (``model/analysis/places.py``); if each token is one character, that is the same."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +32,7 @@ class Lens:
     selection: Selection
     change: Change | None
     theme: str
-    from_file: bool = False  # whether no link leads to it
+    from_file: bool = False  # it was opened from a visitor's file, so no link can open it again
 
     @property
     def kind(self) -> str:

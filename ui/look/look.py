@@ -1,6 +1,10 @@
-"""The page of one look: a sentence that is typed, its correction, all heads, and an open view of them.
+"""Puts the main page and the laboratory together. Both are composed alike; only their views differ.
 
-Two pages are composed like this; they differ in their views.
+Left: the typed text, its correction, all heads as tiles. Right: the open view. The main page has ``views.VIEWS``, which show what the
+network did; the laboratory has ``views.EXPERIMENTS``, which change something and ask the network again.
+
+The address names the open view, so it is known before any control is drawn (``stage.chosen_view``). From a session's second run on,
+the main page therefore sends text and pictures first and the controls after them.
 """
 
 from functools import partial
@@ -108,13 +112,13 @@ def show_pictures(
     controls_of_view = partial(show_controls, stage, lens.trace, view, views, setting)
     popovers = None if late else controls_of_view()
     try:
-        if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
+        if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
             framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
             with heads:
                 overview.draw(lens, framed)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
-        if late:  # who gets no picture can still open another view
+        if late:  # without a picture, a visitor can still open another view
             controls_of_view()
         raise
     popovers = popovers or controls_of_view()
@@ -147,7 +151,7 @@ def choose_example() -> None:
 
 
 def keep_typed(text: str) -> None:
-    """What belongs to one text does not outlive it."""
+    """Keep the typed text, and forget what was chosen in the text before it."""
     if text != address.get("sentence"):
         address.put("sentence", text)
         forget_choices()

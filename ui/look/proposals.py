@@ -1,4 +1,8 @@
-"""What the network proposed for a text, what became of it, and which change is in focus."""
+"""Draws the corrected text and keeps what a person decided: the change in focus, changes accepted or rejected.
+
+A person may accept a change of which the network was unsure, and reject one of which it was sure. The ``Correction`` applies the
+decisions (``with_decisions``) without asking the network; only the attention of a text that the network did not write itself takes a
+new pass."""
 
 from __future__ import annotations
 

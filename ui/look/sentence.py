@@ -1,4 +1,4 @@
-"""The one sentence that a page without a text area is about: the one the main page was left with."""
+"""The sentence of a page without a text area: the one that the main page showed last."""
 
 import streamlit as st
 

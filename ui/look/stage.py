@@ -1,4 +1,4 @@
-"""The open view: its tab, which attention it shows, its options, and what is said about it."""
+"""Draws the open view: its tab, the choice of kind, layer and head, its options, its picture and the texts around it."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""A file from the class: every row corrected, its kinds of mistakes counted, each row one click from its attention."""
+"""Corrects a file with the texts of a class, counts the kinds of mistakes, and leads from each row to its attention."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""A trace of any network, from a file: every view of the first page, without typing."""
+"""Opens a file with an ``AttentionTrace`` of any network in the views of the main page. Only the network itself is missing."""
 
 import hashlib
 import io
@@ -29,7 +29,7 @@ _OPEN = "open_trace"  # the file that is open, by its content
 
 @dataclass(frozen=True)
 class FromFile:
-    """Stands in for the network, of which a file knows no more than one pass."""
+    """Stands in for the network. A file holds one pass, so questions that would need another pass are not answered."""
 
     name: str
     fingerprint: str
@@ -109,7 +109,7 @@ def show_texts(sentence: SentenceCorrection):
 
 
 def forget_another_file(content: str) -> None:
-    """What was chosen in one text means nothing in another."""
+    """Forget what was chosen in the file before: it means nothing in this one."""
     if st.session_state.get(_OPEN) != content:
         if _OPEN in st.session_state:
             look.forget_choices()

@@ -1,4 +1,4 @@
-"""The one way in which a page shows a figure."""
+"""``draw``: shows a figure on a page. Every page uses it."""
 
 from collections.abc import Callable
 from math import inf

@@ -41,7 +41,7 @@ class NumberTable:
 
     @property
     def width(self) -> int:
-        """Of the widest row."""
+        """The number of cells in the longest row."""
         return max(map(len, self.cells), default=0)
 
     def problem(self) -> Problem | None:

@@ -1,9 +1,12 @@
-"""What the address bar holds: the view of one session, so that its link opens the same view elsewhere.
+"""Keeps the settings of a session in the address bar, so that a link opens the same view elsewhere.
 
-Streamlit's own binding writes the labels of options into the address, and labels change with the language.
-Here every setting is a short string that means the same in all languages. The address is read once, when a
-session starts; afterwards the session leads and the address follows. What a visitor chooses is a step of the browser's
-history, what is typed is none.
+Streamlit's own binding would write the labels of options, which change with the language. Here each setting is a short string that
+means the same in all languages. The address is read when a session starts. After that the session decides, and ``publish`` writes the
+address at the end of each run.
+
+A choice (STEPS) is a step of the browser's history, so Back takes it back; typing is none. After Back, Streamlit runs the page again
+and says that it follows the history. ``follow`` then takes the settings over before anything is drawn. Answers of runs from before
+Back are ignored by the browser.
 """
 
 import re
@@ -94,9 +97,9 @@ def get(name: str) -> str:
 def put(name: str, value: str) -> None:
     """Change the setting ``name``. Raises KeyError for a name that is not in DEFAULTS.
 
-    In a run that only asks how far a model is (``ui/asking/loading.py``), or lets it read ahead (``ui/components/ahead.py``), nothing
-    changes: nobody decided anything. The browser says with each question where its controls stand, and where the
-    session has just moved one of them and the browser has not heard of it, the old place looks like a choice.
+    In a run of a fragment (``ui/asking/loading.py``, ``ui/components/ahead.py``) nothing changes, because the visitor chose nothing.
+    The browser reports the state of its controls with every run. If the session has just moved a control and the browser does not
+    know yet, the old state would look like a choice.
     """
     if name not in DEFAULTS:
         raise KeyError(f"no setting {name!r}, there are {sorted(DEFAULTS)}")
@@ -189,7 +192,7 @@ def note_choice() -> None:
 
 
 def _runs_a_part() -> bool:
-    """Whether this run is one of a fragment, in which nobody decides anything."""
+    """Whether Streamlit runs only a fragment of the page. In such a run the visitor has chosen nothing."""
     context = get_script_run_ctx(suppress_warning=True)
     return bool(context and context.fragment_ids_this_run)
 

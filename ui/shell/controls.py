@@ -165,8 +165,8 @@ def _numbers(text: str, highest: int) -> list[int]:
 def seed(key: str, value: Value) -> tuple[str, Value | None]:
     """``key`` of a widget that is to show ``value``, and what the widget begins with where the browser has none yet.
 
-    The setting leads: a widget that stands elsewhere is moved. It must not be moved to where it stands. Such an order
-    reaches the browser with the drawing, and takes back what the visitor has chosen while that was on its way.
+    The setting decides: a widget that shows something else is set to it. A widget that already shows the value must not be
+    set again. The command would reach the browser together with the drawing, and undo what the visitor has chosen since.
     """
     if st.session_state.get(key, value) == value:
         return key, value

@@ -1,4 +1,7 @@
-"""What a page asks once it has been drawn and its address is published: it is drawn anew with the answer."""
+"""Questions that a page asks only after it has been drawn. Then it runs again and finds the answers in the engine's cache.
+
+The view *from what* uses it: it asks the quick methods, draws empty places for the slow ones, and leaves these for later. What the
+visitor does meanwhile comes first."""
 
 from collections.abc import Callable
 
@@ -13,7 +16,7 @@ def ask(question: Callable[[], object]) -> None:
 
 
 def forget() -> None:
-    """What an earlier run left that was ended before its time."""
+    """Forget the questions of a run that was ended before it could ask them."""
     st.session_state.pop(_QUESTION, None)
 
 

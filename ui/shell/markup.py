@@ -1,4 +1,4 @@
-"""The only place where the pages write HTML; everything that a person typed passes ``escape`` here."""
+"""Writes the HTML of the pages. No other file does, so that all typed text is escaped here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages about an input or about the model, in the visitor's language."""
+"""Tells the visitor what is wrong: with the input, with the model, or with the engine."""
 
 import unicodedata
 from collections.abc import Iterator

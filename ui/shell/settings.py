@@ -54,5 +54,5 @@ Setting = Choice | Flag | Number
 
 
 def defaults(settings: Iterable[Setting]) -> dict[str, str]:
-    """Name -> what an address that says nothing means."""
+    """Name -> the value that a setting has if the address does not mention it."""
     return {setting.name: setting.default for setting in settings}

@@ -1,9 +1,11 @@
-"""Pages take turns: of all sessions of this server one draws at a time, and texts come before pictures.
+"""Pages take turns: of all sessions of a page process one draws at a time, and texts come before pictures.
 
-Python runs one thread at a time. Of sixty pages that are drawn at once none comes to its end before its visitor has typed on, which
-ends it: all the work is lost, and nobody sees an answer. One after the other each takes a twentieth of a second. Who has waited
-longest comes next; a page that waits for the network lets others go ahead, and so does one that has shown its corrected text and
-now draws what belongs to it.
+Python runs one thread at a time. If sixty pages are drawn at once, each is ended by what its visitor types next before it is done, and
+nobody sees an answer. With 60 visitors 5 sentences a second were answered; in turns it is 21.
+
+The page that has waited longest comes next, and a run that was ended keeps its place. While a page waits for the network
+(``Engine.while_waiting``), others go ahead. A page that has shown its corrected text draws its pictures after the texts of others,
+though every twenty-fifth turn is one of pictures. If its visitor types on, that waiting ends.
 """
 
 from collections.abc import Callable, Iterator

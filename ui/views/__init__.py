@@ -1,6 +1,7 @@
 """The views of one sentence, in the order of their tabs.
 
-VIEWS show what the network did. EXPERIMENTS change something and show what it would have done.
+VIEWS show what the network did. EXPERIMENTS change something and show what it would have done. To add a view: a file here that
+declares ``VIEW``, its texts in ``assets/texts/``, and its name in this file.
 """
 
 from ui.views import (

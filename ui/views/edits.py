@@ -1,4 +1,4 @@
-"""The heads that looked at one change more than they usually look at such a place."""
+"""The view *this change*: the heads that looked at one change more than they usually look at such a place."""
 
 from collections.abc import Sequence
 

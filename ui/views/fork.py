@@ -1,4 +1,4 @@
-"""The road not taken: another token at one step, and how the network goes on from there."""
+"""The experiment *the road not taken*: another token at one step, and how the network goes on from there."""
 
 import numpy as np
 import plotly.graph_objects as go

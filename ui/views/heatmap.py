@@ -1,4 +1,4 @@
-"""The heatmap view: every weight of one attention map, in several lights."""
+"""The view *heatmap*: every weight of one attention map; as it is, minus a copy, by words, on a logarithmic scale."""
 
 import re
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The lines view: several heads at once, each weight a line from who asks to what is looked at."""
+"""The view *lines*: several heads at once; each weight is a line from the query to the key."""
 
 import re
 

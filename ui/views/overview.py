@@ -1,4 +1,4 @@
-"""The overview: all heads of all layers in one small picture, from which one can be opened."""
+"""All heads of all layers as small tiles; choosing a tile opens its head."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Predict, then reveal: which source characters should matter for a change, and which did the heads look at?"""
+"""The view *predict*: mark the characters that should matter for a change, then compare with what the heads looked at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Would another attention have done? One head's weights are exchanged, and the network is asked again."""
+"""The experiment *another attention*: replace the weights of one head and ask the network again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decoding step by step: what was written, what else was considered, and what was looked at."""
+"""The view *step by step*: what was written at each step, what else was considered, and what was looked at."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The view to take with you: its numbers and its pictures as files, and its link."""
+"""What a visitor can take along: the view's numbers and pictures as files, and its link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two passes side by side: another sentence, what was typed against what is right, or another model."""
+"""The experiment *side by side*: this pass beside that of another sentence, of the uncorrected text, or of another model."""
 
 from dataclasses import dataclass
 

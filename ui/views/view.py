@@ -1,4 +1,4 @@
-"""What a view of one sentence is; each file beside this declares one as ``VIEW``."""
+"""``View``: the declaration of a view of one sentence. Each file beside this one declares one, as ``VIEW``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

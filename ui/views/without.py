@@ -1,4 +1,4 @@
-"""What each head does for a change: it is switched off, and the network is asked again."""
+"""The experiment *switch heads off*: what each head does for a change, found by asking the network again without it."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping

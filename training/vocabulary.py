@@ -1,4 +1,4 @@
-"""Which characters the network can produce."""
+"""Chooses the characters that the network can produce."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""Reading what a model learns from or is measured on: sentences, or pairs of a wrong and a right one.
+"""Reads what a model learns from or is measured on: sentences, or pairs of a wrong and a right one.
 
 Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
 ``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,

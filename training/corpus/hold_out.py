@@ -1,4 +1,4 @@
-"""``python -m training hold-out``: keep a part of a corpus away from training, by document as far as the file allows."""
+"""``python -m training hold-out``: keeps a part of a corpus away from training, whole documents where the file allows it."""
 
 import json
 from collections import defaultdict

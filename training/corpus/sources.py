@@ -1,4 +1,4 @@
-"""How often the sentences of each source are read: what the corpus has too much of is weighed down."""
+"""Decides how often the sentences of each source are read. Sources that the corpus has too much of are read less often."""
 
 import math
 import random

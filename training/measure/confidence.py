@@ -1,6 +1,6 @@
-"""``python -m training confidence``: fit what ``model/correction/confidence.py`` reads, on one half of development pairs.
+"""``python -m training confidence``: fits the trees of ``model/correction/confidence.py`` on one half of the development pairs.
 
-The other half, of other sentences, says whether it helps. Which half a sentence belongs to depends on the sentence alone.
+The other half, which has other sentences, shows whether it helps. Which half a sentence belongs to depends on the sentence alone.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Whether a confidence is true: how often proposed changes are right, and what a threshold gives.
+"""Measures whether a confidence can be trusted: how often changes of each confidence are right, and what a threshold gives.
 
 Everything here reads corrections (``model.Correction``) beside the pairs they were made of: ``proposed``
 has every change the network wanted, and ``with_minimum_confidence`` the correction another threshold gives,

@@ -1,4 +1,4 @@
-"""What ``python -m training evaluate`` found: as data, as JSON and as tables in a terminal."""
+"""The results of ``python -m training evaluate``: as data, as JSON, and as tables in a terminal."""
 
 import json
 import sys

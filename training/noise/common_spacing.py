@@ -1,8 +1,7 @@
-"""The spacing mistakes that people make most, beside whatever else they get wrong.
+"""The most frequent spacing mistakes, made in sentences of every family of errors.
 
-Who writes 늘어난것 or 공부 하기 need not err anywhere else, and who mistypes a word may err here, too. Where a network
-meets such a word mostly in the company of other misplaced spaces, or now and then in its corpus with nobody minding, it
-takes a single one for something meant and leaves it. So these are made in sentences of every family.
+People write 늘어난것 or 공부 하기 in sentences that are otherwise right, and beside mistakes of any other kind. A network that meets such
+a mistake only together with other misplaced spaces takes a single one for intended, and leaves it.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""A sentence on its way from right to wrong: the one thing every error rule reads and writes."""
+"""``Draft``: a right sentence that is being made wrong. Every error rule reads it and writes into it."""
 
 from dataclasses import dataclass, field
 

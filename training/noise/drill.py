@@ -1,7 +1,7 @@
-"""Short phrases in which native mistakes and misplaced spaces are practised, each mistake as often as the next.
+"""Makes short phrases in which each native mistake and each misplaced space is practised equally often.
 
-In running text a few mistakes have room everywhere and most nowhere: of the table's rows half have none in 40,000
-sentences. What is closed must be learnt by heart, so it is met again and again, in a few words that cost little.
+In running text a few mistakes can be made everywhere and most nowhere: half of the table's rows find no place in 40,000 sentences.
+A network has to learn these words by heart, so it meets them again and again, in short phrases that cost little time.
 """
 
 import random

@@ -1,7 +1,7 @@
-"""Hearsay as people tell it (했대, 온대요, 없다며?, 책이래), which is no misspelling and stays as it is.
+"""Turns statements into hearsay (했대, 온대요, 없다며?, 책이래). It is right as it is, and the network practises to leave it.
 
-Written sentences hardly have it, so a network that has never met it takes 대 for a slip in 다. Sources: 표준국어대사전 '-대', '-ㄴ대',
-'-래', '-재', '-다며', '-다던데'.
+Written language hardly has it; a network that never met it takes 대 for a slip in 다. Sources: 표준국어대사전 '-대', '-ㄴ대', '-래', '-재',
+'-다며', '-다던데'.
 """
 
 import random

@@ -1,7 +1,7 @@
-"""Which words a slip may touch, and which it must not make: what the shipped table of words knows.
+"""Decides which words a slip may touch and which results it must not have, by the shipped table of words.
 
-A slip that loses something (시간이 -> 시이) can be mended only in a word that the reader knows, and a slip that happens to
-make another real word is no practice at all: whoever learns to mend it changes right texts.
+A slip that loses a syllable (시간이 -> 시이) can be mended only in a known word. A slip that happens to make another real word must not
+be practised: a network that learns to mend it changes right texts.
 """
 
 from collections import Counter, defaultdict

@@ -1,11 +1,12 @@
 """Writes ``nouns.txt``, the list of nouns that ``lexicon`` varies sentences with: python -m training.noise.noun_list
 
-Kiwi (Lee 2024) knows 117,000 nouns, numbered by how frequent they are in its training text, and how alike two words are used.
-Frequent nouns stand in a line with those that are used most alike (책상 beside 의자, 부산 beside 대구). Of the rarer ones it
-knows too little, and the head of a Korean compound is its end: they stand with those of the same last syllable and length
-(개척지 beside 거주지), those of two syllables all together. Left out are the rarest, dialect, what looks like a misspelling of a commoner noun (버쓰 beside 버스), and every
-noun that Kiwi does not read as one before each of the usual particles (가지는 may be a verb, so 가지 is no safe place), and
-what stands for grammar more than for a thing (경우, 정도).
+Kiwi (Lee 2024) knows 117,000 nouns, their frequency, and how similarly two words are used. A frequent noun stands in a line with those
+that are used most like it (책상 beside 의자, 부산 beside 대구). Kiwi knows too little about the rarer ones. Since a Korean compound is
+named by its end, those stand with nouns of the same last syllable and length (개척지 beside 거주지); rare nouns of two syllables all
+stand together.
+
+Left out are the rarest nouns, dialect, what looks like a misspelling of a commoner noun (버쓰 beside 버스), nouns that Kiwi does not read
+as nouns before each of the usual particles (가지는 may be a verb), and nouns that are more grammar than thing (경우, 정도).
 
 It takes about three minutes. The list is shipped, since machines for training need not have Kiwi's model.
 """

@@ -1,4 +1,4 @@
-"""(wrong, right) pairs: which families of errors meet in one sentence, and how strongly."""
+"""Makes (wrong, right) pairs: decides which families of errors are combined in a sentence, and how strongly each errs."""
 
 import random
 from collections.abc import Mapping

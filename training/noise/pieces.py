@@ -1,4 +1,4 @@
-"""Small pieces of correct sentences, and what a note makes of them: prose, signs that stay, and text for a machine."""
+"""Cuts small pieces from correct sentences for notes, and tells what a part of a note is: prose, signs, or text for a machine."""
 
 import random
 import re

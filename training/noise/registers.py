@@ -1,9 +1,9 @@
-"""Short notes with the signs that people put around words, as (wrong, right) pairs.
+"""Makes (wrong, right) pairs of short notes: lists, tables, headings, chat, mark-up and code.
 
-The corpora are running text. A network that read nothing else loses its way where a line begins with ``*``, a cell
-ends with ``|`` or a sentence with ``^^``, and rewrites what stands beside it. So pieces of correct sentences are
-set as lists, tables, headings, chat, mark-up and code. What is prose in them is misspelt and mended; signs, names
-and figures stay; and what a machine reads stays even where it is misspelt, for ``#할수있다`` is right as it is.
+The corpora are running text. A network that read nothing else is confused by a line that begins with ``*``, a cell that ends with
+``|`` or a sentence that ends with ``^^``, and rewrites what stands beside the sign. So pieces of correct sentences are set as notes.
+Prose in them is misspelt and mended. Signs, names and figures stay. Text for a machine stays even if it is misspelt, because
+``#할수있다`` is right as it is.
 """
 
 import random

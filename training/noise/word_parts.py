@@ -1,6 +1,6 @@
-"""Where a word's particle or suffix begins, judged by spelling alone: the grammar the spacing rules need.
+"""Finds where a word's particle or suffix begins, by spelling alone. The spacing rules need it.
 
-The lists hold what is recognised with some safety; a word in doubt counts as having no second part.
+The lists hold what can be recognised with some certainty; a word in doubt counts as having no particle.
 """
 
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""``python -m training average``: one model of several that share a beginning."""
+"""``python -m training average``: makes one model by averaging the weights of several that were trained from the same start."""
 
 import shlex
 from collections.abc import Mapping

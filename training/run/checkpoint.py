@@ -1,4 +1,4 @@
-"""Everything a run needs to continue as if it had never stopped, in one atomically replaced file."""
+"""Saves and loads a checkpoint: all that a run needs to continue on the same numbers, in one file that is replaced at once."""
 
 import json
 from dataclasses import asdict, dataclass, field

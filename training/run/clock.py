@@ -1,4 +1,4 @@
-"""The time that a run may take."""
+"""``Clock``: ends a run after some minutes, and fits its learning rates to that time."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""What the network practises on: pairs made of a correct sentence, and of what the corpus has too little of."""
+"""Makes the pairs that the network practises on: of each correct sentence, and of what the corpus has too little of."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence

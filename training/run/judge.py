@@ -1,4 +1,4 @@
-"""Which pairs a network still has something to learn from, as a small one sees it.
+"""Chooses the pairs that are worth a training step: a small network, the judge, picks those that it finds hard.
 
 Most generated pairs are solved long before training ends: of the shipped network's loss on its own training pairs,
 83 % lie in a fifth of the tokens, those of the pairs with the highest loss per token. A network of a thirteenth of

@@ -1,4 +1,4 @@
-"""The model a run starts from, and how a larger network begins as that model."""
+"""The model that a run starts from, and how a larger network can begin as the same function."""
 
 from collections.abc import Mapping
 from dataclasses import replace

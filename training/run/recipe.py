@@ -1,4 +1,4 @@
-"""``python -m training recipe``: a whole training from nothing, stage by stage, as ``recipe.toml`` says."""
+"""``python -m training recipe``: trains from nothing, stage by stage, as ``recipe.toml`` says."""
 
 import shlex
 import subprocess

@@ -1,4 +1,4 @@
-"""The background processes that make a run's batches ahead of its steps."""
+"""Makes a run's batches in background processes, ahead of its steps."""
 
 import gc
 import multiprocessing

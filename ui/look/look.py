@@ -2,6 +2,7 @@
 
 Left: the typed text, its correction, all heads as tiles. Right: the open view. The main page has ``views.VIEWS``, which show what the
 network did; the laboratory has ``views.EXPERIMENTS``, which change something and ask the network again.
+What was changed has a colour of its own, and each picture that stands beside an original says which of the two it is.
 
 The address names the open view, so it is known before any control is drawn (``stage.chosen_view``). From a session's second run on,
 the main page therefore sends text and pictures first and the controls after them.

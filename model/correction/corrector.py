@@ -14,7 +14,7 @@ from model.correction.confidence import Confidence
 from model.correction.confidence_files import load_confidence
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.proposing import changes_of, is_supported, with_probabilities
-from model.correction.second_reading import after_second_reading, made, wants_second_reading
+from model.correction.second_reading import after_second_reading, made
 from model.plain.drafting import Produced, read_off
 from model.plain.positions import positional_encoding
 from model.plain.transformer import PlainNetwork, PlainTransformer
@@ -32,7 +32,7 @@ from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
 BATCH_SENTENCES = 64
-MOST_READINGS = 3  # of a sentence, see ``second_reading``
+MOST_READINGS = 4  # of a sentence, see ``second_reading``
 KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
 
 
@@ -186,22 +186,27 @@ class Corrector:
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
         """For each sentence, what the network would change and how sure it is; and the pass that proved it,
         where passes are to be kept and one pass read the whole sentence."""
-        proposed = self._first_reading(sentences, keep_passes)
+        proposed, minimum = self._one_reading(sentences, keep_passes), self.minimum_confidence
+        if self.confidence is None:
+            return proposed
+        unsettled = [i for i, (changes, _) in enumerate(proposed) if made(changes, minimum)]
         for _ in range(MOST_READINGS - 1):
-            minimum = self.minimum_confidence
-            doubtful = [
-                i for i, (changes, _) in enumerate(proposed) if wants_second_reading(changes, minimum)
+            if not unsettled:
+                break
+            texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in unsettled]
+            again = self._one_reading([Part.of(text, verbatim_spans(text)) for text in texts], False)
+            more = [
+                (i, second) for i, (second, _) in zip(unsettled, again, strict=True) if made(second, minimum)
             ]
-            texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in doubtful]
-            parts = [Part.of(text, verbatim_spans(text)) for text in texts]
-            again = self._first_reading(parts, keep_passes=False)
-            for i, (second, _) in zip(doubtful, again, strict=True):
-                if made(second, minimum):
-                    first, _ = proposed[i]
-                    proposed[i] = after_second_reading(sentences[i].text, first, second, minimum), None
+            for i, second in more:
+                first, _ = proposed[i]
+                proposed[i] = after_second_reading(sentences[i].text, first, second, minimum), None
+            unsettled = [i for i, _ in more]
+        for i in unsettled:  # each reading had another answer: better left as it was typed
+            proposed[i] = (), None
         return proposed
 
-    def _first_reading(
+    def _one_reading(
         self, sentences: list[Part], keep_passes: bool
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
         """Of each sentence as it is what the network would change, and the pass that proved it."""
@@ -285,13 +290,15 @@ class Corrector:
 
     def _accepts(self, part: Part, change: Change) -> bool:
         """Whether a change may be proposed: not if it would touch a protected character, a laugh or what is no prose, let a
-        word vanish, or move the spaces beside what the network cannot read."""
+        word vanish, or move the spaces beside what the network cannot read.
+
+        A network whose changes nothing weighs shows what it writes, also while it is still learning to keep words."""
         source = part.text
         return (
             spares_protected(change)
             and spares_outcries(change, source)
             and spares_verbatim(change, part.verbatim)
-            and spares_words(change, source)
+            and (self.confidence is None or spares_words(change, source))
             and self._can_judge(change, source)
         )
 

@@ -1,8 +1,9 @@
-"""A second reading: unsure changes are asked about again after the sure ones were made.
+"""A second reading: a corrected sentence is read again, until nothing more in it is sure.
 
 The network is less sure of a change when other mistakes stand beside it. It doubts 배개가 in a sentence with a second mistake and is
-sure of it once that one is mended. So correcting a corrected sentence would change it again. To avoid this, a sentence with sure and
-unsure changes is read again as corrected. What the second reading is sure of becomes a change of the typed sentence.
+sure of it once that one is mended. So correcting a corrected sentence would change it again. To avoid this, the sentence is read again
+as corrected, and what is sure now becomes a change of the typed sentence. The last reading finds nothing, therefore correcting a
+corrected sentence changes nothing. A right sentence is read once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,20 +11,10 @@ from dataclasses import replace
 
 from model.text.changes import Change, apply_changes, find_changes
 
-LEAST_DOUBT = (
-    0.1  # confidence of a change that may become sure enough; one in a thousand is less sure at first
-)
-
 
 def made(changes: Iterable[Change], minimum: float) -> list[Change]:
     """Those that are sure enough, with the places of all."""
     return [change for change in changes if change.confidence >= minimum]
-
-
-def wants_second_reading(changes: Sequence[Change], minimum: float) -> bool:
-    """Whether some changes of a sentence are made, and others might be once these are."""
-    sure = len(made(changes, minimum))
-    return 0 < sure < len(made(changes, LEAST_DOUBT))
 
 
 def after_second_reading(

@@ -17,7 +17,7 @@ from model.correction.corrector import BATCH_SENTENCES
 from model.trace.trace import ATTENTION_KINDS
 
 ROOT = Path(__file__).parents[2]
-SENTENCE = "방이 없어요."
+SENTENCE = "전 오래 씂 수 깄는 겍 필요해요."
 PATIENCE = 300  # seconds until a silent process counts as hanging, on a busy machine
 
 

@@ -90,7 +90,7 @@ def _moves_a_space(change: Change) -> bool:
 
 
 def _heard_alike(change: Change, source: str, target: str) -> tuple[str, str] | None:
-    """(typed, corrected): the change among so many neighbours that both sound alike; None where nothing helps."""
+    """(typed, corrected): the change with as many neighbours as make both sound alike; None if no number of them does."""
     return next((pair for pair in _in_context(change, source, target) if sound_alike(*pair)), None)
 
 
@@ -116,7 +116,7 @@ def _start(change: Change) -> tuple[int, int]:
 
 
 def _gap(one: Change, other: Change) -> float:
-    """How many characters of the source lie between two changes; endlessly many from one to itself."""
+    """How many characters of the source lie between two changes; infinite for a change and itself."""
     first, last = sorted((one, other), key=_start)
     return last.source_start - first.source_end if first != last else math.inf
 
@@ -148,8 +148,9 @@ def _is_one_jamo(wrong: str, right: str) -> bool:
 
 
 def _is_stray_coda(wrong: str, right: str) -> bool:
-    """Whether one syllable differs in its coda alone, which no ear suggests, and is none of the 2,350
-    syllables of KS X 1001, the ones in use."""
+    """Whether one syllable differs in its coda only and is none of the 2,350 syllables of KS X 1001, which are the ones in
+    use. Nobody spells such a syllable by ear.
+    """
     if not (len(wrong) == len(right) == 1 and is_syllable(wrong) and is_syllable(right)):
         return False
     (*start, coda), (*other, _) = decompose(wrong), decompose(right)

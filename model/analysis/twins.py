@@ -12,9 +12,9 @@ from model.trace.trace import AttentionTrace
 
 
 def counterparts(one: str, other: str) -> np.ndarray:
-    """(len(other) + 1,) int: the token of ``one`` that stands where each token of ``other`` does; -1 where none does.
+    """(len(other) + 1,) int: for each token of ``other`` the token of ``one`` that corresponds to it; -1 if none does.
 
-    Characters that both share stand for each other, and so do the end marks.
+    Characters that both share correspond to each other, and so do the end marks.
     """
     positions = copy_positions(find_changes(one, other), len(one) + 1, len(other) + 1)
     # In a replacement these are one to one: another character is no counterpart.

@@ -32,8 +32,8 @@ MOST = 32  # such tokens in a sentence, the most probable ones: of nonsense ther
 class Stretch:
     """``source[start:end]``, and what could stand there instead.
 
-    ``candidates``: the natural logarithm of the network's probability of each text, what it wrote itself first. ``kept``, the
-    source as it is, is always among them; where it differs in several characters, with the probability of its first one.
+    ``candidates``: the natural logarithm of the network's probability of each text; first what it wrote itself. ``kept``, the
+    source as it is, is always among them. If it differs in several characters, its probability is that of the first one.
     """
 
     start: int
@@ -48,7 +48,7 @@ class Stretch:
 
     @property
     def is_changed(self) -> bool:
-        """Whether that is something else than the source."""
+        """Whether the network wrote something else than the source."""
         return self.written != self.kept
 
 
@@ -61,8 +61,8 @@ def find_stretches(
 ) -> tuple[Stretch, ...]:
     """The stretches of ``source`` in which the network wrote something else or might have.
 
-    ``produced``: the pass that wrote ``target``, a token for each of its characters and the end mark. Changes that are not accepted are in
-    no candidate.
+    ``produced``: the pass that wrote ``target``: a token for each of its characters, and the end mark. ``accepts`` refuses changes; no
+    candidate contains a refused one.
     """
     logs = log_softmax(produced.logits)
     written = find_changes(source, target)
@@ -97,12 +97,12 @@ def find_stretches(
 
 
 def _accepted(kept: str, text: str, start: int, accepts: Callable[[Change], bool]) -> str:
-    """``text`` without those changes of ``kept``, which begins at ``start`` of the source, that are not accepted."""
+    """``text`` without the changes that ``accepts`` refuses. ``kept`` is the source's text there, from ``start`` on."""
     return apply_changes(kept, (c for c in find_changes(kept, text) if accepts(c.moved(start, start))))
 
 
 class _Other(NamedTuple):
-    """Another token: ``text`` instead of the answer's characters from ``first`` to ``last``."""
+    """Another token: it puts ``text`` in place of the answer's characters from ``first`` to ``last``."""
 
     first: int
     last: int
@@ -122,7 +122,7 @@ def _others(ids: list[int], logs: np.ndarray, tokenizer: Tokenizer) -> Iterator[
 
 
 def _instead(ids: list[int], t: int, token: int, tokenizer: Tokenizer) -> Iterator[tuple[int, str]]:
-    """How ``token`` can come to stand at place ``t``: how many characters it takes the place of, and the text that does."""
+    """The ways in which ``token`` can stand at place ``t`` of the answer: how many characters it replaces, and the new text."""
     if token == END_ID:
         if t == len(ids) - 2:  # elsewhere it would cut the sentence off
             yield 1, ""
@@ -132,7 +132,7 @@ def _instead(ids: list[int], t: int, token: int, tokenizer: Tokenizer) -> Iterat
         yield 0, text
         return
     follows = token == ids[t + 1]
-    if follows:  # then what stands there is left out
+    if follows:  # the answer's own token is left out
         yield 1, ""
     there = tokenizer.decode(ids[t : t + 1], "")
     if " " not in (there, text):

@@ -18,7 +18,7 @@ KEPT_TRACES = 4  # of one sentence: what the network wrote, and the last few wit
 class SentenceCorrection:
     """One sentence of a text, or one part of a sentence that is longer than the network can read.
 
-    ``start`` is where it begins in the whole (NFC) text.
+    ``start`` is where it begins in the whole text (in NFC).
 
     >>> [sentence.text for sentence in corrector.correct("안녕. 밥을 머거요.").sentences]
     ['안녕.', '밥을 먹어요.']

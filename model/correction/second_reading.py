@@ -13,7 +13,7 @@ from model.text.changes import Change, apply_changes, find_changes
 
 
 def made(changes: Iterable[Change], minimum: float) -> list[Change]:
-    """Those that are sure enough, with the places of all."""
+    """The changes that are sure enough, with their places in the text that they make."""
     return [change for change in changes if change.confidence >= minimum]
 
 
@@ -46,7 +46,7 @@ def after_second_reading(
 
 
 def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
-    """A change of both readings: as sure as the least sure that it is made of, with the probabilities of the second reading."""
+    """A change of both readings. Its confidence is the lowest of what it is made of, its probabilities those of the second reading."""
     mine = [each for each in first if _meet(change, each)]
     others = [
         each
@@ -73,7 +73,7 @@ def _meet(one: Change, other: Change) -> bool:
 
 
 def _placed(changes: Iterable[Change]) -> list[Change]:
-    """The changes of one source, in order, with the places that they have in the text with all of them."""
+    """The changes of one source in order, with the places that they have in the text in which all are made."""
     placed, drift = [], 0
     for change in changes:
         start = change.source_start + drift

@@ -67,7 +67,7 @@ def _depth(tree: Tree) -> int:
 
 
 def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[Tree]]:
-    """The questions and leaves of a tree, breadth first; a leaf that comes early stands below questions that decide nothing."""
+    """The questions and leaves of a tree, breadth first. Below an early leaf stand questions that decide nothing."""
     row: list[Tree] = [tree]
     questions: list[tuple[int, float]] = []
     for _ in range(depth):

@@ -69,9 +69,9 @@ def _check_rows(head: Head, rows: np.ndarray, source_length: int) -> None:
 
 
 class AlteredAttention(NamedTuple):
-    """What interventions make of one kind of attention, as arrays; a part that is None changes nothing.
+    """What interventions make of one kind of attention, as arrays. A part that is None changes nothing.
 
-    B may be 1: then all sentences of a batch are treated alike. ``layer`` takes L away.
+    B may be 1: then all sentences of a batch are treated alike. ``layer`` takes one layer's part, without the axis L.
     """
 
     seen: Any = None  # (B, L, K) bool, False where no query may look
@@ -162,7 +162,7 @@ def _kept(interventions, sizes):
 
 
 def _seen(kind: str, kept, layers: int):
-    """(B, L, K): what has no embedding is not looked at, either."""
+    """(B, L, K), True where a key may be looked at. A token without an embedding may not."""
     if kind != "decoder_attention" or kept is None:
         return None
     return np.repeat(kept[:, None] > 0, layers, axis=1)

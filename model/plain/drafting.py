@@ -166,10 +166,9 @@ def certain_tokens(draft: Sequence[int], said: Sequence[int]) -> list[int]:
 def redraft(draft: list[int], said: list[int], space_id: int) -> list[int]:
     """A better draft, from what the network ``said`` about the last one.
 
-    Only the first difference is certain, the later ones were said after a wrong token; yet they are good
-    guesses, since the network reads the source, too. A space where the draft has none was missing, a token that
-    is skipped was too much, and any other stands for the one it differs from. A poor guess costs a pass
-    and changes nothing.
+    Only the first difference is certain; the later ones were said after a wrong token. They are still good guesses,
+    because the network reads the source, too. A space where the draft has none was missing; a token that is skipped was
+    too much; any other token replaces the one that stands there. A poor guess costs a pass and changes nothing else.
     """
     better: list[int] = []
     t = 0

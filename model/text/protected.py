@@ -30,7 +30,7 @@ def spares_protected(change: Change) -> bool:
 
 
 def spares_outcries(change: Change, source: str) -> bool:
-    """Whether ``source`` keeps its laughing and weeping, and gets no other, when this change alone is made."""
+    """Whether ``source`` keeps its laughing and weeping, and gets no other, if this change alone is made."""
     return _outcries(source) == _outcries(apply_changes(source, [change]))
 
 

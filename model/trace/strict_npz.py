@@ -23,7 +23,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no mo
 
 
 class TraceError(ValueError):
-    """A field of a trace, or the file that should hold one, is not what it should be."""
+    """A field of a trace, or the file that should hold one, is wrong; the message says what was expected and received."""
 
     def __init__(self, field: str, expected: str, received: object):
         text = str(received)

@@ -50,7 +50,7 @@ class AnswerCache:
         return answer
 
     def known(self, key: Hashable) -> Any | None:
-        """The answer kept under ``key``; None where there is none, or it is still on its way."""
+        """The answer kept under ``key``; None if there is none, or if it is still being asked for."""
         with self._lock:
             if key not in self._sizes:
                 return None

@@ -49,7 +49,7 @@ def correct_together(corrector, texts: Sequence[str]) -> list[PackedCorrection]:
 
 
 def _effects(corrector, source: str, target: str, span: Span, means: Means = ()):
-    """What becomes of the change at ``span`` without each head; its part of ``means`` stands in for it, else zero."""
+    """What becomes of the change at ``span`` without each head. A head that is off puts out its part of ``means``, or zeros."""
     return head_effects(
         corrector, source, target, nearest(find_changes(source, target), span), _arrays(means)
     )

@@ -27,7 +27,7 @@ DONE = object()
 
 
 class Shelf:
-    """A cache of loaded models by their key; at most ``room`` stay in memory, those that were asked last.
+    """The models that a worker has in memory, by their key. At most ``room`` of them; the one asked longest ago goes first.
 
     Each model loads in a thread of its own, one after the other. With ``ahead`` graphs are made while nobody asks:
     compiled ones for the lengths of sentences, and the laboratory's. Safe to call from threads.
@@ -75,7 +75,7 @@ class Shelf:
         return found
 
     def begin(self, key: ModelKey) -> Progress:
-        """``prepare``, and how far the model is now."""
+        """``prepare``, and the model's progress now."""
         with self._changed:
             self.prepare(key)
             return self._progress[key]
@@ -138,7 +138,7 @@ class Shelf:
         gc.collect()
 
     def _report(self, key: ModelKey, **news) -> None:
-        """Change what is told about this model, unless it has left the memory."""
+        """Change the progress of this model, unless it has left the memory."""
         with self._changed:
             if key in self._desks:
                 self._progress[key] = replace(self._progress.get(key, Progress()), **news)

@@ -115,7 +115,7 @@ def read_answer(data: bytes) -> Any:
 
 
 def write_error(error: Exception) -> bytes:
-    """The name and the message; of an error that nobody expects the name alone, for it may hold a visitor's text."""
+    """The error's name and message. Of an unexpected error only the name, because the message may hold a visitor's text."""
     name, message = type(error).__name__, str(error)
     if name not in _ERRORS:
         name, message = errors.EngineError.__name__, f"{name} in the engine"

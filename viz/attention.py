@@ -17,7 +17,7 @@ from viz.weight_colours import WeightColours, weight_colours
 
 @dataclass(frozen=True)
 class MapTexts:
-    """What is written in and around an attention map, in the reader's language; typed text is escaped later.
+    """The words in and around an attention map, in the reader's language. Typed text is escaped later.
 
     >>> MapTexts(title="Encoder", masked="not written yet").query_axis
     'Query'

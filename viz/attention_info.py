@@ -24,7 +24,7 @@ LEAST_LABEL = width_in_em("</s>")
 
 @dataclass(frozen=True)
 class AttentionInfo:
-    """The data of one heatmap, checked; ``emphasis_rows`` and ``selected`` count tokens from 0."""
+    """The data of one heatmap, checked. ``emphasis_rows`` and ``selected`` count tokens from 0."""
 
     weights: np.ndarray  # (Q, K) float32
     query_tokens: tuple[str, ...]  # (Q,)

@@ -171,7 +171,7 @@ def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Lay
 
 
 def _top(info: _BarsInfo, row: int) -> float:
-    """Where a panel begins, as a share of the room of all panels, 1 at the top."""
+    """Where a panel begins, as a share of the height of all panels; 1 is the top."""
     return 1 - (row + _NAME / (_PANEL + _NAME)) / max(len(info.names), 1)
 
 

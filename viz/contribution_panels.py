@@ -15,11 +15,11 @@ _PANEL, _NAME, _FOOT, _LEGEND = 52, 22, 40, 26  # pixels
 
 @dataclass(frozen=True)
 class MethodPanel:
-    """What one method says: (K,) values over the tokens, and how it came by them.
+    """What one method says: (K,) values over the tokens, and how it got them.
 
-    ``intervened``: the network was asked again with something changed; else the values are of the pass as it was.
-    ``values`` of None are not known yet: the panel has its name and its place alone.
-    ``note`` stands beside the name, such as how far the method agrees with the reference.
+    ``intervened``: the network was asked again with something changed; otherwise the values are read from the pass as it was.
+    ``values`` of None are not known yet: the panel shows its name and an empty place.
+    ``note`` stands beside the name, such as how well the method agrees with the reference.
 
     >>> MethodPanel("gradient", np.array([0.5, -0.25])).intervened
     False

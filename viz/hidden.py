@@ -13,9 +13,9 @@ from viz.theme import palette
 
 @dataclass(frozen=True)
 class Hidden:
-    """Which cells of a (Q, K) picture hold nothing, why, and how the legend calls them.
+    """Which cells of a (Q, K) picture hold nothing, why, and what the legend calls them.
 
-    A cell that is both masked and padded shows as padded: that nothing stands there is the deeper reason.
+    A cell that is both masked and padding is drawn as padding, because no token stands there at all.
 
     >>> Hidden(masked=np.array([[False, True], [False, False]])).reasons((2, 2)).tolist()
     [['', 'masked'], ['', '']]

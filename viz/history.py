@@ -71,8 +71,9 @@ def history_curves(
 
 
 def coolings(rates: np.ndarray) -> list[tuple[int, int]]:
-    """Of learning rates (N,) the first and the last index of each stretch in which they come down, without rising in
-    between, to less than a tenth of where they began."""
+    """The stretches of learning rates (N,) in which the rate falls, without rising in between, to less than a tenth of where it
+    began: the first and the last index of each.
+    """
     rises = np.flatnonzero(np.diff(rates) > 0) + 1
     found = []
     for start, end in zip((0, *rises), (*rises, len(rates)), strict=True):
@@ -126,7 +127,7 @@ def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | Non
 
 
 def _curves(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[_Curve, ...]:
-    """Those of ``columns`` that were measured at all."""
+    """Those of ``columns`` that have at least one measured value."""
     curves = []
     for column, name in columns.items():
         rows = frame[["step", column]].dropna().astype(float)

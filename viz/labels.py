@@ -13,7 +13,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
 
 
 def escape(text: str) -> str:
-    """``text`` so that Plotly draws it character by character: ``<b>`` is three signs, not bold."""
+    """``text`` so that Plotly draws it character by character: ``<b>`` is three characters and not a tag."""
     return "".join(_ENTITIES.get(character, character) for character in text)
 
 

@@ -79,7 +79,7 @@ __all__ = [
 
 
 class Askable(Protocol):
-    """What pages want of a network: the engine's, one that stands in for it, or one of which there is only a file."""
+    """What pages ask for: the engine's network, its stand-in, or a file that holds only one pass."""
 
     @property
     def name(self) -> str: ...
@@ -121,7 +121,7 @@ def is_live(entry: ModelEntry) -> bool:
 
 
 def model_id(entry: ModelEntry) -> str:
-    """What a link calls the model: an own one may be named like a shipped one."""
+    """The name of the model in a link. A user's own model may have the same folder name as a shipped one, so it gets another."""
     return entry.name if is_shipped(entry) or is_live(entry) else f"{OWN_MODELS}/{entry.name}"
 
 
@@ -154,7 +154,7 @@ def load_corrector(path: Path | str) -> EngineCorrector:
 
 
 def head_survey(path: Path | str, corrector: Askable) -> HeadSurvey | None:
-    """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
+    """The survey of the heads of the model in this folder; None if there is none for these weights.
 
     Raises model.ModelFolderError for a damaged file.
     """
@@ -173,7 +173,7 @@ def _of_these_weights(read, path: Path | str, name: str, corrector):
 
 
 def stand_in(path: Path | str) -> StandIn | None:
-    """What answers texts before the model in this folder is ready; None where nothing does."""
+    """The network that answers texts before the model in this folder is ready; None if there is none."""
     return None if isinstance(path, str) else _stand_in(str(path), version_on_disk(path))
 
 
@@ -220,10 +220,10 @@ def written_without(
 
 
 def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Askable):
-    """(row, all methods, what those say that have answered, what asks for more or None), of a change, or of what was
-    written at a row.
+    """What the methods say about a change, or about what was written at a row: (row, all methods, the answers so far, a function
+    that asks for more or None).
 
-    The quick methods are waited for, the others are here once they were asked for.
+    It waits for the quick methods. The answers of the others are here if they were asked for before.
     """
     question = ("step_contributions", about) if isinstance(about, int) else ("contributions", _span(about))
     asked = question[0], sentence.source, sentence.text, question[1]
@@ -259,7 +259,7 @@ def grown(text: str, corrector: EngineCorrector):
 
 
 def _given(means: Mapping[str, np.ndarray] | None) -> tuple:
-    """The argument of a question; none where there are no means, which models of one's own do not take."""
+    """The argument of a question; none if there are no means, because a user's own model takes none."""
     if not means:
         return ()
     return (tuple((kind, _nested(grid.tolist())) for kind, grid in means.items()),)

@@ -21,7 +21,7 @@ _COMPONENT = st.components.v2.component("ahead", js=Path(__file__).with_suffix("
 
 @st.fragment
 def listen(corrector: loaders.EngineCorrector) -> None:
-    """Ask ``corrector`` for what the text area tells, from now until the page shows another model."""
+    """Ask ``corrector`` about each text that the text area tells, until the page shows another model."""
 
     def ask() -> None:
         text = heard(_KEY, "text")

@@ -80,7 +80,7 @@ def correction_data(
 
 
 def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[dict]:
-    """Text that stays, with a mark where another sentence begins."""
+    """Text that stays as it is, with a mark at the beginning of each sentence."""
     pieces: list[dict] = []
     done = start
     for place in sorted(place for place in starts if start <= place < end):
@@ -109,7 +109,7 @@ def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, l
 def _word(
     source: str, start: int, end: int, inside: list[Proposal], share_of: Callable[[Change], str]
 ) -> dict:
-    """What was typed, what stands now, and what else the network would have written."""
+    """What was typed, what stands there now, and what the network would have written otherwise."""
     made = [each.change for each in inside if each.made]
     offered = [each for each in inside if not each.made]
     return {
@@ -130,7 +130,7 @@ def _word(
 
 
 def _side(source: str, start: int, end: int, changes: list[Change], *, old: bool) -> list[tuple[str, bool]]:
-    """(text, whether it differs): the word before or after these changes."""
+    """(text, whether it differs) for the parts of the word, before or after these changes."""
     parts, done = [], start
     for change in sorted(changes, key=lambda change: change.source_start):
         parts += [(source[done : change.source_start], False), (change.wrong if old else change.right, True)]

@@ -32,7 +32,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Sublayer:
-    """One part with its residual connection and its normalisation, which comes first in newer networks."""
+    """One part with its residual connection and its normalisation, which stands before the part in newer networks."""
 
     core: Stage
     norm: Stage
@@ -41,7 +41,7 @@ class Sublayer:
 
 @dataclass(frozen=True)
 class Layer:
-    """A row that opens; ``sublayers`` are drawn where it is open."""
+    """A row that can be opened. Its ``sublayers`` are drawn if it is open."""
 
     row: Stage
     sublayers: tuple[Sublayer, ...] = ()

@@ -27,12 +27,12 @@ _COMPONENT = st.components.v2.component(
 def live_text(
     text: str, label: str, placeholder: str, waiting: str, longest: int, on_typed: Callable[[str], None]
 ) -> None:
-    """Show the text area; ``on_typed`` receives its text after each pause, before the page is run again, and in a
-    session's first run where the browser holds another one than ``text``.
+    """Show the text area. ``on_typed`` gets its text after each pause before the page runs again, and in a session's first run if
+    the browser holds another text than ``text``.
 
-    The browser's text leads. ``text`` fills the area when it is first shown and after ``replace``, at no
-    other time: an answer that arrives late can neither lose a character nor move the cursor. The area
-    holds at most ``longest`` UTF-16 units. ``waiting`` is said while the page has not got to a text for long.
+    The browser's text always wins. ``text`` fills the area when it is first shown and after ``replace``, and at no other time.
+    So a late answer can neither lose a character nor move the cursor. The area holds at most ``longest`` UTF-16 units.
+    ``waiting`` is shown if the page has not answered for long.
     """
     data = {
         "text": text,

@@ -29,7 +29,7 @@ _DRAWING = st.components.v2.component(
 
 
 def prepare() -> None:
-    """Bring along what draws the figures of this page, once; it shows nothing."""
+    """Load the script that draws the figures of this page, once. It shows nothing itself."""
     _DRAWING(key="plot_drawing")
 
 

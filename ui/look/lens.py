@@ -19,11 +19,11 @@ from ui.wording.texts import say
 
 @dataclass(frozen=True)
 class Lens:
-    """The choices that all views of one sentence share. ``change`` is the one in focus of the sentence's changes;
-    None: the whole sentence.
+    """The choices that all views of one sentence share. ``change`` is one of the sentence's changes, the one in focus; None means
+    the whole sentence.
 
-    ``change`` and ``sentence.changes`` count characters. What is drawn counts tokens: ``changes``, ``all_changes`` and
-    ``focus``, which are the same where tokens are characters.
+    ``change`` and ``sentence.changes`` count characters. ``changes``, ``all_changes`` and ``focus``, which are drawn, count
+    tokens. If each token is one character, that is the same.
     """
 
     corrector: loaders.Askable
@@ -70,7 +70,7 @@ class Lens:
         return reading.look_ahead_mask(self.trace, self.kind)
 
     def can(self, question: str) -> bool:
-        """Whether the network answers one of the engine's questions about its inside, such as "head_effects"."""
+        """Whether the network can answer this question of the engine, such as "head_effects"."""
         return question in self.corrector.config.abilities
 
     @cached_property

@@ -31,7 +31,7 @@ LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says t
 
 
 def show(page: str, views: tuple[View, ...], setting: str) -> None:
-    """The page ``page`` with ``views`` as its tabs; ``setting`` of the address says which one is open."""
+    """The page ``page`` with ``views`` as its tabs; ``setting`` is the setting that names the open one."""
     entrance = page == header.PAGES[0]
     again = header.begin(page, heading=say("product" if entrance else f"{page}_title"))
     with st.container(key="stage"):
@@ -59,8 +59,9 @@ def write_and_look(
     setting: str,
     late: bool,
 ) -> loaders.EngineCorrector | loaders.StandIn | None:
-    """The text with its correction, the heads and the open view; ``late``: its controls come after the pictures. Returns the model,
-    None where there is none."""
+    """The text with its correction, the heads and the open view. With ``late`` the controls come after the pictures. Returns the
+    model; None if there is none.
+    """
     with left:
         writing, heads = st.container(key="writing"), st.container(key="heads")
     entry = models.chosen()
@@ -108,7 +109,7 @@ def show_pictures(
     heads: st.delta_generator.DeltaGenerator,
     late: bool = False,
 ) -> None:
-    """The open view, and all heads in the container ``heads``. ``late``: the controls come after them."""
+    """The open view, and all heads in the container ``heads``. With ``late`` the controls come after them."""
     stage = Stage()
     controls_of_view = partial(show_controls, stage, lens.trace, view, views, setting)
     popovers = None if late else controls_of_view()
@@ -159,7 +160,7 @@ def keep_typed(text: str) -> None:
 
 
 def forget_choices() -> None:
-    """All that was chosen in one text."""
+    """Forget everything that was chosen in one text."""
     for name in (
         "part",
         "edit",
@@ -175,7 +176,7 @@ def forget_choices() -> None:
 
 
 def correct(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> loaders.Correction | None:
-    """The correction as the settings want it; None, and a message, where there is none."""
+    """The correction with the visitor's settings. None, and a message, if there is none."""
     if not text.strip():
         st.info(say("empty"))
         return None

@@ -95,7 +95,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
 
 
 def show_told(grown) -> None:
-    """What was written at one snapshot."""
+    """What the network wrote at one snapshot."""
     same = "growing_unfinished" if grown.is_unfinished else "growing_reading_same"
     told = "growing_reading" if grown.text != grown.source else same
     markup.told(say(told, step=f"{grown.step:,}", text=grown.text))

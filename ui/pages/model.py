@@ -127,12 +127,12 @@ def compare_shipped() -> None:
 
 
 def calibration_error(evaluation: dict) -> float | None:
-    """None where it was not measured, and where the network wanted to change nothing."""
+    """None if it was not measured, or if the network proposed nothing."""
     return evaluation.get("reliability", {}).get("expected_calibration_error")
 
 
 def show_confidence(evaluation: dict) -> None:
-    """Whether a confidence of 0.9 is right nine times of ten, and what asking for more costs."""
+    """Whether a confidence of 0.9 is right nine times of ten, and what a higher minimum costs."""
     error = calibration_error(evaluation)
     if error is not None:
         figure = viz.reliability_curve(

@@ -132,7 +132,7 @@ def all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
 
 
 def wording(of_page: str) -> Wording:
-    """A downloaded file in the language ``of_page``: it is made outside of the session, which alone knows that."""
+    """The words of a downloaded file in the language ``of_page``. The file is made outside of the session that knows the language."""
     say = partial(say_in, of_page)
     return Wording(
         tuple(say(f"table_{column}") for column in COLUMNS),

@@ -92,7 +92,7 @@ def read(content: bytes) -> AttentionTrace:
 
 
 def sentence_of(trace: AttentionTrace) -> SentenceCorrection:
-    """What was read and what was written. A side that the trace lacks is as the other one."""
+    """What was read and what was written. A side that the trace lacks is taken to be equal to the other one."""
     texts = [_text(trace, side) for side in ("source", "target")]
     source, target = texts[0] or texts[1], texts[1] or texts[0]
     return SentenceCorrection(0, source, find_rewriting(source, target), 0.0, False, lambda *_: trace)

@@ -45,7 +45,7 @@ class NumberTable:
         return max(map(len, self.cells), default=0)
 
     def problem(self) -> Problem | None:
-        """The first thing that keeps this table from being an array; None where nothing does."""
+        """The first reason why this table is no array of numbers; None if it is one."""
         if not self.cells:
             return Problem("empty")
         if len(self.cells) > MOST_ROWS:

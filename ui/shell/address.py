@@ -150,7 +150,7 @@ def told() -> dict[str, str]:
 
 
 def publish(page: str) -> None:
-    """Write what differs from the defaults into the address bar. ``page`` makes a change of page count."""
+    """Write the settings that differ from the defaults into the address bar. ``page`` makes a change of page a step of the history."""
     context = get_script_run_ctx(suppress_warning=True)
     st.session_state[_PAGE] = context and context.page_script_hash
     times, query = st.session_state.get(_FOLLOWED, (0, ""))
@@ -167,10 +167,10 @@ def publish(page: str) -> None:
 
 
 def follow() -> None:
-    """Take over the settings of the address to which the browser's Back or Forward led, if that is on the same page.
+    """Take over the settings of the address to which the browser's Back or Forward led, if it is on the same page.
 
-    To another page the session brings its settings along. This has to come before anything is drawn: whatever is
-    drawn may end this run in favour of the next one, which does not know of Back.
+    Another page keeps the session's settings. Call this before anything is drawn: drawing may end this run in favour of
+    the next one, which does not know about Back.
     """
     context = get_script_run_ctx(suppress_warning=True)
     if context is None or not context.is_history_navigation:
@@ -187,7 +187,7 @@ def follow() -> None:
 
 
 def note_choice() -> None:
-    """The text was chosen, not typed: that is a step to which Back returns."""
+    """Remember that the text was chosen and not typed, so that Back returns to the text before it."""
     st.session_state[_CHOSEN_TEXTS] = st.session_state.get(_CHOSEN_TEXTS, 0) + 1
 
 

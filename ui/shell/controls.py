@@ -55,7 +55,7 @@ def switch(name: str) -> bool:
 
 
 def values(settings: Iterable[Setting]) -> dict[str, Any]:
-    """What the address says of ``settings``, each of its own type."""
+    """The values of ``settings`` in the address, each in its own type."""
     return {setting.name: setting.read(address.get(setting.name)) for setting in settings}
 
 
@@ -112,7 +112,7 @@ def slide(name: str, lowest: int, highest: int, step: int = 1) -> int:
 
 
 def slide_share(name: str, unchosen: float) -> float | None:
-    """A share from 0 to 1 in steps of 0.05; None while it stands at ``unchosen``, which is marked."""
+    """A slider for a share from 0 to 1 in steps of 0.05; returns None while it stands at ``unchosen``, which is marked."""
     unchosen, asked = round(unchosen, 2), address.get_share(name)
     chosen = unchosen if asked is None else asked  # a link may hold any share
     labels = {
@@ -163,7 +163,7 @@ def _numbers(text: str, highest: int) -> list[int]:
 
 
 def seed(key: str, value: Value) -> tuple[str, Value | None]:
-    """``key`` of a widget that is to show ``value``, and what the widget begins with where the browser has none yet.
+    """The ``key`` of a widget that shall show ``value``, and the value that a new widget begins with.
 
     The setting decides: a widget that shows something else is set to it. A widget that already shows the value must not be
     set again. The command would reach the browser together with the drawing, and undo what the visitor has chosen since.

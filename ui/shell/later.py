@@ -11,7 +11,7 @@ _QUESTION = "asked_later"
 
 
 def ask(question: Callable[[], object]) -> None:
-    """Ask this behind the page. The engine keeps the answer, and so the next run finds it."""
+    """Ask this after the page is drawn. The engine keeps the answer, and the next run finds it."""
     st.session_state[_QUESTION] = question
 
 

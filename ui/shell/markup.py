@@ -41,7 +41,7 @@ def paragraph(text: str, kind: str) -> None:
 
 
 def told(text: str, kind: str = "") -> None:
-    """The sentence above a picture. It has room for two lines; a longer one can be scrolled with the keyboard, too."""
+    """The sentence above a picture. It has room for two lines; a longer one can be scrolled, also with the keyboard."""
     st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(text)}</p>')
 
 

@@ -40,7 +40,7 @@ class Turns:
 
     @contextmanager
     def taken(self, since: float) -> Iterator[None]:
-        """Wait for a place, and hold it. Of those who wait the one with the smallest ``since`` comes next."""
+        """Wait for a place, and hold it. Among those who wait, the one with the smallest ``since`` comes next."""
         self._take(self._texts, since)
         try:
             yield
@@ -49,9 +49,9 @@ class Turns:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Give one's place, if one has one, to others meanwhile; afterwards one comes before all who have not begun.
+        """Give one's place to others meanwhile, if one has a place. Afterwards one comes before all who have not begun.
 
-        Hold no lock around it: who waits for that lock with the place would wait for ever.
+        Hold no lock around it: another thread with the place might wait for that lock for ever.
         """
         if not self._give():
             yield
@@ -62,10 +62,10 @@ class Turns:
             self._take(self._texts, -inf)
 
     def behind_texts(self, since: float, look: Callable[[], object]) -> None:
-        """Let those go first who have not come to this point, but not for ever: a few of them, then one of those who have,
+        """Let others go first who have not reached this point, but not for ever: a few of them, then one of those who have reached it,
         the one with the smallest ``since``.
 
-        ``look`` is called now and then meanwhile; where it raises, the place is not held any more.
+        ``look`` is called now and then meanwhile. If it raises, the place is given up.
         """
         if not self.nobody_waits and self._give():
             self._take(self._pictures, since, look)

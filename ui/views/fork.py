@@ -23,7 +23,7 @@ OUTSIDE = "<outside>"  # stands for a character that the network cannot name
 
 
 def row_of(lens: Lens) -> int:
-    """The step where the roads part, from 0: the chosen one, else where the change in focus or the first begins."""
+    """The step at which another token is forced, from 0: the chosen one, else where the change in focus or the first change begins."""
     number = address.get("fork_step")
     length = len(lens.trace.target_tokens)
     if address.is_number(number) and 1 <= int(number) <= length:

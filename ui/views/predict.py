@@ -33,7 +33,7 @@ FORMULA = (
 
 
 def draw(lens: Lens, values: Values) -> None:
-    """Before the reveal nothing here depends on what the network looked at."""
+    """Nothing that is shown before the reveal depends on what the network looked at."""
     if not lens.all_changes:
         return
     change = change_of(lens)

@@ -33,8 +33,9 @@ WIDTH = 160  # pixels of the list of steps
 
 
 def asked_about(lens: Lens) -> Change | int | None:
-    """The chosen step, from 0, where another one than the change in focus begins with; else that change. Without any it is
-    the first step. None where the network answers for changes alone, and there is none."""
+    """The step that is asked about, from 0, if another one was chosen than where the change in focus begins; else that change. Without a
+    change it is the first step. None if the network answers for changes only and there is none.
+    """
     change = change_of(lens)
     if not lens.can("step_contributions"):
         return change
@@ -48,8 +49,9 @@ def asked_about(lens: Lens) -> Change | int | None:
 def said(
     lens: Lens, about: Change | int
 ) -> tuple[int, dict[str, Contribution | None], dict[str, MethodAgreement]]:
-    """(row, what each method says, how far those that have answered agree with the reference); the reference first,
-    None for what is not known yet."""
+    """(row, what each method says, how well those that have answered agree with the reference). The reference comes first; None
+    stands for what is not known yet.
+    """
     row, methods, found, _ = loaders.contributions(lens.sentence, about, lens.corrector)
     known = {each.method: each for each in found}
     reference = known.get(REFERENCE)

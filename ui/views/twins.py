@@ -36,9 +36,9 @@ class Twin:
 
 
 def twin_of(lens: Lens, values: Values) -> Twin | str:
-    """The other pass, or the name of the text that says why there is none.
+    """The other pass, or the key of the text that says why there is none.
 
-    Raises NotLoadedError while no network is there, and StillLoading while another model is on its way.
+    Raises NotLoadedError while no network is there, and StillLoading while another model is being loaded.
     """
     match values["twin"]:
         case "typed":

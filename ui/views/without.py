@@ -39,7 +39,7 @@ def change_of(lens: Lens) -> Change | None:
 
 
 def survey_of(lens: Lens) -> HeadSurvey | None:
-    """The survey that has the means of this model's heads; None where there is none."""
+    """The survey with the means of this model's heads; None if there is none."""
     entry = models.chosen()
     try:
         return entry and loaders.head_survey(entry.path, lens.corrector)

@@ -133,7 +133,7 @@ def explore(
 
 
 def _say_in(language: str) -> Say:
-    """Texts in the words of any network; where there are none, those of the app."""
+    """The texts in words that fit any network; the app's own where there are no such words."""
     texts = table(language)
 
     def say(key: str, /, **values: object) -> str:
@@ -146,7 +146,7 @@ def _say_in(language: str) -> Say:
 def lens_data(say: Say, trace: Trace, theme: str) -> dict:
     """Everything that ``explore.js`` needs to draw any head of ``trace``, as JSON.
 
-    Of each figure it gets one that lacks the weights, which ``explore.js`` fills in.
+    Each figure comes without its weights, which ``explore.js`` fills in.
     """
     count = sum(trace.attention(kind).size for kind in trace.kinds)
     unit = UNIT if count <= MANY_WEIGHTS else COARSE_UNIT

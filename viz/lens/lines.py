@@ -122,10 +122,10 @@ def _looks(theme: str, file: str) -> dict:
 
 
 def _thinned(heads: Sequence[list[Edge]]) -> list[list[Edge]]:
-    """At most MOST_LINES of the lines, so that every row of every head keeps as many as the others may.
+    """At most MOST_LINES of the lines. Each row of each head keeps as many as every other.
 
-    Leaving out the weakest of all lines instead would empty the rows that spread their attention. Rows come
-    in their order, in each row the strongest line first, as ``strongest_edges`` has it.
+    Leaving out the weakest lines of all would empty the rows that spread their attention. Rows come in their order, in
+    each row the strongest line first, as ``strongest_edges`` gives them.
     """
     rows = [[list(row) for _, row in groupby(edges, key=itemgetter(0))] for edges in heads]
     sizes = np.array([len(row) for head in rows for row in head])

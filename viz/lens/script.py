@@ -10,7 +10,7 @@ _EXPORT = re.compile(r"^export default ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Script:
-    """A module without imports that exports one function by default, and its style.
+    """A JavaScript module without imports that exports one function by default, and its style.
 
     The function takes ``data``, the ``parentElement`` to draw in, and the functions by which it answers
     (``setTriggerValue``, ``setStateValue``).

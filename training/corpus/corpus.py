@@ -32,7 +32,7 @@ class _BadRow(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One correct sentence, as far as ``faults`` can tell; NFC, without surrounding white space."""
+    """One sentence that is right as far as ``faults`` can tell; in NFC, without surrounding white space."""
 
     text: str
     source: str = ""  # the collection it comes from, where the file says so
@@ -41,7 +41,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence as somebody wrote it and as it should read; equal where nothing is wrong."""
+    """A sentence as somebody wrote it and as it should read; both are equal if nothing is wrong."""
 
     source: str
     target: str

@@ -61,14 +61,14 @@ class Morpheme(NamedTuple):
 
 
 class Joint(NamedTuple):
-    """Two morphemes without the space that belongs between them, or with one that does not."""
+    """Two morphemes without the space that must stand between them, or with a space that must not."""
 
     kind: str
     position: int  # of the character before which the space is missing, or behind it
 
 
 def joints(text: str, morphemes: Sequence[Morpheme]) -> Iterator[Joint]:
-    """Every place of a text, cut into these morphemes, where the spacing is wrong for nearly certain."""
+    """Every place of a text, cut into these morphemes, whose spacing is almost certainly wrong."""
     for index, (before, after) in enumerate(pairwise(morphemes), 1):
         if not (before.start < before.end and _HANGUL.match(text[after.start])):
             continue
@@ -81,7 +81,7 @@ def joints(text: str, morphemes: Sequence[Morpheme]) -> Iterator[Joint]:
 
 
 def _split_kind(text: str, before: Morpheme, behind: Sequence[Morpheme]) -> str | None:
-    """What is cut off from the word before: 있 습니다, 대한민국 에게도, 호전 되다 (제2항, 제41항)."""
+    """What is wrongly separated from the word before: 있 습니다, 대한민국 에게도, 호전 되다 (제2항, 제41항)."""
     after = behind[0]
     if text[before.end : after.start] != " " or not _HANGUL.match(text[before.end - 1]):
         return None
@@ -132,7 +132,7 @@ def _kind(text: str, before: Morpheme, after: Morpheme) -> str | None:
 
 
 def _is_place(text: str, noun: Morpheme, place: Morpheme) -> bool:
-    """Whether the noun says where, and no word of both is meant: 책상위에, but neither 마음속에 nor 개편안을."""
+    """Whether the noun names a place and both do not make one word: 책상위에, but neither 마음속에 nor 개편안을."""
     if noun.form in _ONE_WORD or (place.form == "안" and noun.form in _PLANNED):
         return False
     return bool(_AFTER_PLACE[place.form].match(text, place.end))

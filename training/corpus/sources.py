@@ -22,7 +22,7 @@ def read_weights(texts: Iterable[str]) -> dict[str, float]:
 
 
 def weight_of(sentence: Sentence, weights: Mapping[str, float]) -> float:
-    """The product of the weights whose name is part of the sentence's source; 1 where none is."""
+    """The product of the weights whose name is part of the sentence's source; 1 if there is none."""
     return math.prod(
         weight
         for name, weight in weights.items()
@@ -31,7 +31,7 @@ def weight_of(sentence: Sentence, weights: Mapping[str, float]) -> float:
 
 
 def copies(sentence: Sentence, weights: Mapping[str, float], rng: random.Random) -> int:
-    """How often a sentence comes in an epoch: of a weight of 1.5 once or twice, by chance."""
+    """How often a sentence comes in an epoch. A weight of 1.5 means once or twice, by chance."""
     weight = weight_of(sentence, weights)
     whole = int(weight)
     return whole + (rng.random() < weight - whole)

@@ -39,7 +39,7 @@ GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error 
 
 
 class BatchCorrector(Protocol):
-    """What is needed of a model."""
+    """What a model needs to be evaluated."""
 
     name: str
     fingerprint: str

@@ -133,9 +133,8 @@ def edits(source: str, target: str) -> set[tuple[int, int, str]]:
 def repaired(hypothesis: str, reference: str, spans: Iterable[tuple[int, int]]) -> list[bool]:
     """For each span of characters of the reference: does the hypothesis agree with it there?
 
-    It disagrees where a character of the span is missing or another, and where something surplus
-    stands inside the span or at either edge of it: nobody can tell which side of the edge the
-    surplus belongs to, so the doubt goes against the model.
+    It disagrees if a character of the span is missing or another one, and if something surplus stands inside the span or
+    at its edges. Nobody can tell to which side of an edge the surplus belongs, so it counts against the model.
     """
     differences = [(change.target_start, change.target_end) for change in find_changes(hypothesis, reference)]
     return [not any(_overlap(start, end, low, high) for low, high in differences) for start, end in spans]

@@ -139,10 +139,9 @@ def threshold_table(
 def best_threshold(table: dict[float, Scores]) -> float:
     """The threshold with the highest F0.5 to three digits; of several, the one in their middle.
 
-    The fourth digit is chance, even over thousands of sentences, and on a few sentences many thresholds do the same:
-    their middle is farthest from where it becomes worse. Of two in the middle it is the better one, or the higher, which
-    touches less, where they are equal. Where nothing was wanted and nothing done F0.5 is undefined, and ranks
-    below every number.
+    The fourth digit is chance, even over thousands of sentences, and on a few sentences many thresholds do the same. The one in
+    the middle is farthest from where it becomes worse. Of two in the middle the better one is taken, or, if they are equal, the
+    higher one, which changes less. If nothing was wanted and nothing done, F0.5 is undefined and ranks below every number.
     Raises ValueError for an empty table.
     """
     if not table:

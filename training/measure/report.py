@@ -39,7 +39,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class RuleScore:
-    """How many errors of one rule there were and how many of them are gone."""
+    """How many errors one rule made, and how many of them were mended."""
 
     rule: str
     family: str

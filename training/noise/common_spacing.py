@@ -48,7 +48,7 @@ _DETERMINER = re.compile(
 
 
 def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """관형사, or an adjective that stands like one, joined to its noun: 그 사람 -> 그사람, 여러 가지 -> 여러가지 (제2항)."""
+    """A determiner (관형사), or an adjective that is used like one, joined to its noun: 그 사람 -> 그사람, 여러 가지 -> 여러가지 (제2항)."""
     join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
 
 

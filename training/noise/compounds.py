@@ -54,7 +54,7 @@ def _words(morphemes: Sequence[Morpheme]) -> list[list[Morpheme]]:
 
 
 def _joins_what_follows(text: str, word: Sequence[Morpheme]) -> bool:
-    """Whether the word is nothing but nouns, and its last one may be joined to another."""
+    """Whether the word consists of nouns only, and its last one may be joined to another."""
     tags = {tag for tag, _, _ in word}
     if tags - _OF_NOUNS or tags == {"XSN"}:  # the latter: 들 alone
         return False
@@ -63,7 +63,7 @@ def _joins_what_follows(text: str, word: Sequence[Morpheme]) -> bool:
 
 
 def _joins_what_precedes(text: str, word: Sequence[Morpheme]) -> bool:
-    """Whether the word begins with a noun that may be joined to another, and no verb is made of it (준비하다)."""
+    """Whether the word begins with a noun that may be joined to another and that no verb is made of (준비하다)."""
     nouns = 0
     while nouns < len(word) and word[nouns][0] in _OF_NOUNS:
         nouns += 1

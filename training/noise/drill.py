@@ -26,7 +26,7 @@ _BY_WORD_BEFORE = frozenset({"negation_joined", "determiner_joined", "unit_noun_
 
 
 class Drill:
-    """Phrases from some correct sentences, and from the table where no sentence has room for its row."""
+    """Phrases from some right sentences; from the table itself for rows that have room in no sentence."""
 
     def __init__(self, sentences: Iterable[str]):
         self.places: dict[str | Mistake, list[tuple[str, Site]]] = {}
@@ -44,7 +44,7 @@ class Drill:
         self.some_words = [text.split(" ") for places in self.places.values() for text, _ in places[:2]]
 
     def phrase(self, rng: random.Random) -> str:
-        """A few correct words with room for a native mistake."""
+        """A few right words in which a native mistake can be made."""
         mistake = rng.choice(self.rules if self.rules and rng.random() < RULE_SHARE else self.rows)
         places = self.places.get(mistake)
         for _ in range(ATTEMPTS):
@@ -62,10 +62,10 @@ class Drill:
 
 
 class SpaceDrill:
-    """Phrases of some correct sentences with one common spacing mistake each.
+    """Phrases of some right sentences with one frequent spacing mistake each.
 
-    Each rule comes as often as the next, and of each rule every word: 것 and 수 stand in every other sentence, 텐데 and
-    자마자 in one of a thousand, and people get them wrong alike.
+    Each rule comes equally often, and so does each word of a rule: 것 and 수 stand in every other sentence, 텐데 and 자마자 in one
+    of a thousand, but people get all of them wrong.
     """
 
     def __init__(self, sentences: Iterable[str]):

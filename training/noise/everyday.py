@@ -13,7 +13,7 @@ from model.correction.morphemes import join
 
 
 class Predicate(NamedTuple):
-    """What can be said, and of what."""
+    """A verb or adjective, the words before it, and the nouns that it can be said of."""
 
     before: tuple[str, ...]  # words before the stem: 비가 오-
     stem: str

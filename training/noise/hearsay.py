@@ -12,7 +12,7 @@ from model.text.hangul import FINALS, syllables_with_coda
 
 
 class _Ending(NamedTuple):
-    """How a sentence that is stated may end, and how it ends where it is told on."""
+    """An ending of a statement, and the ending with which somebody else tells it."""
 
     stated: re.Pattern
     told: tuple[str, ...]
@@ -35,7 +35,7 @@ _END_MARKS = ("", ".", ".", "?", "!")
 
 
 def as_hearsay(text: str, rng: random.Random) -> str:
-    """The sentence as somebody tells it on; as it is, where its end is none of those known here."""
+    """The sentence as somebody tells it who has heard it; unchanged if its ending is not known here."""
     for stated, told in _ENDINGS:
         if stated.search(text):
             return stated.sub("", text) + rng.choice(told) + rng.choice(_END_MARKS)

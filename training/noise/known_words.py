@@ -66,7 +66,7 @@ class KnownWords(NamedTuple):
         return word in self.common or word[: particle_start(word)] in self.common_nouns
 
     def looks_right(self, written: str, word: str) -> bool:
-        """Whether what is written instead of ``word`` is real, or is two words that are: 회이자료 -> 회의자료."""
+        """Whether the misspelling of ``word`` is itself a word, or two words: 회이자료 for 회의자료."""
         if self.is_real(written):
             return True
         end = self.noun_at_start(written)

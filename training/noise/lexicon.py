@@ -98,7 +98,7 @@ def ending_of(noun: str) -> tuple[str, int]:
 
 
 def _unlike(noun: str, other: str) -> bool:
-    """Whether the nouns differ in two syllables: 풍우 for 경우 would teach that slips in a frequent noun are meant."""
+    """Whether the nouns differ in two syllables. With 풍우 for 경우 the network would learn that slips in a frequent noun are meant."""
     return len(noun) != len(other) or sum(a != b for a, b in zip(noun, other, strict=True)) > 1
 
 

@@ -26,7 +26,7 @@ LOOSE_SHARE = 0.25  # of drawn-out ends are written in single vowels: 네ㅔㅔ
 def drawn_out(text: str, rng: random.Random) -> str:
     """The text with its last syllable drawn out: 감사합니다 -> 감사합니다아, 그래? -> 그래애?, 정말 -> 정마알, 네 -> 네ㅔㅔ.
 
-    As it is where it does not end in a syllable.
+    Unchanged if it does not end in a syllable.
     """
     words = text.rstrip(END_MARKS)
     if not words or not is_syllable(words[-1]):

@@ -54,7 +54,7 @@ Noun = tuple[int, str, str]  # number, form, tag
 
 
 def frequent_first(kiwi: Any) -> list[Noun]:
-    """Its nouns of two syllables or more, without those that are more often something else."""
+    """Kiwi's nouns of two syllables or more, the most frequent first, without forms that are more often something else."""
     nouns, taken = [], set()
     for number in range(RARE):
         morpheme = kiwi.morpheme(number)
@@ -69,7 +69,7 @@ def frequent_first(kiwi: Any) -> list[Noun]:
 
 
 def well_spelt(nouns: Iterable[Noun]) -> list[Noun]:
-    """Without those that a commoner one differs from in nothing but sounds that are easily confused."""
+    """The nouns without those that differ from a commoner one only in sounds that are easily confused."""
     kept, sounds = [], set()
     for noun in nouns:
         sound = "".join("".join(hangul.decompose(each)) for each in noun[1]).translate(_ONE_SOUND)
@@ -90,7 +90,7 @@ def is_safe(kiwi: Any, form: str) -> bool:
 
 
 def alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
-    """The nouns in lines of those that are used alike, each in one line; some are in none."""
+    """Lines of nouns that are used alike. A noun stands in one line at most."""
     waiting = {number: (form, tag) for number, form, tag in nouns}
     lines = []
     for number, form, tag in nouns:
@@ -108,7 +108,7 @@ def alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
 
 
 def of_one_ending(nouns: Iterable[Noun]) -> list[list[str]]:
-    """The nouns in lines of those with the same last syllable and length; those of two syllables in one line."""
+    """Lines of nouns with the same last syllable and length; all nouns of two syllables in one line."""
     lines = defaultdict(list)
     for _, form, _ in nouns:
         lines[ending_of(form)].append(form)

@@ -69,7 +69,7 @@ def boundary_table(
 
 
 def unchanged(coda: str, initial: str, medial: str, final: str) -> None:
-    """The ``Change`` that never applies."""
+    """A ``Change`` that never applies."""
 
 
 def word_table(pairs: Mapping[str, str]) -> Table:

@@ -68,7 +68,7 @@ def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) 
 
 
 def _fixed(part: Part, rng: random.Random, misspell: Misspell) -> Part:
-    """What a machine reads, now and then misspelt on both sides; any other part as it is."""
+    """Text for a machine, now and then misspelt on both sides; any other part as it is."""
     mistyped = part.role is Role.VERBATIM and rng.random() < MISTYPED_ALIKE
     return verbatim(sparing(misspell, part.text, rng)) if mistyped else part
 
@@ -79,7 +79,7 @@ def _typed(part: Part, rng: random.Random, misspell: Misspell) -> str:
 
 
 def sparing(misspell: Misspell, text: str, rng: random.Random) -> str:
-    """The misspelt text, or ``text`` where that would have other protected characters."""
+    """The misspelt text; ``text`` itself if the misspelling would change protected characters."""
     typed = misspell(text, rng)
     return typed if protected(typed) == protected(text) else text
 

@@ -107,7 +107,7 @@ def particle_start(word: str) -> int:
 
 @lru_cache(maxsize=65536)
 def suffix_start(word: str) -> int:
-    """Index at which a form of -하다, -되다, -시키다 or -드리다 begins; 0 where there is none.
+    """Where a form of -하다, -되다, -시키다 or -드리다 begins; 0 if there is none.
 
     Only after two syllables or more: 말하다 and 일하다 look like 못하다 and 위하다.
     """

@@ -78,5 +78,5 @@ def _progress(archive) -> Progress:
 
 
 def _useless(path: Path, error: Exception) -> CheckpointError:
-    """Whatever is wrong with the file, the run must not silently start anew."""
+    """The error for any damaged file: the run must not silently start anew."""
     return CheckpointError(f"{path} does not belong to this run or is damaged: {error}")

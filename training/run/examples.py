@@ -113,7 +113,7 @@ class ExampleMaker:
                 yield practised
 
     def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
-        """The sentence as a (wrong, right) pair, by a family of ``MIX`` or one that is drawn."""
+        """The sentence as a (wrong, right) pair. The errors are of the given family of ``MIX``, or of one that is drawn."""
         settings = self.settings
         weights = None
         if self.aim is not None and rng.random() < settings.aim_share:
@@ -123,7 +123,7 @@ class ExampleMaker:
         return pair.wrong, pair.right
 
     def _varied(self, text: str, rng: random.Random) -> str:
-        """The sentence, now and then with something that the corpus has too little of."""
+        """The sentence, now and then with something added that the corpus has too little of."""
         if self.settings.hearsay_share and rng.random() < self.settings.hearsay_share:
             text = as_hearsay(text, rng)
         if rng.random() < self.settings.join_share:
@@ -136,7 +136,7 @@ class ExampleMaker:
         return text
 
     def _named(self, text: str, rng: random.Random) -> tuple[str, str]:
-        """The sentence made wrong on both sides of a name that stays: nobody can mend a name never seen."""
+        """The sentence with a name that both sides share, and errors beside it. A name never seen could not be mended."""
         name = made_up_phrase(rng)
         if rng.random() < ALONE:
             return name, name

@@ -48,8 +48,8 @@ class Origin(NamedTuple):
         return cls(f"{model_name(folder)} {found}", config, tokenizer, weights, Past.read(folder))
 
     def grown(self, **sizes: int) -> "Origin":
-        """The same origin for a network with more feed-forward units (``dff``) or more layers on each side
-        (``num_layers``). Raises ValueError for fewer than it has, and where it could not begin as the same function.
+        """The same origin for a network with more feed-forward units (``dff``) or more layers on each side (``num_layers``).
+        Raises ValueError for fewer than it has, and if the larger network could not begin as the same function.
         """
         for size, wanted in sizes.items():
             if self.config.architecture != "transformer" or wanted < getattr(self.config, size):

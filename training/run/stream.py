@@ -51,7 +51,7 @@ class StreamSettings(ExampleSettings):
 
 
 def batch_shapes(settings: StreamSettings) -> list[tuple[int, int]]:
-    """The shapes (B, S) that batches of ``widths`` have; none where they may have any."""
+    """The shapes (B, S) of batches with these ``widths``; none if batches may have any shape."""
     return [(max(1, settings.batch_tokens // width), width) for width in settings.widths]
 
 
@@ -117,7 +117,7 @@ def _batches_of_widths(
 
 
 class PoolMaker:
-    """Makes pool ``i`` of a corpus; with a ``judge``, of the pairs that it keeps."""
+    """Makes pool ``i`` of a corpus. With a ``judge`` only the pairs that it keeps."""
 
     def __init__(
         self,

@@ -31,7 +31,11 @@ def last_coda(word: str) -> str:
 
 
 def particle(forms: str, word: str) -> str:
-    """Of ``forms``, "after a consonant/after a vowel" such as 은/는 or 으로/로, the one that follows ``word``."""
+    """Of ``forms``, "after a consonant/after a vowel" such as 은/는 or 으로/로, the one that follows ``word``.
+
+    >>> particle("은/는", "책"), particle("으로/로", "3")
+    ('은', '으로')
+    """
     after_consonant, after_vowel = forms.split("/")
     coda = last_coda(word)
     if coda == "ㄹ" and after_vowel.startswith("로"):

@@ -39,6 +39,10 @@ def kind_of(change: Change, source: str, target: str) -> str:
     It is a description of the difference, not of what the writer was thinking: 낳다 for 낫다 is one jamo.
 
     Raises ValueError for a change whose offsets belong to other texts.
+
+    >>> from model.text.changes import find_changes
+    >>> [kind_of(*find_changes(a, b), a, b) for a, b in (("바비", "밥이"), ("궁물", "국물"), ("할수", "할 수"))]
+    ['liaison', 'sound', 'spacing']
     """
     _refuse_strangers(change, source, target)
     if "".join(change.wrong.split()) == "".join(change.right.split()):

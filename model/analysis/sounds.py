@@ -79,7 +79,11 @@ EARS = tuple(Ear._make((*each, "")) for each in product((False, True), repeat=_C
 
 
 def sound_alike(one: str, other: str) -> bool:
-    """Whether two texts sound the same in at least one way to read them."""
+    """Whether two texts sound the same in at least one way to read them.
+
+    >>> sound_alike("궁물", "국물"), sound_alike("국물", "구멍")
+    (True, False)
+    """
     return _ear_for(one, other) is not None
 
 
@@ -88,6 +92,9 @@ def rules_between(one: str, other: str) -> tuple[str, ...]:
     """The RULES that are needed for two texts to sound alike; none for texts that do not sound alike.
 
     Two spellings may also sound alike by a rule that has no name here, such as the place of a nasal (감기, 강기).
+
+    >>> rules_between("궁물", "국물")
+    ('nasalisation',)
     """
     ear = _ear_for(one, other)
     if ear is None:

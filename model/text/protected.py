@@ -35,7 +35,11 @@ def spares_outcries(change: Change, source: str) -> bool:
 
 
 def protected(text: str) -> str:
-    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
+    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation.
+
+    >>> protected("3시에 (봐)")
+    '3()'
+    """
     return "".join(filter(is_protected, text))
 
 
@@ -49,7 +53,11 @@ def _is_space(character: str) -> bool:
 
 
 def outcries(text: str) -> list[tuple[int, int]]:
-    """Where laughing, weeping and initials stand, in order and apart from each other."""
+    """Where laughing, weeping and initials stand, in order and apart from each other.
+
+    >>> outcries("그래 ㅋㅋ")
+    [(3, 5)]
+    """
     return [found.span() for found in _OUTCRY.finditer(text)]
 
 

@@ -29,6 +29,10 @@ class Tokenizer:
     can also produce. ``vocab_size <= id < vocab_size + 11172``: a Hangul syllable that is not in
     the vocabulary; these it can only read, through their jamo. Every other character is read as
     ``<outside>``. A produced ``<outside>`` means "the outside character of the source, verbatim".
+
+    >>> tokenizer = Tokenizer("가나다 ")
+    >>> tokenizer.decode(tokenizer.encode_target("가나"), "가나")
+    '가나'
     """
 
     def __init__(self, characters: Iterable[str]):

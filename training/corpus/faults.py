@@ -70,7 +70,13 @@ _EACH = {right: re.compile(pattern) for right, pattern in _FAULTS.items()}
 
 
 def find_fault(text: str) -> str | None:
-    """What a sentence gets wrong, with the right spelling and its source; None where nothing is found."""
+    """What a sentence gets wrong, with the right spelling and its source; None where nothing is found.
+
+    >>> find_fault("밥을 먹어요.") is None
+    True
+    >>> find_fault("그러면 안되요.")
+    "'안되' is misspelt: 안 돼, 안 가 (한글 맞춤법 제2항)"
+    """
     if not _ANY.search(text):
         return None
     right, found = next(

@@ -10,7 +10,11 @@ MACHINE_TRANSLATED = "mt"  # names the machine-translated sentences of all sourc
 
 
 def read_weights(texts: Iterable[str]) -> dict[str, float]:
-    """``["statutes=0.25"]`` as a dict. Raises ValueError for what is no name and number from 0 on."""
+    """``["statutes=0.25"]`` as a dict. Raises ValueError for what is no name and number from 0 on.
+
+    >>> read_weights(["statutes=0.25"])
+    {'statutes': 0.25}
+    """
     weights = {}
     for text in texts:
         name, _, value = text.rpartition("=")

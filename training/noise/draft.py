@@ -22,6 +22,11 @@ class Draft:
     ``cells[i]`` is what has become of ``text[i]``: usually one character; ``""`` after it was dropped; several characters after
     something was added beside it. Cells never move, so a later rule still knows which characters of the right sentence it
     touches.
+
+    >>> draft = Draft("먹어요")
+    >>> draft.put("liaison", "pronunciation", 0, ["머", "거"])
+    >>> "".join(draft.cells), draft.edits[0].rule
+    ('머거요', 'liaison')
     """
 
     text: str

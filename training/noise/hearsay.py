@@ -35,7 +35,11 @@ _END_MARKS = ("", ".", ".", "?", "!")
 
 
 def as_hearsay(text: str, rng: random.Random) -> str:
-    """The sentence as somebody tells it who has heard it; unchanged if its ending is not known here."""
+    """The sentence as somebody tells it who has heard it; unchanged if its ending is not known here.
+
+    >>> as_hearsay("비가 온다.", random.Random(0))
+    '비가 온대요?'
+    """
     for stated, told in _ENDINGS:
         if stated.search(text):
             return stated.sub("", text) + rng.choice(told) + rng.choice(_END_MARKS)

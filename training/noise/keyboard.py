@@ -50,6 +50,9 @@ def neighbours(jamo: str) -> tuple[str, ...]:
 
     Shift stays held (ㄲ -> ㄸ ㅆ ㅇ ㄹ). Of a jamo typed with two keys one key goes astray, and only
     results that are one jamo again count (ㅘ -> ㅙ ㅚ). Raises ValueError for what is on no key.
+
+    >>> neighbours("ㄱ")
+    ('ㄷ', 'ㅅ', 'ㅇ', 'ㄹ')
     """
     if jamo in _PLACES:
         return _side_by_side(jamo)

@@ -91,7 +91,11 @@ def _agrees(particle: str, stem: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def particle_start(word: str) -> int:
-    """Index at which the longest particle that fits ``word`` (Hangul only) begins; 0 where it has none."""
+    """Index at which the longest particle that fits ``word`` (Hangul only) begins; 0 where it has none.
+
+    >>> particle_start("학교에서")
+    2
+    """
     if word in _NO_PARTICLE:
         return 0
     for length in range(min(_LONGEST, len(word) - 1), 0, -1):

@@ -24,7 +24,11 @@ JUDGED_TOKENS = 2048  # of one batch that a judge reads: larger ones outgrow the
 
 
 def read_widths(text: str) -> tuple[int, ...]:
-    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number."""
+    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number.
+
+    >>> read_widths("16,32")
+    (16, 32)
+    """
     return tuple(int(part) for part in filter(None, text.split(",")))
 
 

@@ -1,6 +1,7 @@
 """Packs a correction for its way between processes, together with its attention.
 
-Up to 4 MB of traces travel along; others (of long texts, or of other decisions) are asked for when a page needs them."""
+Up to 4 MB of traces travel along; others (of long texts, or of other decisions) are asked for when a page needs them.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass

@@ -2,7 +2,8 @@
 
 A worker makes the graphs of the laboratory when all sentence lengths are compiled and nobody has asked anything for two seconds, one
 graph at a time. Until then the laboratory's first calls are computed without a graph (``model.network.passes.LateGraphs``), because
-making one takes as long as five to ten calls."""
+making one takes as long as five to ten calls.
+"""
 
 import gc
 import time

@@ -1,7 +1,8 @@
 """Makes a user's own model (``model.TracedModel``) answer as ``model.Corrector`` does.
 
 ``ATTENTION_MODEL=package.module:factory`` names it. Only the worker imports it, when it calls ``load``. A cache key has LIVE in place
-of the fingerprint. If the model raises an error, page and terminal are told, but without its message, which may hold what was typed."""
+of the fingerprint. If the model raises an error, page and terminal are told, but without its message, which may hold what was typed.
+"""
 
 import sys
 import traceback

@@ -15,7 +15,7 @@ from viz.token_axis import cell_size, column_ticks
 SIGNED, WEIGHT = "signed", "weight"
 
 MOST_COLUMNS_WITH_NUMBERS = 12
-MOST_COLUMNS_WITH_GAPS = 60  # beyond, gaps would be all there is to see on a phone
+MOST_COLUMNS_WITH_GAPS = 60  # with more columns a phone would show little but the gaps between cells
 _SCALE_HEIGHT, _NAME_HEIGHT, _LEGEND_HEIGHT, _FOOT = 40, 26, 34, 8
 _LEGEND_LINE = 20
 _TALLEST_ROW, _LOWEST_ROW = 34, 15

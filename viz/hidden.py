@@ -47,7 +47,7 @@ class Hidden:
         return found
 
     def areas(self, shape: tuple[int, int], theme: str) -> list[dict]:
-        """The traces that draw them over a heatmap whose cell (q, k) lies at x = k, y = q."""
+        """The Plotly traces that draw these cells over a heatmap whose cell (q, k) lies at x = k, y = q."""
         everything = self.cells(shape)
         padded = np.zeros(shape, bool) if self.padded is None else np.asarray(self.padded, bool)
         drawn = ((everything & ~padded, "/", self.masked_name), (padded, ".", self.padded_name))

@@ -1,4 +1,4 @@
-"""How training went: loss, development scores and learning rate over the steps."""
+"""Draws how a training went: loss, development scores and learning rate over the steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUIRED_COLUMNS = ("step", "loss", "learning_rate")
 _PANEL_HEIGHT = 200
 _HEAD, _FOOT = TITLE_HEIGHT + 8, 50
 _SPACE_BETWEEN = 0.08
-_COOLED = 0.1  # less than this share of its highest rate is left at the end of a cooling
+_COOLED = 0.1  # a cooling ends below this share of its highest rate
 
 
 def history_curves(

@@ -2,7 +2,8 @@
 
 A ``Correction`` keeps every proposed change with its confidence. So another minimum confidence, or a person's decision about one
 change (``with_decisions``), gives another text without running the network. Each sentence keeps the pass that wrote its answer,
-and at most ``KEPT_TRACES`` traces."""
+and at most ``KEPT_TRACES`` traces.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace

@@ -1,6 +1,7 @@
 """What no correction may touch: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and weeping (ㅠㅠ).
 
-A change that would lose, alter or invent one of them is not proposed."""
+A change that would lose, alter or invent one of them is not proposed.
+"""
 
 import re
 

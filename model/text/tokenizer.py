@@ -3,7 +3,8 @@
 The vocabulary holds the 2,350 syllables of KS X 1001, ASCII, jamo and frequent punctuation. The network sees a syllable as the sum
 of its own vector and those of its initial, medial and final jamo; the rest of the 11,172 syllables it reads by their jamo alone.
 A character outside the vocabulary (emoji, hanja, other scripts) is one token, ``<outside>``. Where the network writes
-``<outside>``, ``Tokenizer.decode`` aligns both sentences and puts the character of the source there."""
+``<outside>``, ``Tokenizer.decode`` aligns both sentences and puts the character of the source there.
+"""
 
 import re
 import unicodedata

@@ -2,7 +2,8 @@
 
 Attention in the decoder is causal, so one full pass over the start mark and the produced text gives the same attention that
 step-by-step decoding saw. The source or the target may be missing. ``save`` writes one ``.npz``; ``load`` checks the file before it
-believes it and names the field that is wrong."""
+believes it and names the field that is wrong.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields

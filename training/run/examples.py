@@ -22,8 +22,10 @@ Item = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as 
 OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
 LONE_SPACE_SENTENCES = 20_000  # in which places for one misplaced space are looked for
 SEARCHED_SENTENCES = 60_000  # in which places for native mistakes are looked for
-ALONE = 0.1  # of the names stand in no sentence, as in a list of a class
-RIGHT_IN_DRILL = 0.15  # of the drilled phrases stay right, or every right one would be doubted
+ALONE = 0.1  # share of the names that stand alone, as in a list of a class
+RIGHT_IN_DRILL = (
+    0.15  # share of the drilled phrases that stay right, or the network would doubt every right one
+)
 
 
 @dataclass(frozen=True)

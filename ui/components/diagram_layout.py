@@ -1,5 +1,6 @@
 """Where the parts of a drawn encoder-decoder go: two columns as in figure 1 of Vaswani et al. (2017), read from
-below, or on a phone one below the other, read from above. Lengths are in pixels at the drawing's own size."""
+below, or on a phone one below the other, read from above. Lengths are in pixels at the drawing's own size.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

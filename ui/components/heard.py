@@ -1,6 +1,7 @@
 """Reads what the browser reports about a component or a table.
 
-A manipulated browser can send any value of any type, so each is checked before it is used."""
+A manipulated browser can send any value of any type, so each is checked before it is used.
+"""
 
 from collections.abc import Mapping
 

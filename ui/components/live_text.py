@@ -1,7 +1,8 @@
 """A text area that sends its text while it is being typed, also while an input method composes a syllable.
 
 The text in the browser always wins over what Python believes. In a session's first run it may differ from the address: the browser
-may come from a page process that has ended. If no answer comes for three seconds, the area says so by itself."""
+may come from a page process that has ended. If no answer comes for three seconds, the area says so by itself.
+"""
 
 import re
 import time
@@ -50,7 +51,7 @@ def live_text(
 
     held = _COMPONENT(key=_KEY, data=data, on_text_change=answer)
     if _IS_KNOWN not in st.session_state:
-        # A browser whose server has gone brings its text to a new session, which knows of no change.
+        # If a page process ends, the browser brings its text to a new session, to which it is no change.
         st.session_state[_IS_KNOWN] = True
         if isinstance(held.text, str) and held.text != text:
             on_typed(whole(held.text))
@@ -63,5 +64,5 @@ def whole(text: str) -> str:
 
 def replace() -> None:
     """Make the next ``live_text`` overwrite what the area holds with its ``text``."""
-    # A time, not a number that counts: another session's area may have been replaced as often.
+    # A time and not a counter: in a new session a counter might have the same value again.
     st.session_state[_REVISION] = time.time_ns() // 1_000_000

@@ -1,6 +1,7 @@
 """Writes the open view as one HTML file: the sentence, its correction, every head, and the pictures of the view.
 
-If an experiment of the laboratory is open, it comes last, after everything that was observed, and is marked as changed."""
+If an experiment of the laboratory is open, it comes last, after everything that was observed, and is marked as changed.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """``Lens``: everything that a view needs to know: the sentence, its trace, the chosen map, the change in focus.
 
 The chosen map is a ``Selection``: a kind of attention, a layer or the mean, a head or the mean. Changes count characters in a
-``Correction`` and tokens here (``model/analysis/places.py``); if each token is one character, that is the same."""
+``Correction`` and tokens here (``model/analysis/places.py``); if each token is one character, that is the same.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -2,7 +2,8 @@
 
 A person may accept a change of which the network was unsure, and reject one of which it was sure. The ``Correction`` applies the
 decisions (``with_decisions``) without asking the network; only the attention of a text that the network did not write itself takes a
-new pass."""
+new pass.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Shows how a network learned: how each of its snapshots corrects the typed sentence, and where it looks.
 
-The film is a fragment that runs by itself, so that the rest of the page is not run for each picture."""
+The film is a fragment that runs by itself, so that the rest of the page is not run for each picture.
+"""
 
 from pathlib import Path
 

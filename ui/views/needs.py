@@ -1,5 +1,6 @@
 """Checks whether a trace and its network have what a view needs. Each function returns the key of a text that says what is
-missing, or None."""
+missing, or None.
+"""
 
 from ui.look.lens import Lens
 

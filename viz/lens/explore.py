@@ -3,7 +3,8 @@
 Every weight is sent once, as a whole number of ten-thousandths (of two-thousandths above a million weights), compressed. Of each
 figure the page gets everything but the weights, made by the same functions as in the app. ``explore.js`` fills in the weights of the
 chosen head, so choosing another head asks no Python. In a notebook the page stands in a frame that may run scripts and save files, but
-reaches neither the notebook nor the network."""
+reaches neither the notebook nor the network.
+"""
 
 import json
 import zlib

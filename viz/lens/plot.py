@@ -1,7 +1,8 @@
 """The data from which ``plot.js`` draws a Plotly figure: in place, fitted to the window, with cells that arrow keys reach.
 
 ``layout.meta.fit`` of a figure says whether it may be fitted to the window (``plot_fit.js``). All maps of a sentence get cells of one
-size, and so do sentences of about the same length. Choosing a cell moves nothing."""
+size, and so do sentences of about the same length. Choosing a cell moves nothing.
+"""
 
 import plotly.graph_objects as go
 

@@ -51,7 +51,7 @@ class Line:
         self._is_well = False  # whether the worker there is now has loaded a model or answered
         self.progress: dict[ModelKey, Progress] = {}
         self.under_way = 0  # questions
-        # Closing the second lets whoever waits for the first go on.
+        # A thread that waits on the first end goes on when the second is closed.
         self._ended, self._end = Pipe(duplex=False)
         self._thread = Thread(target=self._watch, name="engine line", daemon=True)
         self._thread.start()

@@ -130,7 +130,7 @@ def attention_steps(
     layout = _layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
     layout.xaxis.ticktext = [
         plain_text(label) for label in step_labels
-    ]  # names, in which a blank is no token
+    ]  # names of steps, not tokens: a space in them stays a space
     last = len(steps)
     figure = go.Figure(layout=layout)
     if info.values.size:
@@ -175,7 +175,7 @@ def _info(values, row_labels, column_labels, scale, largest, hidden, numbers) ->
     if not 0 < largest < np.inf:
         raise ValueError(f"largest should be finite and positive, received {largest}")
     hidden = hidden or Hidden()
-    hidden.cells(values.shape)  # refuses cells of another shape
+    hidden.cells(values.shape)  # raises ValueError for cells of another shape
     if numbers is None:
         numbers = len(column_labels) <= MOST_COLUMNS_WITH_NUMBERS
     return _TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
@@ -262,7 +262,7 @@ def _layout(
 ) -> go.Layout:
     rows, columns = max(len(info.row_labels), 1), max(len(info.column_labels), 1)
     cell = cell_size(columns)
-    if design_width is not None:  # less what the labels of the rows take
+    if design_width is not None:  # minus the width of the row labels
         cell = replace(cell, width=min(cell.width, 0.8 * design_width / columns))
     ticks = column_ticks(info.column_labels, cell)
     row_height = info.row_height(design_width)

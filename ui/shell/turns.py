@@ -23,9 +23,8 @@ _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
 _LOOK = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
 _AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
 
-_Place = tuple[
-    float, int, Event
-]  # (waiting since when, a unique number to break ties, what ends the waiting)
+# Waiting since when, a unique number to break ties, and what ends the waiting.
+_Place = tuple[float, int, Event]
 
 
 class Turns:

@@ -1,3 +1,4 @@
+// What was looked at in one step of decoding. The wrapper puts this text before that of steps.js.
 const KEEP = -1; // in place of a candidate's number: what was typed
 
 /** The weights of `data` as numbers again: row t of `cross` has S of them, row t of `self` has t + 1. */

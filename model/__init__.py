@@ -1,7 +1,8 @@
 """The library: corrects Korean text, and shows the attention of the network that did.
 
 Most callers need only ``from model import Corrector``. Importing this package is quick, because it loads no
-TensorFlow. ``Corrector.load`` loads it, which takes some seconds.
+TensorFlow. ``Corrector.load`` loads it, which takes some seconds. ``trace_keras`` opens a
+Keras network of your own.
 
 The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``plain`` and ``network`` are the
 networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use corrections.
@@ -9,6 +10,7 @@ networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use 
 
 import os
 
+from model.adapters.keras import trace_keras
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
 from model.stored.folder import ModelFolderError
@@ -30,6 +32,7 @@ __all__ = [
     "SentenceCorrection",
     "TraceError",
     "TracedModel",
+    "trace_keras",
 ]
 
 # TensorFlow reads it when it is imported. It leaves oneDNN off on processors without AVX-512, whose products

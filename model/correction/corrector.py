@@ -13,6 +13,7 @@ from model.correction.candidates import Stretch, find_stretches
 from model.correction.confidence import Confidence
 from model.correction.confidence_files import load_confidence
 from model.correction.correction import Correction, SentenceCorrection
+from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.proposing import changes_of, is_supported, with_probabilities
 from model.correction.second_reading import after_second_reading, made
 from model.plain.drafting import Produced, read_off
@@ -22,7 +23,7 @@ from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
 from model.text.anchors import Part, lost_anchors, parts_beside
 from model.text.changes import Change, apply_changes, find_changes, joined, select_changes
-from model.text.protected import spares_outcries, spares_protected
+from model.text.protected import spares_gaps, spares_outcries, spares_protected
 from model.text.sentences import Span, split_sentences
 from model.text.tokenizer import END, START, Tokenizer, normalise, visible
 from model.text.verbatim import spares_verbatim, verbatim_spans
@@ -184,9 +185,27 @@ class Corrector:
     def _propose(
         self, sentences: list[Part], keep_passes: bool
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
-        """For each sentence the proposed changes and the pass that wrote the answer, if passes are kept and one pass read the
-        whole sentence.
+        """For each sentence the proposed changes, what else is offered, and the pass that wrote the answer, if passes are kept and
+        one pass read the whole sentence as it is.
         """
+        offered = [self._offers(sentence) for sentence in sentences]
+        read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
+        proposed = self._mended(read, keep_passes)
+        return [
+            (with_offers(changes, offers), None) if offers else (changes, produced)
+            for (changes, produced), offers in zip(proposed, offered, strict=True)
+        ]
+
+    def _offers(self, sentence: Part) -> tuple[Change, ...]:
+        """The words that may have been typed in the English layout; none where no word is known."""
+        if self.confidence is None or len(sentence.text) > self.config.max_length:
+            return ()
+        return find_offers(sentence, self.confidence.words)
+
+    def _mended(
+        self, sentences: list[Part], keep_passes: bool
+    ) -> list[tuple[tuple[Change, ...], Produced | None]]:
+        """What the network would change in each sentence, and the pass that proved it, after all its readings."""
         proposed, minimum = self._one_reading(sentences, keep_passes), self.minimum_confidence
         if self.confidence is None:
             return proposed
@@ -302,6 +321,7 @@ class Corrector:
         return (
             spares_protected(change)
             and spares_outcries(change, source)
+            and spares_gaps(change, source)
             and spares_verbatim(change, part.verbatim)
             and (self.confidence is None or spares_words(change, source))
             and self._can_judge(change, source)

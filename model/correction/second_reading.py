@@ -9,7 +9,7 @@ corrected sentence changes nothing. A right sentence is read once.
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from model.text.changes import Change, apply_changes, find_changes
+from model.text.changes import Change, apply_changes, find_changes, in_order
 
 
 def made(changes: Iterable[Change], minimum: float) -> list[Change]:
@@ -32,7 +32,7 @@ def after_second_reading(
     known = [
         replace(before[key], target_start=change.target_start, target_end=change.target_end)
         if (key := (change.source_start, change.source_end, change.right)) in before
-        else _weighed(change, sure, _placed(again))
+        else _weighed(change, sure, in_order(again))
         for change in twice
     ]
     unsure = [
@@ -40,9 +40,7 @@ def after_second_reading(
         for change in first
         if change.confidence < minimum and not any(_meet(change, each) for each in known)
     ]
-    return tuple(
-        _placed(sorted([*known, *unsure], key=lambda change: (change.source_start, change.source_end)))
-    )
+    return in_order([*known, *unsure])
 
 
 def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
@@ -70,13 +68,3 @@ def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) 
 def _meet(one: Change, other: Change) -> bool:
     """Whether two changes of one source touch."""
     return one.source_start <= other.source_end and other.source_start <= one.source_end
-
-
-def _placed(changes: Iterable[Change]) -> list[Change]:
-    """The changes of one source in order, with the places that they have in the text in which all are made."""
-    placed, drift = [], 0
-    for change in changes:
-        start = change.source_start + drift
-        placed.append(replace(change, target_start=start, target_end=start + len(change.right)))
-        drift += len(change.right) - len(change.wrong)
-    return placed

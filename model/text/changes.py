@@ -21,6 +21,9 @@ class Change:
     ``known_confidence`` is the judgement of ``model.correction.confidence``, where the model's folder has its files. With it a
     change may be proposed that is not the network's own choice. Then ``instead_of`` is what the network wrote there.
 
+    ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.english_layout``). No network judged
+    it, so it has no confidence, and only a person makes it.
+
     >>> Change(0, 2, 0, 2, "머거", "먹어", fix_probability=0.9, keep_probability=0.0).confidence
     0.9
     """
@@ -35,6 +38,7 @@ class Change:
     keep_probability: float | None = field(default=None, compare=False)
     known_confidence: float | None = field(default=None, compare=False)
     instead_of: str | None = field(default=None, compare=False)
+    is_english_layout: bool = field(default=False, compare=False)
 
     @property
     def is_weighed(self) -> bool:
@@ -150,6 +154,16 @@ def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool])
         else:
             drift += len(change.right) - len(change.wrong)
     return tuple(selected)
+
+
+def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The changes of one source, in order, with the places that they have in the text with all of them."""
+    placed, drift = [], 0
+    for change in sorted(changes, key=lambda change: (change.source_start, change.source_end)):
+        start = change.source_start + drift
+        placed.append(replace(change, target_start=start, target_end=start + len(change.right)))
+        drift += len(change.right) - len(change.wrong)
+    return tuple(placed)
 
 
 def joined(parts: Iterable[tuple[int, Iterable[Change]]]) -> tuple[Change, ...]:

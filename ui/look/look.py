@@ -117,7 +117,7 @@ def show_pictures(
         if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
             framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
             with heads:
-                overview.draw(lens, framed)
+                overview.draw(lens, framed, shown_below=view.has_map)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
         if late:  # without a picture, a visitor can still open another view

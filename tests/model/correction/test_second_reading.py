@@ -1,8 +1,10 @@
 """What is unsure beside other mistakes is asked once more when these are mended."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from model.correction.second_reading import after_second_reading, made
+from model.correction.words import Words
 from model.text.changes import Change, apply_changes, find_changes
 
 SOURCE = "배개가 너무 높아요 그래 서"
@@ -60,7 +62,9 @@ def test_a_corrected_sentence_is_read_until_nothing_more_is_sure(tiny_corrector,
         ]
 
     monkeypatch.setattr(tiny_corrector, "_one_reading", one_reading)
-    monkeypatch.setattr(tiny_corrector, "confidence", object())  # so that its changes count as weighed
+    monkeypatch.setattr(
+        tiny_corrector, "confidence", SimpleNamespace(words=Words({}))
+    )  # so that its changes count as weighed
     monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
     correction = tiny_corrector.correct("가나다")
     assert correction.text == "라마바" == tiny_corrector.correct(correction.text).text
@@ -76,6 +80,8 @@ def test_what_never_settles_stays_as_it_was_typed(tiny_corrector, monkeypatch):
             for part in sentences
         ],
     )
-    monkeypatch.setattr(tiny_corrector, "confidence", object())  # so that its changes count as weighed
+    monkeypatch.setattr(
+        tiny_corrector, "confidence", SimpleNamespace(words=Words({}))
+    )  # so that its changes count as weighed
     monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
     assert tiny_corrector.correct("가나").text == "가나"

@@ -148,7 +148,7 @@ def attention_steps(
     last = len(steps)
     figure = go.Figure(layout=layout)
     if info.values.size:
-        masked = Hidden(np.isneginf(signed).any(axis=1, keepdims=True), masked_name=masked_name)
+        masked = Hidden(np.asarray(np.isneginf(signed).any(axis=1))[:, None], masked_name=masked_name)
         of_weights = _info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, masked, True)
         figure.add_trace(_heatmap(info, np.arange(last), hover, layout.height, theme))
         figure.add_trace(_heatmap(of_weights, np.array([last]), hover, layout.height, theme))

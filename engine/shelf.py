@@ -47,14 +47,16 @@ class Shelf:
         while True:
             try:
                 return self.desk(key).ask(kind, arguments)
-            except DeskClosedError:  # others were asked for so often that the model had to go in between
+            except (
+                DeskClosedError
+            ):  # other models were asked for meanwhile, and this one had to leave the memory
                 continue
 
     def desk(self, key: ModelKey) -> Desk:
-        """Where to ask about this model; waits while it is loaded.
+        """The desk of this model; waits while the model is loaded.
 
-        Raises model.ModelFolderError where the folder is missing or damaged, and ModelChangedError where it
-        holds other files than those of the key.
+        Raises model.ModelFolderError if the folder is missing or damaged, and ModelChangedError if its files are not those of
+        the key.
         """
         return self.prepare(key).result()
 

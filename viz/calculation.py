@@ -124,7 +124,7 @@ def attention_steps(
     hover: tuple[str, str, str] = ("Key", "Step", "Value"),
     theme: str = "light",
 ) -> go.Figure:
-    """One query's way from products to weights: a row for each key, a column for each step, weights last.
+    """The steps of one query from products to weights: a row for each key, a column for each step, the weights last.
 
     ``steps`` are signed numbers (K,) each, with -inf where masked; ``weights`` (K,) lie in 0..1 and have
     their own colours. ``step_labels`` name the steps and the weights. Raises ValueError for shapes that do
@@ -199,7 +199,7 @@ def _info(values, row_labels, column_labels, scale, largest, hidden, numbers) ->
 def _heatmap(
     info: _TableInfo, columns: np.ndarray, hover: tuple[str, str, str], height: float, theme: str
 ) -> go.Heatmap:
-    """The values of ``columns`` many columns, at x = ``columns``."""
+    """A heatmap trace with the first ``len(columns)`` columns of the table, drawn at x = ``columns``."""
     colours = palette(theme)
     values = info.values[:, : len(columns)]
     exact = _exact_texts(info, values)
@@ -241,7 +241,7 @@ def _cell_texts(info: _TableInfo, values: np.ndarray) -> list[list[str]]:
 
 
 def _colours(info: _TableInfo, theme: str) -> tuple[str, ...]:
-    """The whole scale, or of it the part that the colour of the text can be read on."""
+    """The colours of the scale; if numbers stand in the cells, only those on which the text can be read."""
     colours = palette(theme)
     scale = colours.sequential if info.scale == WEIGHT else colours.diverging
     if not info.numbers:

@@ -84,7 +84,7 @@ def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: 
         texts[row, : len(tokens)] = [token_label(token, limit=4) for token in tokens]
     return go.Heatmap(
         z=values,
-        text=texts.tolist(),  # the browser makes some of it smaller
+        text=texts.tolist(),  # the browser may shrink the text to fit its cell
         customdata=texts,
         texttemplate="%{text}",
         textfont={"size": 15 if info.steps <= 44 else 10},

@@ -54,8 +54,9 @@ def _touches(chosen: Chosen, start: int, end: int) -> bool:
 
 
 def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:
-    """``change`` with both probabilities: of the tokens that were ``produced`` in its place, and of
-    ``kept_id``, the token that would have kept the source where the change begins."""
+    """``change`` with both probabilities: that of the tokens ``produced`` in its place, and that of ``kept_id``, the token with
+    which keeping the source would begin.
+    """
     end = max(change.target_end, change.target_start + 1)
     written = sum(produced.log_probability(t, produced.ids[t]) for t in range(change.target_start, end))
     return replace(

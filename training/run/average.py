@@ -72,7 +72,7 @@ def _snapshots(model: str, last: int) -> list[Origin]:
 
 
 def _mean(sets: list[Mapping[str, np.ndarray]], shares: list[float]) -> dict[str, np.ndarray]:
-    """Of each array the sum of the sets' arrays times their shares."""
+    """The weighted mean of several sets of arrays, array by array; ``shares`` are the weights."""
     return {
         name: np.asarray(sum(share * weights[name] for share, weights in zip(shares, sets, strict=True)))
         for name in sets[-1]

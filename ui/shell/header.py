@@ -92,5 +92,5 @@ def _pages(page: str) -> None:
     )
     wanted = st.session_state.pop(_WANTED, None)
     if wanted in PAGES and wanted != page:
-        # With the address unchanged, Back returns here in one step.
+        # The settings stay as they are, so Back returns to this page in one step.
         st.switch_page(f"ui/pages/{wanted}.py", query_params=address.told())

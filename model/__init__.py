@@ -11,6 +11,7 @@ networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use 
 import os
 
 from model.adapters.keras import trace_keras
+from model.correction.answers import Answers, Asked, Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
 from model.stored.folder import ModelFolderError
@@ -22,6 +23,8 @@ from model.trace.traced import InterveningModel, TracedModel
 
 __all__ = [
     "ATTENTION_KINDS",
+    "Answers",
+    "Asked",
     "AttentionTrace",
     "Change",
     "Correction",
@@ -29,6 +32,7 @@ __all__ = [
     "InterveningModel",
     "Intervention",
     "ModelFolderError",
+    "Network",
     "SentenceCorrection",
     "TraceError",
     "TracedModel",

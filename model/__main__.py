@@ -68,7 +68,7 @@ _TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
     "--csv",
     "table",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A CSV, TXT or XLSX file of texts, a row each, instead of TEXT. Needs --out.",
+    help="A CSV, TXT or XLSX file of texts, a row each, instead of TEXT. Needs --out, which keeps the other columns.",
 )
 @click.option(
     "--out",
@@ -76,7 +76,8 @@ _TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
     help="Where the corrected rows go, .csv or .xlsx. An interrupted run goes on there.",
 )
 @click.option(
-    "--column", help="Of --csv: its header, or its number from 1. [default: text, src, 문장 …, or the first]"
+    "--column",
+    help="Of --csv: its header, or its number from 1. [default: text, src, 문장 …, or the only one]",
 )
 @click.option("--suggest", is_flag=True, help="Below a line, also the changes that were not sure enough.")
 def correct(text, as_json, model, minimum_confidence, beam_width, table, out, column, suggest):

@@ -1,6 +1,6 @@
 """What a trace says about a correction, and what the network says when it is asked again with something changed.
 
-This package exports the questions of the laboratory. They take a ``Corrector`` or traces:
+This package exports the questions of the laboratory. They take what answers (``model.correction.answers``) or traces:
 
 * ``head_effects``, ``written_without``, ``pair_effects``: what changes when a head is switched off?
 * ``pruning_curve``: how well does the network correct with fewer and fewer heads?
@@ -17,15 +17,17 @@ there), ``heads`` (a head as one number), ``words`` (syllables joined to words),
 Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
 """
 
-from model.analysis.contributions import Contribution, contribution, contributions
+from model.analysis.contributions import contribution, contributions
 from model.analysis.forks import Fork, road_not_taken
 from model.analysis.growth import Growth, growth
 from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
+from model.analysis.method import Contribution
 from model.analysis.pair_effects import PairEffects, pair_effects
 from model.analysis.pruning import Pruned, pruning_curve
-from model.analysis.questions import Question, question_of_change, question_of_row
+from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
 from model.analysis.twins import aligned_difference
+from model.trace.odds import Question
 
 __all__ = [
     "Contribution",

@@ -84,14 +84,15 @@ class Jobs(Generic[Kind]):
     All that are being worked on stay, because somebody waits for them. Of those that are done, the last ``kept`` stay.
     """
 
-    def __init__(self, begin: Callable[[bytes, str, EngineCorrector], Kind], kept: int = KEPT):
+    def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], Kind], kept: int = KEPT):
         self._begin, self._kept = begin, kept
         self._jobs: OrderedDict[tuple, Future[Kind]] = OrderedDict()  # not done while the file is being read
         self._lock = Lock()
 
-    def job(self, content: bytes, name: str, corrector: EngineCorrector) -> Kind:
-        """The job of this file; it is started if there is none or if it failed. Raises what ``begin`` raises."""
-        key = hashlib.sha256(content).hexdigest(), name.rpartition(".")[2].lower(), corrector.fingerprint
+    def job(self, content: bytes, name: str, corrector: EngineCorrector, column: str | None = None) -> Kind:
+        """The job of this file and column; it is started if there is none or if it failed. Raises what ``begin`` raises."""
+        suffix = name.rpartition(".")[2].lower()
+        key = hashlib.sha256(content).hexdigest(), suffix, corrector.fingerprint, column
         mine: Future[Kind] = Future()
         with self._lock:
             found = self._jobs.setdefault(key, mine)
@@ -100,7 +101,7 @@ class Jobs(Generic[Kind]):
             self._jobs.move_to_end(key)
         if found is mine:
             try:  # without the lock, for reading a large file takes seconds
-                mine.set_result(self._begin(content, name, corrector))
+                mine.set_result(self._begin(content, name, corrector, column))
             except BaseException as error:
                 with self._lock:
                     del self._jobs[key]

@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.questions import QUESTIONS
 from model.analysis.places import changes_in_tokens
 from model.text.changes import Change
 from model.trace.interventions import Head
@@ -28,7 +29,7 @@ class Lens:
     tokens. If each token is one character, that is the same.
     """
 
-    corrector: loaders.Askable
+    corrector: loaders.Asked
     sentence: loaders.SentenceCorrection
     trace: AttentionTrace
     selection: Selection
@@ -95,8 +96,8 @@ class Lens:
         return ~self.trace.padding(self.kind)[0]
 
     def can(self, question: str) -> bool:
-        """Whether the network can answer this question of the engine, such as "head_effects"."""
-        return question in self.corrector.config.abilities
+        """Whether the network can answer this one of ``engine.questions``, such as "head_effects"."""
+        return QUESTIONS[question].suits(self.corrector.config)
 
     @cached_property
     def all_changes(self) -> tuple[Change, ...]:

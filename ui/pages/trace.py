@@ -29,14 +29,19 @@ _OPEN = "open_trace"  # the file that is open, by its content
 
 @dataclass(frozen=True)
 class FromFile:
-    """Stands in for the network. A file holds one pass, so questions that would need another pass are not answered."""
+    """Stands in for the network. A trace file holds one pass, so questions that need another pass are not answered."""
 
     name: str
     fingerprint: str
+    seen: AttentionTrace
     config: TracedConfig = field(default_factory=TracedConfig)
+    minimum_confidence: float = 0.0
 
     def correct(self, text: str) -> NoReturn:
         raise NotLoadedError("a file cannot correct")
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        return self.seen
 
     def ask(self, kind: str, *arguments: object) -> NoReturn:
         raise NotLoadedError(f"a file cannot answer {kind!r}")
@@ -68,7 +73,7 @@ def main() -> None:
             st.error(say("trace_wrong", field=error.field))
             markup.paragraph(str(error), "typed")
         return
-    corrector = FromFile(given.name, hashlib.sha256(content).hexdigest()[:12])
+    corrector = FromFile(given.name, hashlib.sha256(content).hexdigest()[:12], trace)
     forget_another_file(corrector.fingerprint)
     sentence = sentence_of(trace)
     with writing:

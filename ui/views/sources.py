@@ -1,4 +1,4 @@
-"""The experiment *from what*: eight methods say which characters a produced character comes from. One really leaves them out."""
+"""The experiment *from what*: several methods say which characters a produced character comes from. One really leaves them out."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -6,13 +6,8 @@ import streamlit as st
 
 import viz
 from model import ModelFolderError
-from model.analysis.contributions import (
-    INTERVENING,
-    REFERENCE,
-    Contribution,
-    MethodAgreement,
-    agreement,
-)
+from model.analysis.contributions import METHODS, REFERENCE, MethodAgreement, agreement
+from model.analysis.method import Contribution
 from model.text.changes import Change
 from ui.asking import loaders, models
 from ui.look.lens import Lens
@@ -117,7 +112,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
 def _panel(method: str, found: Contribution | None, agreed: MethodAgreement | None) -> viz.MethodPanel:
     name = say(f"method_{method}")
     if found is None:
-        return viz.MethodPanel(name, None, method in INTERVENING, say("sources_asking"))
+        return viz.MethodPanel(name, None, METHODS[method].intervenes, say("sources_asking"))
     note = "" if agreed is None else _agreement(agreed, len(found.source) - 1)
     return viz.MethodPanel(name, np.concatenate([found.source, found.before]), found.intervened, note)
 
@@ -166,7 +161,8 @@ def notes(lens: Lens, values: Values) -> list[str]:
 
 
 def _over_many(lens: Lens) -> list[str]:
-    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights."""
+    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights. Methods that
+    the study does not hold are named."""
     entry = models.chosen()
     try:
         found = entry and loaders.corpus_agreement(entry.path, lens.corrector)
@@ -174,18 +170,16 @@ def _over_many(lens: Lens) -> list[str]:
         return []
     if not found:
         return []
-    ranked = sorted(found.methods.items(), key=lambda each: -each[1].first)
+    measured = {name: agreed for name, agreed in found.methods.items() if name in METHODS}
+    ranked = sorted(measured.items(), key=lambda each: -each[1].first)
     told = [
         f"{say(f'method_{name}')} {agreed.first:.2f} ± {agreed.first_margin:.2f}" for name, agreed in ranked
     ]
-    return [
-        say(
-            "sources_corpus",
-            edits=f"{found.edits:,}",
-            sentences=f"{found.sentences:,}",
-            methods=", ".join(told),
-        )
-    ]
+    numbers = {"edits": f"{found.edits:,}", "sentences": f"{found.sentences:,}"}
+    notes = [say("sources_corpus", **numbers, methods=", ".join(told))]
+    if others := [say(f"method_{name}") for name in METHODS if name not in {*measured, REFERENCE}]:
+        notes.append(say("sources_not_measured", methods=", ".join(others)))
+    return notes
 
 
 def explain(lens: Lens) -> None:

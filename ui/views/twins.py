@@ -58,7 +58,7 @@ def twin_of(lens: Lens, values: Values) -> Twin | str:
                 return "twins_damaged"
 
 
-def _corrected(text: str, corrector: loaders.Askable) -> Twin | str:
+def _corrected(text: str, corrector: loaders.Asked) -> Twin | str:
     found = loaders.correct(text, corrector)
     if not found.sentences or found.sentences[0].too_long:
         return "twins_empty"

@@ -1,5 +1,6 @@
 """A model that is still being loaded, or gives no answer: what the pages show, and what they do afterwards."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -189,7 +190,7 @@ def test_no_page_breaks_where_no_answer_comes(open_app, correctors, monkeypatch,
 
     for name in ("correct", "ask", "trace"):
         monkeypatch.setattr(correctors["transformer"], name, fail)
-    config = SimpleNamespace(**vars(FakeCorrector.config), has_positions=True)
+    config = replace(FakeCorrector.config, has_positions=True)
     monkeypatch.setattr(correctors["transformer"], "config", config)
     app = open_app(page=page)
     assert not app.exception

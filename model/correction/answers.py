@@ -55,7 +55,13 @@ class Described(Protocol):
 
 
 class Answers(Protocol):
-    """Corrects a text, and shows what it looked at."""
+    """Corrects a text, and shows what it looked at.
+
+    >>> def corrected(network: Answers, text: str) -> str:
+    ...     return network.correct(text).text
+    >>> corrected(corrector, "밥을 머거요.")
+    '밥을 먹어요.'
+    """
 
     @property
     def name(self) -> str: ...
@@ -155,7 +161,13 @@ class Passes(Protocol):
 
 
 class Network(Intervenes, Protocol):
-    """A network of ours in this process; ``Corrector`` says more of each member."""
+    """A network of ours in this process; ``Corrector`` says more of each member.
+
+    >>> def layers(network: Network) -> int:
+    ...     return network.taps("머거요", "먹어요", ["encoder_residual"])["encoder_residual"].shape[0] // 2
+    >>> layers(corrector)
+    4
+    """
 
     @property
     def config(self) -> NetworkConfig: ...

@@ -200,7 +200,11 @@ class Network(Intervenes, Protocol):
 
 
 class Asked(Answers, Protocol):
-    """The engine's face of a network: further questions go by their names in ``engine.questions.QUESTIONS``."""
+    """The engine's interface to a network: every further question is asked by its name in ``engine.questions.QUESTIONS``.
+
+    >>> def heads(asked: Asked) -> int:
+    ...     return len(asked.ask("head_effects", "머거요", "먹어요", (0, 2)).heads)
+    """
 
     def ask(self, kind: str, *arguments: Any) -> Any:
         """Raises ``NotLoadedError`` where only the loaded network can answer."""

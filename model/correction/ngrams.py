@@ -6,7 +6,8 @@ characters followed a run, the more weight its endings get (Witten and Bell 1991
 runs count how many different characters precede them, not how often they occur (Kneser and Ney 1995), because a character that
 always follows the same one is not usual elsewhere.
 
-``ngrams.npz`` in a model folder holds the counts.
+``ngrams.npz`` in a model folder holds the counts as a tree: after each run the characters that follow it. KenLM estimates such models
+faster, but has to be compiled where it is installed; NumPy alone reads this table.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,8 @@
-"""Small decision trees whose leaves are added up to log odds, stored as JSON. ``training/measure/boosting.py`` fits them."""
+"""Small decision trees whose leaves are added up to log odds, stored as JSON. ``training/measure/boosting.py`` fits them.
+
+Every installation that corrects text reads them. With scikit-learn or LightGBM each would need a library for training, and
+scikit-learn's own files are pickles.
+"""
 
 import json
 import math

@@ -114,13 +114,13 @@ def show_pictures(
     controls_of_view = partial(show_controls, stage, lens.trace, view, views, setting)
     popovers = None if late else controls_of_view()
     try:
-        if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
+        if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
             framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
             with heads:
                 overview.draw(lens, framed, shown_below=view.has_map)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
-        if late:  # without a picture, a visitor can still open another view
+        if late:  # who gets no picture can still open another view
             controls_of_view()
         raise
     popovers = popovers or controls_of_view()
@@ -153,26 +153,10 @@ def choose_example() -> None:
 
 
 def keep_typed(text: str) -> None:
-    """Keep the typed text, and forget what was chosen in the text before it."""
+    """Keep ``text``, and forget what was chosen in the text before it."""
     if text != address.get("sentence"):
         address.put("sentence", text)
-        forget_choices()
-
-
-def forget_choices() -> None:
-    """Forget everything that was chosen in one text."""
-    for name in (
-        "part",
-        "edit",
-        "cell",
-        "step",
-        "painted",
-        "sources_step",
-        "fork_step",
-        "fork_token",
-        *Decisions.SETTINGS,
-    ):
-        address.put(name, "")
+        address.forget("text")
 
 
 def correct(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> loaders.Correction | None:

@@ -17,14 +17,14 @@ from ui.look.lens import Lens
 from ui.look.proposals import show_correction
 from ui.look.stage import chosen_view
 from ui.parts.uploads import upload
-from ui.shell import controls, header, markup
+from ui.shell import address, controls, header, markup
+from ui.shell.declared import names_of
 from ui.views import VIEWS
 from ui.wording.texts import say
 
 MEGABYTES = 20  # as ``model.trace.strict_npz`` and .streamlit/config.toml have it
 MOST_WEIGHTS = 6_000_000  # more would keep the server and the browser busy for long
 MOST_TOKENS = 512  # on a side, likewise
-_OPEN = "open_trace"  # the file that is open, by its content
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def main() -> None:
             markup.paragraph(str(error), "typed")
         return
     corrector = FromFile(given.name, hashlib.sha256(content).hexdigest()[:12], trace)
-    forget_another_file(corrector.fingerprint)
+    address.bind(names_of("text"), "file", corrector.fingerprint)
     sentence = sentence_of(trace)
     with writing:
         change = show_texts(sentence)
@@ -111,14 +111,6 @@ def _text(trace: AttentionTrace, side: str) -> str:
 def show_texts(sentence: SentenceCorrection):
     """Both texts as one, where what changed can be chosen; the change in focus."""
     return show_correction(Correction(sentence.source, (sentence,)), decides=False)[1]
-
-
-def forget_another_file(content: str) -> None:
-    """Forget what was chosen in the file before: it means nothing in this one."""
-    if st.session_state.get(_OPEN) != content:
-        if _OPEN in st.session_state:
-            look.forget_choices()
-        st.session_state[_OPEN] = content
 
 
 main()

@@ -12,7 +12,8 @@ from model.text.changes import Change
 from ui.asking import loaders, models
 from ui.look.lens import Lens
 from ui.parts import figures
-from ui.shell import address, controls, later, markup
+from ui.shell import controls, later, markup
+from ui.shell.settings import Place
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
@@ -24,6 +25,7 @@ from ui.wording.numbers_text import correlation
 from ui.wording.texts import say
 from viz.labels import visible_token
 
+STEP = Place("sources_step", of="sentence")  # the written token asked about; empty: where the change begins
 WIDTH = 160  # pixels of the list of steps
 
 
@@ -34,9 +36,8 @@ def asked_about(lens: Lens) -> Change | int | None:
     change = change_of(lens)
     if not lens.can("step_contributions"):
         return change
-    number = address.get("sources_step")
-    if address.is_number(number) and 1 <= int(number) <= len(lens.trace.target_tokens):
-        row = int(number) - 1
+    row = controls.place(STEP, len(lens.trace.target_tokens))
+    if row is not None:
         return change if change and change.target_start == row else row
     return change or 0
 
@@ -79,7 +80,7 @@ def choose_step(lens: Lens, row: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("sources_step_label"), "label")
         controls.pick(
-            "sources_step",
+            STEP.name,
             steps,
             lambda step: step_name(lens.trace, int(step) - 1),
             str(row + 1),
@@ -190,7 +191,7 @@ VIEW = View(
     "sources",
     describe,
     draw,
-    (),
+    (STEP,),
     notes,
     explain,
     framed=lambda lens: [],

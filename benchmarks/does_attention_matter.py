@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model import Corrector
-from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
+from model.analysis.contributions import REFERENCE, agreement, contributions
 from model.analysis.head_effects import head_effects
 from model.analysis.kinds import kind_of
 from model.analysis.questions import question_of_change
@@ -75,12 +75,17 @@ def main(file, out, edits, model, keep, json_path):
 def agreement_of(rows: list[dict], fingerprint: str) -> CorpusAgreement:
     """How well each method agreed with leaving characters out."""
     methods = {}
-    for name in rows[0]["methods"]:
+    for name in methods_of(rows):
         correlation, first = (measured(rows, lambda row, n=name, i=i: row["methods"][n][i]) for i in (0, 1))
         methods[name] = Agreed(
             *(round(float(value), 4) for found in (first, correlation) for value in found[:2])
         )
     return CorpusAgreement(fingerprint, len(rows), len({row["pair"] for row in rows}), methods)
+
+
+def methods_of(rows: list[dict]) -> list[str]:
+    """The methods that were asked about every edit: one that came later may be missing from the first ones."""
+    return [name for name in rows[0]["methods"] if all(name in row["methods"] for row in rows)]
 
 
 def ask(corrector: Corrector, number: int, text: str):
@@ -116,7 +121,7 @@ def ask(corrector: Corrector, number: int, text: str):
 
 def numbers_of(rows: list[dict], fingerprint: str) -> dict:
     """All that was measured, as ``(mean, half the 95 % interval)``; what ``training.documents.attention`` writes tables of."""
-    names = [name for name in METHODS if name in rows[0]["methods"]]
+    names = methods_of(rows)
     layers = range(len(rows[0]["layers"]))
     kinds = defaultdict(list)
     for row in rows:

@@ -10,9 +10,8 @@ import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors
 from transformers import PreTrainedTokenizerFast
 
-from examples.hugging_face import trace_encoder_decoder
-from examples.test_hugging_face import ENCODER_DECODERS, END, MARKS, PAD
-from model import AttentionTrace
+from examples.test_hugging_face import ENCODER_DECODERS, END, MARKS
+from model import AttentionTrace, from_transformers
 
 SOURCE, TARGET = "teh cat sat 손니미 왔는데", "the cat sat 손님이 왔는데"
 PIECES = ["▁te", "h", "▁the", "▁ca", "t", "▁sat", "▁손", "니", "미", "님", "이", "▁왔", "는데"]
@@ -36,9 +35,7 @@ def marian_trace() -> AttentionTrace:
     model = ENCODER_DECODERS["marian"](len(pieces))
     for weights in model.parameters():
         weights.data *= 4  # as they are made, every row would look at all tokens alike
-    written = [PAD, *pieces(TARGET).input_ids]
-    model.generate = lambda **_: torch.tensor([written])
-    return trace_encoder_decoder(model, pieces, SOURCE)
+    return from_transformers(model, pieces, SOURCE, TARGET)
 
 
 if __name__ == "__main__":

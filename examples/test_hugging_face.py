@@ -16,15 +16,19 @@ from transformers import (
     BertModel,
     GPT2Config,
     GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
     MarianConfig,
     MarianMTModel,
+    MistralConfig,
+    MistralForCausalLM,
     PreTrainedTokenizerFast,
     T5Config,
     T5ForConditionalGeneration,
 )
+from transformers.modeling_outputs import BaseModelOutput
 
-from examples.hugging_face import trace_decoder, trace_encoder, trace_encoder_decoder
-from model import AttentionTrace
+from model import AttentionTrace, TraceError, from_transformers
 from model.analysis.words import word_axes
 from viz import explore
 
@@ -113,6 +117,12 @@ def seeded():
     torch.manual_seed(0)
 
 
+def showing(model):
+    """Ready to return its attention itself, to compare with."""
+    model.eval().set_attn_implementation("eager")
+    return model
+
+
 def assert_equal(weights: np.ndarray, attentions: tuple[torch.Tensor, ...]) -> None:
     """(L, H, Q, K) against the L tensors (1, H, Q, K) of ``output_attentions``."""
     assert len(weights) == len(attentions)
@@ -135,11 +145,11 @@ def assert_travels(trace: AttentionTrace, tmp_path: Path) -> None:
 def test_an_encoder_decoder(name, kind, tmp_path):
     tokenizer = trained(kind)
     model = ENCODER_DECODERS[name](len(tokenizer))
-    trace = trace_encoder_decoder(model, tokenizer, TEXT, max_new_tokens=9)
+    trace = from_transformers(model, tokenizer, TEXT, max_new_tokens=9)
     source = tokenizer(TEXT, return_tensors="pt").input_ids
     read = torch.tensor([tokenizer.convert_tokens_to_ids(list(trace.decoder_input_tokens))])
     with torch.no_grad():
-        out = model(input_ids=source, decoder_input_ids=read, output_attentions=True)
+        out = showing(model)(input_ids=source, decoder_input_ids=read, output_attentions=True)
     assert_equal(trace.encoder_attention, out.encoder_attentions)
     assert_equal(trace.decoder_attention, out.decoder_attentions)
     assert_equal(trace.cross_attention, out.cross_attentions)
@@ -156,9 +166,9 @@ def test_an_encoder_decoder(name, kind, tmp_path):
 def test_an_encoder(tmp_path):
     tokenizer = trained("words")
     model = bert(len(tokenizer))
-    trace = trace_encoder(model, tokenizer, TEXT)
+    trace = from_transformers(model, tokenizer, TEXT)
     with torch.no_grad():
-        out = model(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True)
+        out = showing(model)(**tokenizer(TEXT, return_tensors="pt"), output_attentions=True)
     assert_equal(trace.encoder_attention, out.attentions)
     assert trace.kinds == ("encoder_attention",)
     assert word_axes(trace, "encoder_attention")[0].labels == (
@@ -175,12 +185,60 @@ def test_an_encoder(tmp_path):
 def test_a_decoder(tmp_path):
     tokenizer = trained("bytes")
     model = gpt2(len(tokenizer))
-    trace = trace_decoder(model, tokenizer, TEXT)
+    trace = from_transformers(model, tokenizer, TEXT)
     ids = tokenizer(TEXT, return_tensors="pt").input_ids
     with torch.no_grad():
-        out = model(input_ids=ids, output_attentions=True)
+        out = showing(model)(input_ids=ids, output_attentions=True)
     assert_equal(trace.decoder_attention, out.attentions)
     assert trace.kinds == ("decoder_attention",)
     produced = tokenizer.convert_tokens_to_ids(list(trace.target_tokens))
     assert produced == [*ids[0, 1:].tolist(), int(out.logits[0, -1].argmax())]
     assert_travels(trace, tmp_path)
+
+
+def llama(size: int) -> LlamaForCausalLM:
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=size, **sizes, **heads, max_position_embeddings=64))
+
+
+def mistral(size: int) -> MistralForCausalLM:
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2}
+    heads = {"num_attention_heads": 4, "num_key_value_heads": 2}
+    return MistralForCausalLM(MistralConfig(vocab_size=size, **sizes, **heads, sliding_window=4))
+
+
+@pytest.mark.parametrize("make", [llama, mistral])
+def test_grouped_queries_and_a_sliding_window(make, tmp_path):
+    tokenizer = trained("bytes")
+    trace = from_transformers(make(len(tokenizer)), tokenizer, TEXT)
+    assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 4)
+    seen = (trace.decoder_attention > 0).sum(-1).max()
+    assert seen == (4 if make is mistral else len(trace.target_tokens))
+    assert_travels(trace, tmp_path)
+
+
+def test_a_given_target_is_not_generated():
+    tokenizer = trained("pieces")
+    trace = from_transformers(ENCODER_DECODERS["marian"](len(tokenizer)), tokenizer, "the cat", "a dog")
+    assert trace.target_text == "a dog" and trace.decoder_input_tokens == ("<pad>", *trace.target_tokens[:-1])
+    with pytest.raises(
+        ValueError, match="only an encoder-decoder generates here, received .'max_new_tokens'"
+    ):
+        from_transformers(gpt2(len(tokenizer)), tokenizer, "the cat", max_new_tokens=3)
+
+
+def test_the_model_is_afterwards_as_it_was():
+    tokenizer = trained("bytes")
+    model = gpt2(len(tokenizer)).train()
+    model.set_attn_implementation("sdpa")
+    from_transformers(model, tokenizer, TEXT)
+    assert model.training and model.config._attn_implementation == "sdpa"
+
+
+def test_a_model_that_keeps_its_attention_to_itself_is_refused(monkeypatch):
+    tokenizer = trained("words")
+    model = bert(len(tokenizer))
+    monkeypatch.setattr(type(model), "forward", lambda *_, **__: BaseModelOutput(attentions=(None,)))
+    with pytest.raises(TraceError, match="attentions should be returned by the model, received none"):
+        from_transformers(model, tokenizer, TEXT)

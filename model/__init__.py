@@ -1,12 +1,15 @@
 """The instrumented networks, and what turns a text into its correction.
 
 ``from model import Corrector`` is all most callers need. Importing this package loads no
-TensorFlow; ``Corrector.load`` does, which takes seconds. ``trace_keras`` opens a Keras network of your own.
+TensorFlow; ``Corrector.load`` does, which takes seconds. ``trace_keras`` and
+``from_transformers`` open networks of your own.
 """
 
 import os
 
 from model.adapters.keras import trace_keras
+from model.adapters.transformers import from_transformers
+from model.correction.answers import Answers, Asked, Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
 from model.stored.folder import ModelFolderError
@@ -18,6 +21,8 @@ from model.trace.traced import InterveningModel, TracedModel
 
 __all__ = [
     "ATTENTION_KINDS",
+    "Answers",
+    "Asked",
     "AttentionTrace",
     "Change",
     "Correction",
@@ -25,9 +30,11 @@ __all__ = [
     "InterveningModel",
     "Intervention",
     "ModelFolderError",
+    "Network",
     "SentenceCorrection",
     "TraceError",
     "TracedModel",
+    "from_transformers",
     "trace_keras",
 ]
 

@@ -52,7 +52,7 @@ LIBRARIES = {
     "model/norm": set(),
     "model/stored": {"numpy"},
     "model/plain": {"numpy"},
-    "model/adapters": {"numpy", "keras"},
+    "model/adapters": {"numpy", "keras", "torch"},
     "model/network": {"numpy", "keras", "tensorflow"},
     "model/correction": {"numpy", "rapidfuzz", "kiwipiepy"},
     "model/analysis": {"numpy", "rapidfuzz"},

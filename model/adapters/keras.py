@@ -4,14 +4,16 @@ B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary, A a
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from model.adapters.heard import Lengths, Pass, is_causal, sorted_by_kind, without_output
-from model.adapters.listening import listening
+from model.adapters.listening import FUSED, SOFTMAXES, Ear, loaded, of_softmax, replaced, what_was_heard
 from model.adapters.outputs import Token, names, probabilities
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
@@ -55,10 +57,10 @@ def trace_keras(
     if written is not None and len(written) < 2:
         raise TraceError("target", "have a start mark and at least one token", len(written))
     named = names(token, pad), names(token if target_token is None else target_token, pad)
-    (heard, lengths), output, missed = _pass(model, ids, written, inputs)
+    (heard, lengths), output, ear = _pass(model, ids, written, inputs)
     kinds = sorted_by_kind(heard, lengths, lambda: _second_pass(model, ids, written, inputs))
     if not kinds:
-        raise TraceError("attention", "be heard", _what_was_heard(heard), _reason(missed))
+        raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
     if written is None:
         return _of_one_side(kinds, ids, output, named[0], pad)
     return AttentionTrace(
@@ -111,19 +113,19 @@ def _second_pass(
 
 def _pass(
     model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None
-) -> tuple[Pass, np.ndarray | None, list[str]]:
-    """What was heard, the output (T, V) where there is one, and why something was not heard."""
+) -> tuple[Pass, np.ndarray | None, Ear]:
+    """What was heard, the output (T, V) where there is one, and what heard it."""
     import keras
 
     tensors = [keras.ops.convert_to_tensor(ids[None])]
     if written is not None:
         tensors.append(keras.ops.convert_to_tensor(written[None, :-1]))
     given, named = _by_name(model, _arguments(model, tensors, inputs))
-    with listening() as (heard, missed):
+    with _listening() as ear:
         returned = model(*given, **named)
     lengths: Lengths = (len(ids), None if written is None else len(written) - 1)
     output = _output(returned, lengths[1] or lengths[0])
-    return (without_output(heard, output), lengths), output, missed
+    return (without_output(ear.heard, output), lengths), output, ear
 
 
 def _arguments(model: Any, tensors: list[Any], inputs: Inputs | None) -> tuple[Any, ...]:
@@ -186,12 +188,66 @@ def _sentence(name: str, ids: Any) -> np.ndarray:
     return found.astype(np.int32)
 
 
-def _what_was_heard(heard: Sequence[np.ndarray]) -> str:
-    shapes = sorted({maps.shape for maps in heard})
-    return f"softmaxes of the shapes (heads, rows, columns) {shapes}" if shapes else "no softmax"
+# --- listening ---
 
 
-def _reason(missed: Sequence[str]) -> str:
-    if missed:
-        return "; ".join(dict.fromkeys(missed))
-    return "Attention is heard where keras.layers, keras.ops.softmax or the backend's own softmax takes it"
+@contextmanager
+def _listening() -> Iterator[Ear]:
+    """Each softmax that Keras or its backend takes inside the ``with`` is heard."""
+    import keras
+
+    ear, layers = Ear(), keras.layers
+    with ExitStack() as stack:
+        for owner, name in loaded(SOFTMAXES):
+            stack.enter_context(replaced(owner, name, ear.hearing(getattr(owner, name), of_softmax)))
+        for owner, name in loaded(FUSED):
+            stack.enter_context(replaced(owner, name, ear.noticing(getattr(owner, name))))
+        stack.enter_context(replaced(layers.Softmax, "call", ear.hearing(layers.Softmax.call, _of_layer)))
+        for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
+            asked = ear.hearing(_asked_for_scores(layer._compute_attention), _of_attention)
+            stack.enter_context(replaced(layer, "_compute_attention", asked))
+        stack.enter_context(_eager_functions(keras.backend.backend()))
+        yield ear
+
+
+@contextmanager
+def _eager_functions(backend: str) -> Iterator[None]:
+    """A ``tf.function``, or a loop of JAX, inside the model runs as plain Python meanwhile, so that its numbers can be read."""
+    if backend == "jax":
+        with sys.modules["jax"].disable_jit():
+            yield
+    elif backend == "tensorflow":
+        configuration = sys.modules["tensorflow"].config
+        before = configuration.functions_run_eagerly()
+        configuration.run_functions_eagerly(True)
+        try:
+            yield
+        finally:
+            configuration.run_functions_eagerly(before)
+    else:
+        yield
+
+
+def _asked_for_scores(compute: Callable) -> Callable:
+    """``_compute_attention`` of a layer that returns its weights, too, and so takes no fused function."""
+    takes_option = "return_attention_scores" in inspect.signature(compute).parameters
+
+    @wraps(compute)
+    def asked(self, *args, **kwargs):
+        if takes_option:
+            bound = inspect.signature(compute).bind(self, *args, **kwargs)
+            bound.arguments["return_attention_scores"] = True
+            return compute(*bound.args, **bound.kwargs)
+        with replaced(self, "_return_attention_scores", True):
+            return compute(self, *args, **kwargs)
+
+    return asked
+
+
+def _of_layer(result: Any, layer: Any, *_: Any, **__: Any) -> tuple[Any, int]:
+    axis = layer.axis
+    return result, axis[0] if isinstance(axis, list | tuple) else axis
+
+
+def _of_attention(result: Any, *_: Any, **__: Any) -> tuple[Any, int]:
+    return result[1], -1

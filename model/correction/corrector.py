@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.correction.answers import Passes
 from model.correction.candidates import Stretch, find_stretches
 from model.correction.confidence import Confidence
 from model.correction.confidence_files import load_confidence
 from model.correction.correction import Correction, SentenceCorrection
+from model.correction.intervening import Intervening
 from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.proposing import changes_of, is_supported, with_probabilities
 from model.correction.second_reading import after_second_reading, made
@@ -58,7 +60,7 @@ class Answer(NamedTuple):
         return self.target != self.source and not self.is_torn
 
 
-class Corrector:
+class Corrector(Intervening):
     """A loaded model. ``Corrector.load()`` opens the shipped one."""
 
     def __init__(
@@ -400,8 +402,8 @@ class Corrector:
         return self._network.embeddings(self.tokenizer.encode_source(text))
 
     @property
-    def laboratory(self) -> Any:
-        """The network's ``model.network.laboratory.Laboratory``: passes under interventions, on ids.
+    def laboratory(self) -> Passes:
+        """Passes under interventions, on ids: ``model.network.laboratory.Laboratory``.
 
         Raises ValueError for a network that takes no interventions.
         """

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import click
 
-from model.correction.corrector import Corrector
+from model.correction.answers import AnswersMany
 from model.tables.correcting import TOGETHER, Counts, correct_rows
 from model.tables.errors import PROBLEMS, TableError
 from model.tables.reading import count_rows, read_columns, read_rows
 from model.tables.resuming import Job, PartialResult
 
 
-def correct_table(corrector: Corrector, source: Path, result: Path, column: str | None) -> None:
+def correct_table(corrector: AnswersMany, source: Path, result: Path, column: str | None) -> None:
     """Correct a CSV, TXT or XLSX file into a CSV or XLSX file, with progress; the same command goes on where it
     was interrupted.
 
@@ -37,7 +37,7 @@ def correct_table(corrector: Corrector, source: Path, result: Path, column: str 
     _tell(counts)
 
 
-def _correct(corrector: Corrector, file, name: str, column: str | None, part: PartialResult) -> Counts:
+def _correct(corrector: AnswersMany, file, name: str, column: str | None, part: PartialResult) -> Counts:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 

@@ -13,6 +13,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from model.correction.answers import Answers
 from model.stored.folder import write_atomically
 from model.tables.correcting import CorrectedRow
 from model.tables.reading import Row
@@ -29,7 +30,7 @@ class Job:
     minimum_confidence: float
 
     @classmethod
-    def of(cls, file: BufferedIOBase, column: str | None, corrector) -> "Job":
+    def of(cls, file: BufferedIOBase, column: str | None, corrector: Answers) -> "Job":
         """``file`` stands at its beginning afterwards."""
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)

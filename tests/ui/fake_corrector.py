@@ -1,13 +1,13 @@
 """Correctors of a few lines with the library's face, so that the pages are tested without TensorFlow."""
 
 import unicodedata
-from dataclasses import replace
-from types import SimpleNamespace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engine.questions import QUESTIONS
 from model import Correction, SentenceCorrection
+from model.stored.config import PROJECTIONS
 from model.text.changes import Change, find_changes, in_order
 from model.text.english_layout import find_in_english_layout
 from model.trace.projections import Projections
@@ -81,16 +81,22 @@ def random_projections(trace: AttentionTrace, depth: int = 4) -> dict[str, Proje
     return found
 
 
+@dataclass(frozen=True)
+class FakeConfig:
+    architecture: str = "fake"
+    abilities: frozenset[str] = frozenset([PROJECTIONS])
+    has_positions: bool = False
+    num_layers: int = LAYERS
+    num_heads: int = HEADS
+    max_length: int = MAX_LENGTH
+    minimum_confidence: float = OWN_CONFIDENCE
+
+
 class FakeCorrector:
     """Proposes SURE and DOUBTFUL and nothing else; sentences end at ". "."""
 
-    config = SimpleNamespace(
-        architecture="fake",
-        abilities=("projections",),
-        num_layers=LAYERS,
-        num_heads=HEADS,
-        max_length=MAX_LENGTH,
-    )
+    config = FakeConfig()
+    name = "fake"
     minimum_confidence = OWN_CONFIDENCE
 
     def __init__(self, fingerprint: str = "fake", trace=random_trace):
@@ -109,6 +115,9 @@ class FakeCorrector:
 
     def ask(self, kind: str, *arguments):
         return QUESTIONS[kind](self, *arguments)
+
+    def known(self, kind: str, *arguments) -> None:
+        """Nothing was asked before."""
 
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
         return random_projections(self.trace(source, target))

@@ -16,6 +16,7 @@ DOCUMENTS = (
     "benchmarks/does_attention_matter.md",
     "benchmarks/head_stories.md",
     "benchmarks/development.md",
+    "benchmarks/confidence.md",
 )
 _MARK = re.compile(r"^<!-- (?:generated: (?P<name>[\w.-]+)|(?P<end>end)) -->\n", re.MULTILINE)
 

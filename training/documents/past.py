@@ -7,15 +7,15 @@ replace. Earlier rows are of the errors and sets of their own time, so they are 
 
 import csv
 import io
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from model.stored.folder import write_atomically
 from training.documents.block import BLOCKS
 from training.documents.scores import FAMILIES
 from training.documents.sources import MissingNumbersError, Sources
-from training.documents.wording import bold, number, percent, table
+from training.documents.wording import bold, noted, number, percent, table
 
 QUESTIONS = ("everyday", "general", "rare", "several", "spaces")  # the sets of ``python -m training sets``
 CHATS = ("everyday", "everyday_unseen", "everyday_spaces", "everyday_spaces_unseen")
@@ -30,6 +30,9 @@ class PastTable:
     name: str
     columns: tuple[str, ...]
     row: Callable[[Sources], list[str]]  # the cells of the shipped weights
+    notes: Mapping[str, str] = field(
+        default_factory=dict
+    )  # by what the table calls it, a data file that may have a note
 
     def path(self, sources: Sources) -> Path:
         return sources.numbers / "past" / f"{self.name.removeprefix('past-')}.csv"
@@ -42,9 +45,10 @@ class PastTable:
         with path.open(encoding="utf-8", newline="") as file:
             return list(csv.reader(file))[1:]
 
-    def write(self, sources: Sources, _language: str) -> str:
+    def write(self, sources: Sources, language: str) -> str:
         current = bold([f"{_called(sources)} (as shipped)", *self.row(sources)])
-        return table(self.columns, [current, *self.earlier(sources)])
+        notes = {called: sources.measured(name) for called, name in self.notes.items()}
+        return noted(table(self.columns, [current, *self.earlier(sources)]), notes, language)
 
     def keep(self, sources: Sources) -> None:
         """Put the row of the shipped weights before the earlier ones, unless it is the first of them."""
@@ -133,8 +137,11 @@ TABLES = (
         "past-development",
         ("weights; minimum", "all", "F0.5", "untouched", *FAMILIES[1:], "test: all", "F0.5", "untouched"),
         _development,
+        {"test, as shipped": "test"},
     ),
-    PastTable("past-sets", ("weights; minimum", *QUESTIONS), _questions),
+    PastTable(
+        "past-sets", ("weights; minimum", *QUESTIONS), _questions, {"as shipped": f"sets/{QUESTIONS[0]}"}
+    ),
     PastTable("past-intact", ("weights; minimum", "intact", "untouched"), _intact),
     PastTable(
         "past-everyday",

@@ -4,7 +4,7 @@ import numpy as np
 
 from training.documents.block import block
 from training.documents.sources import Sources
-from training.documents.wording import NOTHING, bold, number, percent, table
+from training.documents.wording import NOTHING, bold, noted, number, percent, table
 
 FAMILIES = ("clean", "mixed", "native", "pronunciation", "spacing", "typing")
 SHOWN = (0, 0.2, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)  # minimum confidences in the tables
@@ -19,15 +19,16 @@ RESULTS = {
 def results(sources: Sources, language: str) -> str:
     """The few numbers that sum the model up, on the development and the test sentences."""
     *header, development, test = RESULTS[language]
+    last = sources.measured("test")
     rows = [
         [name, f"{each['count']:,}", percent(each["exact_match"]), number(each["f0.5"])]
         + [percent(each["clean_untouched"])]
         for name, each in (
             (development, sources.evaluation()["total"]),
-            (test, sources.measured("test")["total"]),
+            (test, last["total"]),
         )
     ]
-    return table(["", *header], rows)
+    return noted(table(["", *header], rows), {test: last}, language)
 
 
 @block("shape")

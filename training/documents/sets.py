@@ -3,7 +3,7 @@
 from training.documents.block import block
 from training.documents.past import QUESTIONS
 from training.documents.sources import Sources
-from training.documents.wording import percent, table
+from training.documents.wording import noted, percent, table
 from training.measure.causes import CAUSES
 
 CAUSE_NAMES = {
@@ -18,13 +18,14 @@ CAUSE_NAMES = {
 @block("causes")
 def causes(sources: Sources, language: str) -> str:
     """Of the sentences with an error: how many come out right, and what is the first cause that the others do not."""
-    found = {"development": sources.evaluation()}
-    found |= {name: sources.measured(f"sets/{name}") for name in QUESTIONS}
+    sets = {name: sources.measured(f"sets/{name}") for name in QUESTIONS}
+    found = {"development": sources.evaluation(), **sets}
     rows = []
     for name, each in found.items():
         counts = [each["causes"][cause] for cause in CAUSES]
         rows.append([name, f"{sum(counts):,}", *(f"{count:,}" for count in counts)])
-    return table(["set", "with errors", *(CAUSE_NAMES[cause] for cause in CAUSES)], rows)
+    text = table(["set", "with errors", *(CAUSE_NAMES[cause] for cause in CAUSES)], rows)
+    return noted(text, {"the five sets": sets[QUESTIONS[0]]}, language)
 
 
 @block("intact")

@@ -3,7 +3,7 @@
 from training.documents.block import block
 from training.documents.scores import SHOWN
 from training.documents.sources import Sources
-from training.documents.wording import bold, number, percent, table
+from training.documents.wording import bold, noted, number, percent, table
 
 WEIGHED = {
     "network": "the network's answer, by its own confidence",
@@ -36,16 +36,16 @@ def fitted(sources: Sources, language: str) -> str:
 def parts(sources: Sources, language: str) -> str:
     """What each part gives on the other half, at the model's minimum confidence."""
     minimum = sources.config.minimum_confidence
-    judged = sources.measured("confidence")["judged"]
+    found = sources.measured("confidence")
+    judged = found["judged"]
     rows = []
     for name, says in WEIGHED.items():
         at = _at(judged[name], minimum)
         cells = [percent(at["exact_match"]), number(at["f0.5"]), percent(at["clean_untouched"])]
         cells.append(percent(judged[name]["expected_calibration_error"]))
         rows.append(bold([says, *cells]) if name == "morphemes" else [says, *cells])
-    return table(
-        [f"what is weighed, at {minimum:g}", "exact match", "F0.5", "untouched", "calibration error"], rows
-    )
+    header = [f"what is weighed, at {minimum:g}", "exact match", "F0.5", "untouched", "calibration error"]
+    return noted(table(header, rows), {"these pairs": found}, language)
 
 
 def _at(judged: dict, minimum: float) -> dict:

@@ -1,6 +1,6 @@
 """Numbers and tables as the documents write them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 NOTHING = "–"
 
@@ -58,3 +58,15 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
             *(f"| {' | '.join(row)} |" for row in rows),
         ]
     )
+
+
+def noted(text: str, notes: Mapping[str, dict], language: str) -> str:
+    """The text, and below it what the data files say about how they were measured, by what each is called.
+
+    >>> print(noted("A table.", {"test": {"note": {"en": "measured in June"}}, "dev": {}}, "en"))
+    A table.
+    <BLANKLINE>
+    *test: measured in June.*
+    """
+    told = [f"*{name}: {found['note'][language]}.*" for name, found in notes.items() if "note" in found]
+    return "\n\n".join([text, *told])

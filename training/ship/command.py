@@ -9,7 +9,9 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.progress_bar import ProgressBar
 from rich.table import Table
+from rich.text import Text
 
 from training.run.knobs import read_options, with_options_of
 from training.ship.plan import ROOT, Plan
@@ -35,13 +37,17 @@ def make(steps: Sequence[Step], journal: Journal, console: Console, execute: Exe
     for number, step in enumerate(steps, start=1):
         title = f"[{number}/{len(steps)}] {step.name}: {step.purpose}"
         if journal.is_done(step):
-            console.print(f"{title} – done")
+            console.print(f"{title} – done", markup=False)
             continue
-        last = journal.seconds(step)
-        console.rule(f"{title}{f' (last time {_told(last)})' if last else ''}", align="left")
+        console.rule(Text(title), align="left")
+        if left := sum(
+            journal.seconds(each) or 0 for each in steps[number - 1 :] if not journal.is_done(each)
+        ):
+            console.print(f"to go: {_told(left)}, if it takes as long as last time")
         seconds = _make_one(step, execute)
         journal.record(step, seconds)
         console.print(f"{step.name} took {_told(seconds)}")
+        console.print(ProgressBar(total=len(steps), completed=number))
         made += 1
     return made
 
@@ -64,7 +70,14 @@ def _make_one(step: Step, execute: Execute) -> float:
 
 
 def _told(seconds: float) -> str:
+    """
+    >>> _told(42), _told(630), _told(9000)
+    ('42 s', '10 min 30 s', '2 h 30 min')
+    """
     minutes, rest = divmod(round(seconds), 60)
+    hours = minutes // 60
+    if hours:
+        return f"{hours} h {minutes % 60} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 

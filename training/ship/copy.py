@@ -11,6 +11,14 @@ from model.stored.folder import fingerprint, read_config, set_minimum_confidence
 COPIED = ("config.json", "vocabulary.txt", "weights.npz", "run.json", "history.csv", "corpus.csv")
 
 
+def copy_model(source: Path, target: Path) -> None:
+    """Copy of a model's folder what belongs to the weights. What ``source`` lacks, ``target`` keeps: a run has no corpus.csv."""
+    target.mkdir(parents=True, exist_ok=True)
+    for each in COPIED:
+        if (source / each).is_file():
+            shutil.copyfile(source / each, target / each)
+
+
 @click.command("copy")
 @click.argument("source", type=click.Path(exists=True, path_type=Path))
 @click.argument("target", type=click.Path(path_type=Path))
@@ -28,10 +36,7 @@ def command(source, target, minimum, keep_minimum, name, numbers):
         return
     if minimum is None and keep_minimum and (target / "config.json").is_file():
         minimum = read_config(target).minimum_confidence
-    target.mkdir(parents=True, exist_ok=True)
-    for each in COPIED:
-        if (source / each).is_file():  # a run may lack corpus.csv, which the shipped folder then keeps
-            shutil.copyfile(source / each, target / each)
+    copy_model(source, target)
     if minimum is not None:
         set_minimum_confidence(target, minimum)
     if numbers is not None:

@@ -9,6 +9,7 @@ import click
 from model.stored.folder import ASSETS
 from training.run.knobs import knob
 
+SHARE = click.FloatRange(0, 1)
 ROOT = ASSETS.parent  # of the repository: the benchmarks and documents lie there
 
 
@@ -31,7 +32,9 @@ class Plan:
         None, "Ship the mean of the run's last so many snapshots.", type=click.IntRange(min=2)
     )
     other: str | None = knob(None, "Ship an average with this model.", option="--with", metavar="MODEL")
-    share: float = knob(0.5, "The run's share in that average.", type=click.FloatRange(0, 1))
+    share: tuple[float, ...] = knob(
+        (), "The run's share in it [0.5]; of several the best is chosen.", multiple=True, type=SHARE
+    )
     name: str = knob("", "What the documents call these weights, as 'run 58'. [default: the run's name]")
     minimum: str = knob("keep", "Minimum confidence: keep, choose, or a number.", metavar="HOW")
     into: Path = _folder(ASSETS / "transformer", "The model folder that is shipped.")  # noqa: RUF009

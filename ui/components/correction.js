@@ -42,8 +42,8 @@ function word(root, { typed, now, made, offered }, chosen, words) {
     button.setAttribute("aria-pressed", focused >= 0);
     found.push(button);
   } else found.push(typed.map(([text]) => text).join(""));
-  for (const { number, text, share, accept } of offered) {
-    const button = control(root, "offer", `o${number}`, () => root.ask("accept", number), visible(text));
+  for (const { number, text, shown, share, accept } of offered) {
+    const button = control(root, "offer", `o${number}`, () => root.ask("accept", number), shown);
     button.append(part("small", "", share));
     button.setAttribute("aria-label", words[accept].replace("{text}", text).replace("{share}", share));
     button.title = button.getAttribute("aria-label");
@@ -109,10 +109,6 @@ function marked(tag, parts) {
   const kind = (text) => (text === "" ? "closed" : text.trim() ? "" : "gap");
   side.append(...parts.map(([text, differs]) => (differs ? part("b", kind(text), text) : text)));
   return side;
-}
-
-function visible(text) {
-  return text.replaceAll(" ", "␣");
 }
 
 function part(tag, className, text = "") {

@@ -9,6 +9,7 @@ import streamlit as st
 from model.text.changes import Change
 from ui.asking.loaders import Correction
 from ui.components.heard import heard
+from viz.labels import visible_token
 
 LEAST_OFFERED = 0.3  # a proposal that the network believes in less than this is not shown
 WHAT = ("choose", "accept", "reject", "open")  # what a visitor may ask for
@@ -120,17 +121,27 @@ def _word(
         "typed": _side(source, start, end, made, old=True),
         "now": _side(source, start, end, made, old=False),
         "made": [each.number for each in inside if each.made],
-        "offered": [
-            {
-                "number": each.number,
-                "text": "".join(
-                    text for text, _ in _side(source, start, end, [*made, each.change], old=False)
-                ),
-                "share": share_of(each.change),
-                "accept": "accept_layout" if each.change.is_english_layout else "accept",
-            }
-            for each in offered
-        ],
+        "offered": [_offer(source, start, end, made, each, share_of) for each in offered],
+    }
+
+
+def _offer(
+    source: str,
+    start: int,
+    end: int,
+    made: list[Change],
+    offered: Proposal,
+    share_of: Callable[[Change], str],
+) -> dict:
+    """The word as it would be with one more change; ``shown`` has its blanks visible."""
+    sides = _side(source, start, end, [*made, offered.change], old=False)
+    text = "".join(part for part, _ in sides)
+    return {
+        "number": offered.number,
+        "text": text,
+        "shown": visible_token(text, len(text)),
+        "share": share_of(offered.change),
+        "accept": "accept_layout" if offered.change.is_english_layout else "accept",
     }
 
 

@@ -10,7 +10,9 @@ from model.norm import article_of
 from model.text.changes import Change, apply_changes
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data
-from ui.shell import address
+from ui.shell import address, controls
+from ui.shell.declared import EDIT, PART
+from ui.shell.settings import is_number
 from ui.views.edits import LONGEST_SIDE, in_words
 from ui.wording.kinds_text import kind_name
 from ui.wording.numbers_text import probability
@@ -31,7 +33,7 @@ class Decisions:
     @classmethod
     def read(cls) -> Decisions:
         accepted, rejected = (
-            frozenset(int(part) - 1 for part in address.get(name).split(",") if address.is_number(part))
+            frozenset(int(part) - 1 for part in address.get(name).split(",") if is_number(part))
             for name in cls.SETTINGS
         )
         return cls(address.get_share("confidence"), accepted, rejected)
@@ -98,18 +100,15 @@ def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
 
 def opened(found: loaders.Correction) -> int:
     """The sentence that was opened, from 0; else the first that changed."""
-    part = address.get("part")
-    if address.is_number(part) and 1 <= int(part) <= len(found.sentences):
-        return int(part) - 1
+    part = controls.place(PART, len(found.sentences))
+    if part is not None:
+        return part
     return next((n for n, sentence in enumerate(found.sentences) if sentence.changes), 0)
 
 
 def _chosen(sentence: loaders.SentenceCorrection | None) -> int | None:
     """Which of the sentence's changes is in focus, from 0."""
-    edit = address.get("edit")
-    if sentence and address.is_number(edit) and 1 <= int(edit) <= len(sentence.changes):
-        return int(edit) - 1
-    return None
+    return controls.place(EDIT, len(sentence.changes)) if sentence else None
 
 
 def _proposals(found: loaders.Correction) -> list[Proposal]:
@@ -212,7 +211,6 @@ def _focus(found: loaders.Correction, number: int, release: bool) -> None:
 def _open(found: loaders.Correction, place: int, edit: str) -> None:
     """Show the pictures of one sentence, from 0, and of one of its changes."""
     if opened(found) != place:
-        address.put("cell", "")
-        address.put("step", "")
+        address.forget("sentence")
     address.put("part", str(place + 1))
     address.put("edit", edit)

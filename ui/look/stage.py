@@ -126,9 +126,8 @@ def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
     options, taking = popovers
     if options.open:
         with options:
-            for setting in view.settings:
-                if setting not in view.drawn:
-                    controls.show(setting)
+            for setting in view.options:
+                controls.show(setting)
             if view.choose:
                 view.choose(lens)
             overview.choose_order(lens)

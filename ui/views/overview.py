@@ -15,6 +15,7 @@ from model.trace.selection import Selection
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
+from ui.shell.settings import Choice
 from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import open_head
@@ -22,6 +23,7 @@ from ui.wording.numbers_text import percent
 from ui.wording.texts import say
 from viz.specification import Specification
 
+ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads
 FORMULAS = (
     r"H_h = -\frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \log_2 \alpha^h_{ij}",
     r"D_h = \frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \,\lvert j - p(i) \rvert",
@@ -76,16 +78,16 @@ class Ranking:
 
 def orders(lens: Lens) -> list[str]:
     """What the heads can be ordered by; by a change only where there is one."""
-    return ["place", "entropy", "distance", *(["edit"] if lens.changes else [])]
+    return [order for order in ORDER.options if order != "edit" or lens.changes]
 
 
 def order_of(lens: Lens) -> str:
-    return address.get_option("order", orders(lens)) if lens.has_several_heads else "place"
+    return address.get_option(ORDER.name, orders(lens)) if lens.has_several_heads else ORDER.default
 
 
 def choose_order(lens: Lens) -> None:
     if lens.has_several_heads:
-        controls.choose("order", orders(lens), lambda order: say(f"overview_{order}"))
+        controls.choose(ORDER.name, orders(lens), lambda order: say(f"overview_{order}"))
 
 
 def rank(lens: Lens, order: str) -> Ranking:

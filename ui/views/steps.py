@@ -9,7 +9,8 @@ from model.text.changes import Change
 from model.trace.trace import AttentionTrace
 from ui.components.steps import steps
 from ui.look.lens import Lens
-from ui.shell import address, header, markup
+from ui.shell import address, controls, header, markup
+from ui.shell.settings import Place
 from ui.views import fork, needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
@@ -18,10 +19,10 @@ from ui.wording.numbers_text import probability
 from ui.wording.reading import Say
 from ui.wording.texts import say
 from viz.lens.changes import change_label
-from viz.lens.steps import NAMES, produced_place, revision, steps_data
+from viz.lens.steps import KEEP, NAMES, produced_place, revision, steps_data
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
-_SHOWN = "steps_shown_last"
+STEP = Place("step", of="sentence")  # the one shown; empty: where the change in focus or the first one begins
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -38,19 +39,19 @@ def draw(lens: Lens, values: Values) -> None:
         file=file_name(lens, "steps"),
         theme=lens.theme,
     )
-    steps(data, "steps", lambda step: address.put("step", str(step)), partial(part, lens.trace))
+    steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
 
 
 def part(trace: AttentionTrace, step: int, place: int) -> None:
     """Turn to the laboratory, where the roads part at ``step`` (from 1): to the candidate at ``place`` of those that the
-    step considered, or for -1 to what was typed. Where there is no such candidate nothing happens."""
+    step considered, or for KEEP to what was typed. Where there is no such candidate nothing happens."""
     if not 1 <= step <= len(trace.target_tokens):
         return
     considered = trace.alternatives[step - 1]
-    if not -1 <= place < len(considered):
+    if not KEEP <= place < len(considered):
         return
-    address.put("fork_step", str(step))
-    address.put("fork_token", "" if place < 0 else considered[place])
+    address.put(fork.STEP.name, str(step))
+    address.put(fork.TOKEN.name, "" if place == KEEP else considered[place])
     address.put("experiment", fork.VIEW.name)
     header.turn_to("laboratory")
 
@@ -77,13 +78,10 @@ def first_step(lens: Lens) -> int:
 
     A link's step holds for what the link shows, not for what the visitor turns to afterwards.
     """
-    here = revision(lens.trace, lens.focus)
-    if st.session_state.get(_SHOWN, here) != here and address.get("step"):
-        address.put("step", "")
-    st.session_state[_SHOWN] = here
-    asked = address.get("step")
-    if address.is_number(asked) and 1 <= int(asked) <= len(lens.trace.target_tokens):
-        return int(asked)
+    address.bind([STEP.name], "steps", revision(lens.trace, lens.focus))
+    asked = controls.place(STEP, len(lens.trace.target_tokens))
+    if asked is not None:
+        return asked + 1
     return lens.changes[0].target_start + 1 if lens.changes else 1
 
 
@@ -153,4 +151,4 @@ def _name(say: Say, token: str) -> str:
     return say(NAMES[token]) if token in NAMES else say("token", token=reading.visible(token))
 
 
-VIEW = View("steps", describe, draw, (), notes, explain, lacks=needs.probabilities)
+VIEW = View("steps", describe, draw, (STEP,), notes, explain, lacks=needs.probabilities)

@@ -19,7 +19,7 @@ from ui.asking import loaders, models
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice
+from ui.shell.settings import Choice, Written
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
@@ -32,7 +32,10 @@ STRONGEST = 5
 MOST_NAMED = STRONGEST - 1
 ZERO, MEAN = "zero", "mean"
 NONE = "none"  # in the address: the visitor switched every head on
-SETTINGS = (Choice("off", (ZERO, MEAN)),)
+OFF = Choice("off", (ZERO, MEAN))  # what a head that is switched off puts out
+HEADS = Written(
+    "switched_off"
+)  # those that are off, such as cross_attention.2.3, from 1; NONE; empty: the strongest
 
 
 def change_of(lens: Lens) -> Change | None:
@@ -63,20 +66,20 @@ def draw(lens: Lens, values: Values) -> None:
     show_verdict(lens, values, off)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("off_label"), "label")
-        controls.choose("off", [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
+        controls.choose(OFF.name, [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
         st.button(
             say("without_all_on"),
             key="without_all_on",
             disabled=not off,
             on_click=address.put,
-            args=("switched_off", NONE),
+            args=(HEADS.name, NONE),
         )
         st.button(
             say("without_strongest", count=STRONGEST),
             key="without_strongest",
-            disabled=not address.get("switched_off"),
-            on_click=address.put,
-            args=("switched_off", ""),
+            disabled=not address.get(HEADS.name),
+            on_click=address.reset,
+            args=([HEADS.name],),
         )
     parts = dict(zip(("without_mosaic", "without_scatter"), st.columns(2), strict=True))
     for name, (figure, label) in figures_of(lens, values).items():
@@ -149,7 +152,7 @@ def outcome(source: str, text: str | None, change: Change) -> str:
 
 def heads_off(lens: Lens, values: Values) -> tuple[Head, ...]:
     """The heads that are off: those that the visitor chose, at first the strongest ones."""
-    if address.get("switched_off") == NONE:
+    if address.get(HEADS.name) == NONE:
         return ()
     change = change_of(lens)
     return () if change is None else framed_heads(lens, change, means_of(lens, values))
@@ -160,7 +163,7 @@ def switched_off(lens: Lens) -> tuple[Head, ...]:
     found = [
         Head(kind, int(layer) - 1, int(head) - 1)
         for kind, layer, head in re.findall(
-            r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get("switched_off"), re.ASCII
+            r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII
         )
     ]
     return tuple(head for head in dict.fromkeys(found) if _has(lens, head))
@@ -226,7 +229,7 @@ def switch(lens: Lens, off: Sequence[Head], point: dict) -> None:
 
 def _put(heads: Iterable[Head]) -> None:
     told = ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads)
-    address.put("switched_off", told or NONE)
+    address.put(HEADS.name, told or NONE)
 
 
 def describe(lens: Lens, values: Values) -> str:
@@ -288,13 +291,13 @@ VIEW = View(
     "without",
     describe,
     draw,
-    SETTINGS,
+    (OFF, HEADS),
     notes,
     explain,
     framed=lambda lens: [],
     has_map=False,
     figures=figures_of,
-    drawn=SETTINGS,
+    drawn=(OFF,),
     intervenes=True,
     lacks=needs.experiment("head_effects"),
 )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.analysis.head_effects import fix_without, head_effects, written_without
-from model.analysis.questions import ask, question_of_change, question_of_row
+from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.ranks import rank_correlation, ranks, shared_top, top
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
@@ -101,7 +101,7 @@ def test_the_question_of_an_edit_is_fix_against_keep(planted):
 def test_the_question_of_any_row_is_against_the_next_best(planted):
     question = question_of_row(planted, WRONG, RIGHT, ROW)
     assert (question.row, question.written_token) == (ROW, "먹")
-    odds = ask(planted, WRONG, RIGHT, question, [Intervention()])
+    odds = planted.odds(WRONG, RIGHT, question, [Intervention()])
     trace = planted.trace(WRONG, RIGHT)
     assert question.instead_token == trace.alternatives[ROW][1]
     assert np.exp(odds.log_instead[0]) == pytest.approx(trace.alternative_probabilities[ROW, 1], rel=1e-3)

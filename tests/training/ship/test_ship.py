@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from model.stored.folder import ASSETS, fingerprint, of_weights, read_config
+from model import Corrector
+from model.stored.folder import ASSETS, find_model_folder, fingerprint, of_weights, read_config
 from training.__main__ import main
 from training.documents.command import written
 from training.documents.marks import DOCUMENTS
@@ -18,6 +19,7 @@ from training.documents.sources import Sources
 from training.measure import confidence
 from training.measure.boosting import Boosting
 from training.ship import command
+from training.ship.choose import command as choose
 from training.ship.plan import ROOT, Plan
 from training.ship.steps import steps_of
 
@@ -27,10 +29,10 @@ SMALL = {
     "space-drill": 6,
     "names": 4,
     "intact": 4,
-    "effects": 2,
-    "pruning": 2,
-    "head-pairs": 6,
-    "edits": 2,
+    "effects": 1,
+    "pruning": 1,
+    "head-pairs": 4,
+    "edits": 1,
     "edit-sentences": 12,
     "rows": 8,
     "set-rows": 4,
@@ -104,7 +106,22 @@ def ship(place: Path, *more: str):
     return CliRunner().invoke(main, arguments, catch_exceptions=False)
 
 
-def test_a_run_is_shipped_and_shipping_it_again_changes_nothing(place, monkeypatch):
+@pytest.fixture
+def loaded_once(monkeypatch):
+    """Each model is loaded once for all steps, which compiles its graphs once."""
+    load, kept = Corrector.load, {}
+
+    def load_once(model, minimum_confidence=None, snapshot=None, beam_width=1):
+        key = fingerprint(find_model_folder(model)), minimum_confidence, snapshot
+        if key not in kept:
+            kept[key] = load(model, minimum_confidence, snapshot, beam_width)
+        return kept[key]
+
+    monkeypatch.setattr(Corrector, "load", staticmethod(load_once))
+
+
+@pytest.mark.filterwarnings("ignore:.*found in sys.modules:RuntimeWarning")
+def test_a_run_is_shipped_and_shipping_it_again_changes_nothing(place, loaded_once, monkeypatch):
     monkeypatch.setattr(command, "run_command", here)
     monkeypatch.setattr(confidence, "HOW", Boosting(trees=4, depth=2, rate=0.3))
     done = ship(place)
@@ -144,16 +161,33 @@ def test_a_step_that_is_none_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "first"),
+    ("options", "steps"),
     [
-        ((), "python -m training.ship.copy"),
-        (("--last", "3"), "python -m training average"),
-        (("--with", "growing-up", "--share", "0.9"), "python -m training average"),
+        ((), ["past", "take", "export"]),
+        (("--last", "3"), ["past", "average", "export"]),
+        (("--with", "growing-up", "--share", "0.9"), ["past", "with", "average", "export"]),
+        (
+            ("--with", "growing-up", "--share", "0.5", "--share", "0.9"),
+            ["past", "with", "average", "choose", "export"],
+        ),
     ],
 )
-def test_weights_are_taken_or_averaged(tmp_path, options, first):
-    shown = CliRunner().invoke(main, ["ship", str(tmp_path), "--dry-run", "--only", "average", *options])
-    assert shown.output.startswith(first)
+def test_weights_are_taken_averaged_or_chosen(tmp_path, options, steps):
+    shown = CliRunner().invoke(main, ["ship", str(tmp_path), "--list", *options]).output
+    names = [line.split("│")[1].strip() for line in shown.splitlines() if line.startswith("│")]
+    assert [name for name in names if name][: len(steps)] == steps
+
+
+def test_the_average_that_corrects_best_is_chosen(tmp_path):
+    for name, best in (("0.5", 0.8), ("0.9", 0.9)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(name)
+        found = {"thresholds": [{"f0.5": 0.1, "exact_match": 1.0}, {"f0.5": best, "exact_match": 0.5}]}
+        (tmp_path / f"{name}.json").write_text(json.dumps(found))
+    files = [str(tmp_path / name) for name in ("0.5", "0.5.json", "0.9", "0.9.json")]
+    done = CliRunner().invoke(choose, [str(tmp_path / "out"), *files])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / "config.json").read_text() == "0.9"
 
 
 def test_two_ways_to_average_are_refused(tmp_path):
@@ -163,7 +197,7 @@ def test_two_ways_to_average_are_refused(tmp_path):
 
 def test_a_step_reads_only_what_is_there_or_what_a_step_before_it_leaves(tmp_path):
     left: list[Path] = []
-    plan = Plan(corpus=tmp_path / "corpus", minimum="choose")
+    plan = Plan(corpus=tmp_path / "corpus", other="growing-up", share=(0.5, 0.9), minimum="choose")
     for step in steps_of(tmp_path / "run", plan):
         for path in step.inputs:
             known = path.is_relative_to(plan.corpus) or path.is_relative_to(tmp_path / "run" / "model")

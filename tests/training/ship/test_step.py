@@ -1,5 +1,6 @@
 """A step is made when its commands or inputs change, or when its outputs are not what it left."""
 
+import doctest
 import subprocess
 from io import StringIO
 from pathlib import Path
@@ -8,6 +9,7 @@ import click
 import pytest
 from rich.console import Console
 
+from training.ship import choose, command, steps
 from training.ship.command import make
 from training.ship.step import PYTHON, Journal, Step, digest
 
@@ -25,8 +27,8 @@ def do(command):
     Path(target).write_text(Path(source).read_text().upper())
 
 
-def ship(steps, tmp_path, execute=do):
-    console = Console(file=StringIO())
+def ship(steps, tmp_path, execute=do, told=None):
+    console = Console(file=told or StringIO())
     return make(steps, Journal(tmp_path / "ship.json"), console, execute)
 
 
@@ -111,3 +113,32 @@ def test_the_digest_of_a_folder_knows_names_and_contents(tmp_path):
     second = digest(folder)
     (folder / "inner" / "b").write_text("2")
     assert len({first, second, digest(folder)}) == 3
+
+
+def test_of_python_files_only_the_code_counts(tmp_path):
+    path = tmp_path / "file.py"
+    path.write_text('"""First."""\ndef f():\n    """Says nothing."""\n    return 1\n')
+    first = digest(path)
+    path.write_text('"""Better."""\n\ndef f():\n    return 1  # one\n')
+    assert digest(path) == first
+    path.write_text("def f():\n    return 2\n")
+    assert digest(path) != first
+
+
+def test_what_is_done_and_what_is_to_go_is_told(shout, tmp_path):
+    journal = Journal(tmp_path / "ship.json")
+    journal.record(shout, 630.0)
+    shout.inputs[0].write_text("hello again")
+    told = StringIO()
+    ship([shout], tmp_path, told=told)
+    assert "[1/1] shout: write it in capitals" in told.getvalue()
+    assert "to go: 10 min 30 s, if it takes as long as last time" in told.getvalue()
+    again = StringIO()
+    ship([shout], tmp_path, told=again)
+    assert again.getvalue().strip() == "[1/1] shout: write it in capitals – done"
+
+
+@pytest.mark.parametrize("module", [command, choose, steps], ids=lambda module: module.__name__)
+def test_examples_are_true(module):
+    found = doctest.testmod(module)
+    assert found.attempted and not found.failed

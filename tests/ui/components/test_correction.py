@@ -105,14 +105,16 @@ def test_what_the_network_was_unsure_of_is_offered_and_the_word_stays():
     (word,) = (piece for piece in pieces(("고갱이 왔다", "고객이 왔다", (0.4,))) if "offered" in piece)
     assert word["made"] == []
     assert word["typed"] == word["now"] == [("고갱이", False)]
-    assert word["offered"] == [{"number": 0, "text": "고객이", "share": "0.4", "accept": "accept"}]
+    offer = {"number": 0, "text": "고객이", "shown": "고객이", "share": "0.4", "accept": "accept"}
+    assert word["offered"] == [offer]
 
 
 def test_an_offer_beside_a_made_change_is_offered_with_that_change():
     (word,) = (piece for piece in pieces(("갱관왓다", "객관왔다", (0.9, 0.4))) if "made" in piece)
     assert word["made"] == [0]
     assert "".join(text for text, _ in word["now"]) == "객관왓다"
-    assert word["offered"] == [{"number": 1, "text": "객관왔다", "share": "0.4", "accept": "accept"}]
+    offer = {"number": 1, "text": "객관왔다", "shown": "객관왔다", "share": "0.4", "accept": "accept"}
+    assert word["offered"] == [offer]
 
 
 def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):

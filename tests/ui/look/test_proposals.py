@@ -16,6 +16,7 @@ from ui.components.correction import WHAT, Proposal, correction
 from ui.look import proposals
 from ui.look.proposals import Decisions
 from ui.shell import address
+from ui.shell.declared import defaults
 from ui.wording.texts import table
 
 KO = table("ko")
@@ -25,7 +26,7 @@ TEXT = "고갱이 왓다. 비가 온다. 또 고갱이 왓다."
 
 @pytest.fixture
 def settings(monkeypatch) -> dict[str, str]:
-    view = dict(address.DEFAULTS)
+    view = dict(defaults())
     monkeypatch.setattr(address, "_view", lambda: view)
     return view
 

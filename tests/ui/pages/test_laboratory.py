@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 
@@ -187,10 +188,18 @@ def test_an_experiment_with_figures_of_its_own_goes_into_the_file(
 
 def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory, monkeypatch):
     shipped = read_agreement(ASSETS / "transformer")
+    every = dict.fromkeys(METHODS.keys() - {REFERENCE}, shipped.methods["norms"]) | shipped.methods
+    shipped = replace(shipped, methods=every)
     monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: shipped)
     app = open_popover(open_laboratory("sources"), "explanation")
     first = f"{shipped.methods['attention'].first:.2f}"
     assert f"{KO['method_attention']} {first}" in html(app)
+    assert KO["sources_not_measured"].split("{")[0] not in html(app)
+    known = {name: agreed for name, agreed in shipped.methods.items() if name != "rollout"}
+    part = replace(shipped, methods=known)
+    monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: part)
+    app = open_popover(open_laboratory("sources"), "explanation")
+    assert KO["sources_not_measured"].format(methods=KO["method_rollout"]) in html(app)
     monkeypatch.setattr(loaders, "corpus_agreement", lambda path, corrector: None)
     assert f"{shipped.edits:,}" not in html(open_popover(open_laboratory("sources"), "explanation"))
 

@@ -1,13 +1,14 @@
 """The instrumented networks, and what turns a text into its correction.
 
 ``from model import Corrector`` is all most callers need. Importing this package loads no
-TensorFlow; ``Corrector.load`` does, which takes seconds. ``trace_keras`` and
-``from_transformers`` open networks of your own.
+TensorFlow; ``Corrector.load`` does, which takes seconds. ``trace_keras``,
+``trace_torch`` and ``from_transformers`` open networks of your own.
 """
 
 import os
 
 from model.adapters.keras import trace_keras
+from model.adapters.torch import trace_torch
 from model.adapters.transformers import from_transformers
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
@@ -32,6 +33,7 @@ __all__ = [
     "TracedModel",
     "from_transformers",
     "trace_keras",
+    "trace_torch",
 ]
 
 # TensorFlow reads it when it is imported. It leaves oneDNN off on processors without AVX-512, whose products

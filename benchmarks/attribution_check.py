@@ -20,7 +20,8 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from model import Corrector
 from model.analysis.integrated import integrate
-from model.analysis.mixing import norms, rollout
+from model.analysis.methods.norms import norms
+from model.analysis.methods.rollout import rollout
 from model.analysis.questions import question_of_change
 from model.stored.folder import WEIGHTS_FILE, find_model_folder
 from model.text.changes import find_changes

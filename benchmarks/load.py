@@ -8,6 +8,9 @@ number arrives, and its pictures are there when a run of the page that has drawn
 to that. A sentence is overtaken when the visitor typed the next one first and that one was answered. It is lost when
 neither happened before ``--patience`` was over. Where the page says ``--busy`` instead of an answer, the visitor was told
 and types on. Whoever loses the connection comes back with the same session.
+
+Locust is built for requests over HTTP. A page of Streamlit answers over one connection with messages of its own, which
+``visitor.py`` speaks; of Locust only its table of times would be used.
 """
 
 import asyncio

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from hostile_texts import CONTROLS, FORMULAS, MARKUP
 from visitor import FIRST, GONE, Visitor, wait_for_the_network
 
-from ui.shell.address import DEFAULTS
+from ui.shell.declared import defaults
 
 PATIENCE = 300  # seconds for one run of the page
 LARGEST = 60_000  # bytes of a link: a server reads no longer ones
@@ -76,7 +76,7 @@ async def links(address: str, count: int, rng: random.Random) -> int:
     """Errors on the page of links in which every setting may be nonsense."""
     errors, nonsense = 0, (*PATHS, *NUMBERS, *MARKUP, *FORMULAS, CONTROLS)
     for _ in range(count):
-        query = urlencode({name: rng.choice(nonsense) for name in DEFAULTS if rng.random() < 0.5})
+        query = urlencode({name: rng.choice(nonsense) for name in defaults() if rng.random() < 0.5})
         visitor = Visitor(address, query[:LARGEST])
         await visitor.open(PATIENCE)
         errors += await finished_run(visitor)

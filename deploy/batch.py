@@ -12,7 +12,7 @@ nodes need the same repository at the same place, and no other file.
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -32,7 +32,7 @@ from model.stored.folder import (
 )
 from model.survey.survey import Plan, Survey
 from model.survey.survey_files import made_pairs, readable, write_result
-from model.tables import CorrectedRow, Counts, Row, TableError, correct_rows, read_rows
+from model.tables import CorrectedRow, Counts, Row, TableError, correct_rows, read_columns, read_rows
 from model.tables.writing import CsvWriter
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -108,7 +108,8 @@ class Work:
 
     def _corrections(self, rows: list[Row]) -> bytes:
         done = correct_rows(self._corrector, rows, TOGETHER)
-        return "".join(json.dumps([*each.row, each.corrected, each.kinds]) + "\n" for each in done).encode()
+        lines = ([*each.row, each.corrected, each.kinds] for each in done)
+        return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
     def _heads(self, rows: list[Row]) -> bytes:
         pairs = readable(made_pairs([row.text for row in rows], self._corrector), self._corrector)
@@ -151,16 +152,16 @@ def do(file: Path, job: Job, parts: Parts, told=lambda done, total: None) -> int
     return total
 
 
-def write_corrections(parts: Parts, total: int, folder: Path) -> str:
-    """All rows in their order, as one CSV file; returns what to tell."""
+def write_corrections(parts: Parts, total: int, folder: Path, others: Sequence[str]) -> str:
+    """All rows in their order, as one CSV file with the ``others`` of the columns; returns what to tell."""
     counts = Counts()
 
     def write(file) -> None:
-        writer = CsvWriter(file)
+        writer = CsvWriter(file, others=others)
         for number in range(total):
             for line in parts.read(number).splitlines():
-                row, text, problem, corrected, kinds = json.loads(line)
-                done = CorrectedRow(Row(row, text, problem), corrected, tuple(kinds))
+                row, text, problem, kept, corrected, kinds = json.loads(line)
+                done = CorrectedRow(Row(row, text, problem, tuple(kept)), corrected, tuple(kinds))
                 counts.add(done)
                 writer.write(done)
         writer.close()
@@ -189,7 +190,9 @@ def write_heads(parts: Parts, total: int, folder: Path, job: Job) -> str:
 @click.option(
     "--effects", default=10, show_default=True, help="Of --heads: sentences of a part without each head."
 )
-@click.option("--column", help="Its header, or its number from 1. [default: text, src, 문장 …, or the first]")
+@click.option(
+    "--column", help="Its header, or its number from 1. [default: text, src, 문장 …, or the only one]"
+)
 @click.option("--rows", type=click.IntRange(min=1), default=1000, show_default=True, help="Of one part.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
 @click.option("--address", default="local", show_default=True, help="Of Ray: auto finds a running cluster.")
@@ -211,9 +214,17 @@ def main(file, out, heads, effects, column, rows, model, address):
         with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as progress:
             bar = progress.add_task("")
             total = do(file, job, parts, lambda done, of: progress.update(bar, completed=done, total=of))
+        others = other_columns(file, column)
     except (OSError, TableError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
-    click.echo(write_heads(parts, total, out, job) if heads else write_corrections(parts, total, out))
+    click.echo(write_heads(parts, total, out, job) if heads else write_corrections(parts, total, out, others))
+
+
+def other_columns(file: Path, column: str | None) -> tuple[str, ...]:
+    """What the columns are called that the result keeps."""
+    with file.open("rb") as opened:
+        columns = read_columns(opened, file.name, column)
+    return () if columns is None else tuple(map(columns.name, columns.others))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engine import wire
-from engine.client import MODELS_IN_MEMORY, QUESTIONS, model_key
+from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
 from engine.errors import EngineError
 from engine.progress import PREPARE
 from engine.remote import REFUSED
@@ -57,8 +57,8 @@ class Network:
     def __init__(self, *folders: Path):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         self._models = {model_name(folder): folder for folder in folders}
-        self._shelf = Shelf(MODELS_IN_MEMORY, QUESTIONS)
-        self._threads = ThreadPoolExecutor(QUESTIONS)
+        self._shelf = Shelf(MODELS_IN_MEMORY, MOST_QUESTIONS)
+        self._threads = ThreadPoolExecutor(MOST_QUESTIONS)
         self._shelf.desk(model_key(folders[0]))
 
     async def __call__(self, request: Request) -> Response:
@@ -85,8 +85,8 @@ def application(
                 "max_replicas": replicas,
                 "target_ongoing_requests": AT_ONCE,
             },
-            max_ongoing_requests=QUESTIONS,
-            max_queued_requests=QUESTIONS,  # beyond that the page says that the server is busy
+            max_ongoing_requests=MOST_QUESTIONS,
+            max_queued_requests=MOST_QUESTIONS,  # beyond that the page says that the server is busy
             ray_actor_options={"num_cpus": cores},
             logging_config={"enable_access_log": False},
         )

@@ -1,4 +1,8 @@
-"""Writes docs/api.md from the docstrings of what ``model``, ``model.analysis`` and ``viz`` export: ``python docs/api.py``."""
+"""Writes docs/api.md from the docstrings of what ``model``, ``model.analysis`` and ``viz`` export: ``python docs/api.py``.
+
+pdoc and MkDocs make a site, which somebody has to host. This is one page of Markdown that is read where the code is, and a test
+holds it against the docstrings.
+"""
 
 import ast
 import inspect

@@ -7,7 +7,7 @@ from threading import Event
 
 import click
 
-from engine.client import MODELS_IN_MEMORY, QUESTIONS, Engine, model_key, own_model, works_ahead
+from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, Engine, model_key, own_model, works_ahead
 from engine.line import Line
 from engine.process import Orders, WorkerProcess
 from engine.shared import prepare_folder
@@ -18,7 +18,7 @@ from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_fold
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--model", "models", multiple=True, default=(own_model() or DEFAULT_MODEL,), show_default=True)
-@click.option("--questions", type=click.IntRange(min=1), default=QUESTIONS, show_default=True)
+@click.option("--questions", type=click.IntRange(min=1), default=MOST_QUESTIONS, show_default=True)
 def main(folder, workers, models, questions):
     """Answer until Ctrl-C or SIGTERM. Pages find the workers with ATTENTION_ENGINE=FOLDER.
 

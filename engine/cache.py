@@ -1,4 +1,8 @@
-"""Answers that were given, kept within bounds."""
+"""Answers that were given, kept within bounds.
+
+Kept although cachetools exists: its caches have one bound and do not let a second thread wait for the answer that a first one
+is finding. Both would stand here all the same, and that is most of this file.
+"""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -18,7 +18,7 @@ from engine.errors import EngineDiedError
 from engine.line import LOST, Line
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
-from engine.questions import CORRECT
+from engine.questions import CORRECT, MB, QUESTIONS
 from engine.remote import SCHEMES, RemoteLine
 from engine.shared import find_worker
 from engine.traced import VARIABLE, TracedConfig
@@ -38,13 +38,8 @@ from model.text.tokenizer import Tokenizer
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
-MB = 2**20
-# (answers, bytes) that are kept of each kind of question; of any other kind, those of OTHER.
-KEPT = {CORRECT: (256, 64 * MB), "trace": (64, 64 * MB), "projections": (16, 64 * MB)}
-OTHER = (64, 16 * MB)
-
 MODELS_IN_MEMORY = 4  # of each worker
-QUESTIONS = 128  # that may wait for one model in a worker; one more is told that the server is busy
+MOST_QUESTIONS = 128  # that may wait for one model in a worker; one more is told that the server is busy
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
 
 
@@ -72,7 +67,7 @@ class Engine:
         models: Sequence[Path | str] = (),
         workers: int = 1,
         models_in_memory: int = MODELS_IN_MEMORY,
-        questions: int = QUESTIONS,
+        questions: int = MOST_QUESTIONS,
         patience: float = PATIENCE,
         ahead: bool = True,
     ) -> "Engine":
@@ -159,7 +154,8 @@ class Engine:
         return self._cache(kind).known((key, arguments))
 
     def _cache(self, kind: str) -> AnswerCache:
-        return self._caches.setdefault(kind, AnswerCache(*KEPT.get(kind, OTHER)))
+        asked = QUESTIONS.get(kind, QUESTIONS[CORRECT])  # the worker refuses a kind that is none
+        return self._caches.setdefault(kind, AnswerCache(*asked.kept))
 
     def progress(self, key: ModelKey) -> Progress:
         """How far the worker that is furthest with this model is."""

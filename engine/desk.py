@@ -7,7 +7,8 @@ from threading import Condition, Thread
 from typing import Any, NamedTuple
 
 from engine.errors import EngineBusyError, EngineError
-from engine.questions import CORRECT, LABORATORY, QUESTIONS, answered, correct_together
+from engine.questions import CORRECT, QUESTIONS, answered, correct_together
+from model.correction.answers import AnswersMany
 
 HANDS = 2  # threads that answer: a single sentence keeps one core busy. One more is for the laboratory alone
 FEW = 4  # waiting texts up to which one at a time is quicker than together (benchmarks/engine_process.md)
@@ -34,7 +35,7 @@ class Desk:
     threads answer; while more than ``few`` texts wait, they are answered together. ``ask`` may be called from threads.
     """
 
-    def __init__(self, corrector, limit: int, hands: int = HANDS, few: int = FEW):
+    def __init__(self, corrector: AnswersMany, limit: int, hands: int = HANDS, few: int = FEW):
         self._corrector, self._limit, self._few = corrector, limit, few
         self._waiting: list[Waiting] = []
         self._under_way = 0  # questions that are being answered
@@ -61,7 +62,7 @@ class Desk:
         with self._changed:
             if self._closed:
                 raise DeskClosedError("the model has left the memory")
-            alike = len(self._waiting_for(kind in LABORATORY))
+            alike = len(self._waiting_for(QUESTIONS[kind].is_long))
             if alike >= self._limit:
                 raise EngineBusyError(f"{alike} questions are waiting, {self._limit} may wait")
             self._waiting.append(question)
@@ -113,7 +114,7 @@ class Desk:
             return taken
 
     def _waiting_for(self, laboratory: bool) -> list[Waiting]:
-        return [each for each in self._waiting if (each.kind in LABORATORY) == laboratory]
+        return [each for each in self._waiting if QUESTIONS[each.kind].is_long == laboratory]
 
 
 def _as_many_as_fit(questions: list[Waiting]) -> list[Waiting]:
@@ -122,7 +123,7 @@ def _as_many_as_fit(questions: list[Waiting]) -> list[Waiting]:
     return questions[: max(1, sum(total <= CHARACTERS for total in sums))]
 
 
-def answer(corrector, questions: list[Waiting]) -> None:
+def answer(corrector: AnswersMany, questions: list[Waiting]) -> None:
     """Give each question its answer, or the error that it met. One text's error is not its neighbours'."""
     if len(questions) > 1:
         try:

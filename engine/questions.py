@@ -1,138 +1,215 @@
-"""What a worker can be asked about one model.
+"""What a worker can be asked about one model: each question is a function here, declared with ``@question``.
 
-A question is a name of QUESTIONS and arguments that can be pickled and hashed. Everything that its answer depends
-on is an argument, heads and interventions too: so it is part of the key under which the answer is kept. Answers
-are shared, so they are tuples, frozen dataclasses and arrays, nothing that a page could change.
+Everything that its answer depends on is an argument, heads and interventions too: so it is part of the key under which
+the answer is kept. Arguments can be pickled and hashed. Answers are shared, so they are tuples, frozen dataclasses and
+arrays, nothing that a page could change.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from engine import traced_laboratory
 from engine.answers import PackedCorrection, pack
-from engine.spans import Span, nearest
-from engine.traced import TracedCorrector
-from model.analysis.contributions import METHODS, contributions
+from engine.errors import EngineError
+from engine.spans import Span, change_at
+from model.analysis.contributions import METHODS, contributions, methods_of
 from model.analysis.forks import road_not_taken
-from model.analysis.head_effects import head_effects, written_without
+from model.analysis.head_effects import fix_without, head_effects, written_without
+from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
+from model.correction.answers import Answers, AnswersMany, Described, Intervenes, Network
 from model.correction.growing import growing_network
+from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, TAPPED
 from model.survey.survey_files import pairs_of
 from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
 from model.tables import change_kinds
-from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
+from model.trace.odds import Question
 
+MB = 2**20
 CORRECT = "correct"  # the one question that is answered for several visitors together
 
-# The methods of ``contributions`` in the order in which they are asked, the quick ones first: one pass each; then a pass for
-# each token; then a path of passes.
-PARTS = (
-    ("attention", "norms", "rollout", "alti", "gradient"),
-    ("occlusion", "value_zeroing"),
-    ("integrated_gradients",),
-)
-
 Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
+Sets = tuple[tuple[tuple, ...], ...]  # of heads: (kind, layer, head)
 
 
-def correct_together(corrector, texts: Sequence[str]) -> list[PackedCorrection]:
+@dataclass(frozen=True)
+class EngineQuestion:
+    """Called with a corrector and the question's arguments, it answers."""
+
+    answer: Callable[..., Any]
+    needs: str | None  # which of ``model.stored.config.ABILITIES`` a model should have
+    is_long: bool  # whether it takes up to seconds: then it waits apart, so that no correction waits for it
+    kept: tuple[int, int]  # answers and bytes of answers that the asking process keeps
+
+    def __call__(self, corrector: Answers, *arguments: Any) -> Any:
+        return self.answer(corrector, *arguments)
+
+    def suits(self, config: Described) -> bool:
+        """Whether a model with this config answers it."""
+        return self.needs is None or self.needs in config.abilities
+
+
+QUESTIONS: dict[str, EngineQuestion] = {}
+
+
+def question(
+    name: str, needs: str | None = None, is_long: bool = False, kept: tuple[int, int] = (64, 16 * MB)
+) -> Callable:
+    """Declare a function as the question ``name``; the rest as in ``EngineQuestion``."""
+
+    def declare(answer: Callable) -> Callable:
+        QUESTIONS[name] = EngineQuestion(answer, needs, is_long, kept)
+        return answer
+
+    return declare
+
+
+def answered(corrector: Answers, kind: str, arguments: tuple) -> Any:
+    """The answer to one of QUESTIONS. Raises what the model raises, and EngineError for a question that does not suit it."""
+    if not QUESTIONS[kind].suits(corrector.config):
+        raise EngineError(f"{corrector.name} cannot be asked {kind!r}")
+    return QUESTIONS[kind](corrector, *arguments)
+
+
+def correct_together(corrector: AnswersMany, texts: Sequence[str]) -> list[PackedCorrection]:
     """The corrections of N texts in their order, made in one batch."""
     return [pack(correction) for correction in corrector.correct_batch(texts)]
 
 
-def _effects(corrector, source: str, target: str, span: Span, means: Means = ()):
+@question(CORRECT, kept=(256, 64 * MB))
+def _correct(corrector: AnswersMany, text: str):
+    return correct_together(corrector, [text])[0]
+
+
+@question("abilities")
+def _abilities(corrector: Answers):
+    return corrector.config.abilities
+
+
+@question("trace", kept=(64, 64 * MB))
+def _trace(corrector: Answers, source: str, target: str):
+    return corrector.trace(source, target)
+
+
+@question("projections", PROJECTIONS, kept=(16, 64 * MB))
+def _projections(corrector: Network, source: str, target: str, padding: int):
+    return corrector.projections(source, target, padding)
+
+
+@question("embeddings")
+def _embeddings(corrector: Network, text: str):
+    return corrector.embeddings(text)
+
+
+@question("weight_sizes")
+def _weight_sizes(corrector: Network):
+    return corrector.weight_sizes()
+
+
+@question("num_parameters")
+def _num_parameters(corrector: Network):
+    return corrector.num_parameters
+
+
+@question("taps", TAPPED, is_long=True)
+def _taps(corrector: Network, source: str, target: str, names: tuple[str, ...], off: tuple[tuple, ...] = ()):
+    """What the pass hands out under ``names``, without the heads that are ``off``."""
+    changed = Intervention(off=frozenset(Head(*head) for head in off)) if off else None
+    return corrector.taps(source, target, names, changed)
+
+
+@question("head_effects", INTERVENTIONS, is_long=True)
+def _head_effects(corrector: Intervenes, source: str, target: str, span: Span, means: Means = ()):
     """What becomes of the change at ``span`` without each head; its part of ``means`` stands in for it, else zero."""
-    return head_effects(
-        corrector, source, target, nearest(find_changes(source, target), span), _arrays(means)
-    )
+    change = change_at(corrector, source, target, span)
+    return head_effects(corrector, source, target, change, _arrays(means))
 
 
-def _without(corrector, source: str, sets: tuple[tuple[tuple, ...], ...], means: Means = ()):
-    """What is written without each of these sets of heads; ``means`` as for ``_effects``."""
-    return written_without(
-        corrector, source, [[Head(*head) for head in heads] for heads in sets], _arrays(means)
-    )
+@question("written_without", INTERVENTIONS, is_long=True)
+def _written_without(corrector: Intervenes, source: str, sets: Sets, means: Means = ()):
+    """What is written without each of these sets of heads; ``means`` as for ``head_effects``."""
+    return written_without(corrector, source, _heads(sets), _arrays(means))
+
+
+@question("fix_without", INTERVENTIONS, is_long=True)
+def _fix_without(corrector: Intervenes, source: str, target: str, span: Span, sets: Sets, means: Means = ()):
+    """How probable the change at ``span`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
+    change = change_at(corrector, source, target, span)
+    return fix_without(corrector, source, target, change, _heads(sets), _arrays(means))
+
+
+def _heads(sets: Sets) -> list[list[Head]]:
+    return [[Head(*head) for head in each] for each in sets]
 
 
 def _arrays(means: Means) -> dict[str, np.ndarray] | None:
     return {kind: np.array(rows, np.float32) for kind, rows in means} or None
 
 
-def _contributions(corrector, source: str, target: str, span: Span, part: int = 0):
-    """(row, all methods, what those of PARTS[part] say)."""
-    change = nearest(find_changes(source, target), span)
-    question = question_of_change(corrector, source, target, change)
-    return question.row, METHODS, tuple(contributions(corrector, source, target, question, PARTS[part]))
+# The methods of ``contributions`` are asked in parts, by their names, those first that answer soon.
+PARTS = tuple(
+    tuple(name for name, method in METHODS.items() if method.cost == cost)
+    for cost in (ONE_PASS, EACH_TOKEN, PATH)
+)
 
 
-def _step_contributions(corrector, source: str, target: str, row: int, part: int = 0):
+@question("contributions", INTERVENTIONS, is_long=True)
+def _contributions(corrector: Intervenes, source: str, target: str, span: Span, part: int = 0):
+    """(row, the names of all methods, what those of PARTS[part] say) of the change at ``span``."""
+    change = change_at(corrector, source, target, span)
+    return _part(corrector, source, target, question_of_change(corrector, source, target, change), part)
+
+
+@question("step_contributions", INSIDE, is_long=True)
+def _step_contributions(corrector: Network, source: str, target: str, row: int, part: int = 0):
     """The same of any produced token against the likeliest other one."""
-    question = question_of_row(corrector, source, target, row)
-    return row, METHODS, tuple(contributions(corrector, source, target, question, PARTS[part]))
+    return _part(corrector, source, target, question_of_row(corrector, source, target, row), part)
 
 
+def _part(corrector: Intervenes, source: str, target: str, about: Question, part: int):
+    known = methods_of(corrector)
+    asked = [name for name in PARTS[part] if name in known]
+    return about.row, known, tuple(contributions(corrector, source, target, about, asked))
+
+
+@question("replaced", INTERVENTIONS, is_long=True)
 def _replaced(
-    corrector, source: str, target: str, span: Span, head: tuple[str, int, int], painted: tuple[int, ...]
+    corrector: Intervenes,
+    source: str,
+    target: str,
+    span: Span,
+    head: tuple[str, int, int],
+    painted: tuple[int, ...],
 ):
     """(question, versions) of the change at ``span`` with other weights in ``head``."""
-    change = nearest(find_changes(source, target), span)
+    change = change_at(corrector, source, target, span)
     return replaced_for_change(corrector, source, target, change, Head(*head), painted)
 
 
-def _taps(corrector, source: str, target: str, names: tuple[str, ...], off: tuple[tuple, ...] = ()):
-    """What the pass hands out under ``names``, without the heads that are ``off``."""
-    return corrector.taps(
-        source, target, names, Intervention(off=frozenset(Head(*head) for head in off)) if off else None
-    )
+question("road_not_taken", INSIDE, is_long=True)(road_not_taken)
 
 
-def _table(corrector, texts: tuple[str, ...]):
+@question("grown", is_long=True)
+def _grown(corrector: Network, text: str):
+    """The answers of all snapshots of the model's folder; none of a network that was not read from one."""
+    return growing_network(corrector.folder).answers(text) if corrector.folder else ()
+
+
+@question("table", is_long=True)
+def _table(corrector: AnswersMany, texts: tuple[str, ...]):
     """(corrected text, kinds of its changes) of each text: what a file of many needs, without attention."""
     return tuple((each.text, change_kinds(each)) for each in corrector.correct_batch(texts))
 
 
-def _head_roles(corrector, given: tuple[tuple[str, str | None], ...], first: int):
+@question("head_roles", INSIDE, is_long=True)
+def _head_roles(corrector: Network, given: tuple[tuple[str, str | None], ...], first: int):
     """(pairs, how many were left out, sums of roles): some rows of a file; its pairs are numbered from ``first``."""
     pairs, left_out = pairs_of(given, corrector)
     return pairs, left_out, sums_of_roles(corrector, pairs, first) if pairs else Sums()
 
 
-def _grown(corrector, text: str):
-    """The answers of all snapshots of the model's folder."""
-    return growing_network(corrector.folder).answers(text)
-
-
-def answered(corrector, kind: str, arguments: tuple) -> Any:
-    """The answer to one of QUESTIONS. Raises what the model raises."""
-    own = traced_laboratory.QUESTIONS if isinstance(corrector, TracedCorrector) else {}
-    return (own.get(kind) or QUESTIONS[kind])(corrector, *arguments)
-
-
-# The network is asked again with something changed, which takes up to seconds: no correction waits for these.
-LABORATORY: dict[str, Callable[..., Any]] = {
-    "head_effects": _effects,
-    "written_without": _without,
-    "contributions": _contributions,
-    "step_contributions": _step_contributions,
-    "replaced": _replaced,
-    "taps": _taps,
-    "road_not_taken": road_not_taken,
-    "grown": _grown,
-    "table": _table,
-    "head_roles": _head_roles,
-    "head_losses": sums_of_effects,
-}
-QUESTIONS: dict[str, Callable[..., Any]] = {
-    "abilities": lambda corrector: corrector.config.abilities,
-    CORRECT: lambda corrector, text: correct_together(corrector, [text])[0],
-    "trace": lambda corrector, source, target: corrector.trace(source, target),
-    "projections": lambda corrector, source, target, padding: corrector.projections(source, target, padding),
-    "embeddings": lambda corrector, text: corrector.embeddings(text),
-    "weight_sizes": lambda corrector: corrector.weight_sizes(),
-    "num_parameters": lambda corrector: corrector.num_parameters,
-    **LABORATORY,
-}
+question("head_losses", INSIDE, is_long=True)(sums_of_effects)

@@ -13,8 +13,10 @@ from typing import Any
 from engine.desk import Desk, DeskClosedError
 from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
-from engine.traced import load
+from engine.traced import TracedCorrector, load
 from engine.versions import LIVE, ModelKey
+from model.correction.corrector import Corrector
+from model.stored.config import INSIDE
 from model.stored.folder import ModelFolderError
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
@@ -104,15 +106,17 @@ class Shelf:
         if self._ahead:
             self._make_graphs(key, corrector, compiling, desk)
 
-    def _make_graphs(self, key: ModelKey, corrector, compiling: Iterator[float], desk: Desk) -> None:
+    def _make_graphs(
+        self, key: ModelKey, corrector: Corrector | TracedCorrector, compiling: Iterator[float], desk: Desk
+    ) -> None:
         for share in compiling:
             if key not in self._desks:
                 return
             self._report(key, compiled=share)
-        if corrector.config.architecture == "transformer":
+        if isinstance(corrector, Corrector) and INSIDE in corrector.config.abilities:
             self._warm_laboratory(corrector, desk)
 
-    def _warm_laboratory(self, corrector, desk: Desk) -> None:
+    def _warm_laboratory(self, corrector: Corrector, desk: Desk) -> None:
         """Make the laboratory's graphs, one at a time, while nobody asks anything and no model is being loaded."""
         warming = corrector.laboratory.warm_up()
         while desk.wait_until_idle(IDLE):
@@ -141,14 +145,12 @@ class Shelf:
                 self._changed.notify_all()
 
 
-def _open(key: ModelKey, reached: Callable[[str], None]):
+def _open(key: ModelKey, reached: Callable[[str], None]) -> Corrector | TracedCorrector:
     reached("library")
     if key.fingerprint == LIVE:
         return load(key.path)
     import_module("model.network.compiled")  # TensorFlow
     reached("weights")
-    from model import Corrector
-
     corrector = Corrector.load(key.path, snapshot=key.snapshot)
     if corrector.fingerprint != key.fingerprint:
         raise ModelChangedError(f"{key.path} holds {corrector.fingerprint} now, asked for {key.fingerprint}")

@@ -2,9 +2,21 @@
 
 from collections.abc import Sequence
 
+from model.analysis.places import changes_in_tokens
+from model.correction.answers import Intervenes
 from model.text.changes import Change
 
-Span = tuple[int, int]  # source_start and source_end of a change
+Span = tuple[int, int]  # source_start and source_end of a change, counted in tokens of its trace
+
+
+def change_at(corrector: Intervenes, source: str, target: str, span: Span) -> Change:
+    """The change between two texts whose tokens are at ``span``, or nearest to it; its own offsets count characters.
+
+    Raises ValueError where nothing changes, or where the trace does not say where its tokens stand.
+    """
+    changes = corrector.changes(source, target)
+    placed = changes_in_tokens(corrector.trace(source, target), changes) or ()
+    return changes[placed.index(nearest(placed, span))]
 
 
 def nearest(changes: Sequence[Change], span: Span) -> Change:

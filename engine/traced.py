@@ -11,18 +11,21 @@ from threading import Lock
 from types import UnionType
 from typing import Any, ClassVar
 
+import numpy as np
+
 from engine.errors import OwnModelError
+from engine.versions import LIVE
 from model.correction.correction import Correction, SentenceCorrection
-from model.text.changes import find_rewriting
+from model.stored.config import INTERVENTIONS
+from model.text.changes import Change, find_rewriting
 from model.text.sentences import split_sentences
 from model.text.tokenizer import normalise
+from model.trace.interventions import Head, Intervention
+from model.trace.odds import NO_ID, Odds, Question
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace, TraceError
 from model.trace.traced import InterveningModel, TracedModel
 
 VARIABLE = "ATTENTION_MODEL"
-LABORATORY = frozenset(
-    ("head_effects", "written_without", "contributions", "replaced")
-)  # of an InterveningModel
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,17 @@ class TracedCorrector:
     """
 
     minimum_confidence = TracedConfig.minimum_confidence
+    fingerprint = LIVE
 
     def __init__(self, name: str, model: TracedModel):
         self.name, self._model, self._lock = name, model, Lock()
-        self.config = TracedConfig(LABORATORY if isinstance(model, InterveningModel) else frozenset())
+        self.config = TracedConfig(frozenset([INTERVENTIONS] if isinstance(model, InterveningModel) else []))
 
     def warm_up(self) -> Iterator[float]:
         return iter(())
+
+    def correct(self, text: str) -> Correction:
+        return self.correct_batch([text])[0]
 
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
         """Each text is cut into sentences, and the model is given one at a time."""
@@ -68,11 +75,42 @@ class TracedCorrector:
     def trace(self, source: str, target: str) -> AttentionTrace:
         return self._checked(self._ask("trace", AttentionTrace, source, target))
 
-    def trace_under(self, source: str, target: str, intervention) -> AttentionTrace:
-        return self._checked(self._ask("trace_under", AttentionTrace, source, target, intervention))
+    def changes(self, source: str, target: str) -> tuple[Change, ...]:
+        return find_rewriting(source, target)
 
-    def correct_under(self, source: str, intervention) -> str | None:
-        return self._ask("correct_under", str | None, source, intervention)
+    def question(self, source: str, target: str, other: str) -> Question:
+        """From the labels of two traces. Raises OwnModelError where they are the same, such as <unk> for both."""
+        tokens = (self.trace(source, each).target_tokens for each in (target, other))
+        for row, (one, instead) in enumerate(zip(*tokens, strict=False)):
+            if one != instead:
+                return Question(row, NO_ID, NO_ID, one, instead, other)
+        raise OwnModelError(f"{self.name}: trace: target_tokens are the same with and without the change")
+
+    def odds(
+        self, source: str, target: str, question: Question, interventions: Sequence[Intervention]
+    ) -> Odds:
+        """In two passes for each intervention: what would be written instead is asked over ``question.other``."""
+        texts = target, question.other or target
+        logs = [[self._log(source, text, question.row, each) for each in interventions] for text in texts]
+        return Odds(*np.array(logs, np.float32))
+
+    def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:
+        return [self._ask("correct_under", str | None, source, each) for each in interventions]
+
+    def attention_under(
+        self, source: str, target: str, head: Head, interventions: Sequence[Intervention]
+    ) -> np.ndarray:
+        traces = (self._trace_under(source, target, each) for each in interventions)
+        return np.stack([each.attention(head.kind)[head.layer, head.head] for each in traces])
+
+    def _log(self, source: str, target: str, row: int, intervention: Intervention) -> float:
+        trace = self._trace_under(source, target, intervention)
+        if trace.log_probabilities is None:
+            raise OwnModelError(f"{self.name}: trace_under should return log_probabilities")
+        return float(trace.log_probabilities[row])
+
+    def _trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
+        return self._checked(self._ask("trace_under", AttentionTrace, source, target, intervention))
 
     def _ask(self, method: str, kind: type | UnionType, *arguments):
         with self._lock:

@@ -18,10 +18,9 @@ from engine import errors
 from engine.answers import PackedCorrection, PackedSentence
 from engine.progress import Progress
 from engine.versions import ModelKey
-from model.analysis.contributions import Contribution
 from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
-from model.analysis.questions import Question
+from model.analysis.method import Contribution
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
 from model.correction.growing import Grown
@@ -29,6 +28,7 @@ from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change
 from model.trace.interventions import Head
+from model.trace.odds import Question
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 

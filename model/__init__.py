@@ -10,6 +10,7 @@ import os
 from model.adapters.keras import trace_keras
 from model.adapters.torch import trace_torch
 from model.adapters.transformers import from_transformers
+from model.correction.answers import Answers, Asked, Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
 from model.stored.folder import ModelFolderError
@@ -21,6 +22,8 @@ from model.trace.traced import InterveningModel, TracedModel
 
 __all__ = [
     "ATTENTION_KINDS",
+    "Answers",
+    "Asked",
     "AttentionTrace",
     "Change",
     "Correction",
@@ -28,6 +31,7 @@ __all__ = [
     "InterveningModel",
     "Intervention",
     "ModelFolderError",
+    "Network",
     "SentenceCorrection",
     "TraceError",
     "TracedModel",

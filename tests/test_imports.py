@@ -18,6 +18,7 @@ SEEN_BY_PAGES = {
     *LIGHT,
     "model",
     "model/stored",
+    "model/norm",
     "model/analysis",
     "model/survey",
     "model/tables",

@@ -18,7 +18,7 @@ from viz.position_similarity import position_similarity_curve, position_similari
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap
 from viz.pruning import pruning_curve
 from viz.reliability import reliability_curve
-from viz.theme import THEMES, config
+from viz.theme import THEMES
 from viz.token_branches import token_branches
 from viz.weight_colours import FAINT
 
@@ -37,7 +37,6 @@ __all__ = [
     "attention_heatmap",
     "attention_steps",
     "cells_joined",
-    "config",
     "contribution_panels",
     "embedding_sizes",
     "explore",

@@ -3,7 +3,7 @@
 import numpy as np
 
 # Weights are float32: a few of them that should sum to the wanted mass may miss it by this much.
-_ROUNDING = 1e-6
+ROUNDING = 1e-6
 
 
 def strongest_edges(weights: np.ndarray, mass: float) -> list[tuple[int, int, float]]:
@@ -26,7 +26,7 @@ def strongest_edges(weights: np.ndarray, mass: float) -> list[tuple[int, int, fl
     order = np.argsort(-weights, axis=1, kind="stable")  # (Q, K)
     ranked = np.take_along_axis(weights, order, axis=1).astype(np.float64)
     before = np.cumsum(ranked, axis=1) - ranked  # what the stronger keys of the row carry together
-    wanted = ranked.sum(axis=1, keepdims=True) * mass - _ROUNDING
+    wanted = ranked.sum(axis=1, keepdims=True) * mass - ROUNDING
     rows, ranks = np.nonzero((before < wanted) & (ranked > 0))
     keys = order[rows, ranks]
     return list(zip(rows.tolist(), keys.tolist(), weights[rows, keys].tolist(), strict=True))

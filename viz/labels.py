@@ -4,6 +4,10 @@ import unicodedata
 
 TICK_LENGTH = 16
 TITLE_LENGTH = 160
+NARROW_EM = 0.6  # the width of a letter that is not East Asian, in font sizes
+
+# (limit, text): a probability from here on is never called certain, below the other one never impossible.
+CERTAIN, IMPOSSIBLE = (0.9995, ">0.999"), (0.0005, "<0.001")
 
 _BLANKS = {" ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥"}
 _ZERO_WIDTH_JOINER = "\u200d"
@@ -33,8 +37,8 @@ def template_text(text: str) -> str:
 
 
 def width_in_em(label: str) -> float:
-    """Rough drawn width of a label not escaped yet: wide East Asian characters count 1, others 0.6."""
-    return sum(1.0 if unicodedata.east_asian_width(character) in "WF" else 0.6 for character in label)
+    """Rough drawn width of a label not escaped yet: wide East Asian characters count 1, others NARROW_EM."""
+    return sum(1.0 if unicodedata.east_asian_width(character) in "WF" else NARROW_EM for character in label)
 
 
 def visible_token(token: str, limit: int = TICK_LENGTH) -> str:

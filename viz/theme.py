@@ -1,4 +1,4 @@
-"""How every figure looks, light and dark: fonts, colours, colour scales, and the toolbar."""
+"""How every figure looks, light and dark: fonts, colours, colour scales, and the sizes of type and of saved pictures."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,18 @@ FONT_FAMILY = (
     "Noto Sans KR Subset, Noto Sans KR, Noto Sans CJK KR, Apple SD Gothic Neo, Malgun Gothic, sans-serif"
 )
 
-IMAGE_FORMATS = ("png", "svg")
+TYPE_SIZE = 17  # pixels of the page's type, as .streamlit/config.toml has it
+PNG_SCALE = 3  # a saved picture has this many pixels for each one on the screen
+LINE_DASHES = (
+    "",
+    "7 3",
+    "2 2.5",
+    "11 3 2 3",
+    "16 4",
+    "5 2 1 2 1 2",
+    "1 4",
+    "3 6",
+)  # so no line is told by colour alone
 
 # Pixels that stay free at the top of each figure for its title and the toolbar.
 TITLE_HEIGHT = 34
@@ -112,26 +123,6 @@ def base_axis(theme: str, title: str) -> dict:
         "zeroline": False,
         # Plotly would look again and again whether a label leaves the figure: half of the time it takes to draw.
         "ticklabeloverflow": "allow",
-    }
-
-
-def config(image_format: str = "png", file_name: str = "figure") -> dict:
-    """Plotly's ``config`` for the toolbar: no logo, no upload, fits its place, the wheel scrolls the page.
-
-    The toolbar has one download button; ``image_format`` ("png" at three times the size, or "svg") says what
-    it saves. Another format raises ValueError.
-    """
-    if image_format not in IMAGE_FORMATS:
-        raise ValueError(f"image_format should be one of {IMAGE_FORMATS}, received {image_format!r}")
-    scale = 3 if image_format == "png" else 1
-    return {
-        "displaylogo": False,
-        "responsive": True,
-        "scrollZoom": False,
-        # Plotly.js 4 offers by default to upload the chart, with what was typed, to its maker's service.
-        "showSendToCloud": False,
-        "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d"],
-        "toImageButtonOptions": {"format": image_format, "filename": file_name, "scale": scale},
     }
 
 

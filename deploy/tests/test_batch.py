@@ -52,7 +52,7 @@ def test_nothing_is_lost_and_nothing_is_done_twice(cluster, file, tiny_folder, t
     total = do(file, job, parts, lambda done, total: done > total // 4 and told(done, total))
     assert sorted(kept) == list(range(total)) == list(range(ROWS // EACH))
     assert len([node for node in ray.nodes() if node["Alive"]]) == 2
-    assert write_corrections(parts, total, out).startswith(f"{ROWS} rows")
+    assert write_corrections(parts, total, out, ()).startswith(f"{ROWS} rows")
     expected = [each.text for each in tiny_corrector.correct_batch(texts())]
     assert read(out / RESULT) == [*zip(range(1, ROWS + 1), texts(), expected, strict=True)]
     check_heads(file, tiny_folder, tiny_corrector, tmp_path / "heads")

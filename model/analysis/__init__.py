@@ -4,22 +4,24 @@ Exported here are the questions of the laboratory: ``head_effects``, ``written_w
 each head), ``pruning_curve`` (without more and more of them), ``contributions`` (from which characters?),
 ``replaced_for_change`` (with other weights), ``road_not_taken`` (with another token at one step), ``aligned_difference``
 (two passes side by side), ``growth`` (the roles of heads over the course of training). ``question_of_change`` makes of a change the question
-that most of them answer: why the fix, and not what was typed? They take a ``Corrector``, or traces.
+that most of them answer: why the fix, and not what was typed? They take what answers (``model.correction.answers``), or traces.
 
 The submodules hold more, all in NumPy. On a trace: ``edits`` (which rows and columns belong to a change, which heads look there),
 ``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads). Arithmetic:
 ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
 """
 
-from model.analysis.contributions import Contribution, contribution, contributions
+from model.analysis.contributions import contribution, contributions
 from model.analysis.forks import Fork, road_not_taken
 from model.analysis.growth import Growth, growth
 from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
+from model.analysis.method import Contribution
 from model.analysis.pair_effects import PairEffects, pair_effects
 from model.analysis.pruning import Pruned, pruning_curve
-from model.analysis.questions import Question, question_of_change, question_of_row
+from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
 from model.analysis.twins import aligned_difference
+from model.trace.odds import Question
 
 __all__ = [
     "Contribution",

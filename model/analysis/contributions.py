@@ -1,49 +1,21 @@
-"""From what does one produced token come? The same question put to eight methods.
+"""From what does one produced token come? The same question put to several methods, and how far they agree.
 
-S source tokens, T target tokens. All answer about one row of the decoder: by source token (S,) and by token read
-before (row + 1,), the start mark first.
+``methods/`` has one file for each of them.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.analysis import mixing
-from model.analysis.integrated import integrate
-from model.analysis.questions import Question, ask
+from model.analysis.method import Contribution, Method, Row
+from model.analysis.methods import DECLARED
 from model.analysis.ranks import rank_correlation, shared_top
-from model.trace.interventions import Intervention
+from model.correction.answers import Intervenes
+from model.trace.odds import Question
 
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
-
-REFERENCE = "occlusion"
-# Methods that ask the network again with something changed.
-INTERVENING = frozenset(["value_zeroing", "occlusion"])
-
-
-@dataclass(frozen=True)
-class Contribution:
-    """What one method says about one row.
-
-    ``signed`` values are in nats of log p(written) - log p(instead): positive ones speak for what was written.
-    The others are shares: none is negative, and ``source`` and ``before`` together sum to 1.
-    """
-
-    method: str  # one of METHODS
-    source: np.ndarray  # (S,) float32, the end mark last
-    before: np.ndarray  # (row + 1,) float32, the start mark first
-    signed: bool
-    gap: float | None = None  # of integrated gradients: (sum - what it should be) / what it should be
-
-    @property
-    def intervened(self) -> bool:
-        """Whether the network was asked again with something changed; else the values are of the pass as it was."""
-        return self.method in INTERVENING
+METHODS: dict[str, Method] = {method.name: method for method in DECLARED}
+REFERENCE = "occlusion"  # really leaving a token out
 
 
 @dataclass(frozen=True)
@@ -58,35 +30,33 @@ class MethodAgreement:
     top_3: float  # in 0..1, the share of the three largest that both name
 
 
-def contribution(
-    corrector: Corrector, source: str, target: str, question: Question, method: str
-) -> Contribution:
-    """One of METHODS:
-
-    attention: raw weights, the mean over all layers and heads; half for each side.
-    norms: norm-weighted attention (Kobayashi et al. 2020).
-    rollout: attention rollout through encoder and decoder (Abnar & Zuidema 2020).
-    alti: ALTI (Ferrando et al. 2022).
-    gradient: gradient times input embedding, summed over D; positions are not attributed to.
-    integrated_gradients: the same, averaged on the straight path from no token embeddings at all, positions
-        only, to the embeddings (Sundararajan, Taly & Yan 2017); ``gap`` says how complete it is, which is
-        within 1 % unless the path is too rough for 160 points.
-    value_zeroing: (Mohebbi et al. 2023), the mean over the decoder's layers.
-    occlusion: the token is left out, as ``Intervention.without_source`` and ``without_target`` do.
-
-    Raises ValueError for another method, and for a network that takes no interventions.
-    """
-    if method not in METHODS:
-        raise ValueError(f"the method should be one of {METHODS}, received {method!r}")
-    return _METHODS[method](corrector, source, target, question)
+def methods_of(corrector: Intervenes) -> tuple[str, ...]:
+    """The names of the methods that this network can be asked by."""
+    return tuple(name for name, method in METHODS.items() if method.needs in corrector.config.abilities)
 
 
 def contributions(
-    corrector: Corrector, source: str, target: str, question: Question, methods: Iterable[str] | None = None
+    corrector: Intervenes, source: str, target: str, question: Question, methods: Iterable[str] | None = None
 ) -> Iterator[Contribution]:
-    """All methods, or those of ``methods``, each as soon as it is known."""
-    for method in METHODS if methods is None else methods:
-        yield contribution(corrector, source, target, question, method)
+    """What ``methods`` say, by default all of ``methods_of``, each as soon as it is known.
+
+    Raises ValueError for a method that this network cannot be asked by.
+    """
+    row, known = Row(corrector, source, target, question), methods_of(corrector)
+    for name in known if methods is None else methods:
+        if name not in known:
+            raise ValueError(f"the method should be one of {known}, received {name!r}")
+        method = METHODS[name]
+        said = method.say(row)
+        sides = said.source.astype(np.float32), said.before.astype(np.float32)
+        yield Contribution(name, *sides, method.signed, method.intervenes, said.gap)
+
+
+def contribution(
+    corrector: Intervenes, source: str, target: str, question: Question, method: str
+) -> Contribution:
+    """What one method says."""
+    return next(contributions(corrector, source, target, question, [method]))
 
 
 def agreement(one: Contribution, reference: Contribution) -> MethodAgreement:
@@ -106,81 +76,3 @@ def agreement(one: Contribution, reference: Contribution) -> MethodAgreement:
         top_1=bool(shared_top(*sizes, 1)),
         top_3=shared_top(*sizes, 3),
     )
-
-
-def _ids(corrector: Corrector, source: str, target: str, question: Question) -> tuple[list[int], list[int]]:
-    """Rows behind the one that is asked about have no influence on it."""
-    tokenizer = corrector.tokenizer
-    return tokenizer.encode_source(source), tokenizer.encode_target(target)[: question.row + 1]
-
-
-def _of_row(method: str, source: np.ndarray, before: np.ndarray) -> Contribution:
-    """The last row of (T, S) and (T, T) shares."""
-    return Contribution(method, source[-1].astype(np.float32), before[-1].astype(np.float32), signed=False)
-
-
-def _attention(corrector, source, target, question) -> Contribution:
-    insides = corrector.laboratory.insides(*_ids(corrector, source, target, question))
-    sides = (insides.attention[kind].mean(axis=(0, 1)) for kind in ("cross_attention", "decoder_attention"))
-    return _of_row("attention", *(side / 2 for side in sides))
-
-
-def _norms(corrector, source, target, question) -> Contribution:
-    insides = corrector.laboratory.insides(*_ids(corrector, source, target, question))
-    return _of_row("norms", *mixing.norms(insides))
-
-
-def _rollout(corrector, source, target, question) -> Contribution:
-    insides = corrector.laboratory.insides(*_ids(corrector, source, target, question))
-    return _of_row("rollout", *mixing.rollout(insides))
-
-
-def _alti(corrector, source, target, question) -> Contribution:
-    insides = corrector.laboratory.insides(*_ids(corrector, source, target, question))
-    return _of_row("alti", *mixing.alti(insides))
-
-
-def _value_zeroing(corrector, source, target, question) -> Contribution:
-    zeroed = corrector.laboratory.zeroed(*_ids(corrector, source, target, question))
-    return _of_row("value_zeroing", *mixing.zeroed_shares(zeroed))
-
-
-def _gradient(corrector, source, target, question) -> Contribution:
-    ids = _ids(corrector, source, target, question)
-    found = corrector.laboratory.slopes(*ids, (question.row, question.written, question.instead), [1.0])
-    return Contribution("gradient", found.source[0], found.target[0], signed=True)
-
-
-def _integrated_gradients(corrector, source, target, question) -> Contribution:
-    ids = _ids(corrector, source, target, question)
-    asked = question.row, question.written, question.instead
-
-    def slope(points):
-        found = corrector.laboratory.slopes(*ids, asked, points)
-        return found.score, np.concatenate([found.source, found.target], axis=1)
-
-    summed, gap = integrate(slope)
-    in_source, in_target = np.split(summed.astype(np.float32), [len(ids[0])])
-    return Contribution("integrated_gradients", in_source, in_target, signed=True, gap=gap)
-
-
-def _occlusion(corrector, source, target, question) -> Contribution:
-    length = len(source) + 1
-    gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
-    gone += [Intervention(without_target=frozenset([place])) for place in range(question.row + 1)]
-    odds = ask(corrector, source, target, question, [Intervention(), *gone]).log_odds
-    lost = odds[0] - odds[1:]
-    return Contribution("occlusion", lost[:length], lost[length:], signed=True)
-
-
-_METHODS: dict[str, Callable[..., Contribution]] = {
-    "attention": _attention,
-    "norms": _norms,
-    "rollout": _rollout,
-    "alti": _alti,
-    "gradient": _gradient,
-    "integrated_gradients": _integrated_gradients,
-    "value_zeroing": _value_zeroing,
-    "occlusion": _occlusion,
-}
-METHODS = tuple(_METHODS)

@@ -165,7 +165,7 @@ def attention_to_edit(
         places = [each.place for each in changes]
         raise ValueError(f"the change should be one of {places} and its words, received {change.place}")
     weights = trace.attention(kind)  # (L, H, Q, K)
-    standing = _standing(trace, kind, changes)
+    standing = standing_positions(trace, kind, changes)
     outside = np.ones(weights.shape[2], bool)
     for each in changes:
         outside[list(focus(trace, kind, each).rows)] = False
@@ -213,7 +213,7 @@ def _inside(positions: range, length: int) -> tuple[int, ...]:
     return tuple(position for position in positions if 0 <= position < length)
 
 
-def _standing(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
+def standing_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
     """(Q,) int: ``row_positions``, and for a row without one the source character to be written next."""
     positions = row_positions(trace, kind, changes)
     for change in changes if kind == "cross_attention" else ():

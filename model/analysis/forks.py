@@ -1,16 +1,11 @@
 """The road not taken: another token at one step, and how the network goes on from there."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from model.correction.answers import Network
 from model.text.tokenizer import END, END_ID, OUTSIDE_ID, VISIBLE_SPACE
 from model.trace.interventions import Intervention
 from model.trace.trace import AttentionTrace
-
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
 
 
 @dataclass(frozen=True)
@@ -29,7 +24,7 @@ class Fork:
     text: str | None  # of ``other``
 
 
-def road_not_taken(corrector: Corrector, source: str, target: str, row: int, candidate: str) -> Fork:
+def road_not_taken(corrector: Network, source: str, target: str, row: int, candidate: str) -> Fork:
     """Force ``candidate``, labelled as traces label tokens, in place of what ``target`` has at ``row``.
 
     Raises ValueError for a row that the target does not have, for a token that the network cannot write, such as
@@ -40,7 +35,7 @@ def road_not_taken(corrector: Corrector, source: str, target: str, row: int, can
         raise ValueError(f"the row should lie in 0..{len(ids) - 1}, received {row}")
     forced = [*ids[:row], _token_id(corrector, candidate)]
     if forced[-1] == END_ID:
-        text = target[:row]
+        text: str | None = target[:row]
     else:
         source_ids = corrector.tokenizer.encode_source(source)
         (written,) = corrector.laboratory.write([source_ids], [Intervention()], [forced])
@@ -49,7 +44,7 @@ def road_not_taken(corrector: Corrector, source: str, target: str, row: int, can
     return Fork(row, candidate, corrector.trace(source, target), other, text)
 
 
-def _token_id(corrector: Corrector, candidate: str) -> int:
+def _token_id(corrector: Network, candidate: str) -> int:
     if candidate == END:
         return END_ID
     character = " " if candidate == VISIBLE_SPACE else candidate

@@ -4,23 +4,19 @@ L layers, H heads, D d_model. Sources: Michel, Levy & Neubig, "Are Sixteen Heads
 Voita et al. (2019) prune heads of encoder-decoder models in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from model.analysis.edits import attention_to_edit
-from model.analysis.questions import Question, ask, question_of_change, written_under
+from model.analysis.places import in_tokens
+from model.analysis.questions import question_of_change
 from model.analysis.ranks import rank_correlation, ranks
-from model.plain.alterations import every_head
-from model.text.changes import Change, find_changes
+from model.correction.answers import Intervenes
+from model.text.changes import Change
 from model.trace.interventions import Head, Intervention
-
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
+from model.trace.odds import Question
 
 
 @dataclass(frozen=True)
@@ -75,36 +71,52 @@ class HeadEffects:
 
 
 def head_effects(
-    corrector: Corrector,
+    corrector: Intervenes,
     source: str,
     target: str,
     change: Change,
     means: Mapping[str, np.ndarray] | None = None,
 ) -> HeadEffects:
-    """Remove each head in turn, all in one batch of teacher-forced passes, and ask about one edit.
+    """Remove each head in turn, and ask about one edit.
 
-    ``change``: one of ``find_changes(source, target)``. ``means``: what a removed head puts out instead of
+    ``change``: one of ``corrector.changes(source, target)``. ``means``: what a removed head puts out instead of
     zero, by kind (L, H, D/H), such as ``model.analysis.pair_effects.mean_outputs`` has of a sentence.
 
     Raises ValueError for a change that does not lead from source to target, and for a network that takes no
     interventions.
     """
-    changes = find_changes(source, target)
-    question = question_of_change(corrector, source, target, change)
     trace = corrector.trace(source, target)
-    attention = [attention_to_edit(trace, kind, change, changes).share for kind in trace.kinds]
-    heads = every_head(corrector.config)
-    off = [Intervention(off=frozenset([head]), means=means) for head in heads]
-    odds = ask(corrector, source, target, question, [Intervention(), *off])
+    placed, changes = in_tokens(trace, change, corrector.changes(source, target))
+    question = question_of_change(corrector, source, target, change)
+    attention = [attention_to_edit(trace, kind, placed, changes).share for kind in trace.kinds]
+    off = [Intervention(off=frozenset([head]), means=means) for head in trace.heads]
+    odds = corrector.odds(source, target, question, [Intervention(), *off])
     return HeadEffects(
         question=question,
-        heads=heads,
+        heads=trace.heads,
         observed=float(odds.log_odds[0]),
         observed_fix=float(np.exp(odds.log_written[0])),
         without=odds.log_odds[1:],
         fix_without=np.exp(odds.log_written[1:]),
         attention=np.concatenate([share.ravel() for share in attention]),
     )
+
+
+def fix_without(
+    corrector: Intervenes,
+    source: str,
+    target: str,
+    change: Change,
+    sets: Iterable[Collection[Head]],
+    means: Mapping[str, np.ndarray] | None = None,
+) -> tuple[float, ...]:
+    """p(fix) of one edit without each of these sets of heads, in teacher-forced passes; the empty set removes none.
+
+    Raises ValueError as ``head_effects`` does.
+    """
+    question = question_of_change(corrector, source, target, change)
+    off = [Intervention(off=frozenset(heads), means=means) for heads in sets]
+    return tuple(np.exp(corrector.odds(source, target, question, off).log_written).tolist())
 
 
 @dataclass(frozen=True)
@@ -116,7 +128,7 @@ class Without:
 
 
 def written_without(
-    corrector: Corrector,
+    corrector: Intervenes,
     source: str,
     sets: Iterable[Collection[Head]],
     means: Mapping[str, np.ndarray] | None = None,
@@ -126,5 +138,5 @@ def written_without(
     Raises ValueError for a head that the network does not have and for a source that is longer than it can read.
     """
     interventions = [Intervention(off=frozenset(heads), means=means) for heads in sets]
-    texts = written_under(corrector, source, interventions)
+    texts = corrector.written_under(source, interventions)
     return tuple(Without(each.off, text) for each, text in zip(interventions, texts, strict=True))

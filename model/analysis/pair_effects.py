@@ -1,22 +1,18 @@
 """What each head does for all of one sentence: for every edit, for what is copied, and for the whole text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from model.analysis.edits import attention_to_edit, changed_rows
-from model.analysis.questions import Question, question_of_change
+from model.analysis.questions import question_of_change
+from model.correction.answers import Network
 from model.plain.alterations import every_head
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head, Intervention
-
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
+from model.trace.odds import Question
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class PairEffects:
     whole: np.ndarray  # (N,) float32
 
 
-def pair_effects(corrector: Corrector, source: str, target: str) -> PairEffects:
+def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
     """All of ``PairEffects`` for one sentence, from one batch of teacher-forced passes.
 
     Raises ValueError for a network that takes no interventions and for a source that is longer than it can read.
@@ -46,7 +42,8 @@ def pair_effects(corrector: Corrector, source: str, target: str) -> PairEffects:
     heads = every_head(corrector.config)
     ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
     interventions = [Intervention(), *(Intervention(off=frozenset([head])) for head in heads)]
-    looked = corrector.laboratory.look(*([each] * len(interventions) for each in ids), interventions)
+    count = len(interventions)
+    looked = corrector.laboratory.look([ids[0]] * count, [ids[1]] * count, interventions)
     logits = looked.logits  # (1 + N, T, V)
     written = np.take_along_axis(logits, np.array(ids[1])[None, :, None], axis=-1)[..., 0]  # (1 + N, T)
     highest = logits.max(axis=-1, keepdims=True)
@@ -70,14 +67,14 @@ def pair_effects(corrector: Corrector, source: str, target: str) -> PairEffects:
     )
 
 
-def _questions(corrector: Corrector, source: str, target: str, changes) -> Iterator[tuple[Change, Question]]:
+def _questions(corrector: Network, source: str, target: str, changes) -> Iterator[tuple[Change, Question]]:
     """What each change can be asked; none of one that writes the tokens of the source, such as one emoji for another."""
     for change in changes:
         with suppress(ValueError):
             yield change, question_of_change(corrector, source, target, change)
 
 
-def _attention(corrector: Corrector, source: str, target: str, asked, count: int) -> np.ndarray:
+def _attention(corrector: Network, source: str, target: str, asked, count: int) -> np.ndarray:
     if not asked:
         return np.zeros((0, count), np.float32)
     trace, changes = corrector.trace(source, target), find_changes(source, target)
@@ -91,7 +88,7 @@ def _attention(corrector: Corrector, source: str, target: str, asked, count: int
     )
 
 
-def mean_outputs(corrector: Corrector, source: str, target: str) -> dict[str, np.ndarray]:
+def mean_outputs(corrector: Network, source: str, target: str) -> dict[str, np.ndarray]:
     """What each head puts out in one sentence, the mean over its rows: (L, H, D/H) float32 by kind.
 
     Averaged over a corpus it can stand in for a head that is switched off (``Intervention.means``).

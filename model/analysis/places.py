@@ -65,6 +65,22 @@ def changes_in_tokens(trace: AttentionTrace, changes: Sequence[Change]) -> tuple
     return tuple(placed)
 
 
+def in_tokens(
+    trace: AttentionTrace, change: Change, changes: Sequence[Change]
+) -> tuple[Change, tuple[Change, ...]]:
+    """One of ``changes``, and all of them, with offsets that count the tokens of a trace between the same texts.
+
+    Raises ValueError for a change that is not among them, and where the trace does not say where its tokens stand.
+    """
+    if change not in changes:
+        places = [each.place for each in changes]
+        raise ValueError(f"the change should be one of {places} and its words, received {change.place}")
+    placed = changes_in_tokens(trace, changes)
+    if placed is None:
+        raise ValueError("the trace should have source_spans and target_spans")
+    return placed[list(changes).index(change)], placed
+
+
 def _touched(spans: Spans, start: int, end: int) -> tuple[int, int]:
     """The tokens (first, one behind the last) that hold the characters start..end. Of no characters, the token around
     them, or the gap before the token that follows; at the end, that before the end mark."""

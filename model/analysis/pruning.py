@@ -1,16 +1,12 @@
 """How well a network still corrects as more and more heads are taken away (Michel et al. 2019, section 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from model.correction.answers import Network
 from model.trace.interventions import Head, Intervention
-
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
 
 Pair = tuple[str, str]
 
@@ -24,7 +20,7 @@ class Pruned(NamedTuple):
 
 
 def pruning_curve(
-    corrector: Corrector, pairs: Sequence[Pair], order: Sequence[Head], counts: Sequence[int], batch: int = 64
+    corrector: Network, pairs: Sequence[Pair], order: Sequence[Head], counts: Sequence[int], batch: int = 64
 ) -> Iterator[Pruned]:
     """Remove the first heads of ``order``, as many as each of ``counts`` says.
 
@@ -44,7 +40,7 @@ def pruning_curve(
         yield Pruned(count, *shares)
 
 
-def _share_written(corrector: Corrector, pairs: Sequence[Pair], off: Intervention, batch: int) -> float:
+def _share_written(corrector: Network, pairs: Sequence[Pair], off: Intervention, batch: int) -> float:
     tokenizer, written = corrector.tokenizer, 0
     ids = sorted(
         ((tokenizer.encode_source(one), tokenizer.encode_target(other)) for one, other in pairs),

@@ -4,24 +4,20 @@ S source tokens, T target tokens, Q query and K key positions. Source: Jain & Wa
 (NAACL 2019), section 4.2; see also the answer of Wiegreffe & Pinter, "Attention is not not Explanation" (EMNLP 2019).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from model.analysis.edits import copy_positions
-from model.analysis.questions import Question, ask, question_of_change, written_under
-from model.plain.alterations import check
+from model.analysis.edits import standing_positions
+from model.analysis.places import changes_in_tokens, in_tokens
+from model.analysis.questions import question_of_change
+from model.correction.answers import Intervenes
 from model.plain.drafting import longest_target
-from model.text.changes import Change, find_changes
+from model.text.changes import Change
 from model.trace.interventions import Head, Intervention
-
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
-    from model.trace.trace import AttentionTrace
+from model.trace.odds import Question
+from model.trace.trace import AttentionTrace
 
 OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "permuted", "painted"
 
@@ -42,7 +38,7 @@ class Replaced:
 
 
 def replaced_attention(
-    corrector: Corrector,
+    corrector: Intervenes,
     source: str,
     target: str,
     question: Question,
@@ -55,20 +51,20 @@ def replaced_attention(
 
     Raises ValueError for a head that the network does not have and for weights that do not fit.
     """
-    check(Intervention(off=frozenset([head])), corrector.config, len(source) + 1)
     trace = corrector.trace(source, target)
+    if head not in trace.heads:
+        raise ValueError(f"a head should be one of the network's {len(trace.heads)}, received {head}")
+    changes = changes_in_tokens(trace, corrector.changes(source, target)) or ()
     others = {
-        UNIFORM: uniform_rows(head.kind, len(source) + 1),
-        COPY: copy_rows(head.kind, source, target),
+        UNIFORM: uniform_rows(head.kind, len(trace.source_tokens)),
+        COPY: copy_rows(trace, head.kind, changes),
         PERMUTED: permuted_rows(trace, head, seed),
         **(painted or {}),
     }
     interventions = [Intervention(), *(Intervention(weights={head: rows}) for rows in others.values())]
-    odds = ask(corrector, source, target, question, interventions)
-    ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
-    looked = corrector.laboratory.look(*([each] * len(interventions) for each in ids), interventions)
-    used = looked.attention[head.kind][:, head.layer, head.head]  # (B, Q, K)
-    texts = written_under(corrector, source, interventions)
+    odds = corrector.odds(source, target, question, interventions)
+    used = corrector.attention_under(source, target, head, interventions)  # (B, Q, K)
+    texts = corrector.written_under(source, interventions)
     return tuple(
         Replaced(
             how,
@@ -83,7 +79,7 @@ def replaced_attention(
 
 
 def replaced_for_change(
-    corrector: Corrector, source: str, target: str, change: Change, head: Head, painted: Sequence[int] = ()
+    corrector: Intervenes, source: str, target: str, change: Change, head: Head, painted: Sequence[int] = ()
 ) -> tuple[Question, tuple[Replaced, ...]]:
     """``replaced_attention`` for the fix of one change. ``painted``: keys that share the weight of the row that is
     asked about (``row_of_question``) between them, one named twice gets two shares; none: no such version. Keys the
@@ -94,7 +90,8 @@ def replaced_for_change(
     question = question_of_change(corrector, source, target, change)
     versions = {}
     trace = corrector.trace(source, target)
-    row = row_of_question(head.kind, question.row, change)
+    placed, _ = in_tokens(trace, change, corrector.changes(source, target))
+    row = row_of_question(head.kind, question.row, placed)
     keys = trace.attention(head.kind).shape[3]
     seen = [key for key in painted if 0 <= key < (row + 1 if head.kind == "decoder_attention" else keys)]
     if seen:
@@ -120,18 +117,16 @@ def uniform_rows(kind: str, source_length: int) -> np.ndarray:
     return weights / weights.sum(axis=1, keepdims=True)
 
 
-def copy_rows(kind: str, source: str, target: str) -> np.ndarray:
-    """(Q, K) float32, 1 where a plain copy would look: in cross-attention at the source token that stands where
-    the row writes (``edits.copy_positions``; what is inserted looks at the token it goes before), in the other
-    kinds at the row's own token."""
-    if kind != "cross_attention":
-        return np.eye(len(source) + 1 if kind == "encoder_attention" else len(target) + 1, dtype=np.float32)
-    changes = find_changes(source, target)
-    positions = copy_positions(changes, len(source) + 1, len(target) + 1)
-    for change in changes:
-        rows = slice(change.target_start, change.target_end)
-        positions[rows] = np.where(positions[rows] < 0, change.source_end, positions[rows])
-    return np.eye(len(source) + 1, dtype=np.float32)[positions]
+def copy_rows(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
+    """(Q, K) float32, 1 where a plain copy would look (``edits.standing_positions``): in cross-attention at the source
+    token that stands where the row writes, and what is inserted at the token it goes before; in the other kinds at the
+    row's own token. A row of which nobody knows where it stands is NaN, and stays as it is."""
+    keys = trace.attention(kind).shape[3]
+    positions = standing_positions(trace, kind, changes)
+    known = (positions >= 0) & (positions < keys)
+    rows = np.full((len(positions), keys), np.nan, np.float32)
+    rows[known] = np.eye(keys, dtype=np.float32)[positions[known]]
+    return rows
 
 
 def permuted_rows(trace: AttentionTrace, head: Head, seed: int = 0) -> np.ndarray:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 
+from model.correction.answers import Answers
 from model.correction.corrector import Corrector
 from model.stored.folder import assign_weights, snapshot_steps, weights_path
 from model.trace.trace import AttentionTrace
@@ -45,7 +46,9 @@ class GrowingNetwork:
         self.steps = snapshot_steps(folder)
         self._paths = [weights_path(folder, step) for step in self.steps]
         self._network, tokenizer, found = load_model_folder(folder, self.steps[0] if self.steps else 0)
-        self._corrector = Corrector(folder.name, self._network, tokenizer, found, minimum_confidence=0.0)
+        self.corrector: Answers = Corrector(
+            folder.name, self._network, tokenizer, found, minimum_confidence=0.0
+        )
         self._network.embedding.thaw()
         self._one_at_a_time = Lock()
 
@@ -60,7 +63,7 @@ class GrowingNetwork:
 
     def _answer(self, step: int, path: Path, text: str) -> Grown | None:
         assign_weights(self._network, path)
-        sentences: Sequence = self._corrector.correct(text).sentences
+        sentences: Sequence = self.corrector.correct(text).sentences
         if not sentences or sentences[0].too_long:
             return None
         sentence = sentences[0]

@@ -7,6 +7,8 @@ shortest runs it counts what stands before them, not how often they stand there 
 after one other alone is not usual elsewhere.
 
 ``ngrams.npz`` in a model folder holds the counts as a tree: after each run the characters that follow it.
+
+KenLM estimates such models faster, but has to be compiled where it is installed; this table is read by NumPy alone.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,8 @@
-"""Small decision trees whose leaves add up: what they say of rows of named features, and how they are written as data."""
+"""Small decision trees whose leaves add up: what they say of rows of named features, and how they are written as data.
+
+Whoever corrects a text reads them, so they are data that these lines read. With scikit-learn or LightGBM each installation would
+carry a library for training, and scikit-learn's own files are pickles.
+"""
 
 import json
 import math

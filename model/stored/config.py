@@ -6,6 +6,14 @@ from typing import Any, ClassVar, Self
 from model.trace.taps import TAPS
 from model.trace.trace import ATTENTION_KINDS
 
+# What a network may do besides correcting and showing its attention. Each question of the engine, each method of
+# ``model.analysis`` and each view names the one that it needs.
+PROJECTIONS = "projections"  # queries, keys and values
+TAPPED = "taps"  # what ``model.trace.taps`` lists, as far as ``taps`` of a config has it
+INTERVENTIONS = "interventions"  # ``model.correction.answers.Intervenes``
+INSIDE = "inside"  # ``model.correction.answers.Network.laboratory``
+ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, INSIDE)
+
 
 class NetworkConfig:
     """What the configs of all networks share: their dictionary form, their checks, what they tell of attention.
@@ -15,7 +23,7 @@ class NetworkConfig:
 
     architecture: ClassVar[str]
     attention_kinds: ClassVar[tuple[str, ...]]  # which of ATTENTION_KINDS a trace of the network has
-    abilities: ClassVar[frozenset[str]]  # which of the engine's questions about its inside it answers
+    abilities: ClassVar[frozenset[str]]  # some of ABILITIES
     taps: ClassVar[tuple[str, ...]]  # which of TAPS its passes hand out
     has_positions: ClassVar[bool]  # whether positional encodings are added to what it reads
     __dataclass_fields__: ClassVar[dict[str, Any]]  # its subclasses are dataclasses
@@ -73,18 +81,7 @@ class TransformerConfig(NetworkConfig):
 
     architecture: ClassVar[str] = "transformer"
     attention_kinds: ClassVar[tuple[str, ...]] = ATTENTION_KINDS
-    abilities: ClassVar[frozenset[str]] = frozenset(
-        (
-            "projections",
-            "taps",
-            "head_effects",
-            "written_without",
-            "contributions",
-            "step_contributions",
-            "replaced",
-            "road_not_taken",
-        )
-    )
+    abilities: ClassVar[frozenset[str]] = frozenset(ABILITIES)
     taps: ClassVar[tuple[str, ...]] = tuple(TAPS)
     has_positions: ClassVar[bool] = True
 
@@ -124,7 +121,7 @@ class Seq2SeqConfig(NetworkConfig):
 
     architecture: ClassVar[str] = "seq2seq"
     attention_kinds: ClassVar[tuple[str, ...]] = ("cross_attention",)
-    abilities: ClassVar[frozenset[str]] = frozenset(("projections", "taps"))
+    abilities: ClassVar[frozenset[str]] = frozenset((PROJECTIONS, TAPPED))
     taps: ClassVar[tuple[str, ...]] = (
         "cross_attention",
         "cross_query",

@@ -17,7 +17,6 @@ from model.stored.folder import ModelFolderError
 from model.trace.interventions import Head
 
 HEADS_FILE = "heads.json"
-EFFECTS = ("edited", "copied", "loss")
 
 
 class Measured(NamedTuple):
@@ -69,7 +68,7 @@ class HeadSurvey:
         return self._roles.get((kind, role, name))
 
     def effect(self, kind: str, name: str) -> Measured | None:
-        """What taking each head away changes, in nats: one of EFFECTS; None where that is not measured."""
+        """What taking each head away changes, in nats: "edited", "copied" or "loss"; None where that is not measured."""
         return self._effects.get((kind, name))
 
     def leading(self, head: Head, name: str = COPIED) -> str:

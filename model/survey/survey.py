@@ -12,18 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from model.analysis.pruning import Pair, pruning_curve, random_order
 from model.analysis.tally import Tally
+from model.correction.answers import Network
 from model.plain.alterations import every_head
 from model.stored.folder import of_weights, write_atomically
 from model.survey.survey_sums import ANY_KIND, LOSS, Sums, sums_of_effects, sums_of_roles
-
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
 
 STATE = "state.npz"
 _CHUNK = 64  # sentences of one batch
@@ -55,7 +52,7 @@ class Plan:
 class Survey:
     """The running sums of one survey; ``run`` adds to them, ``save`` and ``restore`` keep them in a file."""
 
-    def __init__(self, corrector: Corrector, plan: Plan):
+    def __init__(self, corrector: Network, plan: Plan):
         self.corrector, self.plan = corrector, plan
         self.kinds, config = corrector.config.attention_kinds, corrector.config
         self.shape = config.attention_layers, config.num_heads

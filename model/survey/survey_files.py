@@ -8,21 +8,19 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 
 from model.analysis.pruning import Pair
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
+from model.correction.answers import AnswersMany
 from model.stored.folder import of_weights, write_atomically
 from model.survey.head_survey import HEADS_FILE, HeadSurvey
 from model.survey.survey import Survey
 from model.survey.survey_sums import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS
 from model.tables import TableError, read_rows
 from model.text.tokenizer import normalise
-
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
 
 TABLE = "heads.csv"
 PAIR_COLUMNS = ("src", "tgt")
@@ -34,7 +32,7 @@ class SurveyFileError(Exception):
     """A file of sentences cannot be read; the message says why."""
 
 
-def read_pairs(path: Path, corrector: Corrector, limit: int | None = None) -> tuple[tuple[Pair, ...], int]:
+def read_pairs(path: Path, corrector: AnswersMany, limit: int | None = None) -> tuple[tuple[Pair, ...], int]:
     """((source, target), …) of a file, and how many lines were left out because they are too long or empty.
 
     A ``.csv`` file has the columns ``src`` and ``tgt``; any other holds one sentence a line, whose target is what
@@ -67,7 +65,7 @@ def read_given(file: BinaryIO, name: str) -> Iterator[Given]:
             yield row.text, targets[row.number] if targets else None
 
 
-def pairs_of(given: Sequence[Given], corrector: Corrector) -> tuple[tuple[Pair, ...], int]:
+def pairs_of(given: Sequence[Given], corrector: AnswersMany) -> tuple[tuple[Pair, ...], int]:
     """((source, target), …) of texts with or without a target, and how many were left out because they are too long or
     empty. Where there is no target the text's sentences have what ``corrector`` makes of them."""
     corrected = iter(corrector.correct_batch([text.strip() for text, target in given if target is None]))
@@ -81,13 +79,13 @@ def pairs_of(given: Sequence[Given], corrector: Corrector) -> tuple[tuple[Pair, 
     return kept, len(pairs) - len(kept)
 
 
-def made_pairs(texts: Sequence[str], corrector: Corrector) -> list[Pair]:
+def made_pairs(texts: Sequence[str], corrector: AnswersMany) -> list[Pair]:
     """Every sentence with what ``corrector`` makes of it."""
     made = (each for correction in corrector.correct_batch(texts) for each in correction.sentences)
     return [(each.source, each.text) for each in made]
 
 
-def readable(pairs: Iterable[Pair], corrector: Corrector) -> tuple[Pair, ...]:
+def readable(pairs: Iterable[Pair], corrector: AnswersMany) -> tuple[Pair, ...]:
     """Those that are neither empty nor too long for the network."""
     longest = corrector.config.max_length
     return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))

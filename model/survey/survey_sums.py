@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +16,8 @@ from model.analysis.pruning import Pair
 from model.analysis.ranks import rank_correlation, ranks
 from model.analysis.roles import BREADTH, COPIED, EDITED, LIAISON, chance, measure, rows_of
 from model.analysis.tally import Tally
+from model.correction.answers import Network
 from model.trace.interventions import Intervention
-
-if TYPE_CHECKING:
-    from model.correction.corrector import Corrector
 
 EFFECT, LOSS, MEANS, CHANCE = "effect", "loss", "means", "chance"
 CORRELATION, LOOKER = "correlation", "looker"  # of attention to an edit with the effect on it
@@ -61,7 +58,7 @@ def _better(known: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.where(found[0] > known[0], found, known)
 
 
-def sums_of_roles(corrector: Corrector, pairs: Sequence[Pair], first: int) -> Sums:
+def sums_of_roles(corrector: Network, pairs: Sequence[Pair], first: int) -> Sums:
     """How much the heads play each role in (source, target) pairs, which are numbered from ``first``. Observed."""
     sums, tokenizer = Sums(), corrector.tokenizer
     sources = [tokenizer.encode_source(source) for source, _ in pairs]
@@ -89,7 +86,7 @@ def _add_sentence(sums: Sums, kind: str, weights: np.ndarray, pair: Pair, number
             sums.propose(f"{kind}/{role}", np.stack([mean, np.full_like(mean, number), standing]))
 
 
-def sums_of_effects(corrector: Corrector, pairs: Sequence[Pair]) -> Sums:
+def sums_of_effects(corrector: Network, pairs: Sequence[Pair]) -> Sums:
     """What becomes of pairs with changes without each head, and what heads put out on average."""
     sums = Sums()
     for source, target in pairs:

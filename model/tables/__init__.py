@@ -4,12 +4,15 @@
 run was interrupted. Nothing here keeps more than a few hundred rows in memory.
 """
 
+from model.tables.columns import Columns
 from model.tables.correcting import AND, CorrectedRow, Counts, change_kinds, correct_rows
-from model.tables.reading import PROBLEMS, Row, TableError, count_rows, read_rows
+from model.tables.errors import PROBLEMS, TableError
+from model.tables.reading import Row, count_rows, read_columns, read_rows
 
 __all__ = [
     "AND",
     "PROBLEMS",
+    "Columns",
     "CorrectedRow",
     "Counts",
     "Row",
@@ -17,5 +20,6 @@ __all__ = [
     "change_kinds",
     "correct_rows",
     "count_rows",
+    "read_columns",
     "read_rows",
 ]

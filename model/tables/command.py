@@ -5,13 +5,14 @@ from pathlib import Path
 
 import click
 
-from model.correction.corrector import Corrector
+from model.correction.answers import AnswersMany
 from model.tables.correcting import TOGETHER, Counts, correct_rows
-from model.tables.reading import PROBLEMS, TableError, count_rows, read_rows
+from model.tables.errors import PROBLEMS, TableError
+from model.tables.reading import count_rows, read_columns, read_rows
 from model.tables.resuming import Job, PartialResult
 
 
-def correct_table(corrector: Corrector, source: Path, result: Path, column: str | None) -> None:
+def correct_table(corrector: AnswersMany, source: Path, result: Path, column: str | None) -> None:
     """Correct a CSV, TXT or XLSX file into a CSV or XLSX file, with progress; the same command goes on where it
     was interrupted.
 
@@ -20,7 +21,15 @@ def correct_table(corrector: Corrector, source: Path, result: Path, column: str 
     try:
         if result.resolve() == source.resolve():
             raise click.ClickException("IN and OUT should be two files")
-        with source.open("rb") as file, PartialResult(result, Job.of(file, column, corrector)) as part:
+        with source.open("rb") as file:
+            columns = read_columns(file, source.name, column)
+        others = () if columns is None else tuple(map(columns.name, columns.others))
+        if columns is not None and columns.chosen is not None:
+            click.echo(f"column: {columns.name(columns.chosen)}", err=True)
+        with (
+            source.open("rb") as file,
+            PartialResult(result, Job.of(file, column, corrector), others) as part,
+        ):
             counts = _correct(corrector, file, source.name, column, part)
             part.finish()
     except (TableError, OSError, ValueError) as error:
@@ -28,7 +37,7 @@ def correct_table(corrector: Corrector, source: Path, result: Path, column: str 
     _tell(counts)
 
 
-def _correct(corrector: Corrector, file, name: str, column: str | None, part: PartialResult) -> Counts:
+def _correct(corrector: AnswersMany, file, name: str, column: str | None, part: PartialResult) -> Counts:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 

@@ -1,23 +1,18 @@
 """Rows corrected a few hundred at a time, with the kinds of their errors counted."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from model.analysis.kinds import KINDS, kinds_of
+from model.correction.answers import AnswersMany
 from model.correction.correction import Correction
 from model.tables.reading import Row
 
 AND = "+"  # between the kinds of one change: "spacing+sound"
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch
-
-
-class Corrects(Protocol):
-    """A Corrector, or what answers like one."""
-
-    def correct_batch(self, texts: Sequence[str]) -> list[Correction]: ...
 
 
 class CorrectedRow(NamedTuple):
@@ -54,7 +49,7 @@ class Counts:
 
 
 def correct_rows(
-    corrector: Corrects, rows: Iterable[Row], together: int = TOGETHER
+    corrector: AnswersMany, rows: Iterable[Row], together: int = TOGETHER
 ) -> Iterator[CorrectedRow]:
     """Each row corrected, in order. ``together`` rows are corrected at once, so the first answer comes after
     that many, and whoever stops asking leaves at most that many undone."""

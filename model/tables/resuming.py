@@ -7,12 +7,13 @@ not there.
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from io import BufferedIOBase
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from model.correction.answers import Answers
 from model.stored.folder import write_atomically
 from model.tables.correcting import CorrectedRow
 from model.tables.reading import Row
@@ -29,7 +30,7 @@ class Job:
     minimum_confidence: float
 
     @classmethod
-    def of(cls, file: BufferedIOBase, column: str | None, corrector) -> "Job":
+    def of(cls, file: BufferedIOBase, column: str | None, corrector: Answers) -> "Job":
         """``file`` stands at its beginning afterwards."""
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
@@ -39,9 +40,11 @@ class Job:
 class PartialResult:
     """The finished rows of ``job``, on their way to the file ``result``. Use as a context manager."""
 
-    def __init__(self, result: Path, job: Job):
+    def __init__(self, result: Path, job: Job, others: Sequence[str] = ()):
+        """``others``: what the other columns of the file are called, which the result keeps."""
         if result.suffix.lower() not in WRITERS:
             raise ValueError(f"{result.name!r} should end in one of {', '.join(WRITERS)}")
+        self._others = tuple(others)
         self._result, self.path = result, result.with_name(f"{result.name}.part")
         self.finished = _whole_lines(self.path, job)  # rows
         if not self.finished:
@@ -49,7 +52,8 @@ class PartialResult:
         self._file = self.path.open("a", encoding="ascii")
 
     def add(self, done: CorrectedRow) -> None:
-        self._file.write(json.dumps([*done.row, done.corrected, done.kinds]) + "\n")
+        number, text, problem, others = done.row
+        self._file.write(json.dumps([number, text, problem, done.corrected, done.kinds, others]) + "\n")
 
     def flush(self) -> None:
         """Whatever was added before survives the end of this process."""
@@ -61,14 +65,14 @@ class PartialResult:
         with self.path.open(encoding="ascii") as file:
             next(file)
             for line in file:
-                number, text, problem, corrected, kinds = json.loads(line)
-                yield CorrectedRow(Row(number, text, problem), corrected, tuple(kinds))
+                number, text, problem, corrected, kinds, others = json.loads(line)
+                yield CorrectedRow(Row(number, text, problem, tuple(others)), corrected, tuple(kinds))
 
     def finish(self) -> None:
         """Write the result, and remove what is partial."""
 
         def write(file: BinaryIO) -> None:
-            writer = WRITERS[self._result.suffix.lower()](file)
+            writer = WRITERS[self._result.suffix.lower()](file, others=self._others)
             for done in self.rows():
                 writer.write(done)
             writer.close()

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import BinaryIO, NamedTuple
 
 from model.tables.correcting import CorrectedRow
@@ -32,11 +32,18 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
-def cells(done: CorrectedRow, wording: Wording = CODES) -> tuple[int, str, str, int, str, str]:
-    """One row of COLUMNS."""
+def header(wording: Wording = CODES, others: Sequence[str] = ()) -> tuple[str, ...]:
+    """The headings of a file: COLUMNS, and behind the number of the row the ``others`` of the file that was read."""
+    first, *rest = wording.columns
+    return first, *others, *rest
+
+
+def cells(done: CorrectedRow, wording: Wording = CODES, others: int = 0) -> tuple[int | str, ...]:
+    """One row below ``header`` with that many ``others``."""
     row = done.row
     problem = wording.problem(row.problem) if row.problem else ""
-    return row.number, row.text, done.corrected, len(done.kinds), wording.kinds(done.kinds), problem
+    kept = (*row.others, *[""] * others)[:others]
+    return row.number, *kept, row.text, done.corrected, len(done.kinds), wording.kinds(done.kinds), problem
 
 
 def without_formula(text: str) -> str:
@@ -47,20 +54,23 @@ def without_formula(text: str) -> str:
 
 
 class CsvWriter:
-    """Writes COLUMNS and rows to ``file`` as UTF-8 with a mark of order, by which Excel knows the encoding.
+    """Writes ``header`` and rows to ``file`` as UTF-8 with a mark of order, by which Excel knows the encoding.
 
     The file stays open. ``close`` writes nothing more.
     """
 
-    def __init__(self, file: BinaryIO, wording: Wording = CODES):
-        self._wording = wording
+    def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
+        self._wording, self._others = wording, len(others)
         self._text = io.TextIOWrapper(file, "utf-8-sig", newline="", write_through=True)
         self._writer = csv.writer(self._text, quoting=csv.QUOTE_ALL)
-        self._writer.writerow(wording.columns)
+        self._writer.writerow([without_formula(name) for name in header(wording, others)])
 
     def write(self, done: CorrectedRow) -> None:
         self._writer.writerow(
-            [without_formula(cell) if isinstance(cell, str) else cell for cell in cells(done, self._wording)]
+            [
+                without_formula(cell) if isinstance(cell, str) else cell
+                for cell in cells(done, self._wording, self._others)
+            ]
         )
 
     def close(self) -> None:
@@ -68,18 +78,22 @@ class CsvWriter:
 
 
 class XlsxWriter:
-    """Writes COLUMNS and rows to ``file``; every text is a text cell, whatever it begins with."""
+    """Writes ``header`` and rows to ``file``; every text is a text cell, whatever it begins with."""
 
-    def __init__(self, file: BinaryIO, wording: Wording = CODES):
+    def __init__(self, file: BinaryIO, wording: Wording = CODES, others: Sequence[str] = ()):
         from openpyxl import Workbook
 
         self._file, self._book, self._wording = file, Workbook(write_only=True), wording
+        self._others = len(others)
         self._sheet = self._book.create_sheet("corrections")
-        self._sheet.append(wording.columns)
+        self._sheet.append([self._text(name) for name in header(wording, others)])
 
     def write(self, done: CorrectedRow) -> None:
         self._sheet.append(
-            [self._text(cell) if isinstance(cell, str) else cell for cell in cells(done, self._wording)]
+            [
+                self._text(cell) if isinstance(cell, str) else cell
+                for cell in cells(done, self._wording, self._others)
+            ]
         )
 
     def close(self) -> None:
@@ -97,10 +111,12 @@ class XlsxWriter:
 WRITERS: dict[str, type[CsvWriter] | type[XlsxWriter]] = {".csv": CsvWriter, ".xlsx": XlsxWriter}
 
 
-def as_bytes(rows: Iterable[CorrectedRow], suffix: str, wording: Wording = CODES) -> bytes:
+def as_bytes(
+    rows: Iterable[CorrectedRow], suffix: str, wording: Wording = CODES, others: Sequence[str] = ()
+) -> bytes:
     """A whole file of one of WRITERS, for a download."""
     file = io.BytesIO()
-    writer = WRITERS[suffix](file, wording)
+    writer = WRITERS[suffix](file, wording, others)
     for done in rows:
         writer.write(done)
     writer.close()

@@ -9,6 +9,7 @@ import numpy as np
 
 from model.trace.arrays import all_layers, of_sentence, plain_array
 from model.trace.fields import Spans, check_spans, expect_shape, flags, pairs, rows_of_texts, text, texts
+from model.trace.interventions import Head
 from model.trace.rows import check_rows, expect_range
 from model.trace.strict_npz import TraceError, read, write
 
@@ -147,6 +148,11 @@ class AttentionTrace:
     def shape(self, kind: str) -> tuple[int, int]:
         """(L, H) of one of ``kinds``; of a recurrent network L is 1, however many layers recur."""
         return self.attention(kind).shape[:2]
+
+    @property
+    def heads(self) -> tuple[Head, ...]:
+        """All heads: kind by kind, layer by layer."""
+        return tuple(Head(kind, *place) for kind in self.kinds for place in np.ndindex(self.shape(kind)))
 
     @property
     def num_layers(self) -> int:

@@ -1,5 +1,7 @@
 """From a typed sentence to its correction and to the numbers of its attention, in a real browser."""
 
+from urllib.parse import quote
+
 import numpy as np
 from playwright.sync_api import expect
 
@@ -67,6 +69,40 @@ def test_axes_carry_the_tokens_and_the_hover_the_weight(open_page, corrector):
     hover = page.locator(f"{figure('heatmap')} .hoverlayer")
     expect(hover).to_contain_text(f"{trace.cross_attention[0, 0, row, column]:.3f}")
     expect(hover).to_contain_text(f"{row + 1}: {trace.target_tokens[row]}")
+
+
+def test_a_word_typed_in_the_english_layout_is_made_by_a_press(open_page):
+    text = "지금 rkrh 있어."
+    page = open_page(f"?sentence={quote(text)}")
+    expect_corrected(page, text, text)
+    page.locator(".corrected .offer").click()
+    expect_corrected(page, text, "지금 가고 있어.")
+    expect_settings(page, accepted="1")
+
+
+def test_the_article_of_a_change_is_one_press_away(open_page):
+    page = open_page(f"?sentence={quote('몇일 뒤에 할수 있어요.')}&edit=1")
+    article, box = page.locator(".correction .article"), page.locator(".correction .norm")
+    expect(article).to_have_text("제27항 붙임 2")
+    expect(box).to_be_hidden()
+    article.click()
+    expect(box).to_contain_text("한글 맞춤법 제27항 붙임 2")
+    expect(article).to_have_attribute("aria-expanded", "true")
+    page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+
+
+def test_a_space_that_was_set_or_taken_out_is_seen_and_what_was_typed_can_be_read(open_page):
+    page = open_page(f"?sentence={quote('나는 할수 있다. 천천 히 간다.')}")
+    for place, mark in (("ins .gap", "∨"), ("ins .closed", "⌒")):
+        content = page.locator(f".corrected {place}").evaluate(
+            "each => getComputedStyle(each, '::before').content"
+        )
+        assert mark in content, place
+    lines = page.locator(".corrected del").evaluate_all(
+        "all => all.flatMap(each => [each, ...each.children]).map(each => getComputedStyle(each).textDecorationLine)"
+    )
+    assert lines and "line-through" not in lines
 
 
 def test_what_is_chosen_in_a_sentence_does_not_outlive_it(open_page):

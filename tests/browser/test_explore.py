@@ -11,6 +11,7 @@ from tests.ui.fake_corrector import HEADS, LAYERS, random_trace
 from tests.viz.test_explore import NASTY, large
 from viz import explore
 from viz.edges import strongest_edges
+from viz.lens.lines import thinned
 
 TRACE = random_trace("고갱님이 왓다", "고객님이 왔다", seed=4)
 NOTEBOOK = "<!doctype html><title>cell</title><div style='width: {width}px'>{cell}</div>"
@@ -106,6 +107,17 @@ def test_the_lines_are_those_of_the_library(show):
     frame.get_by_role("button", name="Lines").click()
     expected = strongest_edges(TRACE.encoder_attention[0, 0], 0.6)
     expect(frame.locator(".lines .edges path")).to_have_count(len(expected))
+
+
+def test_as_many_lines_are_left_out_as_the_library_leaves_out(show):
+    trace = large()
+    frame = show(explore(trace))
+    frame.get_by_role("button", name="Lines").click()
+    frame.get_by_label("Head", exact=True).select_option(index=0)  # the mean, which is drawn as its heads
+    every = [strongest_edges(weights, 0.6) for weights in trace.encoder_attention[0]]
+    expected = sum(map(len, thinned(every)))
+    assert expected < sum(map(len, every))
+    expect(frame.locator(".lines .edges path")).to_have_count(expected)
 
 
 def test_the_steps_move_by_themselves(show):

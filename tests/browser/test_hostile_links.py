@@ -21,11 +21,11 @@ HOSTILE = {
 
 
 def test_hostile_links_open_without_an_exception(open_page):
-    from ui.shell.address import DEFAULTS
+    from ui.shell.declared import defaults
 
     page = open_page()
     for what, value in HOSTILE.items():
-        given = {name: value for name in DEFAULTS if name != "lang"}
+        given = {name: value for name in defaults() if name != "lang"}
         for view in ("heatmap", "steps"):
             query = urlencode(given | {"view": view, "model": "transformer", "sentence": FIRST_EXAMPLE})
             page.goto(f"{page.url.partition('?')[0]}?{query}")

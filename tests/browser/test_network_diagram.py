@@ -91,7 +91,7 @@ def test_without_streamlit_it_is_drawn_and_leads_nowhere(browser):
         "forms": {"wide": form, "narrow": form},
         "words": {"png": "PNG", "svg": "SVG"},
         "looks": {"text": look},
-        "colours": {"text": "#000", "quiet": "#555", "focus": "#b00"},
+        "colours": {"text": "#000", "quiet_text": "#555", "accent": "#b00"},
         "picture": {"name": "network", "ground": "#fff", "font": "sans-serif", "font_file": ""},
     }
     page.evaluate(

@@ -22,7 +22,7 @@ from tests.browser.visit import (
     tile,
 )
 from ui.parts.number_table import NumberTable
-from ui.shell.address import DEFAULTS
+from ui.shell.declared import defaults
 from ui.wording.texts import table
 from viz import number_text
 from viz.edges import strongest_edges
@@ -155,7 +155,7 @@ def test_a_number_typed_into_a_cell_is_computed_with_and_stays_in_the_link(open_
     page.wait_for_timeout(250)
     page.keyboard.press("Enter")
     page.wait_for_url("**q=10%2C10%2C0*")
-    keys, values = (NumberTable.parse(DEFAULTS[name]).numbers() for name in ("k", "v"))
+    keys, values = (NumberTable.parse(defaults()[name]).numbers() for name in ("k", "v"))
     (output,) = dot_product_attention([[10, 10, 0]], keys, values).output
     expect(page.locator(".reading").first).to_contain_text(f"[{', '.join(map(number_text, output))}]")
 

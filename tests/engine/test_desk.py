@@ -1,4 +1,5 @@
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from threading import Event, Thread
 
 import pytest
@@ -6,11 +7,15 @@ import pytest
 from engine import EngineBusyError, EngineError
 from engine.desk import FEW, HANDS, TOGETHER, Desk, DeskClosedError
 from engine.questions import QUESTIONS
+from engine.traced import TracedConfig
 from model.correction.correction import Correction
+from model.stored.config import ABILITIES
 
 
 class SlowCorrector:
     """Answers when it may, and remembers what it was asked together."""
+
+    config = TracedConfig(frozenset(ABILITIES))
 
     def __init__(self):
         self.may_answer, self.has_begun, self.asked = Event(), Event(), []
@@ -122,7 +127,8 @@ def test_closing_answers_what_waits(corrector):
 
 def test_corrections_do_not_wait_for_the_laboratory(desk, corrector, monkeypatch):
     may_end = Event()
-    monkeypatch.setitem(QUESTIONS, "head_effects", lambda corrector, number: may_end.wait(30))
+    waits = replace(QUESTIONS["head_effects"], answer=lambda corrector, number: may_end.wait(30))
+    monkeypatch.setitem(QUESTIONS, "head_effects", waits)
     corrector.may_answer.set()
     with ThreadPoolExecutor(10) as pool:
         asked = [pool.submit(desk.ask, "head_effects", (number,)) for number in range(5)]

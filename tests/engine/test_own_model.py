@@ -8,11 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import Engine, OwnModelError, own_model
+from engine import Engine, EngineError, OwnModelError, own_model
+from engine.questions import PARTS, QUESTIONS
 from engine.traced import TracedCorrector, load
-from engine.traced_laboratory import ask_about
 from model import InterveningModel, TracedModel
+from model.analysis.contributions import METHODS
+from model.analysis.head_effects import head_effects
 from model.analysis.places import changes_in_tokens
+from model.stored.config import INTERVENTIONS
 from model.text.changes import find_changes
 from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
@@ -59,7 +62,11 @@ def test_a_change_can_be_taken_back_though_nobody_knows_how_sure_it_is(speller):
 
 
 def test_what_it_can_do_besides_is_known(engine, speller):
-    assert "head_effects" in speller.config.abilities
+    assert speller.config.abilities == {INTERVENTIONS}
+    assert QUESTIONS["head_effects"].suits(speller.config)
+    assert not QUESTIONS["step_contributions"].suits(speller.config)
+    with pytest.raises(EngineError, match="cannot be asked 'step_contributions'"):
+        speller.ask("step_contributions", WRONG, RIGHT, 0)
     assert engine.open("tests.own_model:Bare").config.abilities == frozenset()
 
 
@@ -195,8 +202,15 @@ def test_the_laboratory_answers_from_traces(speller):
     )
     without = speller.ask("written_without", WRONG, ((("cross_attention", 0, 1),),))
     assert [each.text for each in without] == [WRONG]
-    row, methods, (raw, occlusion) = speller.ask("contributions", WRONG, RIGHT, span)
-    assert methods == (raw.method, occlusion.method)  # nothing else can be asked of it
+    before, after = speller.ask("fix_without", WRONG, RIGHT, span, ((), (("cross_attention", 0, 1),)))
+    assert after == pytest.approx(before * np.exp(-1.1), rel=1e-4)
+    row, methods, _ = speller.ask("contributions", WRONG, RIGHT, span)
+    parts = (speller.ask("contributions", WRONG, RIGHT, span, part)[-1] for part in range(len(PARTS)))
+    found = {each.method: each for part in parts for each in part}
+    assert (
+        found.keys() == set(methods) < METHODS.keys()
+    )  # what asks for more than texts and traces is left out
+    raw, occlusion = found["attention"], found["occlusion"]
     np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)
     np.testing.assert_allclose(raw.source.sum() + raw.before.sum(), 1, atol=1e-5)
     question, versions = speller.ask("replaced", WRONG, RIGHT, span, ("cross_attention", 2, 1), (0, 1))
@@ -215,6 +229,5 @@ def test_a_change_that_the_tokens_do_not_show_is_named():
             trace = super().trace(source, target)
             return replace(trace, target_tokens=("<unk>",) * len(trace.target_tokens))
 
-    (first, *_) = changes_in_tokens(Speller().trace(WRONG, RIGHT), find_changes(WRONG, RIGHT))
     with pytest.raises(OwnModelError, match="target_tokens are the same with and without the change"):
-        ask_about(TracedCorrector("odd", Unknowing()), WRONG, RIGHT, (first.source_start, first.source_end))
+        head_effects(TracedCorrector("odd", Unknowing()), WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])

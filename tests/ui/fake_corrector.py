@@ -1,20 +1,22 @@
 """Correctors of a few lines with the library's face, so that the pages are tested without TensorFlow."""
 
 import unicodedata
-from dataclasses import replace
-from types import SimpleNamespace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engine.questions import QUESTIONS
 from model import Correction, SentenceCorrection
-from model.text.changes import Change, find_changes
+from model.stored.config import PROJECTIONS
+from model.text.changes import Change, find_changes, in_order
+from model.text.english_layout import find_in_english_layout
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
 LAYERS, HEADS, MAX_LENGTH = 2, 3, 40
 OWN_CONFIDENCE = 0.75
 # What is corrected, to what, with which probability of the fix and of leaving the text alone.
+KNOWN = {"가고"}  # typed as rkrh in the English layout
 SURE, DOUBTFUL = ("갱", "객", 0.97, 0.01), ("왓", "왔", 0.6, 0.3)
 
 
@@ -79,16 +81,22 @@ def random_projections(trace: AttentionTrace, depth: int = 4) -> dict[str, Proje
     return found
 
 
+@dataclass(frozen=True)
+class FakeConfig:
+    architecture: str = "fake"
+    abilities: frozenset[str] = frozenset([PROJECTIONS])
+    has_positions: bool = False
+    num_layers: int = LAYERS
+    num_heads: int = HEADS
+    max_length: int = MAX_LENGTH
+    minimum_confidence: float = OWN_CONFIDENCE
+
+
 class FakeCorrector:
     """Proposes SURE and DOUBTFUL and nothing else; sentences end at ". "."""
 
-    config = SimpleNamespace(
-        architecture="fake",
-        abilities=("projections",),
-        num_layers=LAYERS,
-        num_heads=HEADS,
-        max_length=MAX_LENGTH,
-    )
+    config = FakeConfig()
+    name = "fake"
     minimum_confidence = OWN_CONFIDENCE
 
     def __init__(self, fingerprint: str = "fake", trace=random_trace):
@@ -108,6 +116,9 @@ class FakeCorrector:
     def ask(self, kind: str, *arguments):
         return QUESTIONS[kind](self, *arguments)
 
+    def known(self, kind: str, *arguments) -> None:
+        """Nothing was asked before."""
+
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
         return random_projections(self.trace(source, target))
 
@@ -121,9 +132,10 @@ class FakeCorrector:
 
 
 def propose(source: str) -> tuple[Change, ...]:
-    """The changes of SURE and DOUBTFUL with their probabilities."""
+    """The changes of SURE and DOUBTFUL with their probabilities, and what was typed in the English layout."""
     target, probabilities = source, {}
     for wrong, right, fix, keep in (SURE, DOUBTFUL):
         target = target.replace(wrong, right)
         probabilities[wrong] = {"fix_probability": fix, "keep_probability": keep}
-    return tuple(replace(change, **probabilities[change.wrong]) for change in find_changes(source, target))
+    weighed = [replace(change, **probabilities[change.wrong]) for change in find_changes(source, target)]
+    return in_order([*weighed, *find_in_english_layout(source, (), KNOWN.__contains__)])

@@ -58,7 +58,7 @@ def script(name: str, source: str, target: str, confidence: float, model: str) -
     edit = address.get("edit")
     change = sentence.changes[int(edit) - 1] if edit else None
     lens = Lens(FakeCorrector(model, look), sentence, sentence.trace, selection, change, "light")
-    for setting in view.settings:
+    for setting in view.options:
         controls.show(setting)
     if view.choose:
         view.choose(lens)

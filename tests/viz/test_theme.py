@@ -1,10 +1,15 @@
-"""Colours that keep their order for every eye, and a toolbar that keeps what was typed in the room."""
+"""Colours that keep their order for every eye, and type as large as on the page."""
+
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from viz import THEMES, config
-from viz.theme import base_layout, colour_scale, palette
+from viz import THEMES
+from viz.theme import LINE_DASHES, TYPE_SIZE, base_layout, colour_scale, palette
+
+ROOT = Path(__file__).parents[2]
 
 
 def lightness(colour: str) -> float:
@@ -47,19 +52,11 @@ def test_layout_is_transparent_and_falls_back_to_fonts_with_hangul():
     assert layout["font"]["family"].startswith("Noto Sans KR Subset, Noto Sans KR")
 
 
-def test_the_toolbar_neither_uploads_nor_advertises_nor_takes_the_wheel():
-    settings = config()
-    assert [settings[name] for name in ("showSendToCloud", "displaylogo", "scrollZoom")] == [False] * 3
-    assert settings["responsive"]
+def test_there_is_a_pattern_of_dashes_for_each_colour_of_lines():
+    for theme in THEMES:
+        assert len(set(LINE_DASHES)) == len(palette(theme).lines)
 
 
-def test_images_can_be_saved_as_png_or_svg():
-    assert config()["toImageButtonOptions"] == {"format": "png", "filename": "figure", "scale": 3}
-    assert config("svg", "주의")["toImageButtonOptions"] == {"format": "svg", "filename": "주의", "scale": 1}
-    with pytest.raises(ValueError, match="received 'gif'"):
-        config("gif")
-
-
-def test_an_unknown_theme_is_named():
-    with pytest.raises(ValueError, match="received 'blue'"):
-        palette("blue")
+def test_type_is_as_large_as_the_app_says():
+    config = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))
+    assert config["theme"]["baseFontSize"] == TYPE_SIZE

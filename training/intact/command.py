@@ -8,8 +8,9 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from model.correction.answers import AnswersMany
 from training.intact.samples import KINDS, Sample, make_samples
-from training.measure.evaluate import BatchCorrector, load_corrector
+from training.measure.evaluate import load_corrector
 from training.measure.metrics import none_if_nan, share, wilson_interval
 from training.measure.report import open_console, percent, write_json
 
@@ -68,7 +69,7 @@ class IntactScores:
         }
 
 
-def correct_samples(corrector: BatchCorrector, samples: Sequence[Sample], batch: int = 64) -> list[Kept]:
+def correct_samples(corrector: AnswersMany, samples: Sequence[Sample], batch: int = 64) -> list[Kept]:
     """Let the model correct every sample, ``batch`` at a time."""
     kept = []
     for start in range(0, len(samples), batch):

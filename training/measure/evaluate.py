@@ -10,12 +10,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
 from rich.progress import Progress
 
+from model.correction.answers import AnswersMany
 from model.stored.folder import find_model_folder, set_minimum_confidence
 from training.corpus.corpus import Corpus, CorpusError, Pair, Sentence, read_corpus
 from training.measure.metrics import Scores, repaired, score
@@ -33,25 +34,13 @@ from training.measure.report import (
 from training.noise.pairs import MIX, NoisyPair, make_pair
 
 if TYPE_CHECKING:
-    from model import Correction, Corrector
+    from model import Corrector
 
 GIVEN, CLEAN = "given", "clean"  # families of pairs from a file: with an error in them, and without
 
 
-class BatchCorrector(Protocol):
-    """What is needed of a model."""
-
-    name: str
-    fingerprint: str
-
-    @property
-    def minimum_confidence(self) -> float: ...
-
-    def correct_batch(self, texts: list[str]) -> Sequence["Correction"]: ...
-
-
 def evaluate(
-    corrector: BatchCorrector,
+    corrector: AnswersMany,
     pairs: Iterable[NoisyPair],
     batch: int = 64,
     advance: Callable[[int], object] = lambda done: None,
@@ -225,7 +214,7 @@ def _check_family(family: str | None, pairs: Iterable[NoisyPair]) -> None:
         )
 
 
-def evaluate_with_progress(corrector: BatchCorrector, pairs: list[NoisyPair], batch: int) -> Report:
+def evaluate_with_progress(corrector: AnswersMany, pairs: list[NoisyPair], batch: int) -> Report:
     """``evaluate`` with a progress bar on standard error, where that is a terminal."""
     terminal = Console(stderr=True)
     with Progress(console=terminal, transient=True, disable=not terminal.is_terminal) as progress:

@@ -6,7 +6,7 @@ sentences. What is closed must be learnt by heart, so it is met again and again,
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from training.noise.common_spacing import COMMON_RULES
 from training.noise.draft import Draft, Edit
@@ -30,7 +30,8 @@ class Drill:
 
     def __init__(self, sentences: Iterable[str]):
         self.places: dict[str | Mistake, list[tuple[str, Site]]] = {}
-        counts, total = Counter(), 0
+        counts: Counter[str | Mistake] = Counter()
+        total = 0
         for total, text in enumerate(sentences, 1):
             sites = {site.mistake: site for site in native_sites(text)}
             counts.update(sites.keys())
@@ -45,19 +46,24 @@ class Drill:
 
     def phrase(self, rng: random.Random) -> str:
         """A few correct words with room for a native mistake."""
-        mistake = rng.choice(self.rules if self.rules and rng.random() < RULE_SHARE else self.rows)
+        by_rule = self.rules and rng.random() < RULE_SHARE
+        mistakes: Sequence[str | Mistake] = self.rules if by_rule else self.rows
+        mistake = rng.choice(mistakes)
+        right = (
+            mistake if isinstance(mistake, str) else mistake.right
+        )  # a rule has places, so its name is never shown
         places = self.places.get(mistake)
         for _ in range(ATTEMPTS):
-            phrase = _around(*rng.choice(places), rng) if places else self._beside(mistake, rng)
+            phrase = _around(*rng.choice(places), rng) if places else self._beside(right, rng)
             if any(site.mistake == mistake for site in native_sites(phrase)):
                 return phrase
-        return rng.choice(places)[0] if places else mistake.right
+        return rng.choice(places)[0] if places else right
 
-    def _beside(self, row: Mistake, rng: random.Random) -> str:
+    def _beside(self, right: str, rng: random.Random) -> str:
         words = rng.choice(self.some_words or [[]])
         start = rng.randrange(len(words) + 1)
         few = words[start : start + rng.randint(0, MOST_WORDS_BESIDE)]
-        phrase = row.right.strip()
+        phrase = right.strip()
         return " ".join([*few, phrase] if rng.random() < 0.5 else [phrase, *few])
 
 
@@ -69,6 +75,7 @@ class SpaceDrill:
     """
 
     def __init__(self, sentences: Iterable[str]):
+        places: dict[str, defaultdict[str, list[tuple[str, Edit]]]]
         places = {name: defaultdict(list) for name in COMMON_RULES}
         for text in sentences:
             for word, edit in _misplaced(text):

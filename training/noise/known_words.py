@@ -33,7 +33,8 @@ class KnownWords(NamedTuple):
 
     @classmethod
     def of(cls, words: Words) -> "KnownWords":
-        particles, totals = defaultdict(set), defaultdict(int)
+        particles: defaultdict[str, set[str]] = defaultdict(set)
+        totals: defaultdict[str, int] = defaultdict(int)
         for word, count in words.counts.items():
             if count >= REAL and (start := particle_start(word)):
                 particles[word[:start]].add(word[start:])

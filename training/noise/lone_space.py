@@ -2,7 +2,7 @@
 
 ``spacing`` makes these beside others and as often as chance finds room for them. Where a network sees most of them in company, it
 doubts the lone one. Here exactly one space is left out or put in, at any kind of place where the norm is certain,
-and rare kinds about as often as frequent ones.
+and rare kinds as often as frequent ones.
 """
 
 import random
@@ -33,61 +33,10 @@ def _by_rule(rule: SpacingRule) -> Places:
 
 KINDS: dict[str, Places] = {**{name: _by_rule(rule) for name, rule in _RULES.items()}, **DROPPED, **INSERTED}
 
-# In how many of 1,000 sentences a kind has a place, counted in 7,000 of the corpora and 1,000 of ``everyday``.
-# What is rare is made wherever it can be.
-ROOM = {
-    "dependent_noun_joined": 263,
-    "auxiliary_joined": 212,
-    "negation_joined": 28,
-    "unit_noun_joined": 31,
-    "listing_joined": 49,
-    "title_joined": 7,
-    "particle_split": 937,
-    "suffix_split": 558,
-    "space_inserted": 1000,
-    "free_noun_joined": 152,
-    "determiner_joined": 153,
-    "guess_joined": 4,
-    "ending_split": 23,
-    "compound_split": 32,
-    "object_joined": 510,
-    "subject_joined": 329,
-    "topic_joined": 269,
-    "place_joined": 350,
-    "manner_joined": 246,
-    "genitive_joined": 215,
-    "position_joined": 35,
-    "purpose_joined": 2,
-    "adverb_joined": 160,
-    "bare_object_joined": 2,
-    "modifier_joined": 201,
-    "clause_joined": 102,
-    "numeral_joined": 15,
-    "become_split": 13,
-    "feeling_split": 3,
-    "plural_split": 12,
-    "measure_split": 5,
-    "one_word_split": 15,
-    "negative_split": 6,
-    "final_split": 176,
-}
-
 
 def lone_spaces(text: str, kind: str) -> list[int]:
     """The places of a kind at which one space may go wrong."""
     return [place for place in KINDS[kind](text) if 0 < place < len(text) - 1]
-
-
-def make_lone_space(text: str, rng: random.Random) -> tuple[str, str] | None:
-    """(wrong, right) with one space left out or put in; None where the text has no place for it.
-
-    >>> make_lone_space("책상 위에 둬", random.Random(0))
-    ('책상위에 둬', '책상 위에 둬')
-    """
-    for kind in sorted(KINDS, key=lambda kind: rng.expovariate(1) * ROOM[kind]):
-        if places := lone_spaces(text, kind):
-            return _misspaced(text, rng.choice(places)), text
-    return None
 
 
 def _misspaced(text: str, place: int) -> str:
@@ -95,7 +44,11 @@ def _misspaced(text: str, place: int) -> str:
 
 
 class LoneSpaces:
-    """The same from some sentences, with each kind exactly as often as the next: 만나러 왔다 stands in one of 600."""
+    """Pairs with one space left out or put in, each kind as often as the next: 만나러 왔다 stands in one sentence of 600.
+
+    >>> LoneSpaces(["책상 위에 둬"]).pair(random.Random(0))
+    ('책상위에 둬', '책상 위에 둬')
+    """
 
     def __init__(self, sentences: Iterable[str]):
         self.texts: dict[str, list[str]] = {}

@@ -7,7 +7,7 @@ Sources: 한글 맞춤법, 표준어 규정 and 외래어 표기법 (국립국�
 
 import random
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
@@ -17,7 +17,7 @@ from training.noise.native_table import Mistake, table_sites
 FAMILY = "native"
 
 Cells = str | tuple[str, ...]  # what comes to stand at each matched character
-Spelling = Callable[[str], list[Cells]]  # matched text -> the ways it is misspelt
+Spelling = Callable[[str], Sequence[Cells]]  # matched text -> the ways it is misspelt
 Rule = Callable[[Draft, random.Random, float], None]
 
 

@@ -75,7 +75,8 @@ def unchanged(coda: str, initial: str, medial: str, final: str) -> None:
 def word_table(pairs: Mapping[str, str]) -> Table:
     """``{"발전": "발쩐"}`` as a table: for what depends on the word and not on its letters."""
     table: dict[str, Followers] = {}
-    for (left, right), (new_left, new_right) in pairs.items():
+    for word, spoken in pairs.items():
+        (left, right), (new_left, new_right) = tuple(word), tuple(spoken)
         shift = ord(new_left) - ord(left)
         if indices(left)[:2] != indices(new_left)[:2]:
             raise ValueError(f"only the coda of the first syllable may change: {left!r} -> {new_left!r}")

@@ -87,7 +87,7 @@ def bare(words: Pieces) -> list[Part]:
 
 def aside(words: Pieces) -> list[Part]:
     """``내일 가요 (비가 오면 못 가요)``"""
-    opening, closing = words.one("()", "()", "[]", "{}")
+    opening, closing = tuple(words.one("()", "()", "[]", "{}"))
     return [prose(words.phrase(4)), kept(words.one(" ", "") + opening), prose(words.phrase(3)), kept(closing)]
 
 

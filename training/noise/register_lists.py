@@ -81,7 +81,7 @@ def numbered(words: Pieces) -> list[Part]:
 def numbered_row(words: Pieces) -> list[Part]:
     """``1) 물 끓이기 2) 면 넣기``"""
     form = words.one("{}) ", "{}. ", "({}) ", "{}.")
-    parts = []
+    parts: list[Part] = []
     for number in range(1, words.rng.randint(2, 4)):
         parts += [kept((" " if parts else "") + form.format(number)), prose(words.phrase(3))]
     return parts

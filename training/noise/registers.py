@@ -17,9 +17,15 @@ from training.noise.register_code import CODE
 from training.noise.register_lists import LISTS
 from training.noise.register_marks import MARKS
 
+Register = Callable[[Pieces], list[Part]]
 Misspell = Callable[[str, random.Random], str]
 
-GROUPS = ((LISTS, 0.35), (CHAT, 0.3), (MARKS, 0.2), (CODE, 0.15))  # with their shares of the notes
+GROUPS: tuple[tuple[tuple[Register, ...], float], ...] = (
+    (LISTS, 0.35),
+    (CHAT, 0.3),
+    (MARKS, 0.2),
+    (CODE, 0.15),
+)  # with their shares of the notes
 LONGEST_NOTE = 100  # characters, before anything is misspelt
 ATTEMPTS = 4  # at a note that is no longer
 LISTED = 0.1  # of the notes of other groups stand behind a bullet
@@ -36,7 +42,7 @@ def in_register(sentences: Sequence[str], rng: random.Random) -> list[Part]:
     >>> "".join(part.text for part in in_register(["비가 와서 못 가요."], random.Random(55)))
     '[X] 비가 와서 못 가요'
     """
-    groups, shares = zip(*GROUPS, strict=True)
+    groups, shares = [group for group, _ in GROUPS], [share for _, share in GROUPS]
     words = Pieces(sentences, rng)
     for _ in range(ATTEMPTS):
         group = rng.choices(groups, weights=shares)[0]

@@ -83,14 +83,15 @@ class Jobs(Generic[Kind]):
     Those under way all stay, since somebody waits for them. Of those that are over, the ``kept`` asked for last stay.
     """
 
-    def __init__(self, begin: Callable[[bytes, str, EngineCorrector], Kind], kept: int = KEPT):
+    def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], Kind], kept: int = KEPT):
         self._begin, self._kept = begin, kept
         self._jobs: OrderedDict[tuple, Future[Kind]] = OrderedDict()  # not done while the file is being read
         self._lock = Lock()
 
-    def job(self, content: bytes, name: str, corrector: EngineCorrector) -> Kind:
-        """The job of this file, begun where there is none or where it failed. Raises what ``begin`` raises."""
-        key = hashlib.sha256(content).hexdigest(), name.rpartition(".")[2].lower(), corrector.fingerprint
+    def job(self, content: bytes, name: str, corrector: EngineCorrector, column: str | None = None) -> Kind:
+        """The job of this file and this column, begun where there is none or where it failed. Raises what ``begin`` raises."""
+        suffix = name.rpartition(".")[2].lower()
+        key = hashlib.sha256(content).hexdigest(), suffix, corrector.fingerprint, column
         mine: Future[Kind] = Future()
         with self._lock:
             found = self._jobs.setdefault(key, mine)
@@ -99,7 +100,7 @@ class Jobs(Generic[Kind]):
             self._jobs.move_to_end(key)
         if found is mine:
             try:  # without the lock, for reading a large file takes seconds
-                mine.set_result(self._begin(content, name, corrector))
+                mine.set_result(self._begin(content, name, corrector, column))
             except BaseException as error:
                 with self._lock:
                     del self._jobs[key]

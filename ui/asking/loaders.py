@@ -5,22 +5,19 @@ The networks run in processes of their own (``engine``), which also keeps the an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 import streamlit as st
 
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
 from engine.stand_in import StandIn, open_stand_in
-from engine.traced import TracedConfig
 from engine.versions import version_on_disk
-from model import Correction, SentenceCorrection
+from model import Asked, Correction, SentenceCorrection
 from model.plain.transformer import NotLoadedError
-from model.stored.config import NetworkConfig
 from model.stored.folder import (
     ASSETS,
     DEFAULT_MODEL,
@@ -42,7 +39,7 @@ from ui.shell import turns
 __all__ = [
     "ASSETS",
     "OWN_MODELS",
-    "Askable",
+    "Asked",
     "Correction",
     "EngineCorrector",
     "EngineError",
@@ -58,6 +55,7 @@ __all__ = [
     "correct",
     "embeddings",
     "engine",
+    "fix_without",
     "grown",
     "head_effects",
     "head_survey",
@@ -74,27 +72,6 @@ __all__ = [
     "stand_in",
     "written_without",
 ]
-
-
-class Askable(Protocol):
-    """What pages want of a network: the engine's, one that stands in for it, or one of which there is only a file."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def fingerprint(self) -> str: ...
-
-    @property
-    def config(self) -> NetworkConfig | TracedConfig: ...
-
-    def correct(self, text: str) -> Correction: ...
-
-    def ask(self, kind: str, *arguments: Hashable) -> Any:
-        """Raises NotLoadedError where only the loaded network can answer."""
-
-    def known(self, kind: str, *arguments: Hashable) -> Any | None:
-        """The answer, if it was asked for before."""
 
 
 OWN_MODELS = Path("runs")  # in the directory the app is run from
@@ -151,7 +128,7 @@ def load_corrector(path: Path | str) -> EngineCorrector:
     return corrector
 
 
-def head_survey(path: Path | str, corrector: Askable) -> HeadSurvey | None:
+def head_survey(path: Path | str, corrector: Asked) -> HeadSurvey | None:
     """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
 
     Raises model.ModelFolderError for a damaged file.
@@ -159,12 +136,12 @@ def head_survey(path: Path | str, corrector: Askable) -> HeadSurvey | None:
     return _of_these_weights(_read_survey, path, HEADS_FILE, corrector)
 
 
-def corpus_agreement(path: Path | str, corrector: Askable) -> CorpusAgreement | None:
+def corpus_agreement(path: Path | str, corrector: Asked) -> CorpusAgreement | None:
     """How well methods agreed over many edits of the model in this folder; the rest as for ``head_survey``."""
     return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
 
 
-def _of_these_weights(read, path: Path | str, name: str, corrector):
+def _of_these_weights(read, path: Path | str, name: str, corrector: Asked):
     file = Path(path) / name
     found = read(str(path), file.stat().st_mtime_ns) if file.is_file() else None
     return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None
@@ -179,17 +156,17 @@ def stand_in(path: Path | str) -> StandIn | None:
 # and EngineError where none came; the next time it is asked again.
 
 
-def correct(text: str, corrector: Askable) -> Correction:
+def correct(text: str, corrector: Asked) -> Correction:
     """The correction of ``text``."""
     return corrector.correct(text)
 
 
-def projections(sentence: str, text: str, corrector: Askable, padding: int = 0) -> dict[str, Projections]:
+def projections(sentence: str, text: str, corrector: Asked, padding: int = 0) -> dict[str, Projections]:
     """What the attention of ``trace`` is computed from."""
     return corrector.ask("projections", sentence, text, padding)
 
 
-def embeddings(text: str, corrector: Askable) -> np.ndarray:
+def embeddings(text: str, corrector: Asked) -> np.ndarray:
     """(S, D) float32: the token embeddings of ``text`` and the end mark, not yet scaled."""
     return corrector.ask("embeddings", text)
 
@@ -197,7 +174,7 @@ def embeddings(text: str, corrector: Askable) -> np.ndarray:
 def head_effects(
     sentence: SentenceCorrection,
     change: Change,
-    corrector: Askable,
+    corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
 ):
     """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
@@ -208,7 +185,7 @@ def head_effects(
 def written_without(
     sentence: SentenceCorrection,
     sets: Iterable[Iterable[Head]],
-    corrector: Askable,
+    corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
 ):
     """What is written without each of these sets of heads: ``model.analysis.head_effects.Without``; ``means`` as for
@@ -217,7 +194,19 @@ def written_without(
     return corrector.ask("written_without", sentence.source, asked, *_given(means))
 
 
-def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Askable):
+def fix_without(
+    sentence: SentenceCorrection,
+    change: Change,
+    sets: Iterable[Iterable[Head]],
+    corrector: Asked,
+    means: Mapping[str, np.ndarray] | None,
+) -> tuple[float, ...]:
+    """How probable ``change`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
+    asked = tuple(tuple(map(tuple, heads)) for heads in sets)
+    return corrector.ask("fix_without", sentence.source, sentence.text, _span(change), asked, *_given(means))
+
+
+def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Asked):
     """(row, all methods, what those say that have answered, what asks for more or None), of a change, or of what was
     written at a row.
 
@@ -240,13 +229,13 @@ def replaced(
     change: Change,
     head: tuple[str, int, int],
     painted: tuple[int, ...],
-    corrector: Askable,
+    corrector: Asked,
 ):
     """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
     return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
 
 
-def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Askable):
+def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Asked):
     """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.Fork``."""
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from threading import Lock
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from model.survey.head_survey import HeadSurvey
 from model.survey.survey import Plan, Survey
@@ -13,6 +13,7 @@ from model.survey.survey_files import Given, read_given, result
 from ui.asking.jobs import MOST_CHARACTERS, Job, Jobs, at_most
 
 if TYPE_CHECKING:
+    from model import Network
     from ui.asking.loaders import EngineCorrector
 
 MOST_ROWS = 500  # of one file; the command takes any number
@@ -26,7 +27,7 @@ class SurveyJob(Job):
     def __init__(self, given: list[Given], corrector: EngineCorrector):
         self.given, self.read, self.left_out, self.is_finished = given, 0, 0, False
         # The engine computes its sums, so it asks the corrector for no more than config and fingerprint.
-        self._survey = Survey(cast(Any, corrector), Plan((), MOST_EFFECTS, 0))
+        self._survey = Survey(cast("Network", corrector), Plan((), MOST_EFFECTS, 0))
         self._lock = Lock()
         super().__init__(corrector)
 
@@ -65,7 +66,7 @@ class SurveyJob(Job):
 
 def surveys() -> Jobs[SurveyJob]:
     """Jobs that raise model.tables.TableError for a file that is no table, and TooManyRowsError."""
-    return Jobs(lambda content, name, corrector: SurveyJob(_given(content, name), corrector))
+    return Jobs(lambda content, name, corrector, column: SurveyJob(_given(content, name), corrector))
 
 
 def _given(content: bytes, name: str) -> list[Given]:

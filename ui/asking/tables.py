@@ -6,7 +6,7 @@ import io
 import time
 from typing import TYPE_CHECKING
 
-from model.tables import CorrectedRow, Counts, Row, read_rows
+from model.tables import Columns, CorrectedRow, Counts, Row, read_columns, read_rows
 from ui.asking.jobs import MOST_CHARACTERS, Job, Jobs, at_most
 
 if TYPE_CHECKING:
@@ -48,11 +48,16 @@ class TableJob(Job):
 
 def tables() -> Jobs[TableJob]:
     """Jobs that raise model.tables.TableError for a file that is no table, and TooManyRowsError."""
-    return Jobs(lambda content, name, corrector: TableJob(_rows(content, name), corrector))
+    return Jobs(lambda content, name, corrector, column: TableJob(_rows(content, name, column), corrector))
 
 
-def _rows(content: bytes, name: str) -> list[Row]:
+def columns_of(content: bytes, name: str) -> Columns | None:
+    """The columns of a file that a visitor has dropped; None for a TXT file. Raises TableError for what is no table."""
+    return read_columns(io.BytesIO(content), name)
+
+
+def _rows(content: bytes, name: str, column: str | None) -> list[Row]:
     return [
-        row if len(row.text) <= MOST_CHARACTERS else Row(row.number, "", "too_long")
-        for row in at_most(read_rows(io.BytesIO(content), name), MOST_ROWS)
+        row if len(row.text) <= MOST_CHARACTERS else Row(row.number, "", "too_long", row.others)
+        for row in at_most(read_rows(io.BytesIO(content), name, column), MOST_ROWS)
     ]

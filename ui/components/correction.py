@@ -9,6 +9,7 @@ import streamlit as st
 from model.text.changes import Change
 from ui.asking.loaders import Correction
 from ui.components.heard import heard
+from viz.labels import visible_token
 
 LEAST_OFFERED = 0.3  # a proposal that the network believes in less than this is not shown
 WHAT = ("choose", "accept", "reject", "open")  # what a visitor may ask for
@@ -30,6 +31,7 @@ class Proposal:
     change: Change  # offsets in the whole source
     made: bool
     about: str  # one line: what it is, how sure the network is, which kind of mistake
+    norm: tuple[str, str] | None = None  # the article of the norm that it follows, and what that says
 
 
 def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> None:
@@ -72,7 +74,10 @@ def correction_data(
     pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
     return {
         "pieces": pieces,
-        "proposals": {str(each.number): {"about": each.about, "made": each.made} for each in proposals},
+        "proposals": {
+            str(each.number): {"about": each.about, "made": each.made, "norm": each.norm}
+            for each in proposals
+        },
         "chosen": chosen,
         "opened": opened,
         "words": words,
@@ -116,23 +121,37 @@ def _word(
         "typed": _side(source, start, end, made, old=True),
         "now": _side(source, start, end, made, old=False),
         "made": [each.number for each in inside if each.made],
-        "offered": [
-            {
-                "number": each.number,
-                "text": "".join(
-                    text for text, _ in _side(source, start, end, [*made, each.change], old=False)
-                ),
-                "share": share_of(each.change),
-            }
-            for each in offered
-        ],
+        "offered": [_offer(source, start, end, made, each, share_of) for each in offered],
+    }
+
+
+def _offer(
+    source: str,
+    start: int,
+    end: int,
+    made: list[Change],
+    offered: Proposal,
+    share_of: Callable[[Change], str],
+) -> dict:
+    """The word as it would be with one more change; ``shown`` has its blanks visible."""
+    sides = _side(source, start, end, [*made, offered.change], old=False)
+    text = "".join(part for part, _ in sides)
+    return {
+        "number": offered.number,
+        "text": text,
+        "shown": visible_token(text, len(text)),
+        "share": share_of(offered.change),
+        "accept": "accept_layout" if offered.change.is_english_layout else "accept",
     }
 
 
 def _side(source: str, start: int, end: int, changes: list[Change], *, old: bool) -> list[tuple[str, bool]]:
-    """(text, whether it differs): the word before or after these changes."""
+    """(text, whether it differs): the word before or after these changes. Where a space was taken out, nothing differs."""
     parts, done = [], start
     for change in sorted(changes, key=lambda change: change.source_start):
-        parts += [(source[done : change.source_start], False), (change.wrong if old else change.right, True)]
+        side = change.wrong if old else change.right
+        parts.append((source[done : change.source_start], False))
+        if side or change.wrong.isspace():
+            parts.append((side, True))
         done = change.source_end
-    return [part for part in [*parts, (source[done:end], False)] if part[0]]
+    return [part for part in [*parts, (source[done:end], False)] if part[0] or part[1]]

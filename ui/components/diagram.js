@@ -83,7 +83,7 @@ class Diagram {
     const left = x + padding;
     const room = width - 2 * padding;
     if (height > 40) {
-      const second = { size: 12.5, colour: "quiet", room: room - (width < SMALL ? 0 : sign) };
+      const second = { size: 12.5, colour: "quiet_text", room: room - (width < SMALL ? 0 : sign) };
       return [
         this.words(title, left, y + 19, { weight, room: room - sign }),
         this.words(detail, left, y + 37, second),
@@ -92,7 +92,7 @@ class Diagram {
     const middle = y + height / 2 + 4.5;
     return [
       this.words(title, left, middle, { size: height > 24 ? 14 : 12.5, weight }),
-      this.words(detail, left + room - sign, middle, { size: 12.5, colour: "quiet", anchor: "end" }),
+      this.words(detail, left + room - sign, middle, { size: 12.5, colour: "quiet_text", anchor: "end" }),
     ];
   }
 
@@ -131,7 +131,7 @@ class Diagram {
 
   sum(x, y) {
     const { ground } = this.data.picture;
-    const { quiet } = this.data.colours;
+    const { quiet_text: quiet } = this.data.colours;
     return [
       shape("circle", { cx: x, cy: y, r: 9, fill: ground, stroke: quiet, "stroke-width": 1.5 }),
       shape("path", { d: `M${x - 5} ${y}h10M${x} ${y - 5}v10`, stroke: quiet, "stroke-width": 1.5 }),

@@ -10,13 +10,14 @@ from ui.components.diagram_layout import FORMS, Box, Column, Drawing, arrange
 from ui.components.heard import heard
 from ui.wording.reading import Say
 from viz.lens import script
-from viz.theme import FONT_FAMILY, palette
+from viz.lens.appearance import SAVING, appearance
+from viz.theme import palette
 
 # A page that works without Streamlit needs these two, the data, and an element to draw in.
 _FOLDER = Path(__file__).parent
-SCRIPT = "\n".join(path.read_text("utf-8") for path in (script.FOLDER / "save.js", _FOLDER / "diagram.js"))
+_FILES = script.FOLDER / "save.js", _FOLDER / "diagram.js"
+SCRIPT = "\n".join([script.declared(SAVING), *(path.read_text("utf-8") for path in _FILES)])
 STYLE = (_FOLDER / "diagram.css").read_text("utf-8")
-_FONT_FILE = "app/static/NotoSansKR-subset.woff2"
 _COMPONENT = st.components.v2.component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)
 
 
@@ -41,18 +42,8 @@ def diagram_data(say: Say, encoder: Column, decoder: Column, *, label: str, them
         "label": label,
         "forms": {form: _plain(arrange(encoder, decoder, form)) for form in FORMS},
         "words": {name: say("network_save", format=name.upper()) for name in ("png", "svg")},
-        "looks": _looks(theme),
-        "colours": {
-            "text": palette(theme).text,
-            "quiet": palette(theme).quiet_text,
-            "focus": palette(theme).accent,
-        },
-        "picture": {
-            "name": "network",
-            "ground": palette(theme).sequential[0],
-            "font": FONT_FAMILY,
-            "font_file": _FONT_FILE,
-        },
+        "looks": _looks_of_parts(theme),
+        **appearance(theme, "network", "text", "quiet_text", "accent"),
     }
 
 
@@ -68,7 +59,7 @@ def _box(box: Box) -> dict:
     return stage | {name: getattr(box, name) for name in ("x", "y", "width", "height", "expanded")}
 
 
-def _looks(theme: str) -> dict[str, dict]:
+def _looks_of_parts(theme: str) -> dict[str, dict]:
     """How each style of a part looks; what differs in colour differs in its border, too."""
     colours = palette(theme)
     thin = {"fill": "none", "stroke": colours.quiet_text, "width": 1, "dash": ""}

@@ -16,8 +16,9 @@ from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from ui.wording import reading
+from viz.lens.appearance import without_font_file
 from viz.lens.document import Component
-from viz.lens.lines import LINES, lines_data, without_font_file
+from viz.lens.lines import LINES, lines_data
 from viz.lens.plot import PLOT, plot_data
 from viz.lens.steps import STEPS, steps_data
 from viz.specification import Specification

@@ -5,8 +5,10 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.questions import QUESTIONS
 from model.analysis.places import changes_in_tokens
 from model.text.changes import Change
+from model.trace.interventions import Head
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
 from ui.asking import loaders
@@ -23,7 +25,7 @@ class Lens:
     ``focus``, which are the same where tokens are characters.
     """
 
-    corrector: loaders.Askable
+    corrector: loaders.Asked
     sentence: loaders.SentenceCorrection
     trace: AttentionTrace
     selection: Selection
@@ -42,6 +44,11 @@ class Lens:
     @property
     def head(self) -> int | None:
         return self.selection.head
+
+    @property
+    def single_head(self) -> Head | None:
+        """The head that is looked at; None where it is a mean."""
+        return None if self.layer is None or self.head is None else Head(self.kind, self.layer, self.head)
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -85,8 +92,8 @@ class Lens:
         return ~self.trace.padding(self.kind)[0]
 
     def can(self, question: str) -> bool:
-        """Whether the network answers one of the engine's questions about its inside, such as "head_effects"."""
-        return question in self.corrector.config.abilities
+        """Whether the network answers one of ``engine.questions``, such as "head_effects"."""
+        return QUESTIONS[question].suits(self.corrector.config)
 
     @cached_property
     def all_changes(self) -> tuple[Change, ...]:

@@ -111,7 +111,7 @@ def show_pictures(
         if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
             framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
             with heads:
-                overview.draw(lens, framed)
+                overview.draw(lens, framed, shown_below=view.has_map)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
         if late:  # who gets no picture can still open another view
@@ -147,26 +147,10 @@ def choose_example() -> None:
 
 
 def keep_typed(text: str) -> None:
-    """What belongs to one text does not outlive it."""
+    """Go on with ``text``; what was chosen about another one is forgotten."""
     if text != address.get("sentence"):
         address.put("sentence", text)
-        forget_choices()
-
-
-def forget_choices() -> None:
-    """All that was chosen in one text."""
-    for name in (
-        "part",
-        "edit",
-        "cell",
-        "step",
-        "painted",
-        "sources_step",
-        "fork_step",
-        "fork_token",
-        *Decisions.SETTINGS,
-    ):
-        address.put(name, "")
+        address.forget("text")
 
 
 def correct(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> loaders.Correction | None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from model.norm import article_of
 from model.text.changes import Change, apply_changes
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data
-from ui.shell import address
+from ui.shell import address, controls
+from ui.shell.declared import EDIT, PART
+from ui.shell.settings import is_number
 from ui.views.edits import LONGEST_SIDE, in_words
 from ui.wording.kinds_text import kind_name
 from ui.wording.numbers_text import probability
-from ui.wording.texts import say
+from ui.wording.texts import language, say
 from viz.labels import visible_token
 
 
@@ -30,7 +33,7 @@ class Decisions:
     @classmethod
     def read(cls) -> Decisions:
         accepted, rejected = (
-            frozenset(int(part) - 1 for part in address.get(name).split(",") if address.is_number(part))
+            frozenset(int(part) - 1 for part in address.get(name).split(",") if is_number(part))
             for name in cls.SETTINGS
         )
         return cls(address.get_share("confidence"), accepted, rejected)
@@ -56,6 +59,10 @@ def show_correction(
     sentence = found.sentences[place] if found.sentences else None
     chosen = _chosen(sentence)
     number = _number(found, place, chosen)
+    if sentence is not None and chosen is not None:
+        proposals = [
+            _with_norm(each, sentence, chosen) if each.number == number else each for each in proposals
+        ]
     correction(
         correction_data(
             found,
@@ -72,6 +79,8 @@ def show_correction(
 
 
 def _share(change: Change) -> str:
+    if change.is_english_layout:
+        return say("correction_layout")
     return probability(change.confidence) if change.is_weighed else "–"
 
 
@@ -84,24 +93,22 @@ def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
         "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
         "reject": say("correction_reject") if decides else "",
         "accept": say("correction_accept", text="{text}", share="{share}"),
+        "accept_layout": say("correction_accept_layout", text="{text}"),
         "open": say("correction_open", number="{number}"),
     }
 
 
 def opened(found: loaders.Correction) -> int:
     """The sentence that was opened, from 0; else the first that changed."""
-    part = address.get("part")
-    if address.is_number(part) and 1 <= int(part) <= len(found.sentences):
-        return int(part) - 1
+    part = controls.place(PART, len(found.sentences))
+    if part is not None:
+        return part
     return next((n for n, sentence in enumerate(found.sentences) if sentence.changes), 0)
 
 
 def _chosen(sentence: loaders.SentenceCorrection | None) -> int | None:
     """Which of the sentence's changes is in focus, from 0."""
-    edit = address.get("edit")
-    if sentence and address.is_number(edit) and 1 <= int(edit) <= len(sentence.changes):
-        return int(edit) - 1
-    return None
+    return controls.place(EDIT, len(sentence.changes)) if sentence else None
 
 
 def _proposals(found: loaders.Correction) -> list[Proposal]:
@@ -121,9 +128,20 @@ def _span(change: Change) -> tuple[int, int]:
     return change.source_start, change.source_end
 
 
+def _with_norm(proposal: Proposal, sentence: loaders.SentenceCorrection, chosen: int) -> Proposal:
+    """The proposal with the article of the norm by which it is right, where one is known for sure."""
+    change, text = sentence.changes[chosen], sentence.text
+    article = article_of(change.wrong, change.right, text[: change.target_start], text[change.target_end :])
+    if article is None:
+        return proposal
+    return replace(proposal, norm=(article.article, article.ko if language() == "ko" else article.en))
+
+
 def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
     """What becomes of what, how sure the network is, and which kind of mistake that is."""
     target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
+    if change.is_english_layout:
+        return say("correction_about_layout", what=in_words(change))
     if not change.is_weighed:
         return say("correction_about_unweighed", what=in_words(change))
     about = say(
@@ -193,7 +211,6 @@ def _focus(found: loaders.Correction, number: int, release: bool) -> None:
 def _open(found: loaders.Correction, place: int, edit: str) -> None:
     """Show the pictures of one sentence, from 0, and of one of its changes."""
     if opened(found) != place:
-        address.put("cell", "")
-        address.put("step", "")
+        address.forget("sentence")
     address.put("part", str(place + 1))
     address.put("edit", edit)

@@ -15,6 +15,7 @@ from ui.look.stage import choose_map
 from ui.parts import figures, number_editor
 from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
 from ui.shell import address, controls, header, markup, notices
+from ui.shell.declared import defaults
 from ui.views import numbers
 from ui.wording import formulas, markdown
 from ui.wording.texts import say
@@ -97,18 +98,13 @@ def choose_query() -> None:
         key=key,
         on_change=lambda: keep_query(st.session_state[key]),
     )
-    if any(address.get(name) != address.DEFAULTS[name] for name in ("k", "v")):
-        st.button(say("calculation_reset"), key="calculation_reset", on_click=reset)
+    if any(address.get(name) != defaults()[name] for name in ("k", "v")):
+        st.button(say("calculation_reset"), key="calculation_reset", on_click=address.reset, args=(TABLES,))
 
 
 def keep_query(name: str | None) -> None:
     if name is not None:
         address.put("q", QUERIES[name])
-
-
-def reset() -> None:
-    for name in TABLES:
-        address.put(name, address.DEFAULTS[name])
 
 
 def find_problems(tables: Sequence[NumberTable]) -> list[str]:

@@ -90,7 +90,7 @@ def _with_source(name: str) -> str:
     )
 
 
-def shipped(entry: loaders.ModelEntry, corrector) -> HeadSurvey | None:
+def shipped(entry: loaders.ModelEntry, corrector: loaders.Asked) -> HeadSurvey | None:
     """What lies in the model's folder; None where nothing does that can be used."""
     try:
         return loaders.head_survey(entry.path, corrector)
@@ -99,7 +99,7 @@ def shipped(entry: loaders.ModelEntry, corrector) -> HeadSurvey | None:
         return None
 
 
-def show_file(given, corrector, by: str, at: str) -> None:
+def show_file(given, corrector: loaders.EngineCorrector, by: str, at: str) -> None:
     """The visitor's own file: how far it is, and everything that is found so far."""
     job = notices.job_of(everybodys(), given, MOST_ROWS, corrector)
     if job is None:

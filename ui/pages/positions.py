@@ -11,11 +11,11 @@ from ui.asking import loaders, models
 from ui.look import sentence
 from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.shell import controls, header, markup, notices
+from ui.shell.declared import DIMENSIONS, POSITIONS
 from ui.wording import reading
 from ui.wording.numbers_text import about, percent
 from ui.wording.texts import language, say
 
-LARGEST = 512
 _MARKS = {"␣": "token_space", "</s>": "token_end"}
 FORMULA = (
     r"\mathrm{PE}(pos, 2i) = \sin\left(\frac{pos}{10000^{2i/d}}\right)"
@@ -35,9 +35,9 @@ def main() -> None:
     st.title(say("positions_title"))
     for_positions, for_dimensions = st.columns(2, gap="medium")
     with for_positions:
-        positions = controls.slide("positions", 2, LARGEST)
+        positions = controls.slide(POSITIONS)
     with for_dimensions:
-        dimensions = controls.slide("dimensions", 2, LARGEST, step=2)
+        dimensions = controls.slide(DIMENSIONS)
     matrix = loaders.positional_encoding(positions, dimensions)
     show_matrix(matrix)
     show_curves(matrix)

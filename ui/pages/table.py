@@ -5,15 +5,15 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from model.tables import AND
+from model.tables import AND, Columns, TableError
 from model.tables.writing import COLUMNS, Wording, as_bytes
 from ui.asking import models
 from ui.asking.jobs import Jobs
-from ui.asking.tables import MOST_ROWS, TableJob, tables
+from ui.asking.tables import MOST_ROWS, TableJob, columns_of, tables
 from ui.components.heard import chosen_row
 from ui.components.live_text import replace
 from ui.look.look import keep_typed
-from ui.parts.uploads import upload
+from ui.parts.uploads import kept_upload
 from ui.shell import header, markup, notices
 from ui.views.take_away import say_in
 from ui.wording.reading import Say
@@ -33,23 +33,54 @@ def main() -> None:
     header.begin("table", heading=say("table_title"))
     header.tools()
     markup.paragraph(say("table_lead", rows=f"{MOST_ROWS:,}"), "lead")
-    given = upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "table_file")
+    given = kept_upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "table_file")
     corrector = notices.load_corrector(models.chosen())
     if given is None:
         markup.paragraph(say("table_how"), "note")
         return
     if corrector is None:
         return
-    job = notices.job_of(everybodys(), given, MOST_ROWS, corrector)
+    try:
+        columns = columns_of(given.content, given.name)
+    except TableError as error:
+        notices.no_table(error.problem)
+        return
+    place = None if columns is None else choose_column(columns)
+    if columns is not None and place is None and columns.places:
+        return  # nobody has chosen
+    column = None if place is None else str(place + 1)
+    job = notices.job_of(everybodys(), given, MOST_ROWS, corrector, column)
     if job is None:
         return
     if not job.rows:
         st.info(say("table_empty"))
         return
-    show(job)
+    show(job, other_names(columns, place))
 
 
-def show(job: TableJob) -> None:
+def choose_column(columns: Columns) -> int | None:
+    """Which column is corrected: its header says so, it is the only one, or the visitor chooses it."""
+    if len(columns.places) < 2:
+        return columns.chosen
+    start = None if columns.chosen is None else columns.places.index(columns.chosen)
+    return st.selectbox(
+        say("table_column"),
+        columns.places,
+        index=start,
+        format_func=lambda place: say("table_column_name", name=columns.name(place), number=place + 1),
+        placeholder=say("table_column_ask"),
+        key=f"table_column_{columns.names}_{columns.places}",
+    )
+
+
+def other_names(columns: Columns | None, place: int | None) -> tuple[str, ...]:
+    """What the columns are called that a download keeps."""
+    if columns is None:
+        return ()
+    return tuple(columns.name(other) for other in columns.places if other != place)
+
+
+def show(job: TableJob, others: tuple[str, ...]) -> None:
     """How far the job is, kept up to date, with everything that is corrected so far."""
 
     @st.fragment(run_every=None if job.is_over else SECONDS_BETWEEN_LOOKS)
@@ -66,7 +97,7 @@ def show(job: TableJob) -> None:
     counts, rows = st.columns([1, 3], gap="medium")
     with counts:
         show_counts(job)
-        show_downloads(job)
+        show_downloads(job, others)
     with rows:
         show_rows(job)
 
@@ -141,12 +172,12 @@ def wording(of_page: str) -> Wording:
     )
 
 
-def show_downloads(job: TableJob) -> None:
+def show_downloads(job: TableJob, others: tuple[str, ...]) -> None:
     with st.container(horizontal=True, gap="small"):
         for suffix in (".csv", ".xlsx"):
             st.download_button(
                 say(f"table_download_{suffix[1:]}"),
-                partial(as_bytes, job.done, suffix, wording(language())),
+                partial(as_bytes, job.done, suffix, wording(language()), others),
                 file_name=f"corrected{suffix}",
                 key=f"table_download_{suffix[1:]}",
                 on_click="ignore",

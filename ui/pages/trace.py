@@ -17,26 +17,31 @@ from ui.look.lens import Lens
 from ui.look.proposals import show_correction
 from ui.look.stage import chosen_view
 from ui.parts.uploads import upload
-from ui.shell import controls, header, markup
+from ui.shell import address, controls, header, markup
+from ui.shell.declared import names_of
 from ui.views import VIEWS
 from ui.wording.texts import say
 
 MEGABYTES = 20  # as ``model.trace.strict_npz`` and .streamlit/config.toml have it
 MOST_WEIGHTS = 6_000_000  # more would keep the server and the browser busy for long
 MOST_TOKENS = 512  # on a side, likewise
-_OPEN = "open_trace"  # the file that is open, by its content
 
 
 @dataclass(frozen=True)
 class FromFile:
-    """Stands in for the network, of which a file knows no more than one pass."""
+    """Stands in for the network: a trace file holds one pass, so there is nothing else to ask about."""
 
     name: str
     fingerprint: str
+    seen: AttentionTrace
     config: TracedConfig = field(default_factory=TracedConfig)
+    minimum_confidence: float = 0.0
 
     def correct(self, text: str) -> NoReturn:
         raise NotLoadedError("a file cannot correct")
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        return self.seen
 
     def ask(self, kind: str, *arguments: object) -> NoReturn:
         raise NotLoadedError(f"a file cannot answer {kind!r}")
@@ -68,8 +73,8 @@ def main() -> None:
             st.error(say("trace_wrong", field=error.field))
             markup.paragraph(str(error), "typed")
         return
-    corrector = FromFile(given.name, hashlib.sha256(content).hexdigest()[:12])
-    forget_another_file(corrector.fingerprint)
+    corrector = FromFile(given.name, hashlib.sha256(content).hexdigest()[:12], trace)
+    address.bind(names_of("text"), "file", corrector.fingerprint)
     sentence = sentence_of(trace)
     with writing:
         change = show_texts(sentence)
@@ -106,14 +111,6 @@ def _text(trace: AttentionTrace, side: str) -> str:
 def show_texts(sentence: SentenceCorrection):
     """Both texts as one, where what changed can be chosen; the change in focus."""
     return show_correction(Correction(sentence.source, (sentence,)), decides=False)[1]
-
-
-def forget_another_file(content: str) -> None:
-    """What was chosen in one text means nothing in another."""
-    if st.session_state.get(_OPEN) != content:
-        if _OPEN in st.session_state:
-            look.forget_choices()
-        st.session_state[_OPEN] = content
 
 
 main()

@@ -2,6 +2,7 @@
 
 from model.trace.trace import ATTENTION_KINDS
 from ui.shell import address
+from ui.shell.settings import is_number
 
 _PAGES = {
     "sentence": "attention",
@@ -24,6 +25,6 @@ def follow(part: str) -> str | None:
         address.put("view", "heatmap")
     if name == "output":  # where each token's probabilities are shown
         address.put("view", "steps")
-    if address.is_number(number):
+    if is_number(number):
         address.put("layer", number)
     return _PAGES.get(name)

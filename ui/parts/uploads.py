@@ -1,7 +1,8 @@
 """Where a file is dropped. Streamlit's control speaks English alone; its words are replaced by the page's own."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -9,7 +10,41 @@ from ui.shell import markup
 from ui.wording.texts import say
 
 
-def upload(label: str, types: Sequence[str], megabytes: int, key: str):
+class Given(NamedTuple):
+    """A file that was dropped."""
+
+    name: str
+    content: bytes
+
+    def getvalue(self) -> bytes:
+        return self.content
+
+
+def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> Given | None:
+    """The control of ``upload``; its file stays with the session while the visitor is on other pages, until it is taken away."""
+    kept = f"{key}_kept"
+
+    def dropped() -> None:
+        st.session_state.pop(kept, None)
+
+    file = upload(label, types, megabytes, key, dropped)
+    if file is not None:
+        st.session_state[kept] = Given(file.name, file.getvalue())
+    given: Given | None = st.session_state.get(kept)
+    if file is None and given is not None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            markup.paragraph(say("upload_kept", name=given.name), "note")
+            st.button(say("upload_forget"), key=f"{key}_forget", on_click=dropped)
+    return given
+
+
+def upload(
+    label: str,
+    types: Sequence[str],
+    megabytes: int,
+    key: str,
+    on_change: Callable[[], None] | None = None,
+):
     """The control; returns the file, or None until there is one."""
     words = {
         "choose": say("upload_choose"),
@@ -20,4 +55,4 @@ def upload(label: str, types: Sequence[str], megabytes: int, key: str):
     markup.variables(
         f".st-key-{key}", {name: json.dumps(word, ensure_ascii=False) for name, word in words.items()}
     )
-    return st.file_uploader(label, type=list(types), max_upload_size=megabytes, key=key)
+    return st.file_uploader(label, type=list(types), max_upload_size=megabytes, key=key, on_change=on_change)

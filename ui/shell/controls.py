@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 
 from ui.shell import address
-from ui.shell.settings import Choice, Flag, Number, Setting
+from ui.shell.settings import AnySetting, Choice, Flag, Number, Place, is_number
 from ui.wording.texts import say
 
 Value = TypeVar("Value")
@@ -54,20 +54,26 @@ def switch(name: str) -> bool:
     return is_on(name)
 
 
-def values(settings: Iterable[Setting]) -> dict[str, Any]:
+def values(settings: Iterable[AnySetting]) -> dict[str, Any]:
     """What the address says of ``settings``, each of its own type."""
     return {setting.name: setting.read(address.get(setting.name)) for setting in settings}
 
 
-def show(setting: Setting) -> None:
+def place(setting: Place, count: int) -> int | None:
+    """The chosen one of ``count`` things, from 0; None where none of them was."""
+    found = setting.read(address.get(setting.name))
+    return found if found is not None and found < count else None
+
+
+def show(setting: Choice | Flag | Number) -> None:
     """The control of one setting; the label of an option is the text ``<name>_<option>``."""
     match setting:
-        case Choice(name, options):
-            choose(name, list(options), lambda option: say(f"{name}_{option}"))
+        case Choice(name):
+            choose(name, list(setting.options), lambda option: say(f"{name}_{option}"))
         case Flag(name):
             switch(name)
-        case Number(name, lowest, highest, _, step):
-            slide(name, lowest, highest, step)
+        case Number():
+            slide(setting)
 
 
 def pick(
@@ -104,11 +110,21 @@ def write(name: str, longest: int) -> str:
     return address.get(name)[:longest]
 
 
-def slide(name: str, lowest: int, highest: int, step: int = 1) -> int:
-    """A whole number from ``lowest`` to ``highest``."""
-    key, start = _begin(name, address.get_number(name, lowest, highest))
-    st.slider(say(f"{name}_label"), lowest, highest, start, step=step, key=key, on_change=_keep, args=(name,))
-    return address.get_number(name, lowest, highest)
+def slide(setting: Number) -> int:
+    """A whole number of the setting's range."""
+    name, value = setting.name, setting.read(address.get(setting.name))
+    key, start = _begin(name, value)
+    st.slider(
+        say(f"{name}_label"),
+        setting.lowest,
+        setting.highest,
+        start,
+        step=setting.step,
+        key=key,
+        on_change=_keep,
+        args=(name,),
+    )
+    return setting.read(address.get(name))
 
 
 def slide_share(name: str, unchosen: float) -> float | None:
@@ -158,7 +174,7 @@ def pick_numbers(name: str, highest: int) -> list[int]:
 
 
 def _numbers(text: str, highest: int) -> list[int]:
-    numbers = [int(part) for part in text.split(",") if address.is_number(part)]
+    numbers = [int(part) for part in text.split(",") if is_number(part)]
     return list(dict.fromkeys(number for number in numbers if number <= highest))[:8]
 
 

@@ -52,17 +52,22 @@ def load_corrector(
         return None
 
 
-def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector):
+def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector, column: str | None = None):
     """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read."""
     from model.tables import TableError
 
     try:
-        return jobs.job(given.getvalue(), given.name, corrector)
+        return jobs.job(given.getvalue(), given.name, corrector, column)
     except TooManyRowsError:
         st.error(say("table_too_many", rows=f"{most_rows:,}"))
     except TableError as error:
-        st.error(say("table_wrong") + " " + say(f"table_wrong_{error.problem}"))
+        no_table(error.problem)
     return None
+
+
+def no_table(problem: str) -> None:
+    """What is wrong with a file as a whole: one of model.tables.errors.FILE_PROBLEMS."""
+    st.error(say("table_wrong") + " " + say(f"table_wrong_{problem}"))
 
 
 @contextmanager
@@ -119,7 +124,10 @@ def about(text: str, correction: loaders.Correction, config) -> None:
         markup.paragraph(say("read_in_parts", limit=limit), "note")
     if not unicodedata.is_normalized("NFC", text):
         markup.paragraph(say("composed"), "note")
-    offered = (each for each in correction.proposed if each.is_weighed and each.confidence >= LEAST_OFFERED)
+    offered = (
+        each.is_english_layout or (each.is_weighed and each.confidence >= LEAST_OFFERED)
+        for each in correction.proposed
+    )
     if correction.changes or any(offered) or all(sentence.too_long for sentence in correction.sentences):
         return
     if config.architecture == models.LIVE:

@@ -1,15 +1,34 @@
-"""Settings with a type: what an address may say about them, and what a page makes of it."""
+"""Settings with a type: what an address may say about them, what a page makes of it, and when they are forgotten."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+Owner = Literal["", "text", "sentence", "visitor"]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """One of a few ``options``; the first is the default."""
+class Setting:
+    """What an address may say under ``name``.
+
+    ``of`` says what it speaks about: "sentence" one sentence of the text, "text" the whole text. It is forgotten when
+    another one is looked at; what speaks about a sentence goes with the text, too. What is the "visitor"'s own, such as the
+    language, is no choice about the picture, and the browser's Back leaves it alone. A change of a setting that
+    ``is_step`` is a step of the browser's history; of others Back knows nothing.
+    """
 
     name: str
+    of: Owner = field(default="", kw_only=True)
+    is_step: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True)
+class Choice(Setting):
+    """One of a few ``options``; the first is the default.
+
+    >>> Choice("twin", ("typed", "pair")).read("nonsense")
+    'typed'
+    """
+
     options: tuple[str, ...]
 
     @property
@@ -21,10 +40,9 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Flag:
+class Flag(Setting):
     """On ("1") or off (empty, the default)."""
 
-    name: str
     default: ClassVar[str] = ""
 
     def read(self, text: str) -> bool:
@@ -32,10 +50,9 @@ class Flag:
 
 
 @dataclass(frozen=True)
-class Number:
+class Number(Setting):
     """A whole number from ``lowest`` to ``highest`` in steps of ``step``."""
 
-    name: str
     lowest: int
     highest: int
     start: int
@@ -46,13 +63,36 @@ class Number:
         return str(self.start)
 
     def read(self, text: str) -> int:
-        good = text.isascii() and text.isdecimal() and len(text) <= 4
-        return int(text) if good and self.lowest <= int(text) <= self.highest else self.start
+        return int(text) if is_number(text) and self.lowest <= int(text) <= self.highest else self.start
 
 
-Setting = Choice | Flag | Number
+@dataclass(frozen=True)
+class Place(Setting):
+    """One of several things in a row, such as a step; the address counts from 1, code from 0. Empty: none was chosen.
+
+    >>> Place("step").read("3"), Place("step").read("")
+    (2, None)
+    """
+
+    default: ClassVar[str] = ""
+
+    def read(self, text: str) -> int | None:
+        return int(text) - 1 if is_number(text) and int(text) > 0 else None
 
 
-def defaults(settings: Iterable[Setting]) -> dict[str, str]:
-    """Name -> what an address that says nothing means."""
-    return {setting.name: setting.default for setting in settings}
+@dataclass(frozen=True)
+class Written(Setting):
+    """Any text, which whoever asks for it has to read. Its control is drawn where it is used."""
+
+    default: str = ""
+
+    def read(self, text: str) -> str:
+        return text
+
+
+AnySetting = Choice | Flag | Number | Place | Written
+
+
+def is_number(text: str) -> bool:
+    """Whether ``text`` is a short row of ASCII digits; in a link it may be anything."""
+    return text.isascii() and text.isdecimal() and len(text) <= 4

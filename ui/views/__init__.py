@@ -3,12 +3,14 @@
 VIEWS show what the network did. EXPERIMENTS change something and show what it would have done.
 """
 
+from ui.shell.settings import AnySetting, Choice
 from ui.views import (
     edits,
     fork,
     heatmap,
     lines,
     numbers,
+    overview,
     predict,
     received,
     replace,
@@ -23,3 +25,9 @@ VIEWS: tuple[View, ...] = tuple(
     module.VIEW for module in (heatmap, lines, steps, edits, received, numbers, predict)
 )
 EXPERIMENTS: tuple[View, ...] = tuple(module.VIEW for module in (without, sources, replace, fork, twins))
+ALL_SETTINGS: tuple[AnySetting, ...] = (
+    Choice("view", tuple(view.name for view in VIEWS), is_step=True),  # the open one
+    Choice("experiment", tuple(view.name for view in EXPERIMENTS), is_step=True),
+    overview.ORDER,
+    *(setting for view in (*VIEWS, *EXPERIMENTS) for setting in view.settings),
+)

@@ -10,6 +10,7 @@ from ui.asking import loaders
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
+from ui.shell.settings import Place, Written
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
@@ -18,16 +19,20 @@ from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.lens.map_texts import map_texts
+from viz.lens.steps import OUTSIDE
 
-OUTSIDE = "<outside>"  # stands for a character that the network cannot name
+STEP = Place("fork_step", of="sentence")  # where the roads part; empty: where the change begins
+TOKEN = Written(
+    "fork_token", of="sentence"
+)  # written there; empty: what was typed, or the likeliest other token
 
 
 def row_of(lens: Lens) -> int:
     """The step where the roads part, from 0: the chosen one, else where the change in focus or the first begins."""
-    number = address.get("fork_step")
     length = len(lens.trace.target_tokens)
-    if address.is_number(number) and 1 <= int(number) <= length:
-        return int(number) - 1
+    chosen = controls.place(STEP, length)
+    if chosen is not None:
+        return chosen
     return min(lens.changes[0].target_start, length - 1) if lens.changes else 0
 
 
@@ -43,7 +48,7 @@ def candidates(lens: Lens, row: int) -> list[str]:
 def candidate_of(lens: Lens, row: int) -> str | None:
     """The chosen token, else the first there is."""
     found = candidates(lens, row)
-    wanted = address.get("fork_token")
+    wanted = address.get(TOKEN.name)
     return wanted if wanted in found else next(iter(found), None)
 
 
@@ -62,9 +67,9 @@ def draw(lens: Lens, values: Values) -> None:
     with st.container(key="fork_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
         row = row_of(lens)
         steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
-        controls.pick("fork_step", steps, lambda step: step_name(lens.trace, int(step) - 1), str(row + 1))
+        controls.pick(STEP.name, steps, lambda step: step_name(lens.trace, int(step) - 1), str(row + 1))
         if found := candidates(lens, row):
-            controls.choose("fork_token", found, _plain, otherwise=found[0])
+            controls.choose(TOKEN.name, found, _plain, otherwise=found[0])
     made = figures_of(lens, values)
     if not made:
         return
@@ -107,7 +112,7 @@ def _choose_step(point: dict, length: int) -> None:
     """The roads part at the step of a chosen cell; a point that is none changes nothing."""
     cell = figures.cell_of(point)
     if cell is not None and 0 <= cell[1] < length:
-        address.put("fork_step", str(cell[1] + 1))
+        address.put(STEP.name, str(cell[1] + 1))
 
 
 def _map(lens: Lens, trace: AttentionTrace, row: int) -> go.Figure:
@@ -163,7 +168,7 @@ VIEW = View(
     "fork",
     describe,
     draw,
-    (),
+    (STEP, TOKEN),
     notes,
     explain,
     figures=figures_of,

@@ -21,11 +21,11 @@ from viz.lens.map_texts import map_texts
 from viz.specification import Specification
 
 SETTINGS = (
-    Choice("shown", ("weights", "difference")),
-    Choice("unit", ("syllable", "word")),
-    Flag("unmarked"),
-    Flag("fitted"),
-    Flag("logarithmic"),
+    Choice("shown", ("weights", "difference")),  # difference: from a plain copy
+    Choice("unit", ("syllable", "word")),  # of the axes
+    Flag("unmarked"),  # <s> and </s> are left out
+    Flag("fitted"),  # the strongest colour is the largest weight instead of 1
+    Flag("logarithmic"),  # colours follow the logarithm of the weight
 )
 FORMULA = (
     r"\alpha_{ij} = \frac{\exp(q_i \cdot k_j / \sqrt{d})}{\sum_{m} \exp(q_i \cdot k_m / \sqrt{d})}"

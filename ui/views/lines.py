@@ -11,15 +11,18 @@ from model.trace.selection import Selection
 from ui.components.lines import lines
 from ui.look.lens import Lens
 from ui.shell import address, controls
-from ui.shell.settings import Number
+from ui.shell.settings import Number, Written
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from ui.views.view import Values, View
 from ui.wording import reading
 from ui.wording.texts import say
-from viz.lens.lines import MOST_HEADS, lines_data
+from viz.lens.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 
-MASS = Number("mass", 10, 95, start=60, step=5)  # percent of each row's weight that its lines carry together
+MASS = Number(
+    "mass", MASSES[0], MASSES[-1], USUAL_MASS, MASSES.step
+)  # percent of each row's weight that its lines carry together
+HEADS = Written("heads")  # which are drawn, such as 1.2,3.4 (layer.head); empty: those of layer and head
 # Two short formulas: a long one would have to scroll on a phone.
 FORMULAS = (
     r"\alpha_{ij} = \operatorname{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d}}\right)",
@@ -37,7 +40,7 @@ def draw(lens: Lens, values: Values) -> None:
 
 def heads_to_draw(lens: Lens) -> list[Head]:
     """The heads that were chosen for this view; none chosen means those of the layer and head of the page."""
-    return [*chosen_heads(address.get("heads"), *lens.trace.shape(lens.kind))] or heads_of(lens)
+    return [*chosen_heads(address.get(HEADS.name), *lens.trace.shape(lens.kind))] or heads_of(lens)
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
@@ -56,7 +59,7 @@ def choose_heads(lens: Lens) -> None:
     layers, heads = lens.trace.shape(lens.kind)
     if layers * heads == 1:
         return
-    chosen = chosen_heads(address.get("heads"), layers, heads)
+    chosen = chosen_heads(address.get(HEADS.name), layers, heads)
     key, start = controls.seed("control_heads", [_short(head) for head in chosen])
     st.multiselect(
         say("lines_heads"),
@@ -66,7 +69,7 @@ def choose_heads(lens: Lens) -> None:
             "place_head", **dict(zip(("layer", "head"), name.split("."), strict=True))
         ),
         key=key,
-        on_change=lambda: address.put("heads", ",".join(st.session_state[key])),
+        on_change=lambda: address.put(HEADS.name, ",".join(st.session_state[key])),
         placeholder=say("lines_follow", place=lens.place),
         max_selections=MOST_HEADS,
     )
@@ -187,4 +190,4 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-VIEW = View("lines", describe, draw, (MASS,), notes, explain, choose=choose_heads)
+VIEW = View("lines", describe, draw, (MASS, HEADS), notes, explain, choose=choose_heads)

@@ -10,6 +10,7 @@ from ui.asking import loaders
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
+from ui.shell.settings import is_number
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
@@ -77,7 +78,7 @@ def choose_query(lens: Lens, row: int) -> None:
 def chosen_row() -> int | None:
     """The row of the chosen cell, "row,column" in the address; None where there is none."""
     row, _, column = address.get("cell").partition(",")
-    return int(row) if address.is_number(row) and address.is_number(column) else None
+    return int(row) if is_number(row) and is_number(column) else None
 
 
 def calculate(lens: Lens, layer: int, head: int, row: int) -> DotProduct:

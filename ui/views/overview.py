@@ -1,6 +1,7 @@
 """The overview: all heads of all layers in one small picture, from which one can be opened."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -9,16 +10,20 @@ import viz
 from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.text.changes import Change
+from model.trace import interventions
 from model.trace.selection import Selection
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
+from ui.shell.settings import Choice
 from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
+from ui.views.opening import open_head
 from ui.wording.numbers_text import percent
 from ui.wording.texts import say
 from viz.specification import Specification
 
+ORDER = Choice("order", ("place", "entropy", "distance", "edit"))  # of the heads
 FORMULAS = (
     r"H_h = -\frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \log_2 \alpha^h_{ij}",
     r"D_h = \frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \,\lvert j - p(i) \rvert",
@@ -27,15 +32,18 @@ FORMULAS = (
 Head = tuple[int, int]  # layer and head from 0
 
 
-def draw(lens: Lens, framed: list[Head] | None = None) -> None:
-    """Every head as a tile; one can be opened. ``framed`` tiles are marked, by default those selected."""
+def draw(lens: Lens, framed: list[Head] | None = None, shown_below: bool = True) -> None:
+    """Every head as a tile; one can be opened. ``framed`` tiles are marked, by default those selected.
+
+    ``shown_below``: whether the open view shows the head that is chosen. Otherwise a tile leads to a view that does.
+    """
     figures.draw(
         figure(
             lens, rank(lens, order_of(lens)), lens.selection.heads(lens.trace) if framed is None else framed
         ),
         "overview",
         file_name(lens, "heads"),
-        open_tile,
+        partial(open_tile, None if shown_below else lens),
         label=say("overview_label"),
         title=picture_title(lens),
     )
@@ -70,16 +78,16 @@ class Ranking:
 
 def orders(lens: Lens) -> list[str]:
     """What the heads can be ordered by; by a change only where there is one."""
-    return ["place", "entropy", "distance", *(["edit"] if lens.changes else [])]
+    return [order for order in ORDER.options if order != "edit" or lens.changes]
 
 
 def order_of(lens: Lens) -> str:
-    return address.get_option("order", orders(lens)) if lens.has_several_heads else "place"
+    return address.get_option(ORDER.name, orders(lens)) if lens.has_several_heads else ORDER.default
 
 
 def choose_order(lens: Lens) -> None:
     if lens.has_several_heads:
-        controls.choose("order", orders(lens), lambda order: say(f"overview_{order}"))
+        controls.choose(ORDER.name, orders(lens), lambda order: say(f"overview_{order}"))
 
 
 def rank(lens: Lens, order: str) -> Ranking:
@@ -119,11 +127,15 @@ def figure(lens: Lens, ranking: Ranking, framed: list[Head]) -> Specification:
     )
 
 
-def open_tile(point: dict) -> None:
-    """Make the head of a chosen tile the one that the page looks at; a point that is none changes nothing."""
+def open_tile(elsewhere: Lens | None, point: dict) -> None:
+    """Make the head of a chosen tile the one that the page looks at, or show the map of this head ``elsewhere``; a point that is
+    none changes nothing."""
     custom = point.get("custom")
     if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
-        address.put_head(*custom)
+        if elsewhere is None:
+            address.put_head(*custom)
+        else:
+            open_head(elsewhere, interventions.Head(elsewhere.kind, *custom))
 
 
 def describe(lens: Lens, ranking: Ranking) -> str:

@@ -11,11 +11,14 @@ from model.analysis.agreement import Agreement, agreeing_head, agreement, attent
 from model.analysis.edits import focus
 from model.analysis.places import MARKS
 from model.text.changes import Change
+from model.trace.interventions import Head
 from model.trace.selection import Selection
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup
+from ui.shell.settings import Flag, Written, is_number
 from ui.views import needs
-from ui.views.edits import KIND, in_words, open_head, show_bars
+from ui.views.edits import KIND, in_words, show_bars
+from ui.views.opening import ask_without, open_head
 from ui.views.view import Values, View
 from ui.wording import markdown
 from ui.wording.numbers_text import percent
@@ -26,6 +29,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AROUND, ALL = (12, 24), "all"
+MARKED = Written("marks")  # positions in the source that the visitor expects to matter, such as 3,4,5; from 0
+REVEALED = Flag("revealed")  # the attention is shown beside the marks
+OFFERED = Written(
+    "around", str(AROUND[0])
+)  # how many tokens left and right of a change can be marked, or all
 FORMULA = (
     r"\mathrm{share} = \sum_{s \in M} a_s \qquad \mathrm{random} = \frac{|M|}{n} \sum_{s=1}^{n} a_s"
     r"\qquad \mathrm{best} = \max_{|B| = |M|} \sum_{s \in B} a_s"
@@ -49,7 +57,7 @@ def change_of(lens: Lens) -> Change:
 
 
 def is_revealed(lens: Lens) -> bool:
-    return address.get("revealed") == "1" and bool(marks(lens))
+    return controls.is_on(REVEALED.name) and bool(marks(lens))
 
 
 def describe(lens: Lens, values: Values) -> str:
@@ -70,7 +78,7 @@ def explain(lens: Lens) -> None:
 
 def marks(lens: Lens) -> list[int]:
     """The marked positions, in order; what is no character of this sentence is left out."""
-    numbers = {int(part) for part in address.get("marks").split(",") if address.is_number(part)}
+    numbers = {int(part) for part in address.get(MARKED.name).split(",") if is_number(part)}
     return sorted(number for number in numbers if number < markable(lens))
 
 
@@ -99,11 +107,8 @@ def _forget_another_question(lens: Lens, change: Change) -> None:
     """Marks belong to one change of one sentence, and what was revealed to one network's answer."""
     question = (lens.sentence.source, change.source_start, change.source_end, change.right)
     answer = (lens.sentence.text, lens.corrector.fingerprint)
-    before = st.session_state.get("predicted", (question, answer))
-    st.session_state["predicted"] = (question, answer)
-    stale = ["marks", "revealed"] if before[0] != question else ["revealed"] if before[1] != answer else []
-    for name in stale:
-        address.put(name, "")
+    address.bind([MARKED.name], "question", question)
+    address.bind([REVEALED.name], "answer", (question, answer))
 
 
 def _ask(lens: Lens, change: Change) -> None:
@@ -136,7 +141,7 @@ def _offer(lens: Lens, change: Change) -> range:
     if not options:
         return everything
     around = controls.choose(
-        "around", [*options, ALL], lambda option: say("around_all") if option == ALL else f"±{option}"
+        OFFERED.name, [*options, ALL], lambda option: say("around_all") if option == ALL else f"±{option}"
     )
     return window(lens, change, around)
 
@@ -144,18 +149,13 @@ def _offer(lens: Lens, change: Change) -> range:
 def _keep_marks(marked: Sequence[int], offered: range) -> None:
     elsewhere = [position for position in marked if position not in offered]
     chosen = sorted({*elsewhere, *st.session_state["control_marks"]})
-    address.put("marks", ",".join(map(str, chosen)))
-    address.put("revealed", "")  # a link may say that nothing was marked and yet revealed
+    address.put(MARKED.name, ",".join(map(str, chosen)))
+    address.reset([REVEALED.name])  # a link may say that nothing was marked and yet revealed
 
 
 def _reveal() -> None:
-    if address.get("marks"):
-        address.put("revealed", "1")
-
-
-def _start_again() -> None:
-    address.put("marks", "")
-    address.put("revealed", "")
+    if address.get(MARKED.name):
+        address.put(REVEALED.name, "1")
 
 
 def _compare(lens: Lens, change: Change) -> None:
@@ -169,9 +169,18 @@ def _compare(lens: Lens, change: Change) -> None:
     outlined = (marked, say("predict_outlined"))
     show_bars(lens, change, [*rows, attention[head]], names, outlined, "predict")
     with st.container(horizontal=True, gap="small"):
-        st.button(say("predict_again"), key="predict_again", on_click=_start_again)
+        st.button(
+            say("predict_again"),
+            key="predict_again",
+            on_click=address.reset,
+            args=([MARKED.name, REVEALED.name],),
+        )
         if several:
-            st.button(say("predict_open", place=place), key="predict_open", on_click=open_head, args=head)
+            chosen = Head(KIND, *head)
+            st.button(
+                say("predict_open", place=place), key="predict_open", on_click=open_head, args=(lens, chosen)
+            )
+            ask_without(lens, chosen, "predict_off")
     compared = [_numbers(mean, ())] if several else []
     markup.table(_table([*compared, _numbers(heads, head)], names), say("predict_table"))
     markup.paragraph(say("predict_not_an_explanation"), "note")
@@ -212,4 +221,13 @@ def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, index=names, columns=columns)
 
 
-VIEW = View("predict", describe, draw, (), explain=explain, has_map=False, lacks=needs.changes)
+VIEW = View(
+    "predict",
+    describe,
+    draw,
+    (MARKED, REVEALED, OFFERED),
+    explain=explain,
+    drawn=(REVEALED,),
+    has_map=False,
+    lacks=needs.changes,
+)

@@ -17,7 +17,7 @@ from ui.asking import loaders
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice
+from ui.shell.settings import Choice, Written, is_number
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
@@ -32,7 +32,10 @@ from viz.lens.map_texts import map_texts
 if TYPE_CHECKING:
     import pandas as pd
 
-SETTINGS = (Choice("instead", ("uniform", "copy", "permuted", "painted")),)
+INSTEAD = Choice(
+    "instead", ("uniform", "copy", "permuted", PAINTED)
+)  # what stands in place of a head's weights
+KEYS = Written("painted", of="sentence")  # those that the visitor gave shares of the weight to: 2,3,3; from 1
 MOST_PAINTED = 32
 MOST_SHARES = 3  # of one cell; one more click takes them away
 
@@ -47,8 +50,8 @@ def head_of(lens: Lens, change: Change) -> Head:
 
 def painted_keys() -> tuple[int, ...]:
     """The columns that the visitor gave shares of the weight to, from 0, each as often as it has shares."""
-    parts = address.get("painted").split(",")
-    keys = Counter(int(part) - 1 for part in parts if address.is_number(part) and int(part))
+    parts = address.get(KEYS.name).split(",")
+    keys = Counter(int(part) - 1 for part in parts if is_number(part) and int(part))
     return tuple(key for key, count in sorted(keys.items()) for _ in range(min(count, MOST_SHARES)))[
         :MOST_PAINTED
     ]
@@ -69,7 +72,7 @@ def draw(lens: Lens, values: Values) -> None:
     change = change_of(lens)
     if change is None:
         return
-    controls.show(SETTINGS[0])
+    controls.show(INSTEAD)
     question, versions = _asked(lens, change)
     row = row_of_question(lens.kind, question.row, change)
 
@@ -79,8 +82,8 @@ def draw(lens: Lens, values: Values) -> None:
             shares = Counter(painted_keys())
             shares[cell[1]] = (shares[cell[1]] + 1) % (MOST_SHARES + 1)
             keys = sorted(shares.elements())
-            address.put("painted", ",".join(str(number + 1) for number in keys))
-            address.put("instead", PAINTED if keys else SETTINGS[0].options[0])
+            address.put(KEYS.name, ",".join(str(number + 1) for number in keys))
+            address.put(INSTEAD.name, PAINTED if keys else INSTEAD.default)
 
     shown = zip(st.columns(2), figures_of(lens, values).items(), strict=True)
     for place, (name, (figure, label)) in shown:
@@ -173,10 +176,10 @@ VIEW = View(
     "replace",
     describe,
     draw,
-    SETTINGS,
+    (INSTEAD, KEYS),
     notes,
     explain,
-    drawn=SETTINGS,
+    drawn=(INSTEAD,),
     figures=figures_of,
     intervenes=True,
     lacks=needs.experiment("replaced"),

@@ -1,4 +1,4 @@
-"""From what a produced character comes: the same question put to eight methods, of which one leaves characters out."""
+"""From what a produced character comes: the same question put to several methods, of which one leaves characters out."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -6,18 +6,14 @@ import streamlit as st
 
 import viz
 from model import ModelFolderError
-from model.analysis.contributions import (
-    INTERVENING,
-    REFERENCE,
-    Contribution,
-    MethodAgreement,
-    agreement,
-)
+from model.analysis.contributions import METHODS, REFERENCE, MethodAgreement, agreement
+from model.analysis.method import Contribution
 from model.text.changes import Change
 from ui.asking import loaders, models
 from ui.look.lens import Lens
 from ui.parts import figures
-from ui.shell import address, controls, later, markup
+from ui.shell import controls, later, markup
+from ui.shell.settings import Place
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
@@ -29,6 +25,7 @@ from ui.wording.numbers_text import correlation
 from ui.wording.texts import say
 from viz.labels import visible_token
 
+STEP = Place("sources_step", of="sentence")  # the written token asked about; empty: where the change begins
 WIDTH = 160  # pixels of the list of steps
 
 
@@ -38,9 +35,8 @@ def asked_about(lens: Lens) -> Change | int | None:
     change = change_of(lens)
     if not lens.can("step_contributions"):
         return change
-    number = address.get("sources_step")
-    if address.is_number(number) and 1 <= int(number) <= len(lens.trace.target_tokens):
-        row = int(number) - 1
+    row = controls.place(STEP, len(lens.trace.target_tokens))
+    if row is not None:
         return change if change and change.target_start == row else row
     return change or 0
 
@@ -82,7 +78,7 @@ def choose_step(lens: Lens, row: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("sources_step_label"), "label")
         controls.pick(
-            "sources_step",
+            STEP.name,
             steps,
             lambda step: step_name(lens.trace, int(step) - 1),
             str(row + 1),
@@ -115,7 +111,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
 def _panel(method: str, found: Contribution | None, agreed: MethodAgreement | None) -> viz.MethodPanel:
     name = say(f"method_{method}")
     if found is None:
-        return viz.MethodPanel(name, None, method in INTERVENING, say("sources_asking"))
+        return viz.MethodPanel(name, None, METHODS[method].intervenes, say("sources_asking"))
     note = "" if agreed is None else _agreement(agreed, len(found.source) - 1)
     return viz.MethodPanel(name, np.concatenate([found.source, found.before]), found.intervened, note)
 
@@ -164,7 +160,8 @@ def notes(lens: Lens, values: Values) -> list[str]:
 
 
 def _over_many(lens: Lens) -> list[str]:
-    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights."""
+    """How well the methods agreed over many edits, the best one first; nothing where nobody has asked these weights. Methods that
+    the study does not hold are named."""
     entry = models.chosen()
     try:
         found = entry and loaders.corpus_agreement(entry.path, lens.corrector)
@@ -172,18 +169,16 @@ def _over_many(lens: Lens) -> list[str]:
         return []
     if not found:
         return []
-    ranked = sorted(found.methods.items(), key=lambda each: -each[1].first)
+    measured = {name: agreed for name, agreed in found.methods.items() if name in METHODS}
+    ranked = sorted(measured.items(), key=lambda each: -each[1].first)
     told = [
         f"{say(f'method_{name}')} {agreed.first:.2f} ± {agreed.first_margin:.2f}" for name, agreed in ranked
     ]
-    return [
-        say(
-            "sources_corpus",
-            edits=f"{found.edits:,}",
-            sentences=f"{found.sentences:,}",
-            methods=", ".join(told),
-        )
-    ]
+    numbers = {"edits": f"{found.edits:,}", "sentences": f"{found.sentences:,}"}
+    notes = [say("sources_corpus", **numbers, methods=", ".join(told))]
+    if others := [say(f"method_{name}") for name in METHODS if name not in {*measured, REFERENCE}]:
+        notes.append(say("sources_not_measured", methods=", ".join(others)))
+    return notes
 
 
 def explain(lens: Lens) -> None:
@@ -194,7 +189,7 @@ VIEW = View(
     "sources",
     describe,
     draw,
-    (),
+    (STEP,),
     notes,
     explain,
     framed=lambda lens: [],

@@ -9,7 +9,8 @@ from model.text.changes import Change
 from model.trace.trace import AttentionTrace
 from ui.components.steps import steps
 from ui.look.lens import Lens
-from ui.shell import address, header, markup
+from ui.shell import address, controls, header, markup
+from ui.shell.settings import Place
 from ui.views import fork, needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
@@ -18,10 +19,10 @@ from ui.wording.numbers_text import probability
 from ui.wording.reading import Say
 from ui.wording.texts import say
 from viz.lens.changes import change_label
-from viz.lens.steps import NAMES, produced_place, revision, steps_data
+from viz.lens.steps import KEEP, NAMES, produced_place, revision, steps_data
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
-_SHOWN = "steps_shown_last"
+STEP = Place("step", of="sentence")  # the one shown; empty: where the change in focus or the first one begins
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -38,25 +39,34 @@ def draw(lens: Lens, values: Values) -> None:
         file=file_name(lens, "steps"),
         theme=lens.theme,
     )
-    steps(data, "steps", lambda step: address.put("step", str(step)), partial(part, lens.trace))
+    steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
 
 
 def part(trace: AttentionTrace, step: int, place: int) -> None:
     """Turn to the laboratory, where the roads part at ``step`` (from 1): to the candidate at ``place`` of those that the
-    step considered, or for -1 to what was typed. Where there is no such candidate nothing happens."""
+    step considered, or for KEEP to what was typed. Where there is no such candidate nothing happens."""
     if not 1 <= step <= len(trace.target_tokens):
         return
     considered = trace.alternatives[step - 1]
-    if not -1 <= place < len(considered):
+    if not KEEP <= place < len(considered):
         return
-    address.put("fork_step", str(step))
-    address.put("fork_token", "" if place < 0 else considered[place])
+    address.put(fork.STEP.name, str(step))
+    address.put(fork.TOKEN.name, "" if place == KEEP else considered[place])
     address.put("experiment", fork.VIEW.name)
     header.turn_to("laboratory")
 
 
 def describe(lens: Lens, values: Values) -> str:
+    step = first_step(lens)
+    if address.get("step") == str(step) and not _is_inside(lens, step - 1):
+        return choice(say, lens.trace, step - 1)
     return hesitation(say, lens.trace, lens.focus)
+
+
+def _is_inside(lens: Lens, row: int) -> bool:
+    """Whether the row belongs to the change in focus, whose reading names its least sure step."""
+    changes = [] if lens.focus is None else [lens.focus]
+    return row in reading.changed_rows(changes, "cross_attention", len(lens.trace.target_tokens))
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
@@ -68,13 +78,10 @@ def first_step(lens: Lens) -> int:
 
     A link's step holds for what the link shows, not for what the visitor turns to afterwards.
     """
-    here = revision(lens.trace, lens.focus)
-    if st.session_state.get(_SHOWN, here) != here and address.get("step"):
-        address.put("step", "")
-    st.session_state[_SHOWN] = here
-    asked = address.get("step")
-    if address.is_number(asked) and 1 <= int(asked) <= len(lens.trace.target_tokens):
-        return int(asked)
+    address.bind([STEP.name], "steps", revision(lens.trace, lens.focus))
+    asked = controls.place(STEP, len(lens.trace.target_tokens))
+    if asked is not None:
+        return asked + 1
     return lens.changes[0].target_start + 1 if lens.changes else 1
 
 
@@ -86,22 +93,40 @@ def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
     )
     logs = trace.log_probabilities
     row = min(rows or range(len(trace.target_tokens)), key=lambda row: logs[row])
-    probability = float(np.exp(logs[row]))
-    place = produced_place(trace, row)
-    other = 1 if place == 0 else 0  # the most probable of the others
-    values = {
+    values = _values(say, trace, row)
+    if change is None and np.exp(logs[row]) > SURE:
+        return say(f"steps_reading_sure{_certain(values)}", **values)
+    if change is None:
+        return say("steps_reading_sentence", **values)
+    return say(f"steps_reading_change{_certain(values)}", change=change_label(say, change), **values)
+
+
+def choice(say: Say, trace: AttentionTrace, row: int) -> str:
+    """How sure the network was at one step, and what else it considered there."""
+    values = _values(say, trace, row)
+    return say(f"steps_reading_step{_certain(values)}", **values)
+
+
+def _certain(values: dict[str, object]) -> str:
+    """The end of the name of the text for a step where no number is worth saying."""
+    nothing_else = values["probability"] == share(1.0) and values["other_probability"] == share(0.0)
+    return "_certain" if nothing_else else ""
+
+
+def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:
+    """The numbers of one step, for the sentences about it."""
+    assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
+        "``needs`` says so"
+    )
+    other = 1 if produced_place(trace, row) == 0 else 0  # the most probable of the others
+    return {
         "count": len(trace.target_tokens),
         "step": row + 1,
         "token": _name(say, trace.target_tokens[row]),
-        "probability": share(probability),
+        "probability": share(float(np.exp(trace.log_probabilities[row]))),
+        "other": _name(say, trace.alternatives[row][other]),
+        "other_probability": share(float(trace.alternative_probabilities[row][other])),
     }
-    if change is None and probability > SURE:
-        return say("steps_reading_sure", **values)
-    values["other"] = _name(say, trace.alternatives[row][other])
-    values["other_probability"] = share(float(trace.alternative_probabilities[row][other]))
-    if change is None:
-        return say("steps_reading_sentence", **values)
-    return say("steps_reading_change", change=change_label(say, change), **values)
 
 
 def share(value: float) -> str:
@@ -126,4 +151,4 @@ def _name(say: Say, token: str) -> str:
     return say(NAMES[token]) if token in NAMES else say("token", token=reading.visible(token))
 
 
-VIEW = View("steps", describe, draw, (), notes, explain, lacks=needs.probabilities)
+VIEW = View("steps", describe, draw, (STEP,), notes, explain, lacks=needs.probabilities)

@@ -115,10 +115,4 @@ def show_link() -> None:
 
 def link() -> str:
     """The address of this view; the sentence is always in it, so that another default changes nothing."""
-    view = {name: address.get(name) for name in address.DEFAULTS}
-    told = {
-        name: value
-        for name, value in view.items()
-        if (value != address.DEFAULTS[name] or name == "sentence") and len(value) <= address.LONGEST
-    }
-    return f"{(st.context.url or '').rstrip('/')}/?{urlencode(told)}"
+    return f"{(st.context.url or '').rstrip('/')}/?{urlencode(address.told('sentence'))}"

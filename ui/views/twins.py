@@ -15,14 +15,17 @@ from ui.asking import loaders, loading, models
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice, Flag
+from ui.shell.settings import Choice, Flag, Written
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.lens.map_texts import map_texts
 
-SETTINGS = (Choice("twin", ("typed", "pair", "model")), Flag("twin_difference"))
+TWIN = Choice("twin", ("typed", "pair", "model"))  # what the sentence is compared with
+DIFFERENCE = Flag("twin_difference")  # the second map is shown minus the first
+SENTENCE = Written("twin_sentence", "친구의 가치")
+MODEL = Written("twin_model")
 LONGEST = 200  # characters of the second sentence
 
 
@@ -46,7 +49,7 @@ def twin_of(lens: Lens, values: Values) -> Twin | str:
                 return "twins_same"
             return _corrected(lens.sentence.text, lens.corrector)
         case "pair":
-            text = address.get("twin_sentence")[:LONGEST]
+            text = address.get(SENTENCE.name)[:LONGEST]
             return _corrected(text, lens.corrector) if text.strip() else "twins_empty"
         case _:
             entry = _other_model()
@@ -58,7 +61,7 @@ def twin_of(lens: Lens, values: Values) -> Twin | str:
                 return "twins_damaged"
 
 
-def _corrected(text: str, corrector: loaders.Askable) -> Twin | str:
+def _corrected(text: str, corrector: loaders.Asked) -> Twin | str:
     found = loaders.correct(text, corrector)
     if not found.sentences or found.sentences[0].too_long:
         return "twins_empty"
@@ -75,18 +78,18 @@ def _other_models() -> dict[str, loaders.ModelEntry]:
 
 def _other_model() -> loaders.ModelEntry | None:
     found = _other_models()
-    return found.get(address.get("twin_model")) or next(iter(found.values()), None)
+    return found.get(address.get(MODEL.name)) or next(iter(found.values()), None)
 
 
 def draw(lens: Lens, values: Values) -> None:
     """Which twin, and both maps side by side; or the second map minus the first. Below, all heads of the twin."""
     with st.container(key="twin_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
-        controls.show(SETTINGS[0])
+        controls.show(TWIN)
         if values["twin"] == "pair":
-            controls.write("twin_sentence", LONGEST)
+            controls.write(SENTENCE.name, LONGEST)
         if values["twin"] == "model" and (others := _other_models()):
             names = {name: models.name_of(entry) for name, entry in others.items()}
-            controls.pick("twin_model", list(names), names.__getitem__, next(iter(names)))
+            controls.pick(MODEL.name, list(names), names.__getitem__, next(iter(names)))
     try:
         twin = twin_of(lens, values)
     except loaders.StillLoading as still:
@@ -205,4 +208,13 @@ def explain(lens: Lens) -> None:
     st.markdown(say("twins_idea"))
 
 
-VIEW = View("twins", describe, draw, SETTINGS, notes, explain, drawn=SETTINGS[:1], figures=figures_of)
+VIEW = View(
+    "twins",
+    describe,
+    draw,
+    (TWIN, DIFFERENCE, SENTENCE, MODEL),
+    notes,
+    explain,
+    drawn=(TWIN,),
+    figures=figures_of,
+)

@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from ui.look.lens import Lens
-from ui.shell.settings import Setting
+from ui.shell.settings import AnySetting, Choice, Flag, Number
 
 Values = Mapping[str, Any]  # name of a setting -> its value, as ``Setting.read`` gives it
 
@@ -24,16 +24,25 @@ class View:
     name: str  # of the text ``view_<name>``, of the setting, and of its file
     describe: Callable[[Lens, Values], str]
     draw: Callable[[Lens, Values], None]
-    settings: tuple[Setting, ...] = ()
+    settings: tuple[AnySetting, ...] = ()  # all that an address may say about it
     notes: Callable[[Lens, Values], list[str]] = lambda lens, values: []
     explain: Callable[[Lens], None] | None = None
-    choose: Callable[[Lens], None] | None = None  # controls beside its settings, where these do not suffice
+    choose: Callable[[Lens], None] | None = None  # controls of its own among the options
     framed: Callable[[Lens], list[tuple[int, int]]] | None = (
         None  # heads to mark among all; None: those selected
     )
     has_map: bool = True  # whether kind, layer and head decide what it shows
-    drawn: tuple[Setting, ...] = ()  # of its settings those whose controls stand beside the picture
+    drawn: tuple[AnySetting, ...] = ()  # of its settings those whose controls stand beside the picture
     # For the exported page: each figure with what it shows, in words, by its name.
     figures: Callable[[Lens, Values], dict[str, tuple[go.Figure, str]]] | None = None
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
     lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need
+
+    @property
+    def options(self) -> tuple[Choice | Flag | Number, ...]:
+        """The settings whose controls follow from their type, one click away."""
+        return tuple(
+            setting
+            for setting in self.settings
+            if isinstance(setting, Choice | Flag | Number) and setting not in self.drawn
+        )

@@ -1,8 +1,13 @@
-"""How probabilities, shares and large numbers are written for people: the one way for all pages."""
+"""How probabilities, shares and large numbers are written for people: the one way for all pages.
+
+Babel knows how a language writes numbers, not that a probability is never called certain, nor that people say 5만 4천: its
+short form of 54,410 is 5.4만.
+"""
 
 from math import isnan
 
 from ui.wording.reading import Say
+from viz.labels import CERTAIN, IMPOSSIBLE
 
 _MOST_DIGITS = 6  # a float32 knows no more
 
@@ -16,10 +21,10 @@ def probability(value: float, minimum: float | None = None, digits: int = 2) -> 
     """
     if digits < 3 and not 0.01 <= value < 0.99:
         digits = 3
-    if value >= 0.9995:
-        return ">0.999"
-    if value < 0.0005:
-        return "<0.001"
+    if value >= CERTAIN[0]:
+        return CERTAIN[1]
+    if value < IMPOSSIBLE[0]:
+        return IMPOSSIBLE[1]
     text = f"{value:.{digits}f}"
     while minimum is not None and digits < _MOST_DIGITS and (float(text) < minimum) != (value < minimum):
         digits += 1

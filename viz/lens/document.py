@@ -13,11 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 
-import assets
-from viz.lens.script import FOLDER, Script
-
-_PLOTLY = next(assets.STATIC.glob("plotly-*.js"))
-_FONT = assets.STATIC / "NotoSansKR-subset.woff2"
+from viz.lens.script import FOLDER, FONT, PLOTLY, Script
 
 
 @dataclass(frozen=True)
@@ -112,7 +108,7 @@ def _read(name: str) -> str:
 @cache
 def _library() -> str:
     """Plotly, which ``parts.js`` runs as a script of its own."""
-    return _PLOTLY.read_text("utf-8")
+    return PLOTLY.read_text("utf-8")
 
 
 @cache
@@ -124,7 +120,7 @@ def _packed_library() -> str:
 @cache
 def _font_face() -> str:
     """The Hangul font of the app, all of it: any syllable may be in the sentence."""
-    font = base64.b64encode(_FONT.read_bytes()).decode()
+    font = base64.b64encode(FONT.read_bytes()).decode()
     return (
         "@font-face { font-family: 'Noto Sans KR'; "
         f"src: url(data:font/woff2;base64,{font}) format('woff2'); }}"

@@ -2,9 +2,6 @@
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
-const NO_CELL = 0; // of a tile's bytes, as in head_tiles.py; 1 is the weight 0, 255 the weight 1
-const WEAKEST = 1;
-const STRONGEST = 255;
 
 export default function ({ data, parentElement }) {
   new Explorer(parentElement.querySelector(".explore"), data).start();
@@ -13,7 +10,7 @@ export default function ({ data, parentElement }) {
 class Explorer {
   constructor(root, data) {
     Object.assign(this, { root, data, words: data.words, kind: data.kinds[0] });
-    Object.assign(this, { layer: 0, head: 0, view: "heatmap", logarithmic: false, mass: 0.6 });
+    Object.assign(this, { layer: 0, head: 0, view: "heatmap", logarithmic: false, mass: USUAL_MASS / 100 });
   }
 
   async start() {
@@ -98,7 +95,8 @@ class Explorer {
   }
 
   massSlider() {
-    const slider = Object.assign(node("input", ""), { type: "range", min: 10, max: 95, step: 5, value: 100 * this.mass });
+    const [min, max, step] = MASSES;
+    const slider = Object.assign(node("input", ""), { type: "range", min, max, step, value: 100 * this.mass });
     slider.onchange = () => this.choose({ mass: slider.valueAsNumber / 100 });
     return node("label", "", this.words.mass, slider);
   }
@@ -142,13 +140,13 @@ class Explorer {
 
   /** A mean over heads, or over layers, is drawn as its parts, as far as they can be told apart. */
   drawLines() {
-    const { data, kind } = this;
+    const { kind } = this;
     const whole = this.layer === MEAN && this.head === MEAN;
-    const heads = whole ? [[MEAN, MEAN]] : headsOf(kind, this.layer, this.head).slice(0, data.most_heads);
+    const heads = whole ? [[MEAN, MEAN]] : headsOf(kind, this.layer, this.head).slice(0, MOST_HEADS);
     const rows = (layer, head) => strongestEdges(mapOf(kind, layer, head), kind.shape, this.mass);
     const padded = new Set(kind.padded.rows); // nobody reads what they compute
     const found = heads.map(([layer, head]) => rows(layer, head).map((edges, row) => (padded.has(row) ? [] : edges)));
-    const drawn = thinned(found, data.most_lines);
+    const drawn = thinned(found);
     const count = (rows) => rows.flat().reduce((sum, row) => sum + row.length, 0);
     const [kept, all] = [count(drawn), count(found)];
     const hidden = kept < all ? filled(this.words.hidden, { drawn: kept.toLocaleString(), hidden: (all - kept).toLocaleString() }) : "";
@@ -233,23 +231,23 @@ function frame(spec, place, color) {
 function strongestEdges(weights, [, , rows, columns], mass) {
   return Array.from({ length: rows }, (_, query) => {
     const row = weights.subarray(query * columns, (query + 1) * columns);
-    const wanted = row.reduce((sum, weight) => sum + weight, 0) * mass - 1e-6;
+    const wanted = row.reduce((sum, weight) => sum + weight, 0) * mass - ROUNDING;
     const found = [];
     let before = 0;
     for (const key of Array.from(row.keys()).sort((one, other) => row[other] - row[one])) {
       if (before >= wanted || row[key] <= 0) break;
-      found.push([query, key, Math.round(row[key] * 1000) / 1000]);
+      found.push([query, key, Number(row[key].toFixed(DIGITS))]);
       before += row[key];
     }
     return found;
   });
 }
 
-/** At most `most` edges: each row of each head keeps as many of its strongest as the others may, as in lines.py. */
-function thinned(heads, most) {
+/** At most MOST_LINES edges: each row of each head keeps as many of its strongest as the others may, as in lines.py. */
+function thinned(heads) {
   const sizes = heads.flat().map((row) => row.length);
   let allowed = Math.max(...sizes);
-  while (allowed > 1 && sizes.reduce((sum, size) => sum + Math.min(size, allowed), 0) > most) allowed -= 1;
+  while (allowed > 1 && sizes.reduce((sum, size) => sum + Math.min(size, allowed), 0) > MOST_LINES) allowed -= 1;
   return heads.map((rows) => rows.map((row) => row.slice(0, allowed)));
 }
 

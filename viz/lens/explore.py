@@ -11,11 +11,13 @@ from typing import Protocol
 import numpy as np
 
 from viz.attention import attention_heatmap
+from viz.edges import ROUNDING
 from viz.head_grid import head_grid
-from viz.head_tiles import cells_joined
+from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, cells_joined
 from viz.labels import template_text
+from viz.lens.appearance import without_font_file
 from viz.lens.document import Component, component, document
-from viz.lens.lines import LINES, MOST_HEADS, MOST_LINES, lines_data, without_font_file
+from viz.lens.lines import DIGITS, LINES, MASSES, MOST_HEADS, MOST_LINES, USUAL_MASS, lines_data
 from viz.lens.map_texts import map_texts
 from viz.lens.plot import PLOT, plot_data
 from viz.lens.script import read_script
@@ -23,7 +25,22 @@ from viz.lens.steps import STEPS, steps_data
 from viz.lens.texts import LANGUAGES, Say, table
 from viz.specification import Specification
 
-EXPLORE = read_script("explore", "explore.js", isolated=False)
+EXPLORE = read_script(
+    "explore",
+    "explore.js",
+    isolated=False,
+    constants={
+        "NO_CELL": NO_CELL,
+        "WEAKEST": WEAKEST,
+        "STRONGEST": STRONGEST,
+        "MASSES": [MASSES[0], MASSES[-1], MASSES.step],
+        "USUAL_MASS": USUAL_MASS,
+        "DIGITS": DIGITS,
+        "ROUNDING": ROUNDING,
+        "MOST_HEADS": MOST_HEADS,
+        "MOST_LINES": MOST_LINES,
+    },
+)
 HEIGHT = 640  # pixels of the frame in a notebook
 # Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size of
 # the page. Three digits are shown.
@@ -142,8 +159,6 @@ def lens_data(say: Say, trace: Trace, theme: str) -> dict:
     unit = UNIT if count <= MANY_WEIGHTS else COARSE_UNIT
     return {
         "unit": unit,
-        "most_heads": MOST_HEADS,
-        "most_lines": MOST_LINES,
         "kinds": [_kind(say, trace, kind, unit, theme) for kind in trace.kinds],
         "steps": _steps(say, trace, theme),
         "words": {

@@ -37,7 +37,7 @@ class Lines {
 
   build() {
     const { colours, words, heads } = this.data;
-    for (const name of ["text", "quiet", "grid", "gap", "accent"])
+    for (const name of ["text", "quiet_text", "grid", "gap", "accent"])
       this.root.style.setProperty(`--${name}`, colours[name]);
     this.legend = box("div", "legend", ...heads.map((head, index) => this.entry(head.name, index)));
     this.legend.setAttribute("role", "group");
@@ -136,7 +136,7 @@ class Lines {
   titles() {
     const { at, data } = this;
     const [query, key] = [data.query_title, data.key_title].map((title) => ems(title) * at.title + 6);
-    const text = { y: at.head * 0.68, "font-size": at.title, fill: data.colours.quiet };
+    const text = { y: at.head * 0.68, "font-size": at.title, fill: data.colours.quiet_text };
     return shape(
       "g", {},
       shape("rect", { width: at.width, height: at.head, fill: data.colours.gap }),
@@ -153,7 +153,7 @@ class Lines {
 
   token(side, { sign, name, changed }, place) {
     const { at } = this;
-    const { text, quiet, accent } = this.data.colours;
+    const { text, quiet_text: quiet, accent } = this.data.colours;
     const left = side === "queries";
     const y = at.y(place);
     const anchor = left ? "end" : "start";

@@ -8,15 +8,25 @@ import numpy as np
 
 from viz.edges import strongest_edges
 from viz.labels import visible_token
+from viz.lens.appearance import SAVING, TYPE, appearance
 from viz.lens.script import read_script
 from viz.lens.texts import Say
-from viz.theme import FONT_FAMILY, palette
+from viz.theme import LINE_DASHES
 
-MOST_HEADS = 8  # as many colours as can be told apart
+MOST_HEADS = len(LINE_DASHES)  # as many as can be told apart
 MOST_LINES = 4096  # a browser draws these without a pause
-FONT_FILE = "app/static/NotoSansKR-subset.woff2"  # beside the app, as .streamlit/config.toml serves it
+MASSES = range(10, 96, 5)  # percent of a row's weight that its lines may be asked to carry together
+USUAL_MASS = 60
+DIGITS = 3  # of a weight
 
-LINES = read_script("lines", "save.js", "lines_layout.js", "lines.js")
+LINES = read_script(
+    "lines",
+    "save.js",
+    "type.js",
+    "lines_layout.js",
+    "lines.js",
+    constants={**SAVING, **TYPE, "DASHES": LINE_DASHES},
+)
 
 Edge = tuple[int, int, float]  # query, key, weight
 
@@ -57,7 +67,7 @@ def lines_data(
             )
     # Rounding in a mean over heads may leave a weight outside 0..1.
     found = [strongest_edges(np.clip(weights, 0, 1), mass) for _, weights in heads]
-    drawn = _thinned(found)
+    drawn = thinned(found)
     hidden = sum(map(len, found)) - sum(map(len, drawn))
     return {
         "label": label,
@@ -66,7 +76,7 @@ def lines_data(
         "queries": _tokens(say, queries, changed[0]),
         "keys": _tokens(say, keys, changed[1]),
         "heads": [
-            {"name": name, "edges": [[query, key, round(weight, 3)] for query, key, weight in edges]}
+            {"name": name, "edges": [[query, key, round(weight, DIGITS)] for query, key, weight in edges]}
             for (name, _), edges in zip(heads, drawn, strict=True)
         ],
         "isolated": list(isolated),
@@ -82,13 +92,8 @@ def lines_data(
             if hidden
             else "",
         },
-        **_looks(theme, file),
+        **appearance(theme, file, "text", "quiet_text", "grid", "gap", "accent", "lines"),
     }
-
-
-def without_font_file(data: dict) -> dict:
-    """For a file, which fetches nothing: the pictures that it saves are drawn with the fonts of the system."""
-    return data | {"picture": data["picture"] | {"font_file": None}}
 
 
 def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dict]:
@@ -101,27 +106,7 @@ def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dic
     ]
 
 
-def _looks(theme: str, file: str) -> dict:
-    colours = palette(theme)
-    return {
-        "colours": {
-            "text": colours.text,
-            "quiet": colours.quiet_text,
-            "grid": colours.grid,
-            "gap": colours.gap,
-            "accent": colours.accent,
-            "lines": list(colours.lines),
-        },
-        "picture": {
-            "name": file,
-            "ground": colours.sequential[0],
-            "font": FONT_FAMILY,
-            "font_file": FONT_FILE,
-        },
-    }
-
-
-def _thinned(heads: Sequence[list[Edge]]) -> list[list[Edge]]:
+def thinned(heads: Sequence[list[Edge]]) -> list[list[Edge]]:
     """At most MOST_LINES of the lines, so that every row of every head keeps as many as the others may.
 
     Leaving out the weakest of all lines instead would empty the rows that spread their attention. Rows come

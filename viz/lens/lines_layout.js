@@ -1,16 +1,8 @@
 // Where everything of the drawing of lines.js stands. The wrapper puts this text before that of lines.js.
 
-// One pattern of dashes for each head, so that no head is told by its colour alone.
-const DASHES = ["", "7 3", "2 2.5", "11 3 2 3", "16 4", "5 2 1 2 1 2", "1 4", "3 6"];
 const WIDEST = 820; // pixels; longer lines are no easier to follow
-const USUAL_TYPE = 17; // pixels of one rem
 const PAD = 8; // pixels between a token and what stands beside it
 const FOOT = 6;
-
-/** How much larger the page's type is than usual, as for the back row of a lecture. */
-function enlargement() {
-  return Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TYPE);
-}
 
 /** All measures in pixels for `data` in a box of `room` pixels, with type `wanted` times as large where it fits. */
 function arrange(data, room, wanted) {
@@ -40,11 +32,6 @@ function arrange(data, room, wanted) {
     thickest: data.heads.length > 1 ? Math.max(1, 0.7 * apart) : Math.min(6, 0.45 * row),
     y: (place) => head + (place + 0.5) * row,
   };
-}
-
-/** Rough width of a text, measured in its font size. */
-function ems(text) {
-  return [...text].reduce((sum, character) => sum + (character > "\u2e7f" ? 1 : 0.62), 0);
 }
 
 /** The curve of one weight from its query to its key. */

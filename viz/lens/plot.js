@@ -1,7 +1,6 @@
 // Draws a Plotly figure, redraws it in place when it changes, and tells which cell was chosen.
 
-const LIBRARY = "app/static/plotly-cartesian-4.1.1.min.js"; // beside the app, as .streamlit/config.toml serves it
-const FORMATS = { png: 3, svg: 1 }; // format -> how many times the size on the screen it has
+const FORMATS = { png: PNG_SCALE, svg: 1 }; // format -> how many times the size on the screen it has
 const TITLE = 40; // pixels above a saved picture for what it shows
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 

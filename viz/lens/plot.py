@@ -3,13 +3,21 @@ reach of the arrow keys."""
 
 import plotly.graph_objects as go
 
-from viz.lens.script import read_script
+from viz.lens.appearance import SAVING, TYPE
+from viz.lens.script import PLOTLY, read_script, served
 from viz.lens.texts import Say
 from viz.specification import Specification, to_json
 from viz.theme import palette
 
 # Plotly finds its places by the document's own styles, so the component must not be shut off from them.
-PLOT = read_script("plot", "plot_fit.js", "plot.js", isolated=False)
+PLOT = read_script(
+    "plot",
+    "type.js",
+    "plot_fit.js",
+    "plot.js",
+    isolated=False,
+    constants={**SAVING, **TYPE, "LIBRARY": served(PLOTLY)},
+)
 _PLOTLY_WORDS = {  # Plotly's own name of a button -> the text of its label
     "Zoom": "toolbar_drag_to_zoom",
     "Pan": "toolbar_drag_to_move",

@@ -19,12 +19,6 @@ const BAR = 150; // pixels that the colour bar is long
 const BAR_BELOW = 220; // the same below the cells, where its name stands beside it
 const TOOLBAR = 34; // pixels above a narrow picture for Plotly's buttons, which would lie over the names of its columns
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
-const USUAL_TYPE = 17; // pixels of one rem
-
-/** How much larger the page's type is than usual, as for the back row of a lecture. */
-function enlargement() {
-  return Math.max(1, parseFloat(getComputedStyle(document.documentElement).fontSize) / USUAL_TYPE);
-}
 
 /**
  * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge. What
@@ -150,7 +144,7 @@ function labels({ tickvals, ticktext }, upright, cell, font) {
 /** A label of several characters in smaller type where it would be wider than its `cell`. */
 function narrowed(label, font, cell) {
   const characters = [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
-  const wide = font * characters.reduce((sum, each) => sum + (each < "\u1100" ? 0.62 : 0.95), 0); // Hangul is wider
+  const wide = font * ems(characters);
   return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
 }
 

@@ -1,6 +1,5 @@
 // Saves a drawn <svg> as a file. The wrapper of a component puts this text before the component's own.
 
-const PICTURE_SCALE = 3; // a saved PNG has this many pixels for each of the drawing's
 const MOST_PIXELS = 16_000_000; // of a canvas: phones draw nothing at all on a larger one
 
 /**
@@ -48,7 +47,7 @@ async function painted(file, width, height) {
   try {
     image.src = address;
     await image.decode();
-    const scale = Math.min(PICTURE_SCALE, Math.sqrt(MOST_PIXELS / (width * height)));
+    const scale = Math.min(PNG_SCALE, Math.sqrt(MOST_PIXELS / (width * height)));
     const canvas = document.createElement("canvas");
     canvas.width = Math.round(width * scale);
     canvas.height = Math.round(height * scale);

@@ -1,9 +1,16 @@
 """A component as its parts: what ``st.components.v2.component`` takes, and what a page of its own holds."""
 
+import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
+import assets
+
+PLOTLY = next(assets.STATIC.glob("plotly-*.js"))
+FONT = assets.STATIC / "NotoSansKR-subset.woff2"
 FOLDER = Path(__file__).parent
 _EXPORT = re.compile(r"^export default ", re.MULTILINE)
 
@@ -38,7 +45,23 @@ class Script:
         return f"{text}\n{receiver}(exportedByDefault);\n"
 
 
-def read_script(name: str, *files: str, isolated: bool = True) -> Script:
-    """The module joined from ``files`` of this folder, with the style of its name."""
-    js = "\n".join((FOLDER / file).read_text("utf-8") for file in files)
+def read_script(
+    name: str, *files: str, isolated: bool = True, constants: Mapping[str, object] = MappingProxyType({})
+) -> Script:
+    """The module joined from ``files`` of this folder, with the style of its name. It begins with ``constants``."""
+    js = "\n".join([declared(constants), *((FOLDER / file).read_text("utf-8") for file in files)])
     return Script(name, js, (FOLDER / f"{name}.css").read_text("utf-8"), isolated)
+
+
+def declared(constants: Mapping[str, object]) -> str:
+    """What Python and a script both know, in the script's words, so that it is decided in one place.
+
+    >>> declared({"MOST_HEADS": 8})
+    'const MOST_HEADS = 8;'
+    """
+    return "\n".join(f"const {name} = {json.dumps(value)};" for name, value in constants.items())
+
+
+def served(file: Path) -> str:
+    """Where a browser finds a shipped file: beside the app, as .streamlit/config.toml serves it."""
+    return f"app/static/{file.name}"

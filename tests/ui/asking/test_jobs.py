@@ -29,7 +29,7 @@ class Waiting(Job):
 
 @pytest.fixture
 def jobs():
-    found = Jobs(lambda content, name, network: Waiting(), kept=2)
+    found = Jobs(lambda content, name, network, column: Waiting(), kept=2)
     yield found
     for each in found._jobs.values():
         each.result().may_end.set()
@@ -57,7 +57,7 @@ def test_of_those_that_are_over_the_last_ones_stay(jobs):
 def test_nobody_waits_while_another_file_is_read():
     may_read, reads = Event(), Event()
 
-    def begin(content, name, network):
+    def begin(content, name, network, column):
         if content == b"large":
             reads.set()
             assert may_read.wait(SECONDS)
@@ -79,7 +79,7 @@ def test_nobody_waits_while_another_file_is_read():
 
 
 def test_a_file_that_cannot_be_read_is_forgotten():
-    jobs = Jobs(lambda content, name, network: 1 / 0)
+    jobs = Jobs(lambda content, name, network, column: 1 / 0)
     for _ in range(2):
         with pytest.raises(ZeroDivisionError):
             dropped(jobs, 0)

@@ -1,5 +1,6 @@
 """A model that is still being loaded, or gives no answer: what the pages show, and what they do afterwards."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -15,10 +16,11 @@ from tests.ui.screen import component, figures, messages, setting
 from ui.asking import loaders
 from ui.asking.loading import SHOWN, StillLoading
 from ui.shell import address
+from ui.shell.declared import defaults
 from ui.wording.texts import LANGUAGES, table
 
 KO = table("ko")
-EXAMPLE = address.DEFAULTS["sentence"]
+EXAMPLE = defaults()["sentence"]
 OTHER = "고갱이 왔다"
 PAGES_THAT_NEED_THE_MODEL = ("calculation", "masks", "positions", "network")
 
@@ -189,7 +191,7 @@ def test_no_page_breaks_where_no_answer_comes(open_app, correctors, monkeypatch,
 
     for name in ("correct", "ask", "trace"):
         monkeypatch.setattr(correctors["transformer"], name, fail)
-    config = SimpleNamespace(**vars(FakeCorrector.config), has_positions=True)
+    config = replace(FakeCorrector.config, has_positions=True)
     monkeypatch.setattr(correctors["transformer"], "config", config)
     app = open_app(page=page)
     assert not app.exception
@@ -211,9 +213,9 @@ def test_what_the_browser_says_while_it_asks_for_news_changes_no_setting(monkeyp
     assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
     context = SimpleNamespace(fragment_ids_this_run=["progress"])
     monkeypatch.setattr(address, "get_script_run_ctx", lambda **_: context)
-    monkeypatch.setattr(st, "session_state", {"view": dict(address.DEFAULTS)})
+    monkeypatch.setattr(st, "session_state", {"view": dict(defaults())})
     address.put("layer", "1")
-    assert address.get("layer") == address.DEFAULTS["layer"]
+    assert address.get("layer") == defaults()["layer"]
     context.fragment_ids_this_run = None
     address.put("layer", "1")
     assert address.get("layer") == "1"

@@ -11,7 +11,7 @@ from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
 from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, told
 from tests.ui.shell.test_turns import wait_until
 from ui.asking import loaders
-from ui.shell import address
+from ui.shell.declared import defaults
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording.texts import table
 
@@ -37,7 +37,7 @@ def open_own(engine, monkeypatch):
 
     def open_at(name: str = SPELLER, page: str = "attention", **settings: str) -> AppTest:
         monkeypatch.setenv("ATTENTION_MODEL", name)
-        monkeypatch.setitem(address.DEFAULTS, "model", name)
+        monkeypatch.setitem(defaults(), "model", name)
         monkeypatch.setattr(loaders, "engine", lambda: engine)
         app = AppTest.from_file(ROOT / "app.py", default_timeout=60)
         for setting, value in ({"lang": "en", "sentence": WRONG} | settings).items():

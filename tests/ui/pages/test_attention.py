@@ -24,7 +24,7 @@ from tests.ui.screen import (
 )
 from ui.asking import loaders
 from ui.look import examples, look
-from ui.shell import address
+from ui.shell.declared import defaults
 from ui.views import VIEWS
 from ui.wording.texts import table
 
@@ -105,7 +105,7 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
 
 def test_the_default_sentence_and_settings_leave_the_address_empty(open_app):
     app = open_app()
-    assert app.session_state["view"] == address.DEFAULTS
+    assert app.session_state["view"] == defaults()
     assert {value for _, value in component(app, "address_bar")["settings"]} == {None}
 
 
@@ -138,7 +138,7 @@ def test_controls_change_the_figure_and_the_setting(open_app):
 
 
 def test_settings_that_make_no_sense_fall_back(open_app):
-    nonsense = dict.fromkeys(address.DEFAULTS.keys() - {"sentence"}, "<script>")
+    nonsense = dict.fromkeys(defaults().keys() - {"sentence"}, "<script>")
     for settings in (nonsense, {"layer": "99", "head": "-1", "part": "7", "edit": "9" * 40, "lang": "xx"}):
         app = open_app(sentence="고갱", **settings)
         assert not app.exception

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from ui.shell import address
+from ui.shell.declared import defaults
 
 DOCS = Path(__file__).parents[3] / "docs"
 PLANS = ("lesson-plan", "lesson-plan-laboratory")
@@ -34,7 +34,7 @@ def test_links_name_pages_and_settings_that_exist(plan):
     pages = {"/"} | {f"/{path.stem}" for path in (DOCS.parent / "ui" / "pages").glob("*.py")}
     for page, settings in links(plan, "ko"):
         assert page in pages
-        assert settings.keys() <= address.DEFAULTS.keys()
+        assert settings.keys() <= defaults().keys()
         assert settings.get("sentence", SENTENCE) == SENTENCE
 
 

@@ -13,6 +13,7 @@ from ui.components.diagram_layout import Layer
 from ui.parts import network_links
 from ui.parts.network_parts import Sketch, columns, shape, visible_text
 from ui.shell import address
+from ui.shell.declared import defaults
 from ui.shell.header import PAGES
 from ui.wording.texts import table
 
@@ -173,7 +174,7 @@ def test_every_part_that_leads_somewhere_says_so_and_has_its_looks(networks, the
 
 @pytest.fixture
 def settings(monkeypatch) -> dict[str, str]:
-    view = dict(address.DEFAULTS)
+    view = dict(defaults())
     monkeypatch.setattr(address, "_view", lambda: view)
     return view
 
@@ -192,7 +193,7 @@ def test_a_layer_stays_and_opens(settings):
 @pytest.mark.parametrize("part", ["", "nothing", "layer:x", "model:3", "../app:1", ":3"])
 def test_what_no_part_is_called_changes_nothing(settings, part):
     assert network_links.follow(part) is None
-    assert settings == address.DEFAULTS
+    assert settings == defaults()
 
 
 def test_every_part_leads_to_a_page_that_exists(settings, networks):

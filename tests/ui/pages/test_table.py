@@ -9,7 +9,8 @@ import streamlit as st
 
 from engine.errors import EngineBusyError
 from model.tables import PROBLEMS, TableError
-from model.tables.reading import FILE_PROBLEMS, HEADERS
+from model.tables.columns import HEADERS
+from model.tables.errors import FILE_PROBLEMS
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import html, told
 from ui.asking import jobs
@@ -61,7 +62,7 @@ def test_the_same_file_is_corrected_once_and_another_one_anew():
 
 
 def test_old_files_make_room():
-    found, network = Jobs(lambda content, name, network: TableJob([], network), kept=2), Network()
+    found, network = Jobs(lambda content, name, network, column: TableJob([], network), kept=2), Network()
     first = found.job(b"a\n", "1.txt", network)
     for number in range(2):
         finished(found.job(f"{number}\n".encode(), "n.txt", network))
@@ -111,6 +112,52 @@ def test_the_page_shows_counts_rows_and_downloads(open_file):
     assert KO["table_reading"].format(rows=3, changed=2) in told(app)
     assert len(app.get("download_button")) == 2
     assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
+
+
+NAMED = "번호,이름,소감\n1,고갱,고갱이 왔다\n2,지우,다음에 또 오고 싶다\n".encode()
+
+
+def test_nothing_is_corrected_before_a_column_is_chosen_and_the_others_are_kept(open_file, monkeypatch):
+    makers = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: makers.update({label: make}))
+    app = open_file(NAMED)
+    assert not app.dataframe and not makers
+    (choice,) = app.selectbox
+    assert choice.value is None and choice.options == [
+        KO["table_column_name"].format(name=name, number=number)
+        for number, name in enumerate(["번호", "이름", "소감"], start=1)
+    ]
+    choice.set_value(2).run()
+    for _ in range(100):
+        if app.dataframe:
+            break
+        app.run()
+    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "다음에 또 오고 싶다"]
+    made = makers[KO["table_download_csv"]]()
+    head, first, _ = csv.reader(io.StringIO(made.decode("utf-8-sig")))
+    assert head[:4] == [KO["table_row"], "번호", "이름", KO["table_text"]]
+    assert first[:5] == ["2", "1", "고갱", "고갱이 왔다", "고객이 왔다"]
+
+
+def test_a_column_that_is_called_text_is_chosen_and_can_be_changed(open_file):
+    app = open_file("이름,text\n고갱,비가 온다\n".encode())
+    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["비가 온다"]
+    app.selectbox[0].set_value(0).run()
+    for _ in range(100):
+        if list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객"]:
+            break
+        app.run()
+    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객"]
+
+
+def test_a_file_is_still_there_after_another_page_and_can_be_taken_away(open_file):
+    app = open_file(CSV)
+    app.switch_page("ui/pages/model.py").run()
+    app.switch_page("ui/pages/table.py").run()
+    assert KO["upload_kept"].format(name="class.csv") in html(app)
+    assert list(app.dataframe[0].value[KO["table_corrected"]]) == ["고객이 왔다", "비가 온다", "=1+고객"]
+    app.button(key="table_file_forget").click().run()
+    assert not app.dataframe and KO["table_how"][:20] in html(app)
 
 
 def test_a_downloaded_file_is_in_the_language_of_the_page(open_file, monkeypatch):

@@ -1,14 +1,18 @@
 """The address: what it holds, what the browser's Back takes back, and what a hostile one cannot do."""
 
+from types import SimpleNamespace
 from urllib.parse import urlencode
 
 import pytest
+import streamlit as st
 from streamlit.runtime.scriptrunner import ScriptRunContext
 
 from tests.ui.hostile import TEXTS
 from tests.ui.pages.test_attention import menu
 from tests.ui.screen import component, send, setting
+from ui.look import examples
 from ui.shell import address
+from ui.shell.declared import defaults, steps
 
 SENTENCE = "고갱이 왔다. 또 고갱이 왔다."
 
@@ -49,8 +53,9 @@ def test_streamlit_tells_of_back():
 
 
 def test_every_step_is_a_setting():
-    assert set(address.STEPS) <= address.DEFAULTS.keys()
-    assert not {"sentence", "lang", "cell", "confidence"} & set(address.STEPS)
+    chosen = {"view", "experiment", "kind", "layer", "head", "part", "edit", "accepted", "rejected"}
+    assert set(steps()) >= chosen
+    assert not {"sentence", "lang", "cell", "confidence"} & set(steps())
 
 
 def test_a_choice_is_a_step_and_another_setting_is_none(open_app):
@@ -69,7 +74,7 @@ def test_a_choice_is_a_step_and_another_setting_is_none(open_app):
 def test_what_differs_from_the_defaults_is_told(open_app):
     app = open_app(sentence="고갱", head="2")
     assert {name for name, value in told(app).items() if value} == {"sentence", "head"}
-    assert told(app).keys() == address.DEFAULTS.keys()
+    assert told(app).keys() == defaults().keys()
 
 
 def test_back_takes_over_the_settings_of_the_address(open_app, go_back):
@@ -94,7 +99,7 @@ def test_back_to_an_empty_address_is_the_beginning(open_app, go_back):
     app = open_app(sentence="갱", view="steps", lang="en")
     go_back(app)
     assert not app.exception
-    assert app.session_state["view"] == address.DEFAULTS | {"lang": "en"}  # the visitor's, not the picture's
+    assert app.session_state["view"] == defaults() | {"lang": "en"}  # the visitor's, not the picture's
 
 
 def test_the_answer_to_back_says_which_one_it_answers(open_app, go_back):
@@ -116,23 +121,109 @@ def test_back_to_another_page_brings_the_settings_along(open_app, go_back):
 def test_back_to_nonsense_breaks_nothing(open_app, go_back):
     app = open_app(sentence=SENTENCE)
     for value in TEXTS:
-        go_back(app, **dict.fromkeys([*address.DEFAULTS, "nothing"], value))
+        go_back(app, **dict.fromkeys([*defaults(), "nothing"], value))
         assert not app.exception, value
-        assert app.session_state["view"].keys() == address.DEFAULTS.keys()
+        assert app.session_state["view"].keys() == defaults().keys()
         assert all(isinstance(each, str) for each in app.session_state["view"].values())
+
+
+# What a link means that leaves a setting out. Links that were given out stay right only while none of these changes.
+WITHOUT = {
+    "lang": "ko",
+    "model": "transformer",
+    "kind": "cross_attention",
+    "layer": "3",
+    "head": "mean",
+    "view": "heatmap",
+    "experiment": "without",
+    "off": "zero",
+    "instead": "uniform",
+    "twin": "typed",
+    "twin_sentence": "친구의 가치",
+    "around": "12",
+    "mass": "60",
+    "order": "place",
+    "shown": "weights",
+    "unit": "syllable",
+    "q": "0,10,0",
+    "k": "10,0,0;0,10,0;0,0,10;0,0,10",
+    "v": "1,0;10,0;100,5;1000,6",
+    "heads_by": "leading",
+    "heads_at": "copied",
+    "grown_role": "own",
+    "batch": "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요.",
+    "masks_kind": "decoder_attention",
+    "positions": "64",
+    "dimensions": "128",
+    "curves": "10,11,30,31",
+}
+EMPTY = (
+    *(
+        "lecture",
+        "confidence",
+        "part",
+        "edit",
+        "accepted",
+        "rejected",
+        "step",
+        "cell",
+        "heads",
+        "marks",
+        "revealed",
+    ),
+    *("switched_off", "painted", "sources_step", "fork_step", "fork_token", "twin_model", "twin_difference"),
+    *("unmarked", "fitted", "logarithmic", "unscaled", "snapshot", "film", "batch_row", "moved"),
+)
+
+
+def test_links_that_leave_settings_out_mean_what_they_meant():
+    given = {"sentence": examples.load()[0].text, **WITHOUT, **dict.fromkeys(EMPTY, "")}
+    assert defaults().items() >= given.items()
+
+
+@pytest.mark.parametrize("name", defaults())
+def test_a_link_that_names_a_default_is_one_that_leaves_it_out(name, monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    monkeypatch.setattr(st, "query_params", SimpleNamespace(to_dict=lambda: {name: defaults()[name]}))
+    assert address.get(name) == defaults()[name]
+    assert address.told() == {}
+    address.put(name, "other")
+    assert address.told() == {name: "other"}
+    assert address.told("sentence").keys() == {name, "sentence"}
+    address.reset([name])
+    assert address.told() == {}
+
+
+def test_another_text_forgets_what_was_chosen_in_the_one_before(settings):
+    settings.update(dict.fromkeys(settings, "1"))
+    address.forget("sentence")
+    gone = {"step", "cell", "painted", "sources_step", "fork_step", "fork_token"}
+    assert {name for name, value in settings.items() if value != "1"} == gone
+    address.forget("text")
+    gone |= {"part", "edit", "accepted", "rejected"}
+    assert {name for name, value in settings.items() if value != "1"} == gone
+
+
+def test_a_setting_bound_to_a_change_goes_with_it(settings, monkeypatch):
+    monkeypatch.setattr(st, "session_state", {})
+    settings["marks"] = "3"
+    address.bind(["marks"], "question", "the first")  # a link's marks hold for what the link shows
+    address.bind(["marks"], "question", "the first")
+    assert settings["marks"] == "3"
+    address.bind(["marks"], "question", "the second")
+    assert settings["marks"] == ""
 
 
 @pytest.fixture
 def settings(monkeypatch) -> dict[str, str]:
-    view = dict(address.DEFAULTS)
+    view = dict(defaults())
     monkeypatch.setattr(address, "_view", lambda: view)
     return view
 
 
 def test_hostile_texts_read_as_the_default(settings):
     for text in TEXTS:
-        settings.update(layer=text, positions=text, confidence=text)
-        assert address.get_number("positions", 2, 512) == 64
+        settings.update(layer=text, confidence=text)
         assert address.get_option("layer", ["1", "2"], otherwise="2") == "2"
         assert address.get_share("confidence") is None, text
 

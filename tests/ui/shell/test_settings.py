@@ -3,11 +3,12 @@
 import pytest
 
 from tests.ui.hostile import TEXTS
-from ui.shell import address
-from ui.shell.settings import Choice, Flag, Number, defaults
+from ui.shell import declared
+from ui.shell.settings import Choice, Flag, Number, Place
 from ui.views import EXPERIMENTS, VIEWS
 
 CHOICE, FLAG, NUMBER = Choice("shown", ("one", "other")), Flag("on"), Number("mass", 10, 95, start=60, step=5)
+PLACE = Place("step")
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,10 @@ CHOICE, FLAG, NUMBER = Choice("shown", ("one", "other")), Flag("on"), Number("ma
         (NUMBER, "63", 63),
         (NUMBER, "0010", 10),
         (NUMBER, "00010", 60),
+        (PLACE, "", None),
+        (PLACE, "1", 0),
+        (PLACE, "0", None),
+        (PLACE, "-1", None),
     ],
 )
 def test_what_an_address_means(setting, text, value):
@@ -37,15 +42,27 @@ def test_hostile_texts_are_the_default():
         assert CHOICE.read(text) == "one"
         assert FLAG.read(text) is False
         assert NUMBER.read(text) == 60
+        assert PLACE.read(text) is None
 
 
 def test_the_defaults_read_as_themselves():
-    assert defaults([CHOICE, FLAG, NUMBER]) == {"shown": "one", "on": "", "mass": "60"}
+    assert [each.default for each in (CHOICE, FLAG, NUMBER, PLACE)] == ["one", "", "60", ""]
     assert NUMBER.read(NUMBER.default) == 60
     assert FLAG.read(FLAG.default) is False
 
 
-def test_the_settings_of_every_view_are_in_the_address_with_the_same_default():
+def test_no_two_settings_have_one_name():
+    found = [
+        *declared.SHARED,
+        *declared.OF_PAGES,
+        *(s for view in (*VIEWS, *EXPERIMENTS) for s in view.settings),
+    ]
+    names = [setting.name for setting in found]
+    assert len(set(names)) == len(names)
+    assert set(names) <= declared.defaults().keys()
+
+
+def test_options_are_settings_whose_controls_stand_nowhere_else():
     for view in (*VIEWS, *EXPERIMENTS):
-        for name, default in defaults(view.settings).items():
-            assert address.DEFAULTS[name] == default, (view.name, name)
+        assert set(view.drawn) <= set(view.settings)
+        assert not set(view.options) & set(view.drawn)

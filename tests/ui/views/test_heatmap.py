@@ -15,6 +15,7 @@ from tests.ui.screen import component, figure, html, numbers, send, setting, tol
 from tests.ui.view_script import SENTENCE, lens, run_at
 from ui.look.lens import Lens
 from ui.shell import address
+from ui.shell.declared import defaults
 from ui.views.heatmap import cells_for, choose_cell
 from ui.views.map_cells import cells_of
 from ui.wording.texts import table
@@ -157,7 +158,7 @@ def test_without_marks_a_click_still_finds_the_cell_under_it():
 
 @pytest.fixture
 def settings(monkeypatch) -> dict[str, str]:
-    view = dict(address.DEFAULTS)
+    view = dict(defaults())
     monkeypatch.setattr(address, "_view", lambda: view)
     return view
 

@@ -14,6 +14,7 @@ from tests.ui.screen import html, send, setting
 from tests.ui.view_script import SENTENCE, lens, run_at
 from ui.look.lens import Lens
 from ui.shell import address
+from ui.shell.declared import defaults
 from ui.views import overview
 from ui.wording.texts import table
 
@@ -116,12 +117,13 @@ def test_a_click_opens_a_head_counted_from_1():
 
 
 def test_a_point_that_is_no_tile_opens_nothing(monkeypatch):
-    view = dict(address.DEFAULTS)
+    view = dict(defaults())
     monkeypatch.setattr(address, "_view", lambda: view)
     customs = [*VALUES, [1, 2, 3], ["1", "2"], [1.0, 2.0], [None, 0], [[0], [1]], {"0": 1, "1": 2}]
     for point in [{}, {"x": 1, "y": 1}, *({"custom": custom} for custom in customs)]:
-        overview.open_tile(point)
-        assert view == address.DEFAULTS, point
+        overview.open_tile(None, point)
+        overview.open_tile(lens(), point)
+        assert view == defaults(), point
 
 
 def test_a_tile_that_this_network_lacks_falls_back(open_app):

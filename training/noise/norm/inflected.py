@@ -16,7 +16,7 @@ _PAST = "어요|., 다|., 습니다|., 지만| 괜찮아요., 던| 것 같아요
 
 
 def _split(endings: str) -> list[tuple[str, str]]:
-    return [tuple(each.strip().split("|")) for each in endings.split(", ")]
+    return [(end, rest) for end, _, rest in (each.strip().partition("|") for each in endings.split(", "))]
 
 
 @cache

@@ -19,7 +19,8 @@ class Template:
 
     def __init__(self, text: str):
         self.text = text
-        self.parts = [(found.lastindex, found[found.lastindex]) for found in _PARTS.finditer(text)]
+        matches = _PARTS.finditer(text)
+        self.parts = [(found.lastindex or 0, found[found.lastindex or 0]) for found in matches]
         self.places = [i for i, (kind, value) in enumerate(self.parts) if kind == 2 and "|" in value]
 
     def fill(self, slots: Mapping[str, Sequence[str]], rng: random.Random) -> tuple[str, str]:

@@ -1,0 +1,98 @@
+"""From what does one produced token come? What a method of answering is asked, and what it says.
+
+S source tokens, T target tokens. All answer about one row of the decoder: by source token (S,) and by token read
+before (row + 1,), the start mark first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from model.correction.answers import Intervenes, Network
+from model.stored.config import INSIDE
+from model.trace.laboratory_data import Insides
+from model.trace.odds import Question
+from model.trace.trace import AttentionTrace
+
+# What a method costs: one pass over the sentence, one for each token, or many along a path. Cheap ones are shown first.
+ONE_PASS, EACH_TOKEN, PATH = range(3)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One produced token, and whom to ask about it. What several methods need of the pass is computed once."""
+
+    corrector: Intervenes
+    source: str
+    target: str
+    question: Question
+
+    @cached_property
+    def trace(self) -> AttentionTrace:
+        return self.corrector.trace(self.source, self.target)
+
+    @property
+    def network(self) -> Network:
+        """The same corrector, for a method that needs INSIDE: no other is given one without it."""
+        return cast(Network, self.corrector)
+
+    @cached_property
+    def ids(self) -> tuple[list[int], list[int]]:
+        """Of the source, and of the target up to this row: what is written later has no influence on it."""
+        tokenizer = self.network.tokenizer
+        return tokenizer.encode_source(self.source), tokenizer.encode_target(self.target)[
+            : self.question.row + 1
+        ]
+
+    @cached_property
+    def insides(self) -> Insides:
+        return self.network.laboratory.insides(*self.ids)
+
+
+class Said(NamedTuple):
+    """What a method computes for a row."""
+
+    source: np.ndarray  # (S,) the end mark last
+    before: np.ndarray  # (row + 1,) the start mark first
+    gap: float | None = None  # of integrated gradients: (sum - what it should be) / what it should be
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to say where a token comes from. A file of ``model/analysis/methods`` declares it as METHOD.
+
+    ``signed`` values are in nats of log p(written) - log p(instead): positive ones speak for what was written. The
+    others are shares: none is negative, and ``source`` and ``before`` together sum to 1.
+    """
+
+    name: str  # the app calls it by the text ``method_<name>``
+    place: int  # among all methods, where they are listed
+    say: Callable[[Row], Said]
+    cost: int = ONE_PASS  # or EACH_TOKEN, PATH
+    signed: bool = False
+    intervenes: bool = False  # whether the network is asked again with something changed
+    needs: str = INSIDE  # which of ``model.stored.config.ABILITIES`` a network should have
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one method says about one row."""
+
+    method: str  # its name
+    source: np.ndarray  # (S,) float32, the end mark last
+    before: np.ndarray  # (row + 1,) float32, the start mark first
+    signed: bool  # these two as in ``Method``
+    intervened: bool
+    gap: float | None = None  # as in ``Said``
+
+
+def last_row(source: np.ndarray, before: np.ndarray) -> Said:
+    """What is said about the last row of (T, S) and (T, T) shares.
+
+    >>> last_row(np.eye(2, 3), np.eye(2)).before.tolist()
+    [0.0, 1.0]
+    """
+    return Said(source[-1], before[-1])

@@ -1,0 +1,17 @@
+"""Raw attention weights, the mean over all layers and heads; half for each side."""
+
+import numpy as np
+
+from model.analysis.method import Method, Row, Said
+from model.stored.config import INTERVENTIONS
+
+
+def say(row: Row) -> Said:
+    at, trace = row.question.row, row.trace
+    source = trace.attention("cross_attention")[:, :, at].mean(axis=(0, 1)) / 2
+    if "decoder_attention" not in trace.kinds:
+        return Said(source, np.zeros(at + 1))
+    return Said(source, trace.attention("decoder_attention")[:, :, at, : at + 1].mean(axis=(0, 1)) / 2)
+
+
+METHOD = Method("attention", 1, say, needs=INTERVENTIONS)

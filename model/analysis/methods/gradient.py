@@ -1,0 +1,12 @@
+"""Gradient times input embedding, summed over D; positions are not attributed to."""
+
+from model.analysis.method import Method, Row, Said
+
+
+def say(row: Row) -> Said:
+    asked = row.question.row, row.question.written, row.question.instead
+    found = row.network.laboratory.slopes(*row.ids, asked, [1.0])
+    return Said(found.source[0], found.target[0])
+
+
+METHOD = Method("gradient", 5, say, signed=True)

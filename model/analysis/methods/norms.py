@@ -1,0 +1,34 @@
+"""Norm-weighted attention (Kobayashi et al., "Attention is Not Only a Weight", EMNLP 2020, section 3)."""
+
+import numpy as np
+
+from model.analysis.method import Method, Row, Said, last_row
+from model.analysis.mixing import added_vectors
+from model.trace.laboratory_data import Insides
+
+
+def norms(insides: Insides) -> tuple[np.ndarray, np.ndarray]:
+    """Norm-weighted attention by source token (T, S) and by token read before (T, T).
+
+    The length of ``added_vectors``, the mean over layers. Both attentions of the decoder add to one stream, so
+    their lengths compare; rows are divided by what both sum to. Source: Kobayashi et al. (2020), section 3.
+    """
+    lengths = [
+        np.mean(
+            [
+                np.linalg.norm(added_vectors(insides, kind, n), axis=-1)
+                for n in range(len(insides.attention[kind]))
+            ],
+            axis=0,
+        )
+        for kind in ("cross_attention", "decoder_attention")
+    ]
+    total = sum(each.sum(axis=1, keepdims=True) for each in lengths)
+    return tuple(np.divide(each, total, out=np.zeros_like(each), where=total > 0) for each in lengths)
+
+
+def say(row: Row) -> Said:
+    return last_row(*norms(row.insides))
+
+
+METHOD = Method("norms", 2, say)

@@ -1,0 +1,199 @@
+"""What can be asked of a network, as types: everything that answers, ours or yours, here or in another process.
+
+Each ``Protocol`` adds to the one before it, and a function names the least that it needs::
+
+    Answers       corrects a text, and shows what it looked at
+    AnswersMany   corrects many texts together: a network in this process
+    Intervenes    answers with something changed: heads off, weights replaced, tokens left out
+    Network       is asked in token ids, and hands out what a pass holds inside
+
+``Asked`` is an ``Answers`` to which every further question goes by its name, because the network may be elsewhere.
+``tests/model/correction/test_answers.py`` lists who has which of them.
+
+Shapes: B interventions or sentences, S source and T target tokens, Q query and K key positions, V vocabulary.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from model.correction.correction import Correction
+from model.plain.drafting import Pass, Produced
+from model.stored.config import NetworkConfig
+from model.text.changes import Change
+from model.text.tokenizer import Tokenizer
+from model.trace.interventions import Head, Intervention
+from model.trace.laboratory_data import Insides, Slopes, Zeroed
+from model.trace.odds import Odds, Question
+from model.trace.projections import Projections
+from model.trace.trace import AttentionTrace
+
+
+class Described(Protocol):
+    """What is known of any network before it is asked. ``NetworkConfig`` says more of ours."""
+
+    @property
+    def architecture(self) -> str: ...
+
+    @property
+    def abilities(self) -> frozenset[str]:
+        """What it does besides correcting: some of ``model.stored.config.ABILITIES``."""
+        ...
+
+    @property
+    def has_positions(self) -> bool: ...
+
+    @property
+    def max_length(self) -> int:
+        """Characters of the longest sentence that it reads."""
+        ...
+
+    @property
+    def minimum_confidence(self) -> float: ...
+
+
+class Answers(Protocol):
+    """Corrects a text, and shows what it looked at."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same weights: part of the key under which an answer is kept."""
+        ...
+
+    @property
+    def config(self) -> Described: ...
+
+    @property
+    def minimum_confidence(self) -> float:
+        """Changes whose confidence is below it are left undone."""
+        ...
+
+    def correct(self, text: str) -> Correction:
+        """The correction of one text of any length, sentence by sentence."""
+        ...
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """The pass in which one sentence is turned into ``target``."""
+        ...
+
+
+class AnswersMany(Answers, Protocol):
+    """Corrects many texts together, which a network in this process does faster than one after the other."""
+
+    def correct_batch(self, texts: Sequence[str]) -> list[Correction]: ...
+
+
+class Intervenes(AnswersMany, Protocol):
+    """Answers with something changed. Texts and traces go in and out, so any network may have it."""
+
+    def changes(self, source: str, target: str) -> tuple[Change, ...]:
+        """The places where two texts differ, as ``correct`` would tell them; offsets count characters."""
+        ...
+
+    def question(self, source: str, target: str, other: str) -> Question | None:
+        """Where ``target`` and ``other`` are first written with different tokens: why the one and not the other?
+        None where the tokens are the same to the end."""
+        ...
+
+    def odds(
+        self, source: str, target: str, question: Question, interventions: Sequence[Intervention]
+    ) -> Odds:
+        """The answers to one question about ``target`` under B interventions; ``Intervention()`` observes."""
+        ...
+
+    def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:
+        """What the network writes of its own accord under each intervention; None where it finds no end."""
+        ...
+
+    def attention_under(
+        self, source: str, target: str, head: Head, interventions: Sequence[Intervention]
+    ) -> np.ndarray:
+        """(B, Q, K): the weights that one head used in each of B passes."""
+        ...
+
+
+class Passes(Protocol):
+    """Passes under interventions on token ids, as ``model.network.laboratory.Laboratory`` has them, whose docstrings say
+    more."""
+
+    def look(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+    ) -> Pass: ...
+
+    def write(
+        self,
+        sources: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        forced: Sequence[Sequence[int]] = (),
+    ) -> list[Produced | None]: ...
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]: ...
+
+    def slopes(
+        self, source: Sequence[int], target: Sequence[int], question: Sequence[int], shares: Sequence[float]
+    ) -> Slopes: ...
+
+    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides: ...
+
+    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed: ...
+
+    def warm_up(self) -> Iterator[None]: ...
+
+
+class Network(Intervenes, Protocol):
+    """A network of ours in this process; ``Corrector`` says more of each member."""
+
+    @property
+    def config(self) -> NetworkConfig: ...
+
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its files lie; None where it was not read from any."""
+        ...
+
+    @property
+    def num_parameters(self) -> int: ...
+
+    @property
+    def laboratory(self) -> Passes:
+        """Raises ValueError for a network that takes no interventions."""
+        ...
+
+    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]: ...
+
+    def taps(
+        self, source: str, target: str, names: Iterable[str], intervention: Intervention | None = None
+    ) -> dict[str, np.ndarray]: ...
+
+    def embeddings(self, text: str) -> np.ndarray: ...
+
+    def weight_sizes(self) -> dict[str, int]: ...
+
+
+class Asked(Answers, Protocol):
+    """The engine's face of a network: further questions go by their names in ``engine.questions.QUESTIONS``."""
+
+    def ask(self, kind: str, *arguments: Any) -> Any:
+        """Raises ``NotLoadedError`` where only the loaded network can answer."""
+        ...
+
+    def known(self, kind: str, *arguments: Any) -> Any | None:
+        """What ``ask`` would return from memory; None where it would have to ask."""
+        ...

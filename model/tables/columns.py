@@ -1,0 +1,152 @@
+"""Which column of a table holds the texts: the one that is asked for, or the one whose header says so. Otherwise nobody has chosen.
+
+A table may begin anywhere: with a title above its header, and with empty columns before the first.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import assets
+from model.tables.cells import Cells
+from model.tables.errors import TableError
+from model.text.hangul import is_hangul
+
+HEADERS = (
+    "text",
+    "src",
+    "source",
+    "sentence",
+    "문장",
+    "원문",
+    "글",
+    "텍스트",
+    # what the app calls the column of a file that it has written, in each language
+    *sorted(
+        json.loads(path.read_text("utf-8")).get("table_text", "text").casefold()
+        for path in assets.TEXTS.glob("*/table.json")
+    ),
+)  # a column so called is the one
+LOOKED_AT = 50  # rows from which the columns are read
+_ABOVE = 10  # rows among which the header may stand
+_LONGEST_NAME = 20  # characters of a cell of the header
+_ENDS = ".?!…"
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a table. ``header`` is the number of the row with their names, 0 where there is none."""
+
+    header: int
+    names: tuple[str, ...]  # one for each column, empty where it has none
+    places: tuple[int, ...]  # of the columns that are not empty, from 0
+    chosen: int | None  # the place of the texts; None where nobody has chosen
+    guess: int | None  # the place with the most Hangul
+
+    @property
+    def width(self) -> int:
+        return len(self.names)
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """The places of all other columns."""
+        return tuple(place for place in self.places if place != self.chosen)
+
+    def name(self, place: int) -> str:
+        """A column's name in the header, or its number from 1."""
+        return (self.names[place] if place < self.width else "") or str(place + 1)
+
+
+def find_columns(rows: Sequence[Cells], column: str | None = None) -> Columns:
+    """The columns of a table that begins with these rows. ``column`` is a name in the header, or a number from 1.
+
+    Raises TableError for a name or a number that is none.
+    """
+    full = [row for row in rows if row.values and _filled(row.values)]
+    header = _header(full, column)
+    below = [row.values or [] for row in full if header is None or row.number > header.number]
+    width = len(_trimmed(header.values or [])) if header else _usual_width(full)
+    names = (
+        tuple("" if cell is None else str(cell).strip() for cell in (header.values or [])[:width])
+        if header
+        else ("",) * width
+    )
+    filled = {place for values in below for place in _filled(values)} | {
+        i for i, name in enumerate(names) if name
+    }
+    places = tuple(sorted(place for place in filled if place < width))
+    guess = max(places, key=lambda place: _hangul(below, place), default=None)
+    return Columns(header.number if header else 0, names, places, _chosen(names, places, column), guess)
+
+
+def _chosen(names: tuple[str, ...], places: tuple[int, ...], column: str | None) -> int | None:
+    folded = [name.casefold() for name in names]
+    if column is not None:
+        if (wanted := column.strip().casefold()) in folded:
+            return folded.index(wanted)
+        if column.isdecimal() and int(column) >= 1:
+            return int(column) - 1
+        raise TableError("no_column", f"there is no column {column!r}, the header has {list(names)}")
+    known = next((folded.index(name) for name in HEADERS if name in folded), None)
+    if known is not None:
+        return known
+    return places[0] if len(places) == 1 else None
+
+
+def _header(rows: Sequence[Cells], column: str | None) -> Cells | None:
+    """The row that names the columns: one that holds the wanted name or a known one, else one that looks like names."""
+    wanted = HEADERS if column is None or column.isdecimal() else (*HEADERS, column.strip().casefold())
+    for row in rows[:_ABOVE]:
+        if any(isinstance(cell, str) and cell.strip().casefold() in wanted for cell in row.values or []):
+            return row
+    width = _usual_width(rows)
+    first = next((row for row in rows[:_ABOVE] if len(_filled(row.values or [])) > 1), None)
+    if width < 2 or first is None or not _looks_like_names(first.values or []):
+        return None
+    below = [row.values or [] for row in rows if row.number > first.number]
+    return first if any(_differs(below, place, first.values or []) for place in range(width)) else None
+
+
+def _looks_like_names(values: list) -> bool:
+    cells = [values[place] for place in _filled(values)]
+    return len(set(cells)) == len(cells) and all(
+        isinstance(cell, str)
+        and len(cell) <= _LONGEST_NAME
+        and not cell.strip().endswith(tuple(_ENDS))
+        and not cell.strip().isdecimal()
+        for cell in cells
+    )
+
+
+def _differs(below: Sequence[list], place: int, header: list) -> bool:
+    """Whether what stands below a name is of another sort: numbers, or texts at least twice as long."""
+    cells = [values[place] for values in below if place < len(values) and values[place] not in (None, "")]
+    if not cells or place >= len(header):
+        return False
+    if all(not isinstance(cell, str) or cell.strip().isdecimal() for cell in cells):
+        return True
+    return sum(len(str(cell)) for cell in cells) >= 2 * len(cells) * len(str(header[place] or ""))
+
+
+def _usual_width(rows: Sequence[Cells]) -> int:
+    """How many cells most rows have; of two numbers that are as frequent, the first."""
+    widths = Counter(len(_trimmed(row.values or [])) for row in rows)
+    return max(widths, key=widths.__getitem__, default=0)
+
+
+def _filled(values: list) -> list[int]:
+    return [place for place, cell in enumerate(values) if cell is not None and str(cell).strip()]
+
+
+def _trimmed(values: list) -> list:
+    """Without the empty cells at the end."""
+    return values[: max(_filled(values), default=-1) + 1]
+
+
+def _hangul(rows: Sequence[list], place: int) -> int:
+    return sum(
+        sum(map(is_hangul, values[place]))
+        for values in rows
+        if place < len(values) and isinstance(values[place], str)
+    )

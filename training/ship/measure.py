@@ -1,0 +1,154 @@
+"""The steps of shipping that measure: what the heads do, how well the model corrects, and what it leaves alone."""
+
+from pathlib import Path
+
+from training.ship.commands import (
+    ANSWERS,
+    BENCHMARKS,
+    ERRORS,
+    QUESTIONS,
+    STUDIED,
+    at_most,
+    benchmark,
+    copied,
+    training,
+    whole,
+)
+from training.ship.plan import ROOT, Plan
+from training.ship.step import PYTHON, Step
+
+OLDER = ("seq2seq", "growing-up")  # the other shipped models
+
+
+def heads(work: Path, plan: Plan) -> list[Step]:
+    """What each head does in sentences of our own, and whether what is looked at matters."""
+    weights = (plan.into / "weights.npz", plan.into / "vocabulary.txt")
+    pairs, survey = work / "data" / "own_pairs.csv", work / "heads"
+    limit = at_most("--limit", plan.head_pairs)
+    sizes = ("--effects", str(plan.effects), "--pruning", str(plan.pruning), *map(str, limit))
+    survey_them = (
+        PYTHON,
+        "-m",
+        "model",
+        "heads",
+        str(pairs),
+        "--out",
+        str(survey),
+        "--model",
+        str(plan.into),
+    )
+    errors, lines = work / "data" / "error_pairs.csv", work / "attention"
+    found = plan.numbers / "attention.json"
+    dev = plan.corpus / "dev.jsonl"
+    return [
+        Step(
+            "pairs",
+            "our own sentences with errors",
+            (BENCHMARKS / "own_pairs.py", *sorted(BENCHMARKS.glob("everyday*.csv")), ERRORS),
+            (pairs,),
+            (benchmark("own_pairs.py", pairs),),
+        ),
+        Step(
+            "heads",
+            "survey what each head does: heads.json",
+            (*weights, *STUDIED, pairs),
+            (plan.into / "heads.json",),
+            ((*survey_them, *sizes), copied(survey / "heads.json", plan.into / "heads.json")),
+        ),
+        Step(
+            "agreement",
+            "leave out characters and heads in many edits: agreement.json",
+            (*whole(plan.into), *STUDIED, dev, ERRORS, BENCHMARKS / "does_attention_matter.py"),
+            (plan.into / "agreement.json", found),
+            (
+                benchmark("error_pairs.py", dev, errors, "--sentences", plan.edit_sentences),
+                benchmark(
+                    "does_attention_matter.py",
+                    *(errors, "--out", lines, "--edits", plan.edits, "--model", plan.into),
+                    *("--keep", plan.into, "--json", found),
+                ),
+            ),
+        ),
+    ]
+
+
+def scores(work: Path, plan: Plan) -> list[Step]:
+    """How well the models correct, and what they leave alone."""
+    corpus, numbers, assets = plan.corpus, plan.numbers, plan.into.parent
+    rows = at_most("--limit", plan.rows)
+
+    def evaluated(file: Path, model: Path, out: Path) -> tuple[str, ...]:
+        return training("evaluate", file, "--model", model, *rows, "--json", out)
+
+    dev, test = corpus / "dev.jsonl", corpus / "test.jsonl"
+    shipped, sets = whole(plan.into), work / "data" / "sets"
+    older = [assets / name for name in OLDER]
+    questions = {sets / f"{name}.csv": numbers / "sets" / f"{name}.json" for name in QUESTIONS}
+    development = (
+        ("development", numbers / "development.json", ()),
+        (
+            "everything",
+            numbers / "everything.json",
+            ("--minimum-confidence", 0),
+        ),
+    )
+    return [
+        Step(
+            "evaluation",
+            "the development and the test sentences",
+            (*shipped, dev, test, ERRORS),
+            (plan.into / "evaluation.json", numbers / "test.json"),
+            (
+                evaluated(dev, plan.into, plan.into / "evaluation.json"),
+                evaluated(test, plan.into, numbers / "test.json"),
+            ),
+        ),
+        Step(
+            "older",
+            "the development sentences for the other shipped models",
+            (*(folder / "weights.npz" for folder in older), *ANSWERS, dev, ERRORS),
+            tuple(folder / "evaluation.json" for folder in older),
+            tuple(evaluated(dev, folder, folder / "evaluation.json") for folder in older),
+        ),
+        Step(
+            "snapshots",
+            "the snapshots of growing-up: snapshots.csv",
+            (assets / "growing-up" / "snapshots", *ANSWERS, dev, ERRORS),
+            (assets / "growing-up" / "snapshots.csv",),
+            (training("snapshots", assets / "growing-up", dev, "--limit", plan.snapshot_rows),),
+        ),
+        Step(
+            "questions",
+            "the five sets that each ask one question",
+            (*shipped, sets),
+            tuple(questions.values()),
+            tuple(evaluated(file, plan.into, out) for file, out in questions.items()),
+        ),
+        Step(
+            "intact",
+            "what must stay as it is",
+            (*shipped, ROOT / "training" / "intact", ERRORS),
+            (numbers / "intact.json",),
+            (
+                training(
+                    *("intact", "--model", plan.into, "--count", plan.samples),
+                    *("--json", numbers / "intact.json"),
+                ),
+            ),
+        ),
+        *(
+            Step(
+                name,
+                f"our own sets, kind by kind{', with nothing left undone' if options else ''}",
+                (
+                    *shipped,
+                    BENCHMARKS / "development.py",
+                    BENCHMARKS / "sets",
+                    *sorted(BENCHMARKS.glob("*.csv")),
+                ),
+                (out,),
+                (benchmark("development.py", "--model", plan.into, "--counts", out, *options, *rows),),
+            )
+            for name, out, options in development
+        ),
+    ]

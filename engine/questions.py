@@ -19,6 +19,7 @@ from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
+from model.analysis.writing import who_wrote
 from model.correction.growing import growing_network
 from model.survey.survey_files import pairs_of
 from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
@@ -90,6 +91,12 @@ def _taps(corrector, source: str, target: str, names: tuple[str, ...], off: tupl
     )
 
 
+def _who_wrote(corrector, source: str, target: str, spans: tuple[Span, ...] = ()):
+    """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
+    changes = find_changes(source, target)
+    return who_wrote(corrector, source, target, [nearest(changes, span) for span in spans])
+
+
 def _table(corrector, texts: tuple[str, ...]):
     """(corrected text, kinds of its changes) of each text: what a file of many needs, without attention."""
     return tuple((each.text, change_kinds(each)) for each in corrector.correct_batch(texts))
@@ -120,6 +127,7 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "step_contributions": _step_contributions,
     "replaced": _replaced,
     "taps": _taps,
+    "who_wrote": _who_wrote,
     "road_not_taken": road_not_taken,
     "grown": _grown,
     "table": _table,
@@ -132,6 +140,7 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "trace": lambda corrector, source, target: corrector.trace(source, target),
     "projections": lambda corrector, source, target, padding: corrector.projections(source, target, padding),
     "embeddings": lambda corrector, text: corrector.embeddings(text),
+    "output_weights": lambda corrector: corrector.output_weights(),
     "weight_sizes": lambda corrector: corrector.weight_sizes(),
     "num_parameters": lambda corrector: corrector.num_parameters,
     **LABORATORY,

@@ -24,11 +24,13 @@ from model.analysis.head_effects import HeadEffects, Without
 from model.analysis.questions import Question
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
+from model.analysis.writing import Written
 from model.correction.growing import Grown
 from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change
 from model.trace.interventions import Head
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -42,6 +44,7 @@ _TYPES: dict[str, type[Any]] = {
         Grown,
         Head,
         HeadEffects,
+        OutputWeights,
         PackedCorrection,
         PackedSentence,
         Progress,
@@ -51,6 +54,7 @@ _TYPES: dict[str, type[Any]] = {
         Sums,
         Tally,
         Without,
+        Written,
     )
 }
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (ModelFolderError, ValueError)}

@@ -3,7 +3,7 @@
 Exported here are the questions of the laboratory: ``head_effects``, ``written_without`` and ``pair_effects`` (without
 each head), ``pruning_curve`` (without more and more of them), ``contributions`` (from which characters?),
 ``replaced_for_change`` (with other weights), ``road_not_taken`` (with another token at one step), ``aligned_difference``
-(two passes side by side), ``growth`` (the roles of heads over the course of training). ``question_of_change`` makes of a change the question
+(two passes side by side), ``growth`` (the roles of heads over the course of training), ``who_wrote`` (what each part of the decoder added to the score). ``question_of_change`` makes of a change the question
 that most of them answer: why the fix, and not what was typed? They take a ``Corrector``, or traces.
 
 The submodules hold more, all in NumPy. On a trace: ``edits`` (which rows and columns belong to a change, which heads look there),
@@ -20,6 +20,7 @@ from model.analysis.pruning import Pruned, pruning_curve
 from model.analysis.questions import Question, question_of_change, question_of_row
 from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
 from model.analysis.twins import aligned_difference
+from model.analysis.writing import Part, Written, who_wrote
 
 __all__ = [
     "Contribution",
@@ -27,10 +28,12 @@ __all__ = [
     "Growth",
     "HeadEffects",
     "PairEffects",
+    "Part",
     "Pruned",
     "Question",
     "Replaced",
     "Without",
+    "Written",
     "aligned_difference",
     "contribution",
     "contributions",
@@ -43,5 +46,6 @@ __all__ = [
     "replaced_attention",
     "replaced_for_change",
     "road_not_taken",
+    "who_wrote",
     "written_without",
 ]

@@ -77,6 +77,8 @@ class TransformerConfig(NetworkConfig):
         (
             "projections",
             "taps",
+            "output_weights",
+            "who_wrote",
             "head_effects",
             "written_without",
             "contributions",

@@ -30,6 +30,8 @@ ASKED = {
     "trace": (SOURCE, TARGET),
     "projections": (SOURCE, TARGET, 2),
     "taps": (SOURCE, TARGET, ("decoder_residual", "cross_heads"), (HEAD,)),
+    "who_wrote": (SOURCE, TARGET, (SPAN,)),
+    "output_weights": (),
     "embeddings": (SOURCE,),
     "weight_sizes": (),
     "num_parameters": (),

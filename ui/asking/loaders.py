@@ -72,6 +72,7 @@ __all__ = [
     "replaced",
     "road_not_taken",
     "stand_in",
+    "who_wrote",
     "written_without",
 ]
 
@@ -233,6 +234,12 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
         if more is None:
             return row, methods, found, partial(corrector.ask, *asked, part)
         found += more[-1]
+
+
+def who_wrote(sentence: SentenceCorrection, corrector: Askable):
+    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.Written``."""
+    spans = tuple(map(_span, sentence.changes))
+    return corrector.ask("who_wrote", sentence.source, sentence.text, spans)
 
 
 def replaced(

@@ -20,6 +20,7 @@ from viz.pruning import pruning_curve
 from viz.reliability import reliability_curve
 from viz.theme import THEMES, config
 from viz.token_branches import token_branches
+from viz.waterfall import Amount, waterfall
 from viz.weight_colours import FAINT
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "SIGNED",
     "THEMES",
     "WEIGHT",
+    "Amount",
     "Exploration",
     "Hidden",
     "MapTexts",
@@ -56,4 +58,5 @@ __all__ = [
     "reliability_curve",
     "role_mosaic",
     "token_branches",
+    "waterfall",
 ]

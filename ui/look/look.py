@@ -109,9 +109,10 @@ def show_pictures(
     popovers = None if late else controls_of_view()
     try:
         if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
-            framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
+            complete = not view.lacks(lens)
+            framed = view.framed(lens) if view.framed and complete else None
             with heads:
-                overview.draw(lens, framed)
+                overview.draw(lens, framed, view.tiles(lens) if complete else None)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
         if late:  # who gets no picture can still open another view

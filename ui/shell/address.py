@@ -54,6 +54,8 @@ DEFAULTS = {
     "unmarked": "",  # 1 where the marks <s> and </s> are left out of it
     "fitted": "",  # 1 where its strongest colour is its largest weight instead of 1
     "logarithmic": "",  # 1 where its colours follow the logarithm of the weight
+    "wrote_as": "parts",  # who wrote a character: all parts, or the selected head's map in nats
+    "wrote_order": "size",  # of the parts: by size, or in the network's order
     "cell": "",  # the chosen cell of an attention map, "row,column" in characters; empty: none
     "q": "0,10,0",  # the classroom's queries, keys and values: rows end at ";", cells at ","
     "k": "10,0,0;0,10,0;0,0,10;0,0,10",

@@ -16,10 +16,11 @@ from ui.views import (
     steps,
     twins,
     without,
+    wrote,
 )
 from ui.views.view import View
 
 VIEWS: tuple[View, ...] = tuple(
-    module.VIEW for module in (heatmap, lines, steps, edits, received, numbers, predict)
+    module.VIEW for module in (heatmap, lines, steps, edits, wrote, received, numbers, predict)
 )
 EXPERIMENTS: tuple[View, ...] = tuple(module.VIEW for module in (without, sources, replace, fork, twins))

@@ -17,6 +17,7 @@ from engine.traced import TracedCorrector
 from model.analysis.contributions import METHODS, contributions
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
+from model.analysis.lenses import when_decided
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
 from model.analysis.writing import who_wrote
@@ -97,6 +98,12 @@ def _who_wrote(corrector, source: str, target: str, spans: tuple[Span, ...] = ()
     return who_wrote(corrector, source, target, [nearest(changes, span) for span in spans])
 
 
+def _when_decided(corrector, source: str, target: str, spans: tuple[Span, ...] = ()):
+    """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
+    changes = find_changes(source, target)
+    return when_decided(corrector, source, target, [nearest(changes, span) for span in spans])
+
+
 def _table(corrector, texts: tuple[str, ...]):
     """(corrected text, kinds of its changes) of each text: what a file of many needs, without attention."""
     return tuple((each.text, change_kinds(each)) for each in corrector.correct_batch(texts))
@@ -128,6 +135,7 @@ LABORATORY: dict[str, Callable[..., Any]] = {
     "replaced": _replaced,
     "taps": _taps,
     "who_wrote": _who_wrote,
+    "when_decided": _when_decided,
     "road_not_taken": road_not_taken,
     "grown": _grown,
     "table": _table,

@@ -21,6 +21,7 @@ from engine.versions import ModelKey
 from model.analysis.contributions import Contribution
 from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
+from model.analysis.lenses import Decided, JamoRead
 from model.analysis.questions import Question
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
@@ -40,10 +41,12 @@ _TYPES: dict[str, type[Any]] = {
         AttentionTrace,
         Change,
         Contribution,
+        Decided,
         Fork,
         Grown,
         Head,
         HeadEffects,
+        JamoRead,
         OutputWeights,
         PackedCorrection,
         PackedSentence,

@@ -12,6 +12,8 @@ from viz.head_mosaic import head_mosaic, role_mosaic
 from viz.head_tiles import cells_joined
 from viz.hidden import Hidden
 from viz.history import history_curves
+from viz.layer_curve import layer_curve
+from viz.layer_grid import layer_grid
 from viz.lens.explore import Exploration, explore
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
@@ -47,6 +49,8 @@ __all__ = [
     "head_grid",
     "head_mosaic",
     "history_curves",
+    "layer_curve",
+    "layer_grid",
     "number_heatmap",
     "number_text",
     "position_shift",

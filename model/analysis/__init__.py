@@ -3,7 +3,7 @@
 Exported here are the questions of the laboratory: ``head_effects``, ``written_without`` and ``pair_effects`` (without
 each head), ``pruning_curve`` (without more and more of them), ``contributions`` (from which characters?),
 ``replaced_for_change`` (with other weights), ``road_not_taken`` (with another token at one step), ``aligned_difference``
-(two passes side by side), ``growth`` (the roles of heads over the course of training), ``who_wrote`` (what each part of the decoder added to the score). ``question_of_change`` makes of a change the question
+(two passes side by side), ``growth`` (the roles of heads over the course of training), ``who_wrote`` (what each part of the decoder added to the score), ``when_decided`` (what it would say after each sub-layer). ``question_of_change`` makes of a change the question
 that most of them answer: why the fix, and not what was typed? They take a ``Corrector``, or traces.
 
 The submodules hold more, all in NumPy. On a trace: ``edits`` (which rows and columns belong to a change, which heads look there),
@@ -15,6 +15,7 @@ from model.analysis.contributions import Contribution, contribution, contributio
 from model.analysis.forks import Fork, road_not_taken
 from model.analysis.growth import Growth, growth
 from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
+from model.analysis.lenses import Decided, JamoRead, when_decided
 from model.analysis.pair_effects import PairEffects, pair_effects
 from model.analysis.pruning import Pruned, pruning_curve
 from model.analysis.questions import Question, question_of_change, question_of_row
@@ -24,9 +25,11 @@ from model.analysis.writing import Part, Written, who_wrote
 
 __all__ = [
     "Contribution",
+    "Decided",
     "Fork",
     "Growth",
     "HeadEffects",
+    "JamoRead",
     "PairEffects",
     "Part",
     "Pruned",
@@ -46,6 +49,7 @@ __all__ = [
     "replaced_attention",
     "replaced_for_change",
     "road_not_taken",
+    "when_decided",
     "who_wrote",
     "written_without",
 ]

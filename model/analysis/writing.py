@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from model.analysis.questions import Question, question_of_change
+from model.analysis.questions import Question, questions_of_sentence
 from model.text.changes import Change
 from model.trace.output_weights import OutputWeights, deviation
 from model.trace.taps import tap
@@ -112,21 +112,7 @@ def who_wrote(corrector: Corrector, source: str, target: str, changes: Sequence[
     Raises ValueError for a network without a residual stream.
     """
     found = corrector.taps(source, target, TAPS)
-    ids = corrector.tokenizer.encode_target(target)
-    others = found["logits"].copy()
-    others[np.arange(len(ids)), ids] = -np.inf
-    pairs = zip(ids, others.argmax(axis=-1).tolist(), strict=True)
-    questions = [
-        Question(row, *pair, *corrector.tokenizer.labels(list(pair))) for row, pair in enumerate(pairs)
-    ]
-    numbers: list[int | None] = []
-    for change in changes:
-        try:
-            questions.append(question_of_change(corrector, source, target, change))
-        except ValueError:  # both write the same to the end of the shorter
-            numbers.append(None)
-        else:
-            numbers.append(len(questions) - 1)
+    questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
     return decomposed(found, corrector.output_weights(), questions, numbers)
 
 

@@ -79,6 +79,7 @@ class TransformerConfig(NetworkConfig):
             "taps",
             "output_weights",
             "who_wrote",
+            "when_decided",
             "head_effects",
             "written_without",
             "contributions",

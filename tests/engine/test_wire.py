@@ -31,6 +31,7 @@ ASKED = {
     "projections": (SOURCE, TARGET, 2),
     "taps": (SOURCE, TARGET, ("decoder_residual", "cross_heads"), (HEAD,)),
     "who_wrote": (SOURCE, TARGET, (SPAN,)),
+    "when_decided": (SOURCE, TARGET, (SPAN,)),
     "output_weights": (),
     "embeddings": (SOURCE,),
     "weight_sizes": (),

@@ -72,6 +72,7 @@ __all__ = [
     "replaced",
     "road_not_taken",
     "stand_in",
+    "when_decided",
     "who_wrote",
     "written_without",
 ]
@@ -240,6 +241,12 @@ def who_wrote(sentence: SentenceCorrection, corrector: Askable):
     """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.Written``."""
     spans = tuple(map(_span, sentence.changes))
     return corrector.ask("who_wrote", sentence.source, sentence.text, spans)
+
+
+def when_decided(sentence: SentenceCorrection, corrector: Askable):
+    """What the network would say after each sub-layer: ``model.analysis.lenses.Decided``."""
+    spans = tuple(map(_span, sentence.changes))
+    return corrector.ask("when_decided", sentence.source, sentence.text, spans)
 
 
 def replaced(

@@ -56,6 +56,9 @@ DEFAULTS = {
     "logarithmic": "",  # 1 where its colours follow the logarithm of the weight
     "wrote_as": "parts",  # who wrote a character: all parts, or the selected head's map in nats
     "wrote_order": "size",  # of the parts: by size, or in the network's order
+    "decided_as": "grid",  # when it was decided: all characters, one character's curve, or jamo
+    "decided_part": "final",  # of the syllable
+    "decided_side": "decoder",  # or encoder
     "cell": "",  # the chosen cell of an attention map, "row,column" in characters; empty: none
     "q": "0,10,0",  # the classroom's queries, keys and values: rows end at ";", cells at ","
     "k": "10,0,0;0,10,0;0,0,10;0,0,10",

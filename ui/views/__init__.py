@@ -4,6 +4,7 @@ VIEWS show what the network did. EXPERIMENTS change something and show what it w
 """
 
 from ui.views import (
+    decided,
     edits,
     fork,
     heatmap,
@@ -21,6 +22,6 @@ from ui.views import (
 from ui.views.view import View
 
 VIEWS: tuple[View, ...] = tuple(
-    module.VIEW for module in (heatmap, lines, steps, edits, wrote, received, numbers, predict)
+    module.VIEW for module in (heatmap, lines, steps, edits, wrote, decided, received, numbers, predict)
 )
 EXPERIMENTS: tuple[View, ...] = tuple(module.VIEW for module in (without, sources, replace, fork, twins))

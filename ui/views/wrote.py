@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from model.analysis.lenses import Decided
 from model.analysis.writing import KINDS, Part, Written
 from model.trace.interventions import Head
 from ui.asking import loaders
@@ -38,7 +39,7 @@ def written(lens: Lens) -> Written:
     return loaders.who_wrote(lens.sentence, lens.corrector)
 
 
-def number_of(lens: Lens, found: Written) -> int:
+def number_of(lens: Lens, found: Written | Decided) -> int:
     """The question that is looked at: that of the change in focus or of the chosen step; of the first step where a fix
     writes the same as what was typed."""
     about = asked_about(lens)

@@ -1,6 +1,6 @@
 """How well is each kind of mistake mended, and what is harmed? All development sets at once, kind by kind.
 
-    python benchmarks/development.py [--model transformer] [--minimum-confidence 0.8] [--out results.json] [--table table.md]
+    python benchmarks/development.py [--model transformer] [--minimum-confidence 0.8] [--out results.json] [--counts counts.json]
     python benchmarks/development.py slips norm
 
 The sets are the files of ``sets/`` and those beside this one: CSV with the columns ``src,tgt`` (where both are the same, the text is
@@ -9,6 +9,7 @@ writes the numbers and every row that is not as it should be.
 """
 
 import csv
+import itertools
 import json
 import os
 import sys
@@ -22,6 +23,7 @@ import click
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model.text.changes import Change, find_changes
+from training.documents.sets import development_table
 
 FOLDER = Path(__file__).parent
 TOGETHER = 1024  # rows: many of one length waste little padding
@@ -98,11 +100,11 @@ def count(results: Iterable[Result]) -> Counts:
     )
 
 
-def read_rows(paths: Iterable[Path]) -> Iterator[Row]:
-    """The rows of the files; a file's name is that of its set."""
+def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[Row]:
+    """The rows of the files, of each the first ``limit``; a file's name is that of its set."""
     for path in paths:
         with path.open(encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
+            for row in itertools.islice(csv.DictReader(file), limit):
                 yield Row(path.stem, row.get("kind") or "", row["src"], row["tgt"])
 
 
@@ -127,29 +129,17 @@ def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, Counts]]:
     return {name: {kind: count(some) for kind, some in kinds.items()} for name, kinds in sets.items()}
 
 
-def markdown(counts: dict[str, dict[str, Counts]]) -> Iterator[str]:
-    """The lines of a table."""
-    yield "| set | kind | wrong | exact | left as typed | right | untouched | harmed |"
-    yield "|---|---|---:|---:|---:|---:|---:|---:|"
-    for name, kinds in counts.items():
-        for kind, n in kinds.items():
-            exact, untouched = _share(n.exact, n.wrong), _share(n.untouched, n.right)
-            label = f"| | {kind}" if kind else f"| **{name}** | "
-            yield f"{label} | {n.wrong} | {exact} | {n.left} | {n.right} | {untouched} | {n.harmed} |"
+def counts_as_json(counts: dict[str, dict[str, Counts]]) -> dict:
+    return {name: {kind: asdict(n) for kind, n in kinds.items()} for name, kinds in counts.items()}
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part} ({100 * part / whole:.1f} %)" if whole else "–"
-
-
-def as_json(counts: dict[str, dict[str, Counts]], results: Sequence[Result]) -> dict:
-    failures = [
+def failures(results: Sequence[Result]) -> list[dict]:
+    """The rows that are not as they should be, with what became of them."""
+    return [
         {**asdict(each.row), "corrected": each.corrected, "harmed": each.is_harmed}
         for each in results
         if not each.is_exact
     ]
-    numbers = {name: {kind: asdict(n) for kind, n in kinds.items()} for name, kinds in counts.items()}
-    return {"sets": numbers, "failures": failures}
 
 
 def find_sets(names: Sequence[str]) -> list[Path]:
@@ -164,11 +154,12 @@ def find_sets(names: Sequence[str]) -> list[Path]:
 @click.argument("names", nargs=-1)
 @click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
 @click.option("--minimum-confidence", type=click.FloatRange(0, 1), help="[default: the model's own]")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first so many rows of each set.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file of everything.")
 @click.option(
-    "--table", type=click.Path(dir_okay=False, path_type=Path), help="A Markdown file of the table."
+    "--counts", "counted", type=click.Path(dir_okay=False, path_type=Path), help="A JSON file without texts."
 )
-def main(names, model, minimum_confidence, out, table):
+def main(names, model, minimum_confidence, limit, out, counted):
     """Measure a model on the sets NAMES, or on all."""
     paths = find_sets(names)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -176,10 +167,9 @@ def main(names, model, minimum_confidence, out, table):
 
     corrector = Corrector.load(model, minimum_confidence)
     started = time.perf_counter()
-    results = correct(corrector, list(read_rows(paths)))
+    results = correct(corrector, list(read_rows(paths, limit)))
     counts = by_set_and_kind(results)
-    lines = "\n".join(markdown(counts))
-    click.echo(lines)
+    click.echo(development_table(counts_as_json(counts)))
     run = {
         "model": corrector.name,
         "fingerprint": corrector.fingerprint,
@@ -187,11 +177,15 @@ def main(names, model, minimum_confidence, out, table):
     }
     taken = time.perf_counter() - started
     click.echo(f"\n{', '.join(map(str, run.values()))}: {len(results):,} rows in {taken:.0f} s")
+    numbers = {**run, "sets": counts_as_json(counts)}
+    if counted:
+        write(counted, numbers)
     if out:
-        content = {**run, **as_json(counts, results)}
-        out.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    if table:
-        table.write_text(lines + "\n", encoding="utf-8")
+        write(out, {**numbers, "failures": failures(results)})
+
+
+def write(path: Path, content: dict) -> None:
+    path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Does attention matter? Over many edits: does what is looked at most, by any method, matter most when it is left out?
 
     python benchmarks/error_pairs.py SENTENCES pairs.csv --sentences 1500
-    python benchmarks/does_attention_matter.py pairs.csv --out FOLDER [--edits 1000] [--keep assets/transformer]
+    python benchmarks/does_attention_matter.py pairs.csv --out FOLDER [--edits 1000] [--keep assets/transformer] [--json FILE]
 
 An edit is a change that the network makes of its own accord in a sentence of the pairs. Its reference is occlusion: each source
 character is left out, one at a time, and log p(fix) - log p(keep) is compared. FOLDER keeps one line for each edit, in a file
@@ -13,7 +13,7 @@ import csv
 import json
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -30,6 +30,7 @@ from model.analysis.ranks import shared_top
 from model.analysis.tally import Estimate, Tally
 from model.stored.folder import find_model_folder, fingerprint, of_weights
 from model.survey.corpus_agreement import Agreed, CorpusAgreement, write_agreement
+from training.documents.attention import tables
 
 
 @click.command()
@@ -38,7 +39,8 @@ from model.survey.corpus_agreement import Agreed, CorpusAgreement, write_agreeme
 @click.option("--edits", default=1000, show_default=True)
 @click.option("--model", default="transformer", show_default=True)
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="A model folder.")
-def main(file, out, edits, model, keep):
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All numbers.")
+def main(file, out, edits, model, keep, json_path):
     """Ask about EDITS edits in the pairs of FILE, and print the tables. KEEP gets what the app says about methods."""
     out.mkdir(parents=True, exist_ok=True)
     weights = of_weights(fingerprint(find_model_folder(model)))
@@ -59,7 +61,13 @@ def main(file, out, edits, model, keep):
                 kept.writelines(json.dumps(row) + "\n" for row in found)
                 kept.flush()
                 click.echo(f"\r{len(rows)}/{edits} edits", nl=False, err=True)
-    click.echo(report(rows))
+    if not rows:
+        click.echo("no edits")
+        return
+    found = numbers_of(rows, weights)
+    click.echo(tables(found))
+    if json_path:
+        json_path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
     if keep:
         write_agreement(keep, agreement_of(rows, weights))
 
@@ -106,71 +114,55 @@ def ask(corrector: Corrector, number: int, text: str):
         }
 
 
-def report(rows: list[dict]) -> str:
-    """The tables, as Markdown."""
-    if not rows:
-        return "no edits"
-    lines = [f"{len(rows)} edits in {len({row['pair'] for row in rows})} sentences", ""]
-    lines += [
-        "| method | names the same first character | shares of the first three | rank correlation |",
-        "|---|---|---|---|",
-    ]
-    for name in METHODS:
-        if name != REFERENCE:
-            columns = [estimate(rows, lambda row, n=name, i=i: row["methods"][n][i]) for i in (1, 2, 0)]
-            lines.append(f"| {name} | {' | '.join(columns)} |")
-    chance = estimate(rows, lambda row: 1 / row["characters"])
-    lines += ["", f"By chance the same first character: {chance}.", ""]
-    lines += ["| raw cross-attention of layer | names the same first character |", "|---|---|"]
-    for layer in range(len(rows[0]["layers"])):
-        lines.append(f"| {layer + 1} | {estimate(rows, lambda row, at=layer: row['layers'][at])} |")
+def numbers_of(rows: list[dict], fingerprint: str) -> dict:
+    """All that was measured, as ``(mean, half the 95 % interval)``; what ``training.documents.attention`` writes tables of."""
+    names = [name for name in METHODS if name in rows[0]["methods"]]
+    layers = range(len(rows[0]["layers"]))
     kinds = defaultdict(list)
     for row in rows:
         kinds[row["kind"]].append(row)
-    names = [name for name in METHODS if name != REFERENCE]
-    lines += _by_kind(kinds, names, lambda row, name: row["methods"][name][1])
-    lines += _by_kind(
-        kinds, range(len(rows[0]["layers"])), lambda row, at: row["layers"][at], lambda at: f"layer {at + 1}"
-    )
     moved = kinds.get("liaison", [])
-    if moved:
-        following, own = (
-            sum(row[name] == at for row in moved) for name, at in (("first_at", 1), ("attention_first_at", 0))
-        )
-        told = f"Liaison, {len(moved)} edits: leaving out matters most for the next character in {following};"
-        lines += ["", f"{told} attention names the mistyped one in {own}."]
-    rank = estimate(rows, lambda row: row["rank_of_looker"])
-    correlation = estimate(rows, lambda row: row["correlation_of_heads"])
-    first = estimate(rows, lambda row: row["rank_of_looker"] == 1)
-    heads = rows[0]["heads"]
-    lines += [
-        "",
-        f"Of {heads} heads, the one that looks at the edit most ranks {rank} in effect; it is first in {first}.",
-    ]
-    lines += [f"Rank correlation of looking and effect: {correlation}."]
-    return "\n".join(lines)
+    return {
+        "fingerprint": fingerprint,
+        "edits": len(rows),
+        "sentences": len({row["pair"] for row in rows}),
+        "chance": mean_and_margin(rows, lambda row: 1 / row["characters"]),
+        "methods": {
+            name: {
+                key: mean_and_margin(rows, lambda row, n=name, i=i: row["methods"][n][i])
+                for key, i in (("correlation", 0), ("first", 1), ("three", 2))
+            }
+            for name in names
+        },
+        "layers": [mean_and_margin(rows, lambda row, at=at: row["layers"][at]) for at in layers],
+        "kinds": {kind: _of_kind(found, names, layers) for kind, found in kinds.items()},
+        "liaison": {
+            "edits": len(moved),
+            "next": sum(row["first_at"] == 1 for row in moved),
+            "own": sum(row["attention_first_at"] == 0 for row in moved),
+        },
+        "heads": {
+            "count": rows[0]["heads"],
+            "rank": mean_and_margin(rows, lambda row: row["rank_of_looker"]),
+            "first": mean_and_margin(rows, lambda row: row["rank_of_looker"] == 1),
+            "correlation": mean_and_margin(rows, lambda row: row["correlation_of_heads"]),
+        },
+    }
 
 
-def _by_kind(
-    kinds: dict[str, list[dict]], columns: Iterable, value_of: Callable, called: Callable = str
-) -> list[str]:
-    """How often the same first character is named, by kind of mistake and by method or layer."""
-    columns = list(columns)
-    lines = [
-        "",
-        f"| kind of mistake | edits | {' | '.join(map(called, columns))} |",
-        "|---" * (len(columns) + 2) + "|",
-    ]
-    for kind, found in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        cells = [estimate(found, lambda row, each=each: value_of(row, each)) for each in columns]
-        lines.append(f"| {kind} | {len(found)} | {' | '.join(cells)} |")
-    return lines
+def _of_kind(rows: list[dict], names: list[str], layers: range) -> dict:
+    """How often the same first character is named in edits of one kind, by method and by layer."""
+    return {
+        "edits": len(rows),
+        "methods": {name: mean_and_margin(rows, lambda row, n=name: row["methods"][n][1]) for name in names},
+        "layers": [mean_and_margin(rows, lambda row, at=at: row["layers"][at]) for at in layers],
+    }
 
 
-def estimate(rows: list[dict], value_of: Callable) -> str:
+def mean_and_margin(rows: list[dict], value_of: Callable) -> tuple[float, float]:
     """A mean with half its 95 % interval."""
     found = measured(rows, value_of)
-    return f"{float(found.mean):.2f} ± {float(found.margin):.2f}"
+    return round(float(found.mean), 4), round(float(found.margin), 4)
 
 
 def measured(rows: list[dict], value_of: Callable) -> Estimate:

@@ -1,7 +1,7 @@
 """Three heads in one sentence of our own, and what is left without more and more heads: the numbers and the pictures of
 docs/does-attention-matter.md.
 
-    python benchmarks/head_stories.py [--pictures docs/images]
+    python benchmarks/head_stories.py [--json docs/numbers/stories.json] [--pictures docs/images]
 
 The heads are those that `assets/transformer/heads.json` singles out: by the loss of the sentence without them, and by the effect
 at corrected characters. Prints Markdown. Pictures need a Chromium: $CHROMIUM, or /usr/bin/chromium.
@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import click
-import numpy as np
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -22,10 +21,11 @@ import viz
 from model import Corrector
 from model.analysis.edits import changed_rows
 from model.analysis.head_effects import head_effects, written_without
-from model.analysis.roles import COPIED, EDITED, LIAISON, NEXT, OWN, PREVIOUS
-from model.stored.folder import ASSETS
+from model.analysis.roles import EDITED
+from model.stored.folder import find_model_folder, of_weights
 from model.survey.head_survey import HeadSurvey, read_head_survey
 from model.trace.interventions import Head
+from training.documents.stories import heads_of_stories, heads_table, pruning_table, sentence_table
 from ui.parts.head_numbers import SIGNS, pruning_curve
 from viz.lens.map_texts import map_texts
 from viz.lens.texts import LANGUAGES, table
@@ -36,83 +36,47 @@ FONT = ROOT / "static" / "NotoSansKR-subset.woff2"
 
 
 @click.command()
+@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="What was asked.")
 @click.option("--pictures", type=click.Path(file_okay=False, path_type=Path), help="A folder.")
-def main(pictures):
+def main(model, json_path, pictures):
     """Print what the survey and the sentence say of three heads; draw them into the folder PICTURES."""
-    survey, corrector = read_head_survey(ASSETS / "transformer"), Corrector.load()
+    survey, corrector = read_head_survey(find_model_folder(model)), Corrector.load(model)
+    if survey is None:
+        raise click.ClickException(f"{model} has no heads.json: python -m model heads makes it")
     stories = heads_of_stories(survey)
     (sentence,) = corrector.correct(SENTENCE).sentences
-    print(report(survey, corrector, sentence, stories))
+    found = ask(corrector, sentence, stories)
+    tables = heads_table(survey, "en"), sentence_table(found, "en"), pruning_table(survey, "en")
+    print("\n\n".join(tables))
+    if json_path:
+        json_path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
     if pictures:
         draw(pictures, survey, sentence, stories)
 
 
-def heads_of_stories(survey: HeadSurvey) -> dict[str, Head]:
-    """The head without which most is lost; the one that speaks most for fixes, and the one that does against them."""
-
-    def best(name: str, sign: int) -> Head:
-        values = np.concatenate([survey.effect(kind, name).mean.ravel() for kind in survey.kinds])
-        return survey.heads[int((sign * values).argmax())]
-
-    return {"loss": best("loss", 1), "for": best(EDITED, -1), "against": best(EDITED, 1)}
-
-
-def report(survey: HeadSurvey, corrector: Corrector, sentence, stories: dict[str, Head]) -> str:
-    """All numbers of the stories, as Markdown."""
-    lines = [f"{survey.sentences} sentences for roles, {survey.effect_sentences} for effects (nats).", ""]
-    lines += ["| head | " + " | ".join(map(_name, stories.values())) + " |", "|---" * 4 + "|"]
-    for role, name in [
-        *((role, name) for role in (OWN, PREVIOUS, NEXT) for name in (COPIED, EDITED)),
-        (LIAISON, EDITED),
-    ]:
-        cells = [_cell(survey.role(head.kind, role, name), head) for head in stories.values()]
-        lines.append(f"| share at: {role}, {name} | {' | '.join(cells)} |")
-    for name in (EDITED, COPIED, "loss"):
-        cells = [_cell(survey.effect(head.kind, name), head) for head in stories.values()]
-        lines.append(f"| effect: {name} | {' | '.join(cells)} |")
-    losses = {head: survey.effect(head.kind, "loss").mean[head.layer, head.head] for head in survey.heads}
-    second = sorted(losses, key=losses.get)[-2]
-    lines += ["", f"Second largest loss: {losses[second]:.2f} without {_name(second)}.", ""]
-    lines += [f"`{sentence.source}` → `{sentence.text}`", ""]
-    lines += ["| change | looks most | " + " | ".join(map(_name, stories.values())) + " |", "|---" * 5 + "|"]
+def ask(corrector: Corrector, sentence, stories: dict[str, Head]) -> dict:
+    """What the heads of the stories do for each change of the sentence, and what is written without each of them."""
+    changes = []
     for change in sentence.changes:
         found = head_effects(corrector, sentence.source, sentence.text, change)
-        effects = [found.effect[found.heads.index(head)] for head in stories.values()]
         looker, rank = found.rank_of_looker()
-        cells = " | ".join(f"{effect:+.2f}" for effect in effects)
-        lines.append(
-            f"| {change.wrong} → {change.right} | {_name(looker)}, in effect {rank} of {len(found.heads)} | {cells} |"
+        effects = {
+            story: round(float(found.effect[found.heads.index(head)]), 4) for story, head in stories.items()
+        }
+        changes.append(
+            {"wrong": change.wrong, "right": change.right, "looker": list(looker), "rank": int(rank)}
+            | {"of": len(found.heads), "effects": effects}
         )
-    lines += [""]
-    for without in written_without(corrector, sentence.source, [[head] for head in stories.values()]):
-        (head,) = without.heads
-        lines.append(f"Written without {_name(head)}: {without.text or 'no end'}")
-    return "\n".join([*lines, "", *_curves(survey)])
-
-
-def _curves(survey: HeadSurvey) -> list[str]:
-    """The pruning curve as a table: the least effective heads first, and the mean of the random orders."""
-    random = np.mean([rows for name, rows in survey.pruning.items() if name != "effect"], axis=0)
-    head = "heads removed | exact, least effective first | exact, random | untouched, least effective first | untouched, random"
-    told = [
-        f"{survey.judged} pairs and {survey.judged_right} right sentences; {survey.overlap} pairs also ordered the heads."
-    ]
-    told += ["", f"| {head} |", "|---" * 5 + "|"]
-    for (removed, exact, untouched), (_, by_chance, left) in zip(
-        survey.pruning["effect"], random, strict=True
-    ):
-        told.append(f"| {removed} | {exact:.3f} | {by_chance:.3f} | {untouched:.3f} | {left:.3f} |")
-    return told
-
-
-def _cell(found, head: Head) -> str:
-    if found is None:
-        return "–"
-    return f"{found.mean[head.layer, head.head]:.3f} ± {found.margin[head.layer, head.head]:.3f}"
-
-
-def _name(head: Head) -> str:
-    return f"{head.kind.removesuffix('_attention')} {head.layer + 1}·{head.head + 1}"
+    written = written_without(corrector, sentence.source, [[head] for head in stories.values()])
+    return {
+        "fingerprint": of_weights(corrector.fingerprint),
+        "heads": {story: list(head) for story, head in stories.items()},
+        "source": sentence.source,
+        "target": sentence.text,
+        "changes": changes,
+        "without": {story: each.text for story, each in zip(stories, written, strict=True)},
+    }
 
 
 def draw(folder: Path, survey: HeadSurvey, sentence, stories: dict[str, Head]) -> None:

@@ -16,7 +16,7 @@ from engine.spans import Span, nearest
 from engine.traced import TracedCorrector
 from model.analysis.contributions import METHODS, contributions
 from model.analysis.forks import road_not_taken
-from model.analysis.head_effects import head_effects, written_without
+from model.analysis.head_effects import fix_without, head_effects, written_without
 from model.analysis.lenses import when_decided
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
@@ -39,6 +39,7 @@ PARTS = (
 )
 
 Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
+Sets = tuple[tuple[tuple, ...], ...]  # of heads: (kind, layer, head)
 
 
 def correct_together(corrector, texts: Sequence[str]) -> list[PackedCorrection]:
@@ -53,11 +54,18 @@ def _effects(corrector, source: str, target: str, span: Span, means: Means = ())
     )
 
 
-def _without(corrector, source: str, sets: tuple[tuple[tuple, ...], ...], means: Means = ()):
+def _without(corrector, source: str, sets: Sets, means: Means = ()):
     """What is written without each of these sets of heads; ``means`` as for ``_effects``."""
     return written_without(
         corrector, source, [[Head(*head) for head in heads] for heads in sets], _arrays(means)
     )
+
+
+def _fix_without(corrector, source: str, target: str, span: Span, sets: Sets, means: Means = ()):
+    """How probable the change at ``span`` is without each of these sets of heads; ``means`` as for ``_effects``."""
+    change = nearest(find_changes(source, target), span)
+    heads = [[Head(*head) for head in each] for each in sets]
+    return fix_without(corrector, source, target, change, heads, _arrays(means))
 
 
 def _arrays(means: Means) -> dict[str, np.ndarray] | None:
@@ -130,6 +138,7 @@ def answered(corrector, kind: str, arguments: tuple) -> Any:
 LABORATORY: dict[str, Callable[..., Any]] = {
     "head_effects": _effects,
     "written_without": _without,
+    "fix_without": _fix_without,
     "contributions": _contributions,
     "step_contributions": _step_contributions,
     "replaced": _replaced,

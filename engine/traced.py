@@ -21,7 +21,7 @@ from model.trace.traced import InterveningModel, TracedModel
 
 VARIABLE = "ATTENTION_MODEL"
 LABORATORY = frozenset(
-    ("head_effects", "written_without", "contributions", "replaced")
+    ("head_effects", "written_without", "fix_without", "contributions", "replaced")
 )  # of an InterveningModel
 
 

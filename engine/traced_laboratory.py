@@ -112,6 +112,14 @@ def written_without(
     return tuple(Without(each, corrector.correct_under(source, Intervention(off=each))) for each in named)
 
 
+def fix_without(
+    corrector: TracedCorrector, source: str, target: str, span: Span, sets: tuple[tuple[tuple, ...], ...]
+) -> tuple[float, ...]:
+    """How probable the change is without each of these sets of heads."""
+    off = [Intervention(off=frozenset(Head(*head) for head in heads)) for heads in sets]
+    return tuple(np.exp(ask_about(corrector, source, target, span).odds(off).log_written).tolist())
+
+
 def contributions(corrector: TracedCorrector, source: str, target: str, span: Span):
     """(row, the methods for which a trace suffices, what they say)."""
     asked = ask_about(corrector, source, target, span)
@@ -181,6 +189,7 @@ def other_weights(asked: Asked, head: Head, painted: Sequence[int]) -> dict[str,
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "head_effects": head_effects,
     "written_without": written_without,
+    "fix_without": fix_without,
     "contributions": contributions,
     "replaced": replaced,
 }

@@ -1,11 +1,12 @@
 """The instrumented networks, and what turns a text into its correction.
 
 ``from model import Corrector`` is all most callers need. Importing this package loads no
-TensorFlow; ``Corrector.load`` does, which takes seconds.
+TensorFlow; ``Corrector.load`` does, which takes seconds. ``trace_keras`` opens a Keras network of your own.
 """
 
 import os
 
+from model.adapters.keras import trace_keras
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
 from model.stored.folder import ModelFolderError
@@ -27,6 +28,7 @@ __all__ = [
     "SentenceCorrection",
     "TraceError",
     "TracedModel",
+    "trace_keras",
 ]
 
 # TensorFlow reads it when it is imported. It leaves oneDNN off on processors without AVX-512, whose products

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -19,7 +20,7 @@ from model.norm import article_of
 from model.quiet import hide_log_lines
 from model.stored.folder import ASSETS, DEFAULT_MODEL, ModelFolderError, find_model_folder, list_models
 from model.tables.command import correct_table
-from model.text.changes import Change
+from model.text.changes import Change, apply_changes, in_order
 from model.trace.trace import AttentionTrace
 
 
@@ -39,7 +40,19 @@ class Share(click.FloatRange):
         return self.fail("nan is no number from 0 to 1", param, ctx) if math.isnan(found) else found
 
 
-@main.command()
+class TakesText(click.Command):
+    """A command whose text may begin with a hyphen: "-네, 알겠습니다" is no option, since no option holds a space or begins so."""
+
+    def parse_args(self, ctx, args):
+        texts = [arg for arg in args if _TEXT_WITH_A_HYPHEN.match(arg)] if "--" not in args else []
+        others = [arg for arg in args if arg not in texts]
+        return super().parse_args(ctx, [*others, *(["--", *texts] if texts else [])])
+
+
+_TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
+
+
+@main.command(cls=TakesText)
 @click.argument("text", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, with changes and attention.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
@@ -93,7 +106,7 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
         print(_to_json(correction, suggest) if as_json else correction.text, flush=True)
         if suggest and not as_json:
             for change in _undone(correction):
-                print(_suggestion(change, correction.source), flush=True)
+                print(_suggestion(change, correction), flush=True)
 
 
 @main.command()
@@ -158,8 +171,21 @@ def _load(model: str, minimum_confidence: float | None = None, beam_width: int =
 
 def _input_lines() -> Iterator[str]:
     # Only "\n" ends a line: whatever else a line holds (form feeds, U+2028), it stays one line.
+    is_cp949 = None  # decided by the first line with a letter beyond ASCII
     for line in sys.stdin:
-        yield line.removesuffix("\n")
+        if is_cp949 is None and not line.isascii():
+            is_cp949 = _in_cp949(line) is not None
+        yield ((_in_cp949(line) if is_cp949 else None) or line).removesuffix("\n")
+
+
+def _in_cp949(line: str) -> str | None:
+    """The line whose bytes were no UTF-8, read in the Korean code page; None where they are none of that either."""
+    if not any("\udc80" <= character <= "\udcff" for character in line):
+        return None
+    try:
+        return line.encode("utf-8", "surrogateescape").decode("cp949")
+    except UnicodeDecodeError:
+        return None
 
 
 def _waiting(lines: Iterator[str]) -> Iterator[list[str]]:
@@ -191,20 +217,36 @@ def _undone(correction: Correction) -> list[Change]:
     return [each for each in correction.proposed if (each.source_start, each.source_end) not in made]
 
 
-def _suggestion(change: Change, source: str) -> str:
+def _suggestion(change: Change, correction: Correction) -> str:
     """``  1-3 니미 → 님이  in 손니미  confidence 0.61 (fix 0.70, keep 0.13)``; a space is ␣.
 
-    Where the network's own first choice was another, it follows: ``, first choice 니마``.
+    Where the network's own first choice was another, it follows: ``, first choice 니마``; then the article of the norm, where
+    one is known for sure: ``, 한글 맞춤법 제27항``.
     """
+    source = correction.source
     wrong, right = map(_visible, (change.wrong, change.right))
     start = source.rfind(" ", 0, change.source_start) + 1
     end = source.find(" ", change.source_end)
-    first = "" if change.instead_of is None else f", first choice {_visible(change.instead_of)}"
     word = source[start : end if end >= 0 else None]
-    return (
-        f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  confidence {change.confidence:.2f} "
-        f"(fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f}){first}"
-    )
+    line = f"  {change.source_start}-{change.source_end} {wrong} → {right}  in {word}  {_how_sure(change)}"
+    if change.instead_of is not None:
+        line += f", first choice {_visible(change.instead_of)}"
+    article = _article(*_if_made(change, correction))["article"]
+    return line + (f", {article['article']}" if article else "")
+
+
+def _how_sure(change: Change) -> str:
+    if change.is_english_layout:
+        return "typed in the English layout"
+    return f"confidence {change.confidence:.2f} (fix {change.fix_probability:.2f}, keep {change.keep_probability:.2f})"
+
+
+def _if_made(change: Change, correction: Correction) -> tuple[Change, str]:
+    """A change that was not made as it would be beside those that were, and the text with all of them."""
+    changes = in_order([*correction.changes, change])
+    span = change.source_start, change.source_end
+    placed = next(each for each in changes if (each.source_start, each.source_end) == span)
+    return placed, apply_changes(correction.source, changes)
 
 
 def _visible(text: str) -> str:
@@ -226,7 +268,10 @@ def _to_json(correction: Correction, suggest: bool = False) -> str:
     document = {"source": correction.source, "text": correction.text, "sentences": sentences}
     if suggest:
         document["suggestions"] = [
-            asdict(change) | {"confidence": change.confidence} for change in _undone(correction)
+            asdict(change)
+            | {"confidence": change.confidence if change.is_weighed else None}
+            | _article(*_if_made(change, correction))
+            for change in _undone(correction)
         ]
     return json.dumps(document, ensure_ascii=False)
 

@@ -18,6 +18,7 @@ SEEN_BY_PAGES = {
     *LIGHT,
     "model",
     "model/stored",
+    "model/norm",
     "model/analysis",
     "model/survey",
     "model/tables",
@@ -30,6 +31,7 @@ ROOMS = {
     "model/norm": LIGHT,
     "model/stored": LIGHT,
     "model/plain": {*LIGHT, "model/stored"},
+    "model/adapters": LIGHT,
     "model/network": DESCRIBED,
     "model/correction": {*DESCRIBED, "model/network"},
     "model/analysis": {*DESCRIBED, "model/correction"},
@@ -37,6 +39,7 @@ ROOMS = {
     "model/survey": {*DESCRIBED, "model/correction", "model/analysis", "model/tables"},
     "model": {"model/*"},
     "viz": set(),
+    "seeing": set(),
     "engine": {"model/*"},
     "ui/asking": {*SEEN_BY_PAGES, "model/plain", "ui"},
     "ui": {*SEEN_BY_PAGES, "ui/asking"},
@@ -49,13 +52,15 @@ LIBRARIES = {
     "model/norm": set(),
     "model/stored": {"numpy"},
     "model/plain": {"numpy"},
+    "model/adapters": {"numpy", "keras"},
     "model/network": {"numpy", "keras", "tensorflow"},
     "model/correction": {"numpy", "rapidfuzz", "kiwipiepy"},
     "model/analysis": {"numpy", "rapidfuzz"},
     "model/survey": {"numpy"},
     "viz": {"numpy", "pandas", "plotly"},
+    "seeing": set(),
 }
-KNOW_NETWORKS = {"model/network", "training"}  # who may import Keras is seen from the path
+KNOW_NETWORKS = {"model/network", "model/adapters", "training"}  # who may import Keras is seen from the path
 
 
 def files(room: str) -> list[Path]:

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.test_seeing import OPENED_AND_DRAWN, shadowed
 from viz.lens.texts import table
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (".streamlit", "assets", "engine", "model", "static", "training", "ui", "viz")
+FOLDERS = (".streamlit", "assets", "engine", "model", "seeing", "static", "training", "ui", "viz")
 CORRECT_ASK_DRAW_EXPLORE = """
 from pathlib import Path
 
@@ -105,6 +106,17 @@ def test_it_corrects_asks_the_laboratory_draws_and_explores(installed):
     assert int(drawn) >= 1 and int(heads) >= 1
     page = (installed.home / "seen.html").read_text("utf-8")
     assert "Plotly" in page and table("ko")["take_away_no_script"] in page
+
+
+def test_files_of_the_same_names_do_not_hide_it(installed):
+    """As `tests/test_seeing.py` has it for a checkout."""
+    folder = shadowed(installed.home / "shadowed")
+    command = [installed.python, "-c", OPENED_AND_DRAWN]
+    done = subprocess.run(
+        command, cwd=folder, env=installed.environment, capture_output=True, text=True, check=True
+    )
+    own, library = done.stdout.splitlines()
+    assert Path(own).parent == folder and Path(library).is_relative_to(installed.python.parents[1])
 
 
 def test_its_command_starts_the_app(installed):

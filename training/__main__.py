@@ -17,6 +17,8 @@ COMMANDS = {
     "sets": ("training.measure.sets", "command"),
     "intact": ("training.intact.command", "command"),
     "snapshots": ("training.measure.snapshots", "command"),
+    "ship": ("training.ship.command", "command"),
+    "documents": ("training.documents.command", "command"),
 }
 
 

@@ -26,6 +26,7 @@ class MapTexts:
     key: str = "Key"
     weight: str = "Weight"
     masked: str = "masked"
+    padded: str = "padding"
     faint: str = "almost 0"
     selected: str = "selected"
 
@@ -38,6 +39,7 @@ def attention_heatmap(
     *,
     texts: MapTexts = MapTexts(),
     masked: np.ndarray | None = None,
+    padded: np.ndarray | None = None,
     emphasis_rows: Sequence[int] = (),
     selected: tuple[int, int] | None = None,
     first: tuple[int, int] = (0, 0),
@@ -58,6 +60,7 @@ def attention_heatmap(
         query_tokens, key_tokens: Q and K tokens as they were typed; they are escaped here.
         masked: (Q, K) bool, True where the mask forbids looking. Such cells hold exactly 0 and are hatched,
             so that they differ from weights that are almost 0, and these from those that are merely small.
+        padded: (Q, K) bool, True where there is only padding. Such cells are dotted, whatever they hold, and are not masked.
         emphasis_rows: rows whose labels are bold and coloured, such as the changed characters.
         selected: a cell (q, k) whose row and column are framed.
         first: the query and the key of the first cell, where tokens before it are left out. All numbers above
@@ -80,6 +83,7 @@ def attention_heatmap(
         query_tokens,
         key_tokens,
         masked,
+        padded,
         emphasis_rows,
         selected,
         first,
@@ -92,9 +96,8 @@ def attention_heatmap(
     if not info.weights.size:
         return {"data": [], "layout": layout}
     traces = [_heatmap(info, colours, texts)]
-    if info.masked.any():
-        (hatching,) = Hidden(info.masked, masked_name=texts.masked).areas(info.weights.shape, theme)
-        traces.append(_moved(hatching, info.origin))
+    hidden = Hidden(info.masked, info.padded, texts.masked, texts.padded)
+    traces += [_moved(area, info.origin) for area in hidden.areas(info.weights.shape, theme)]
     traces.append(legend_entry(texts.faint, colours.ground, palette(theme).hatch))
     if info.selected:
         accent = palette(theme).accent
@@ -115,11 +118,15 @@ def _moved(area: dict, origin: tuple[int, int]) -> dict:
     return area | moved | HOVER_AXES
 
 
+def _has_hidden(info: AttentionInfo) -> bool:
+    return bool((info.masked | info.padded).any())
+
+
 def _template(info: AttentionInfo, texts: MapTexts) -> str:
     """The hover; the tokens come from the ticks."""
     query, key, weight = (template_text(name) for name in (texts.query, texts.key, texts.weight))
     digits = "+.3f" if info.difference else ".3f"
-    note = "%{text}" if info.masked.any() else ""
+    note = "%{text}" if _has_hidden(info) else ""
     return (
         f"{query} %{{y:d}}: <b>%{{y}}</b><br>{key} %{{x:d}}: <b>%{{x}}</b>{note}"
         f"<br>{weight}: <b>%{{z:{digits}}}</b><extra></extra>"
@@ -128,8 +135,9 @@ def _template(info: AttentionInfo, texts: MapTexts) -> str:
 
 def _heatmap(info: AttentionInfo, colours: WeightColours, texts: MapTexts) -> dict:
     noted = {}
-    if info.masked.any():
-        noted["text"] = np.where(info.masked, f" ({template_text(texts.masked)})", "")
+    if _has_hidden(info):
+        masked = np.where(info.masked, f" ({template_text(texts.masked)})", "")
+        noted["text"] = np.where(info.padded, f" ({template_text(texts.padded)})", masked)
     return {
         "type": "heatmap",
         "z": info.weights,

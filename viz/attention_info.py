@@ -30,6 +30,7 @@ class AttentionInfo:
     query_tokens: tuple[str, ...]  # (Q,)
     key_tokens: tuple[str, ...]  # (K,)
     masked: np.ndarray  # (Q, K) bool
+    padded: np.ndarray  # (Q, K) bool; no cell is both
     emphasis_rows: frozenset[int]
     selected: tuple[int, int] | None
     first: tuple[int, int]
@@ -90,6 +91,7 @@ def attention_info(
     query_tokens,
     key_tokens,
     masked,
+    padded,
     emphasis_rows,
     selected,
     first,
@@ -102,7 +104,10 @@ def attention_info(
         raise ValueError(f"tokens should be texts, received {strange[:3]}")
     limits = (-np.inf, np.inf) if unbounded else (-1 if difference else 0, 1)
     weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), limits)
-    masked = np.zeros(weights.shape, bool) if masked is None else _checked_mask(masked, weights)
+    padded = _cells("padded", padded, weights)
+    masked = _cells("masked", masked, weights) & ~padded
+    if (weights[masked] != 0).any():
+        raise ValueError(f"masked cells should hold exactly 0, received up to {weights[masked].max()}")
     rows, columns = (range(start, start + size) for start, size in zip(first, weights.shape, strict=True))
     if strange := [row for row in emphasis_rows if row not in rows]:
         raise ValueError(f"emphasis_rows should lie in {_ends(rows)}, received {strange}")
@@ -117,6 +122,7 @@ def attention_info(
         tuple(query_tokens),
         tuple(key_tokens),
         masked,
+        padded,
         frozenset(emphasis_rows),
         selected,
         first,
@@ -145,12 +151,11 @@ def _checked_weights(weights, shape: tuple[int, int], limits: tuple[float, float
     return weights
 
 
-def _checked_mask(masked, weights: np.ndarray) -> np.ndarray:
-    masked = np.asarray(masked, dtype=bool)
-    if masked.size == 0 and weights.size == 0:
+def _cells(name: str, cells, weights: np.ndarray) -> np.ndarray:
+    """(Q, K) bool, all False for None."""
+    cells = np.zeros(weights.shape, bool) if cells is None else np.asarray(cells, dtype=bool)
+    if cells.size == 0 and weights.size == 0:
         return np.zeros(weights.shape, bool)
-    if masked.shape != weights.shape:
-        raise ValueError(f"masked should have the shape of weights {weights.shape}, received {masked.shape}")
-    if (weights[masked] != 0).any():
-        raise ValueError(f"masked cells should hold exactly 0, received up to {weights[masked].max()}")
-    return masked
+    if cells.shape != weights.shape:
+        raise ValueError(f"{name} should have the shape of weights {weights.shape}, received {cells.shape}")
+    return cells

@@ -32,6 +32,20 @@ def number_text(value: float, digits: int = 2) -> str:
     return "0" if text == "-0" else text.replace("-", "−")
 
 
+def weight_text(value: float, hidden: bool = False) -> str:
+    """A softmax as a table shows it. It is 0 where a mask makes it so (``hidden``), and nowhere else: what would be rounded to 0 or 1
+    is said to be below 0.01 or above 0.99.
+
+    >>> weight_text(0.004), weight_text(0.0, hidden=True), weight_text(0.25)
+    ('<0.01', '0', '0.25')
+    """
+    if hidden or np.isnan(value) or value >= 1:
+        return number_text(value)
+    if value < 0.005:
+        return "<0.01"
+    return ">0.99" if value >= 0.995 else number_text(value)
+
+
 def number_heatmap(
     values: np.ndarray,
     row_labels: Sequence[str],
@@ -121,7 +135,8 @@ def attention_steps(
     last = len(steps)
     figure = go.Figure(layout=layout)
     if info.values.size:
-        of_weights = _info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, None, True)
+        masked = Hidden(np.asarray(np.isneginf(signed).any(axis=1))[:, None], masked_name=masked_name)
+        of_weights = _info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, masked, True)
         figure.add_trace(_heatmap(info, np.arange(last), hover, layout.height, theme))
         figure.add_trace(_heatmap(of_weights, np.array([last]), hover, layout.height, theme))
         figure.add_traces(info.hidden.areas(info.values.shape, theme))
@@ -194,11 +209,22 @@ def _heatmap(
     if info.numbers:
         # Without a size of their own, numbers shrink to their cells, and those that cannot are left out.
         heatmap.update(
-            text=[[number_text(value) for value in row] for row in values],
+            text=_cell_texts(info, values),
             texttemplate="%{text}",
             textfont={"color": colours.text},
         )
     return heatmap
+
+
+def _cell_texts(info: _TableInfo, values: np.ndarray) -> list[list[str]]:
+    """What stands in the cells."""
+    if info.scale != WEIGHT:
+        return [[number_text(value) for value in row] for row in values]
+    hidden = np.broadcast_to(info.hidden.cells(info.values.shape), info.values.shape)[:, : values.shape[1]]
+    return [
+        [weight_text(value, bool(cell)) for value, cell in zip(*pair, strict=True)]
+        for pair in zip(values, hidden, strict=True)
+    ]
 
 
 def _colours(info: _TableInfo, theme: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.places import by_character, spans_of, text_of
+from model.analysis.places import one_token_a_character, spans_of, text_of
 from model.text.changes import Change, find_changes
 from model.trace.trace import AttentionTrace
 
@@ -94,11 +94,11 @@ def row_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -
 
     In the encoder a token stands at itself, in decoder self-attention a row at the last token it has
     read (the one before the token it writes), in cross-attention at its ``copy_positions``; where tokens are not
-    characters, at its ``copied_tokens``.
+    the characters of the texts one by one, at its ``copied_tokens``.
     """
     rows, columns = trace.axes(kind)
     if kind == "cross_attention":
-        if by_character(rows) and by_character(columns):
+        if one_token_a_character(trace, "source") and one_token_a_character(trace, "target"):
             return copy_positions(changes, len(columns), len(rows))
         return copied_tokens(trace)
     return np.arange(len(rows))

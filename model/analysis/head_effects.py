@@ -107,6 +107,23 @@ def head_effects(
     )
 
 
+def fix_without(
+    corrector: Corrector,
+    source: str,
+    target: str,
+    change: Change,
+    sets: Iterable[Collection[Head]],
+    means: Mapping[str, np.ndarray] | None = None,
+) -> tuple[float, ...]:
+    """p(fix) of one edit without each of these sets of heads, in teacher-forced passes; the empty set removes none.
+
+    Raises ValueError as ``head_effects`` does.
+    """
+    question = question_of_change(corrector, source, target, change)
+    off = [Intervention(off=frozenset(heads), means=means) for heads in sets]
+    return tuple(np.exp(ask(corrector, source, target, question, off).log_written).tolist())
+
+
 @dataclass(frozen=True)
 class Without:
     """What the network writes of its own accord without some heads; ``text`` is None where it finds no end."""

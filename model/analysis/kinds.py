@@ -10,17 +10,12 @@ from rapidfuzz.distance import OSA
 from model.analysis.sounds import carried_over, rules_between, sound_alike
 from model.text.changes import Change, find_changes
 from model.text.hangul import decompose, is_hangul, is_syllable
+from model.text.keyboard import STROKES
 
 KINDS = ("spacing", "liaison", "sound", "jamo", "word")
 
 _CONTEXT = 2  # characters on each side: the next syllable, also where a space lies between
 _HEARD_LETTERS = ("", *"ㄱㄴㄷㄹㅁㅂㅅㅇ")  # how the seven codas that can be heard are written, ㅅ for ㄷ too
-# Jamo that take two keys.
-_KEYS = {
-    "ㅘ": "ㅗㅏ", "ㅙ": "ㅗㅐ", "ㅚ": "ㅗㅣ", "ㅝ": "ㅜㅓ", "ㅞ": "ㅜㅔ", "ㅟ": "ㅜㅣ", "ㅢ": "ㅡㅣ",
-    "ㄳ": "ㄱㅅ", "ㄵ": "ㄴㅈ", "ㄶ": "ㄴㅎ", "ㄺ": "ㄹㄱ", "ㄻ": "ㄹㅁ", "ㄼ": "ㄹㅂ", "ㄽ": "ㄹㅅ",
-    "ㄾ": "ㄹㅌ", "ㄿ": "ㄹㅍ", "ㅀ": "ㄹㅎ", "ㅄ": "ㅂㅅ",
-}  # fmt: skip
 
 
 def kind_of(change: Change, source: str, target: str) -> str:
@@ -144,7 +139,7 @@ def _is_one_jamo(wrong: str, right: str) -> bool:
     slots = _slots(wrong), _slots(right)
     if len(slots[0]) == len(slots[1]) and sum(a != b for a, b in zip(*slots, strict=True)) == 1:
         return True
-    return OSA.distance(*("".join(_KEYS.get(jamo, jamo) for jamo in each) for each in slots)) <= 1
+    return OSA.distance(*("".join(STROKES.get(jamo, jamo) for jamo in each) for each in slots)) <= 1
 
 
 def _is_stray_coda(wrong: str, right: str) -> bool:

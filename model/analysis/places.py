@@ -18,6 +18,19 @@ def by_character(tokens: Sequence[str]) -> bool:
     return bool(tokens) and tokens[-1] in MARKS and all(len(token) == 1 for token in tokens[:-1])
 
 
+def one_token_a_character(trace: AttentionTrace, side: str) -> bool:
+    """Whether the tokens of "source" or "target" are all characters of its text, one after the other. A trace of characters
+    may leave some out, such as spaces."""
+    tokens, spans = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_spans")
+    return by_character(tokens) and spans in (None, _one_after_the_other(tokens))
+
+
+def _one_after_the_other(characters: Sequence[str]) -> Spans:
+    """The spans of tokens that are characters, and of the end mark behind them."""
+    last = len(characters) - 1
+    return (*((place, place + 1) for place in range(last)), (last, last))
+
+
 def text_of(trace: AttentionTrace, side: str) -> str | None:
     """The text of "source" or "target", where the trace has it or its tokens are characters; else None."""
     tokens, text = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_text")
@@ -30,8 +43,7 @@ def spans_of(trace: AttentionTrace, side: str) -> Spans | None:
     """Where each token of "source" or "target" stands in ``text_of``; None where nobody knows."""
     tokens, spans = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_spans")
     if spans is None and by_character(tokens):
-        last = len(tokens) - 1
-        return (*((place, place + 1) for place in range(last)), (last, last))
+        return _one_after_the_other(tokens)
     return spans
 
 

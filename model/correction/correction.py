@@ -37,7 +37,11 @@ class SentenceCorrection:
     def _is_made(self, number: int, change: Change) -> bool:
         if number in self.rejected:
             return False
-        if number in self.accepted or not change.is_weighed:
+        if number in self.accepted:
+            return True
+        if change.is_english_layout:
+            return False
+        if not change.is_weighed:
             return True
         return change.confidence >= self.minimum_confidence
 

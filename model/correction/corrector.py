@@ -13,8 +13,9 @@ from model.correction.candidates import Stretch, find_stretches
 from model.correction.confidence import Confidence
 from model.correction.confidence_files import load_confidence
 from model.correction.correction import Correction, SentenceCorrection
+from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.proposing import changes_of, is_supported, with_probabilities
-from model.correction.second_reading import after_second_reading, made, wants_second_reading
+from model.correction.second_reading import after_second_reading, made
 from model.plain.drafting import Produced, read_off
 from model.plain.positions import positional_encoding
 from model.plain.transformer import PlainNetwork, PlainTransformer
@@ -22,7 +23,7 @@ from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
 from model.text.anchors import Part, lost_anchors, parts_beside
 from model.text.changes import Change, apply_changes, find_changes, joined, select_changes
-from model.text.protected import spares_outcries, spares_protected
+from model.text.protected import spares_gaps, spares_outcries, spares_protected
 from model.text.sentences import Span, split_sentences
 from model.text.tokenizer import END, START, Tokenizer, normalise, visible
 from model.text.verbatim import spares_verbatim, verbatim_spans
@@ -33,7 +34,7 @@ from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
 BATCH_SENTENCES = 64
-MOST_READINGS = 3  # of a sentence, see ``second_reading``
+MOST_READINGS = 4  # of a sentence, see ``second_reading``
 KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
 
 
@@ -178,24 +179,47 @@ class Corrector:
     def _propose(
         self, sentences: list[Part], keep_passes: bool
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
-        """For each sentence, what the network would change and how sure it is; and the pass that proved it,
-        where passes are to be kept and one pass read the whole sentence."""
-        proposed = self._first_reading(sentences, keep_passes)
+        """For each sentence, what the network would change and how sure it is, and what else is offered; and the pass that
+        proved it, where passes are to be kept and one pass read the whole sentence as it is."""
+        offered = [self._offers(sentence) for sentence in sentences]
+        read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
+        proposed = self._mended(read, keep_passes)
+        return [
+            (with_offers(changes, offers), None) if offers else (changes, produced)
+            for (changes, produced), offers in zip(proposed, offered, strict=True)
+        ]
+
+    def _offers(self, sentence: Part) -> tuple[Change, ...]:
+        """The words that may have been typed in the English layout; none where no word is known."""
+        if self.confidence is None or len(sentence.text) > self.config.max_length:
+            return ()
+        return find_offers(sentence, self.confidence.words)
+
+    def _mended(
+        self, sentences: list[Part], keep_passes: bool
+    ) -> list[tuple[tuple[Change, ...], Produced | None]]:
+        """What the network would change in each sentence, and the pass that proved it, after all its readings."""
+        proposed, minimum = self._one_reading(sentences, keep_passes), self.minimum_confidence
+        if self.confidence is None:
+            return proposed
+        unsettled = [i for i, (changes, _) in enumerate(proposed) if made(changes, minimum)]
         for _ in range(MOST_READINGS - 1):
-            minimum = self.minimum_confidence
-            doubtful = [
-                i for i, (changes, _) in enumerate(proposed) if wants_second_reading(changes, minimum)
+            if not unsettled:
+                break
+            texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in unsettled]
+            again = self._one_reading([Part.of(text, verbatim_spans(text)) for text in texts], False)
+            more = [
+                (i, second) for i, (second, _) in zip(unsettled, again, strict=True) if made(second, minimum)
             ]
-            texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in doubtful]
-            parts = [Part.of(text, verbatim_spans(text)) for text in texts]
-            again = self._first_reading(parts, keep_passes=False)
-            for i, (second, _) in zip(doubtful, again, strict=True):
-                if made(second, minimum):
-                    first, _ = proposed[i]
-                    proposed[i] = after_second_reading(sentences[i].text, first, second, minimum), None
+            for i, second in more:
+                first, _ = proposed[i]
+                proposed[i] = after_second_reading(sentences[i].text, first, second, minimum), None
+            unsettled = [i for i, _ in more]
+        for i in unsettled:  # each reading had another answer: better left as it was typed
+            proposed[i] = (), None
         return proposed
 
-    def _first_reading(
+    def _one_reading(
         self, sentences: list[Part], keep_passes: bool
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
         """Of each sentence as it is what the network would change, and the pass that proved it."""
@@ -279,13 +303,16 @@ class Corrector:
 
     def _accepts(self, part: Part, change: Change) -> bool:
         """Whether a change may be proposed: not if it would touch a protected character, a laugh or what is no prose, let a
-        word vanish, or move the spaces beside what the network cannot read."""
+        word vanish, or move the spaces beside what the network cannot read.
+
+        A network whose changes nothing weighs shows what it writes, also while it is still learning to keep words."""
         source = part.text
         return (
             spares_protected(change)
             and spares_outcries(change, source)
+            and spares_gaps(change, source)
             and spares_verbatim(change, part.verbatim)
-            and spares_words(change, source)
+            and (self.confidence is None or spares_words(change, source))
             and self._can_judge(change, source)
         )
 

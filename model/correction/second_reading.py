@@ -1,29 +1,20 @@
-"""A second reading: what the network was unsure of is asked once more when the rest of the sentence is mended.
+"""A second reading: a corrected sentence is read again, until nothing more in it is sure.
 
 Beside other mistakes a change is less sure than alone: of 배개가 in a sentence with one more mistake the network is unsure, in the
-sentence without that one it is sure. So whoever corrects a corrected sentence once more would get another one. A sentence in which some
-changes are made and others are not is read again as it was corrected, and what is now sure is a change of the sentence as it was typed.
+sentence without that one it is sure. Whoever corrects a corrected sentence once more would get another one. So it is read again as it
+was corrected, and what is sure now is a change of the sentence as it was typed. The last reading finds nothing, therefore correcting a
+corrected sentence changes nothing. A right sentence is read once.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from model.text.changes import Change, apply_changes, find_changes
-
-LEAST_DOUBT = (
-    0.1  # confidence of a change that may become sure enough; one in a thousand is less sure at first
-)
+from model.text.changes import Change, apply_changes, find_changes, in_order
 
 
 def made(changes: Iterable[Change], minimum: float) -> list[Change]:
     """Those that are sure enough, with the places of all."""
     return [change for change in changes if change.confidence >= minimum]
-
-
-def wants_second_reading(changes: Sequence[Change], minimum: float) -> bool:
-    """Whether some changes of a sentence are made, and others might be once these are."""
-    sure = len(made(changes, minimum))
-    return 0 < sure < len(made(changes, LEAST_DOUBT))
 
 
 def after_second_reading(
@@ -41,7 +32,7 @@ def after_second_reading(
     known = [
         replace(before[key], target_start=change.target_start, target_end=change.target_end)
         if (key := (change.source_start, change.source_end, change.right)) in before
-        else _weighed(change, sure, _placed(again))
+        else _weighed(change, sure, in_order(again))
         for change in twice
     ]
     unsure = [
@@ -49,9 +40,7 @@ def after_second_reading(
         for change in first
         if change.confidence < minimum and not any(_meet(change, each) for each in known)
     ]
-    return tuple(
-        _placed(sorted([*known, *unsure], key=lambda change: (change.source_start, change.source_end)))
-    )
+    return in_order([*known, *unsure])
 
 
 def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
@@ -79,13 +68,3 @@ def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) 
 def _meet(one: Change, other: Change) -> bool:
     """Whether two changes of one source touch."""
     return one.source_start <= other.source_end and other.source_start <= one.source_end
-
-
-def _placed(changes: Iterable[Change]) -> list[Change]:
-    """The changes of one source, in order, with the places that they have in the text with all of them."""
-    placed, drift = [], 0
-    for change in changes:
-        start = change.source_start + drift
-        placed.append(replace(change, target_start=start, target_end=start + len(change.right)))
-        drift += len(change.right) - len(change.wrong)
-    return placed

@@ -19,7 +19,7 @@ import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 from model.norm.inflect import beginnings, stem
 from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
@@ -87,7 +87,7 @@ def kinds() -> dict[str, Kind]:
     """All kinds by name. Raises ValueError for a name that comes twice."""
     found: dict[str, Kind] = {}
     for name in FILES:
-        text = files("model.norm").joinpath(f"{name}.toml").read_text("utf-8")
+        text = Path(__file__).with_name(f"{name}.toml").read_text("utf-8")
         for kind, fields in tomllib.loads(text).items():
             if kind in found:
                 raise ValueError(f"{name}.toml: the kind {kind!r} comes twice")

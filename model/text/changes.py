@@ -21,6 +21,8 @@ class Change:
     ``known_confidence`` is what ``model.correction.confidence`` makes of both and of whether the words are known, where the
     model has its files. Such a model may propose what its network found less probable: then ``instead_of`` is what the network
     wrote for the stretch that the change lies in, and None where it wrote this itself.
+    ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.english_layout``). No network judged
+    that, so it has no confidence, and only a person makes it.
     """
 
     source_start: int
@@ -33,6 +35,7 @@ class Change:
     keep_probability: float | None = field(default=None, compare=False)
     known_confidence: float | None = field(default=None, compare=False)
     instead_of: str | None = field(default=None, compare=False)
+    is_english_layout: bool = field(default=False, compare=False)
 
     @property
     def is_weighed(self) -> bool:
@@ -140,6 +143,16 @@ def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool])
         else:
             drift += len(change.right) - len(change.wrong)
     return tuple(selected)
+
+
+def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The changes of one source, in order, with the places that they have in the text with all of them."""
+    placed, drift = [], 0
+    for change in sorted(changes, key=lambda change: (change.source_start, change.source_end)):
+        start = change.source_start + drift
+        placed.append(replace(change, target_start=start, target_end=start + len(change.right)))
+        drift += len(change.right) - len(change.wrong)
+    return tuple(placed)
 
 
 def joined(parts: Iterable[tuple[int, Iterable[Change]]]) -> tuple[Change, ...]:

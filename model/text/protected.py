@@ -8,6 +8,8 @@ from model.text.changes import Change, apply_changes
 # What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
 
+_OPENING, _CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")
+
 # Laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
 # A single ㅋ, ㅎ, ㅠ or ㅜ counts where nothing to the left or right could make a syllable with it: in 네ㅎ it is a
 # laugh, in ㅎㅏ나 and in 안녕ㅎ하세요 a slip.
@@ -30,6 +32,18 @@ def spares_protected(change: Change) -> bool:
 def spares_outcries(change: Change, source: str) -> bool:
     """Whether ``source`` keeps its laughing and weeping, and gets no other, when this change alone is made."""
     return _outcries(source) == _outcries(apply_changes(source, [change]))
+
+
+def spares_gaps(change: Change, source: str) -> bool:
+    """Whether a change puts no space beside white space, behind an opening bracket or before a closing one.
+
+    >>> spares_gaps(Change(1, 1, 1, 2, "", " "), "(가)")
+    False
+    """
+    if change.wrong or change.right.strip():
+        return True
+    before, after = source[: change.source_start][-1:], source[change.source_start :][:1]
+    return not (before.isspace() or after.isspace() or before in _OPENING or after in _CLOSING)
 
 
 def protected(text: str) -> str:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 _BOUNDARY = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\s+|(?<!\s)\s*[\n\r\u2028\u2029]\s*")
 
 _SPACE = re.compile(r"\s+")
+LEAST_JOINED = 2  # characters of what is repeated without a space between
 LEAST_REPETITIONS = 3  # twice is a way of speaking (정말 정말), and a word that slipped in twice
 
 
@@ -40,8 +41,9 @@ def split_sentences(text: str, longest: int | None = None) -> list[Span]:
 def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
     """The repetitions that a sentence consists of, or the sentence."""
     said = text[start:end]
-    for gap in _SPACE.finditer(said):
-        period = gap.end()
+    gaps = [gap.end() for gap in _SPACE.finditer(said)]
+    # Without spaces (사랑해사랑해사랑해) any length might be that of what is repeated; one letter again and again is a sound (하하하).
+    for period in gaps or range(LEAST_JOINED, len(said) if len(set(said)) > 1 else 0):
         if period * (LEAST_REPETITIONS - 1) >= len(said):
             break
         # The last repetition may lack what separates the others (좋아, 좋아, 좋아), which then belongs to none.

@@ -37,6 +37,7 @@ _VERBATIM = re.compile(
       ```.*?(?:```|\Z)                                    # code between fences, over several lines
     | `[^`\n]+`                                           # code in a line
     | </?[A-Za-z][^<>\n]*>                                # tags: <b>, </a>, <img alt="…">
+    | \]\([^()\s]+\)                                      # where a link leads: [알림](https://…)
     | \{{\{{[^{{}}\n]*\}}\}} | [$%]\{{[^{{}}\n]*\}}       # places to be filled in: {{{{이름}}}}, ${{이름}}
     | \{{\s*{_QUOTED}\s*:[^{{}}]*\}}                      # JSON: {{"할일": 1}}
     | \[\s*{_QUOTED}\s*(?:,[^\[\]\n]*)?\]                 # ["가", "나"]
@@ -46,6 +47,8 @@ _VERBATIM = re.compile(
     | {_START}[^\W\d][\w.]{{0,63}}\.[A-Za-z_]\w{{0,63}}\([^()\n]*\)  # 목록.sort(키)
     | ^[ ]*\$[ ][^\n]+                                     # a command: $ mkdir 할일
     | ^[ ]*(?:if|elif|while|for|def|class|return|import|from|const|let|var|function)\b[^\n]*[=({{:;][^\n]*  # a line of code
+    | ^[ ]*(?:import|from)[ ]\S+(?:[ ](?:as|import)[ ]\S+)?[ ]*$
+    | \b(?:id|pw|아이디|비밀번호|비번|암호)[ ]?[:=][ ]?\S+      # id: 꿈꾸는나무
     | {_START}{_NAME}\s?={{1,2}}\s?(?:True|False|None|true|false|null|[-\d.]+)\b  # 완료 = True
     | \b(?:SELECT|INSERT|UPDATE|DELETE)\b[^\n;]{{1,200}}?\b(?:FROM|INTO|SET|WHERE)\b[^\n;]*;?  # SQL
     | (?:https?|ftp|file)://[^\s<>"'“”‘’]+ | www\.[^\s<>"'“”‘’]+
@@ -59,7 +62,7 @@ _VERBATIM = re.compile(
     | (?<!\S)[A-Za-z가-힣]{{1,64}}\d+[!@\#$%^&*]+(?!\S)  # passwords: 안녕하세요123!
     | (?:{_DRAWN_OUT}) (?=\s*(?:[.,!?~…ㅋㅎㅠㅜ^]|\Z|\n))     # 감사합니다아, 그래애?
     """,
-    re.VERBOSE | re.DOTALL | re.MULTILINE,
+    re.VERBOSE | re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 
 

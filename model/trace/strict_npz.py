@@ -23,11 +23,12 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no mo
 
 
 class TraceError(ValueError):
-    """A field of a trace, or the file that should hold one, is not what it should be."""
+    """A field of a trace, or the file that should hold one, is not what it should be. ``advice`` says what to do."""
 
-    def __init__(self, field: str, expected: str, received: object):
+    def __init__(self, field: str, expected: str, received: object, advice: str = ""):
         text = str(received)
-        super().__init__(f"{field} should {expected}, received {text[:200]}{'…' * (len(text) > 200)}")
+        told = f"{field} should {expected}, received {text[:200]}{'…' * (len(text) > 200)}"
+        super().__init__(f"{told}. {advice}." if advice else told)
         self.field = field
 
 

@@ -1,21 +1,21 @@
 """What one full pass of a network leaves behind: NumPy arrays with a documented shape each."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import InitVar, dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+from model.trace.arrays import all_layers, of_sentence, plain_array
+from model.trace.fields import Spans, check_spans, expect_shape, flags, pairs, rows_of_texts, text, texts
+from model.trace.rows import check_rows, expect_range
 from model.trace.strict_npz import TraceError, read, write
 
 ATTENTION_KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
 
 VERSION = 1  # of the file; another one is refused
 _FORMAT = "attention-trace"
-# A row of float32 weights sums to 1 within 1e-6; of bfloat16, which some networks compute with, within this.
-_ROW_TOLERANCE = 1e-2
-_RANGE_TOLERANCE = 1e-4  # how far rounding may push a probability or a weight outside 0..1
 
 _RANKS = {  # how many dimensions each array has
     **dict.fromkeys(ATTENTION_KINDS, 4),
@@ -23,8 +23,15 @@ _RANKS = {  # how many dimensions each array has
     "log_probabilities": 1,
     "alternative_probabilities": 2,
 }
+_PADDING = ("source_padding", "target_padding")
 
-Spans = tuple[tuple[int, int], ...]  # (start, end) pairs, the end excluded
+_OF_WORDS: dict[str, Callable[[str, object], Any]] = {
+    **dict.fromkeys(("source_tokens", "target_tokens", "decoder_input_tokens"), texts),
+    **dict.fromkeys(("source_text", "target_text"), text),
+    **dict.fromkeys(("source_spans", "target_spans", "source_words", "target_words"), pairs),
+    **dict.fromkeys(_PADDING, flags),
+    "alternatives": rows_of_texts,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +42,17 @@ class AttentionTrace:
     ``kinds`` names the kinds of attention there are; each has its own number of layers and heads (``shape``).
     What a network does not have, or what was not kept, is None or empty.
 
-    Rows of every attention map are queries, columns are keys, and each row sums to 1.
+    Rows of every attention map are queries, columns are keys, and each row sums to 1; a row of padding may be empty.
     ``target_tokens[t]`` is the token PRODUCED by row ``t``; that row has consumed
     ``decoder_input_tokens[: t + 1]``, so ``decoder_attention`` is exactly 0 right of its diagonal. In a decoder
     alone ``decoder_input_tokens`` is the text it read, and ``target_tokens`` the same text one token later.
+
+    Attention may be a NumPy array (L, H, Q, K), a tensor of PyTorch, TensorFlow or JAX, or a list of layers as libraries
+    return them, each (H, Q, K) or (B, H, Q, K). Of a batch of several sentences ``batch`` says which one:
+    ``AttentionTrace(source_tokens=tokens, encoder_attention=out.attentions, batch=0)``.
+
+    Padding is True where a token only fills up a batch. ``target_padding[t]`` is of the token that row ``t`` PRODUCED, so
+    that the column of decoder self-attention after it is padding, too.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
     Words count tokens, and every token is in one of them. They are needed only where words are not what
@@ -66,23 +80,28 @@ class AttentionTrace:
     target_spans: Spans | None = None  # (T, 2) where each target token stands in target_text
     source_words: Spans | None = None  # (W, 2) which source tokens each word has
     target_words: Spans | None = None  # (W, 2) which target tokens each word has
+    source_padding: tuple[bool, ...] = ()  # (S,) or empty, where there is none
+    target_padding: tuple[bool, ...] = ()  # (T,) or empty
+    batch: InitVar[int | None] = None  # which sentence, where the attention given is a batch's
 
-    def __post_init__(self):
-        """Lists of texts and of spans become tuples, NumPy's integers in spans Python's.
+    def __post_init__(self, batch: int | None):
+        """Tensors and lists of layers become arrays, lists of texts and of spans tuples.
 
         Raises TraceError for fields that hold something else, and for shapes that do not fit each other.
         """
+        self._take_arrays(batch)
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name in _OF_WORDS and not (value is None and field.default is None):
                 object.__setattr__(self, field.name, _OF_WORDS[field.name](field.name, value))
         if not self.kinds:
             raise TraceError("kinds", "be at least one of " + ", ".join(ATTENTION_KINDS), "none")
-        for name in _RANKS:
-            if not isinstance(getattr(self, name), np.ndarray | None):
-                raise TraceError(name, "be a NumPy array", type(getattr(self, name)).__name__)
         source, target = len(self.source_tokens), len(self.target_tokens)
-        _expect_shape("decoder_input_tokens", self.decoder_input_tokens, (target,))
+        if self.decoder_input_tokens or self.decoder_attention is not None:
+            expect_shape("decoder_input_tokens", self.decoder_input_tokens, (target,))
+        for name, count in zip(_PADDING, (source, target), strict=True):
+            if getattr(self, name):
+                expect_shape(name, getattr(self, name), (count,))
         for kind in self.kinds:
             rows, columns = map(len, self.axes(kind))
             received = np.shape(getattr(self, kind))
@@ -90,22 +109,32 @@ class AttentionTrace:
                 raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received)
         self._check_positions(source, target)
         if self.log_probabilities is not None:
-            _expect_shape("log_probabilities", self.log_probabilities, (target,))
+            expect_shape("log_probabilities", self.log_probabilities, (target,))
         if self.alternatives or self.alternative_probabilities is not None:
             found = getattr(self.alternative_probabilities, "shape", ())
-            _expect_shape("alternative_probabilities", self.alternative_probabilities, (target, *found[1:2]))
+            expect_shape("alternative_probabilities", self.alternative_probabilities, (target, *found[1:2]))
             for place, row in enumerate(self.alternatives):
-                _expect_shape(f"alternatives[{place}]", row, found[1:])
-            _expect_shape("alternatives", self.alternatives, (target,))
+                expect_shape(f"alternatives[{place}]", row, found[1:])
+            expect_shape("alternatives", self.alternatives, (target,))
         for side, count in (("source", source), ("target", target)):
-            _check_spans(self, side, count)
+            check_spans(self, side, count)
+
+    def _take_arrays(self, batch: int | None) -> None:
+        for name in _RANKS:
+            value = getattr(self, name)
+            if value is not None:
+                is_attention = name in ATTENTION_KINDS
+                taken = all_layers(name, value, batch) if is_attention else plain_array(name, value)
+                object.__setattr__(self, name, taken)
+        for name in _PADDING:
+            object.__setattr__(self, name, of_sentence(name, getattr(self, name), batch))
 
     def _check_positions(self, source: int, target: int) -> None:
         sides = ("source_positional_encoding", source), ("target_positional_encoding", target)
         d_model = next((np.shape(getattr(self, name))[1:] for name, _ in sides if self._has(name)), ())
         for name, count in sides:
             if self._has(name):
-                _expect_shape(name, getattr(self, name), (count, *(d_model or ("D",))))
+                expect_shape(name, getattr(self, name), (count, *(d_model or ("D",))))
 
     def _has(self, name: str) -> bool:
         return getattr(self, name) is not None
@@ -152,21 +181,32 @@ class AttentionTrace:
             raise ValueError(f"attention kind should be one of {self.kinds}, received {kind!r}")
         return kind
 
+    def padding(self, kind: str) -> tuple[np.ndarray, np.ndarray]:
+        """((Q,), (K,)) bool: which rows and which columns of one of ``kinds`` are padding."""
+        rows, columns = map(len, self.axes(kind))
+        source = np.array(self.source_padding or [False] * len(self.source_tokens))
+        target = np.array(self.target_padding or [False] * len(self.target_tokens))
+        if kind == "encoder_attention":
+            return source, source
+        read = np.concatenate([[False], target[:-1]])[:columns] if columns else np.zeros(0, bool)
+        return target[:rows], (read if kind == "decoder_attention" else source)
+
+    def padded(self, kind: str) -> np.ndarray:
+        """(Q, K) bool: the cells in which there is only padding. A column of padding that some head looks at is not
+        among them but for its rows of padding: that the network does not mask it should be seen."""
+        rows, columns = self.padding(kind)
+        ignored = ~self.attention(kind)[:, :, ~rows].any(axis=(0, 1, 2))
+        return rows[:, None] | (columns & ignored)
+
     def check(self) -> None:
         """Raises TraceError for numbers that are no attention and no probabilities: not finite, outside 0..1, rows
-        that do not sum to 1 within 0.01, a decoder that looks ahead."""
+        that do not sum to 1 within 0.01, a decoder that looks ahead. Rows of padding may be empty."""
         for kind in self.kinds:
-            weights = self.attention(kind)
-            _expect_range(kind, weights, 0, 1)
-            sums = weights.sum(-1, dtype=np.float32)
-            if not np.abs(sums - 1).max() <= _ROW_TOLERANCE:
-                raise TraceError(kind, "have rows that sum to 1", f"sums from {sums.min()} to {sums.max()}")
-        if self.decoder_attention is not None and np.triu(self.decoder_attention, 1).any():
-            raise TraceError("decoder_attention", "be 0 right of its diagonal", "other weights")
-        _expect_range("log_probabilities", self.log_probabilities, -np.inf, 0)
-        _expect_range("alternative_probabilities", self.alternative_probabilities, 0, 1)
+            check_rows(kind, self.attention(kind), self.padding(kind)[0])
+        expect_range("log_probabilities", self.log_probabilities, -np.inf, 0)
+        expect_range("alternative_probabilities", self.alternative_probabilities, 0, 1)
         for name in ("source_positional_encoding", "target_positional_encoding"):
-            _expect_range(name, getattr(self, name), -np.inf, np.inf)
+            expect_range(name, getattr(self, name), -np.inf, np.inf)
 
     def save(self, path: str | Path | BinaryIO) -> None:
         """Write one ``.npz`` without pickles, which ``load`` reads. Floats become float32.
@@ -197,91 +237,3 @@ class AttentionTrace:
         trace = cls(**(arrays | checked))
         trace.check()
         return trace
-
-
-def _text(name: str, value: object) -> str:
-    if not isinstance(value, str):
-        raise TraceError(name, "be a text", _received(value))
-    return value
-
-
-def _texts(name: str, value: object) -> tuple[str, ...]:
-    if not isinstance(value, list | tuple):
-        raise TraceError(name, "be a list of texts", _received(value))
-    return tuple(_text(f"{name}[{place}]", each) for place, each in enumerate(value))
-
-
-def _rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
-    if not isinstance(value, list | tuple):
-        raise TraceError(name, "be a list of lists of texts", _received(value))
-    return tuple(_texts(f"{name}[{place}]", each) for place, each in enumerate(value))
-
-
-def _pairs(name: str, value: object) -> Spans:
-    if not isinstance(value, list | tuple):
-        raise TraceError(name, "be a list of pairs of whole numbers", _received(value))
-    return tuple(_pair(f"{name}[{place}]", each) for place, each in enumerate(value))
-
-
-def _pair(name: str, value: object) -> tuple[int, int]:
-    if not isinstance(value, list | tuple) or len(value) != 2:
-        raise TraceError(name, "be a pair of whole numbers", _received(value))
-    for end in value:
-        if isinstance(end, bool) or not isinstance(end, int | np.integer):
-            raise TraceError(name, "be a pair of whole numbers", _received(end))
-    start, end = value
-    return int(start), int(end)
-
-
-def _received(value: object) -> str:
-    """The type of a value; the value as well where it is a number, which is nobody's words."""
-    kind = type(value).__name__
-    return f"{kind} {value}" if isinstance(value, int | float | np.number) else kind
-
-
-_OF_WORDS: dict[str, Callable[[str, object], Any]] = {
-    **dict.fromkeys(("source_tokens", "target_tokens", "decoder_input_tokens"), _texts),
-    **dict.fromkeys(("source_text", "target_text"), _text),
-    **dict.fromkeys(("source_spans", "target_spans", "source_words", "target_words"), _pairs),
-    "alternatives": _rows_of_texts,
-}
-
-
-def _expect_shape(name: str, value: Any, shape: tuple) -> None:
-    received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
-    if received != shape:
-        raise TraceError(name, f"have the shape {_spelled(shape)}", received)
-
-
-def _spelled(shape: tuple) -> str:
-    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
-
-
-def _expect_range(name: str, values: np.ndarray | None, lowest: float, highest: float) -> None:
-    if values is None or not values.size:
-        return
-    smallest, largest = values.min(), values.max()  # NaN where there is one, and then no comparison holds
-    within = smallest >= lowest - _RANGE_TOLERANCE and largest <= highest + _RANGE_TOLERANCE
-    if not (within and np.isfinite(smallest) and np.isfinite(largest)):
-        limits = "" if lowest == -highest else f" and lie in {lowest}..{highest}"
-        raise TraceError(name, f"be finite{limits}", f"{smallest} to {largest}")
-
-
-def _check_spans(trace: AttentionTrace, side: str, tokens: int) -> None:
-    """Raises TraceError for spans outside their text and for words that leave tokens out."""
-    text, spans, words = (getattr(trace, f"{side}_{part}") for part in ("text", "spans", "words"))
-    if spans is not None:
-        if text is None:
-            raise TraceError(f"{side}_text", "come with the spans in it", "None")
-        _expect_shape(f"{side}_spans", spans, (tokens,))
-        for place, (start, end) in enumerate(spans):
-            if not 0 <= start <= end <= len(text):
-                raise TraceError(f"{side}_spans[{place}]", f"lie in 0..{len(text)}", (start, end))
-    if words is not None:
-        edges = [0, *(end for _, end in words)]
-        if (
-            edges[-1] != tokens
-            or [start for start, _ in words] != edges[:-1]
-            or any(s >= e for s, e in words)
-        ):
-            raise TraceError(f"{side}_words", f"cover {tokens} tokens one after the other", words)

@@ -83,6 +83,24 @@ def test_the_overview_holds_every_head_and_a_tile_opens_one(show):
     expect(frame.get_by_label("Head", exact=True)).to_have_value("1")
 
 
+def test_padding_is_dotted_blank_in_the_overview_and_draws_no_line(show):
+    weights = np.float32([[0.5, 0.5, 0], [0.25, 0.75, 0], [0.4, 0.3, 0.3]])
+    trace = AttentionTrace(
+        source_tokens=("a", "b", "<pad>"),
+        encoder_attention=weights[None, None].repeat(2, 1),
+        source_padding=(False, False, True),
+    )
+    frame = show(explore(trace))
+    plot = frame.locator(".heatmap .js-plotly-plot")
+    assert plot.evaluate("plot => plot._fullData[1].fillpattern.shape") == "."
+    text = plot.evaluate("plot => plot._fullData[0].text.map(row => [...row])")
+    assert text == [["", "", " (padding)"]] * 2 + [[" (padding)"] * 3]
+    tile = drawn(frame, ".overview")[:3, :3]
+    assert not tile[2].any() and not tile[:, 2].any() and tile[:2, :2].all()
+    frame.get_by_role("button", name="Lines").click()
+    expect(frame.locator(".lines .edges path")).to_have_count(len(strongest_edges(weights[:2], 0.6)))
+
+
 def test_the_lines_are_those_of_the_library(show):
     frame = show(explore(TRACE))
     frame.get_by_role("button", name="Lines").click()

@@ -195,6 +195,8 @@ def test_the_laboratory_answers_from_traces(speller):
     )
     without = speller.ask("written_without", WRONG, ((("cross_attention", 0, 1),),))
     assert [each.text for each in without] == [WRONG]
+    before, after = speller.ask("fix_without", WRONG, RIGHT, span, ((), (("cross_attention", 0, 1),)))
+    assert after == pytest.approx(before * np.exp(-1.1), rel=1e-4)
     row, methods, (raw, occlusion) = speller.ask("contributions", WRONG, RIGHT, span)
     assert methods == (raw.method, occlusion.method)  # nothing else can be asked of it
     np.testing.assert_allclose(occlusion.source, 1, atol=1e-5)

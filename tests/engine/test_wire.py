@@ -37,6 +37,7 @@ ASKED = {
     "weight_sizes": (),
     "num_parameters": (),
     "head_effects": (SOURCE, TARGET, SPAN),
+    "fix_without": (SOURCE, TARGET, SPAN, ((), (HEAD, ("cross_attention", 0, 0)))),
     "written_without": (SOURCE, ((HEAD,), (HEAD, ("cross_attention", 0, 0)))),
     "contributions": (SOURCE, TARGET, SPAN),
     "step_contributions": (SOURCE, TARGET, 3),

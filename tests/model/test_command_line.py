@@ -11,13 +11,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from model import Correction, Corrector
+from model import Correction, Corrector, SentenceCorrection
 from model.__main__ import main
 from model.correction.corrector import BATCH_SENTENCES
+from model.text.changes import Change, find_changes
+from model.text.english_layout import find_in_english_layout
 from model.trace.trace import ATTENTION_KINDS
 
 ROOT = Path(__file__).parents[2]
-SENTENCE = "방이 없어요."
+SENTENCE = "전 오래 씂 수 깄는 겍 필요해요."
 PATIENCE = 300  # seconds until a silent process counts as hanging, on a busy machine
 
 
@@ -88,6 +90,29 @@ def test_lines_that_wait_are_corrected_together_and_come_out_in_order(correct, t
 
 def test_an_argument_that_is_no_utf_8_comes_out_as_it_went_in(correct):
     assert correct("ok \udcff").stdout_bytes == b"ok \xff\n"
+
+
+@pytest.mark.parametrize("text", ["-네, 알겠습니다", "- 방이 없어요.", "--네", "-ok 방이", "—네"])
+def test_a_text_may_begin_with_a_hyphen(correct, tiny_corrector, text):
+    for arguments in ([text], ["--suggest", text], [text, "--minimum-confidence", "1"], ["--", text]):
+        result = correct(*arguments)
+        assert result.exit_code == 0, result.output
+        assert result.stdout.splitlines()[0] == tiny_corrector.correct(text).text
+
+
+@pytest.mark.parametrize("option", ["--sugest", "-x", "--jsn"])
+def test_a_misspelt_option_is_no_text(correct, option):
+    assert correct(option, "가").exit_code == 2
+    assert correct(option).exit_code == 2
+
+
+def test_lines_in_the_korean_code_page_are_read_as_those_of_a_file_are(correct, tiny_corrector):
+    lines = ["ok", "방이 없어요", "손님이 왔는데"]
+    expected = [tiny_corrector.correct(line).text for line in lines]
+    assert correct(input="\n".join(lines).encode("cp949")).stdout.splitlines() == expected
+    # In a text that began as UTF-8, bytes that are none come out as they went in.
+    broken = "방이\n".encode() + "방이".encode("cp949") + b"\n"
+    assert correct(input=broken).stdout_bytes.splitlines()[1] == "방이".encode("cp949")
 
 
 def test_no_input_gives_no_line_and_an_empty_argument_one(correct):
@@ -213,6 +238,37 @@ def test_a_suggestion_that_was_not_the_networks_first_choice_says_so(tiny_correc
     assert [line.rpartition(", ")[2] for line in suggestions] == ["first choice 가␣나", "first choice ∅"][
         : len(others)
     ]
+
+
+def test_a_word_typed_in_the_english_layout_is_suggested(tiny_corrector, monkeypatch):
+    (offer,) = find_in_english_layout("지금 rkrh 있어", (), {"가고"}.__contains__)
+    found = corrected(tiny_corrector, "지금 rkrh 있어", offer)
+    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
+    monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [found] * len(texts))
+    output = CliRunner().invoke(main, ["correct", "--suggest", "지금 rkrh 있어"]).output
+    assert output == "지금 rkrh 있어\n  3-7 rkrh → 가고  in rkrh  typed in the English layout\n"
+    document = json.loads(
+        CliRunner().invoke(main, ["correct", "--suggest", "--json", "지금 rkrh 있어"]).output
+    )
+    (suggestion,) = document["suggestions"]
+    assert suggestion["is_english_layout"] and suggestion["confidence"] is None
+
+
+def test_a_suggestion_tells_its_article(tiny_corrector, monkeypatch):
+    (change,) = find_changes("몇일 뒤", "며칠 뒤")
+    unsure = replace(change, fix_probability=0.5, keep_probability=0.5)
+    found = corrected(tiny_corrector, "몇일 뒤", unsure).with_minimum_confidence(0.9)
+    monkeypatch.setattr(Corrector, "load", lambda *_, **__: tiny_corrector)
+    monkeypatch.setattr(tiny_corrector, "correct_batch", lambda texts: [found] * len(texts))
+    _, line = CliRunner().invoke(main, ["correct", "--suggest", "몇일 뒤"]).output.splitlines()
+    assert line.endswith("(fix 0.50, keep 0.50), 한글 맞춤법 제27항 붙임 2")
+    document = json.loads(CliRunner().invoke(main, ["correct", "--suggest", "--json", "몇일 뒤"]).output)
+    assert document["suggestions"][0]["article"]["article"] == "한글 맞춤법 제27항 붙임 2"
+
+
+def corrected(corrector, source: str, *proposed: Change) -> Correction:
+    """A sentence for which just these changes are proposed."""
+    return Correction(source, (SentenceCorrection(0, source, proposed, 0.8, False, corrector.trace),))
 
 
 def test_nothing_is_suggested_where_everything_is_made(tiny_corrector, correct):

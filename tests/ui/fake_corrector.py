@@ -8,13 +8,15 @@ import numpy as np
 
 from engine.questions import QUESTIONS
 from model import Correction, SentenceCorrection
-from model.text.changes import Change, find_changes
+from model.text.changes import Change, find_changes, in_order
+from model.text.english_layout import find_in_english_layout
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
 LAYERS, HEADS, MAX_LENGTH = 2, 3, 40
 OWN_CONFIDENCE = 0.75
 # What is corrected, to what, with which probability of the fix and of leaving the text alone.
+KNOWN = {"가고"}  # typed as rkrh in the English layout
 SURE, DOUBTFUL = ("갱", "객", 0.97, 0.01), ("왓", "왔", 0.6, 0.3)
 
 
@@ -121,9 +123,10 @@ class FakeCorrector:
 
 
 def propose(source: str) -> tuple[Change, ...]:
-    """The changes of SURE and DOUBTFUL with their probabilities."""
+    """The changes of SURE and DOUBTFUL with their probabilities, and what was typed in the English layout."""
     target, probabilities = source, {}
     for wrong, right, fix, keep in (SURE, DOUBTFUL):
         target = target.replace(wrong, right)
         probabilities[wrong] = {"fix_probability": fix, "keep_probability": keep}
-    return tuple(replace(change, **probabilities[change.wrong]) for change in find_changes(source, target))
+    weighed = [replace(change, **probabilities[change.wrong]) for change in find_changes(source, target)]
+    return in_order([*weighed, *find_in_english_layout(source, (), KNOWN.__contains__)])

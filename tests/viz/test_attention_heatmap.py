@@ -152,6 +152,17 @@ def test_the_hatching_covers_the_masked_cells_and_no_other():
     np.testing.assert_array_equal(covered, masked)
 
 
+def test_padded_masked_and_merely_small_look_different():
+    weights = np.array([[1, 0, 0], [0.999, 0.001, 0], [0.2, 0.3, 0.5]])
+    padded = np.array([[0, 0, 0], [0, 0, 0], [1, 1, 1]], bool)
+    figure = attention_heatmap(weights, "가나다", "라마바", masked=look_ahead(3), padded=padded)
+    areas = [(trace.fillpattern.shape, trace.name) for trace in figure.data[1:3]]
+    assert areas == [("/", "masked"), (".", "padding")]  # what is merely small has its colour and no pattern
+    text = figure.data[0].text.tolist()
+    assert text == [["", " (masked)", " (masked)"], ["", "", " (masked)"], [" (padding)"] * 3]
+    np.testing.assert_allclose(figure.data[0].z[2], weights[2])  # a row of padding still says what it holds
+
+
 def test_no_hatching_where_nothing_is_masked():
     figure = attention_heatmap(np.ones((1, 1)), "가", "나", masked=np.zeros((1, 1), bool))
     assert not [trace for trace in figure.data if trace.type == "scatter" and trace.fill]

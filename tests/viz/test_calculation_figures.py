@@ -8,6 +8,7 @@ import plotly.graph_objects as go
 import pytest
 
 from viz import THEMES, WEIGHT, Hidden, attention_steps, number_heatmap, number_text
+from viz.calculation import weight_text
 from viz.theme import TITLE_HEIGHT
 
 VALUES = np.array([[1.0, -2.5, 0.0], [100.0, 3.14159, np.nan]])
@@ -174,3 +175,22 @@ def test_mistakes_are_refused(arguments, message):
 def test_weights_of_the_steps_lie_in_0_to_1(strange):
     with pytest.raises(ValueError, match=r"weights should lie in 0..1, received \[ ?0.5"):
         attention_steps([np.zeros(2)], [0.5, strange], "가나", "sw")
+
+
+def test_a_softmax_is_0_only_where_a_mask_makes_it_so():
+    figure = attention_steps(
+        [np.array([9.0, -99.0, 3.0]), np.array([9.0, -99.0, -np.inf])],
+        np.array([1 - 1e-6, 0.0, 0.0]),  # the second is too small for a float
+        "가나다",
+        ["÷√d", "+ mask", "softmax"],
+    )
+    weights = [trace for trace in figure.data if trace.type == "heatmap"][1]
+    assert [list(row) for row in weights.text] == [[">0.99"], ["<0.01"], ["0"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "<0.01"), (0.004, "<0.01"), (0.006, "0.01"), (0.99, "0.99"), (0.996, ">0.99"), (1.0, "1")],
+)
+def test_a_weight_is_never_rounded_to_none_or_all(value, text):
+    assert weight_text(value) == text

@@ -101,6 +101,29 @@ def test_an_encoder_alone_has_no_steps():
     assert data["words"]["layer"] == "층"
 
 
+def test_padding_is_said_row_by_row_and_column_by_column():
+    weights = np.full((1, 1, 3, 3), 0.5, np.float32)
+    weights[..., 2], weights[:, :, 2] = 0, 0
+    padding = {"source_padding": (False, False, True)}
+    trace = AttentionTrace(source_tokens=("a", "b", "<pad>"), encoder_attention=weights, **padding)
+    ((kind,),) = (data["kinds"] for data in data_of(explore(trace).page))
+    assert kind["padded"] == {"told": " (padding)", "rows": [2], "columns": [2]}
+    assert [each.get("fillpattern", {}).get("shape") for each in kind["maps"]["linear"]["spec"]["data"]][
+        1
+    ] == "."
+    leaking = (
+        weights
+        + np.float32([[0, 0, 0.1], [0, 0, 0.1], [0, 0, 0]])
+        - np.float32([[0.1, 0, 0]] * 2 + [[0] * 3])
+    )
+    trace = AttentionTrace(source_tokens=("a", "b", "<pad>"), encoder_attention=leaking, **padding)
+    ((kind,),) = (data["kinds"] for data in data_of(explore(trace).page))
+    assert (kind["padded"]["rows"], kind["padded"]["columns"]) == (
+        [2],
+        [],
+    )  # a mask that was forgotten is seen
+
+
 def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
     monkeypatch.setattr(lens, "MANY_WEIGHTS", 1)
     (data,) = data_of(explore(TRACE).page)

@@ -29,13 +29,13 @@ from model.correction.confidence_files import save_confidence
 from model.correction.ngrams import NGrams
 from model.correction.trees import Trees
 from model.correction.words import Words
-from model.stored.folder import find_model_folder
+from model.stored.folder import find_model_folder, fingerprint, of_weights
 from training.corpus.corpus import Corpus, CorpusError, read_sentences
 from training.measure.boosting import Boosting, calibrated, fit
 from training.measure.evaluate import evaluate_with_progress, load_corrector, open_corpus, sample_pairs
-from training.measure.metrics import edits
+from training.measure.metrics import Scores, edits, none_if_nan
 from training.measure.reliability import THRESHOLDS, reliability, threshold_table
-from training.measure.report import Outcome, open_console, percent
+from training.measure.report import Outcome, open_console, percent, write_json
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
 from training.run.examples import ExampleMaker, ExampleSettings
@@ -201,7 +201,8 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
     help="Sentences of --known to leave as they are and fit on, too; they are not counted.",
 )
 @click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
-def command(files, known, model, seeds, drill, space_drill, names, intact, least):
+@click.option("--json", "json_path", help="Write what the other half gains as JSON to this file.")
+def command(files, known, model, seeds, drill, space_drill, names, intact, least, json_path):
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and say what the
     other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
     try:
@@ -228,39 +229,67 @@ def command(files, known, model, seeds, drill, space_drill, names, intact, least
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     tested = [pair for pair in pairs if not is_for_fitting(pair)]
-    tables = []
-    for title, judge in (
-        ("by the network alone", None),
-        ("with words and phrases", replace(confidence, second=None)),
-        ("with morphemes, too", confidence),
+    gains = {}
+    for name, judge in (
+        ("network", None),
+        ("phrases", replace(confidence, second=None)),
+        ("morphemes", confidence),
     ):
         corrector.confidence = judge
-        tables.append(
-            _table(
-                f"{len(tested):,} other pairs, {title}",
-                evaluate_with_progress(corrector, tested, 64).outcomes,
-            )
-        )
+        gains[name] = Gain.of(evaluate_with_progress(corrector, tested, 64).outcomes)
     folder = find_model_folder(model)
     save_confidence(folder, confidence)
+    if json_path:
+        counts = {"words": len(words.counts), "runs_of_characters": len(ngrams), "trees": HOW.trees}
+        pairs_used = {"fitted": len(fitted), "others": len(others), "tested": len(tested)}
+        judged = {name: gain.as_json() for name, gain in gains.items()}
+        write_json(
+            {"fingerprint": of_weights(fingerprint(folder)), **counts, "pairs": pairs_used, "judged": judged},
+            json_path,
+        )
     console = open_console(None)
     console.print(
         f"{len(words.counts):,} words, {len(ngrams):,} runs of characters, {HOW.trees} trees twice from "
         f"{len(fitted):,} pairs and {len(others):,} others"
     )
-    for table in tables:
-        console.print(table)
+    for name, gain in gains.items():
+        console.print(_table(f"{len(tested):,} other pairs, {JUDGED_BY[name]}", gain))
     click.echo(folder)
 
 
-def _table(title: str, outcomes: Sequence[Outcome]) -> Table:
-    corrections = [each.correction for each in outcomes]
-    pairs = [each.pair for each in outcomes]
-    error = reliability(corrections, pairs).expected_calibration_error
-    table = Table("minimum", title=f"{title}; calibration error {percent(error)}")
+JUDGED_BY = {
+    "network": "by the network alone",
+    "phrases": "with words and phrases",
+    "morphemes": "with morphemes, too",
+}
+
+
+class Gain(NamedTuple):
+    """What one way of weighing the proposals gives on pairs that nothing was fitted on."""
+
+    calibration_error: float
+    thresholds: dict[float, Scores]  # by minimum confidence
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Outcome]) -> "Gain":
+        corrections = [each.correction for each in outcomes]
+        pairs = [each.pair for each in outcomes]
+        error = reliability(corrections, pairs).expected_calibration_error
+        return cls(error, threshold_table(corrections, pairs, THRESHOLDS))
+
+    def as_json(self) -> dict:
+        thresholds = [
+            {"minimum_confidence": at, **scores.as_json()} for at, scores in self.thresholds.items()
+        ]
+        error = none_if_nan(self.calibration_error)
+        return {"expected_calibration_error": error, "thresholds": thresholds}
+
+
+def _table(title: str, gain: Gain) -> Table:
+    table = Table("minimum", title=f"{title}; calibration error {percent(gain.calibration_error)}")
     for heading in ("exact match", "precision", "recall", "F0.5", "untouched"):
         table.add_column(heading, justify="right")
-    for minimum, scores in threshold_table(corrections, pairs, THRESHOLDS).items():
+    for minimum, scores in gain.thresholds.items():
         shares = scores.exact_match, scores.edits.precision, scores.edits.recall
         best = scores.edits.f(0.5), scores.clean_untouched
         table.add_row(f"{minimum:g}", *map(percent, (*shares, *best)))

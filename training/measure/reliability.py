@@ -94,6 +94,7 @@ def judge(correction: "Correction", reference: str) -> list[tuple[float, bool]]:
     return [
         (change.confidence, (change.source_start, change.source_end, change.right) in wanted)
         for change in correction.proposed
+        if change.is_weighed
     ]
 
 

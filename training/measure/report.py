@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from training.measure.causes import count_causes
 from training.measure.metrics import Scores, none_if_nan, share
 from training.measure.reliability import Reliability, best_threshold, reliability, threshold_table
 from training.noise.pairs import NoisyPair
@@ -90,6 +91,7 @@ class Report:
             "total": self.total.as_json(),
             "families": {name: scores.as_json() for name, scores in self.families.items()},
             "rules": [rule.as_json() for rule in self.rules],
+            "causes": count_causes(self.outcomes),
             "reliability": self.reliability.as_json(),
             "thresholds": [
                 {"minimum_confidence": minimum, **scores.as_json()}

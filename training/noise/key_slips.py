@@ -9,8 +9,8 @@ jamo are put together to syllables.
 import random
 
 from model.text.hangul import decompose
-from training.noise.input_method import PAUSE, compose_strokes, spell, strokes_of
-from training.noise.keyboard import UNSHIFTED, is_vowel
+from model.text.input_method import PAUSE, compose_strokes, spell, strokes_of
+from model.text.keyboard import UNSHIFTED, is_vowel
 from training.noise.known_words import known_words
 
 APART_SHARE = 0.6  # of broken syllables have nothing to do with the one before: 학교ㅇㅔ, not 학굥ㅔ

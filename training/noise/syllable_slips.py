@@ -8,7 +8,7 @@ nobody can mend it in others. All violate 한글 맞춤법 제1항 (a word is wr
 import random
 
 from model.text.hangul import FINALS, compose, decompose
-from training.noise.keyboard import UNSHIFTED
+from model.text.keyboard import UNSHIFTED
 from training.noise.known_words import known_words
 from training.noise.word_parts import particle_start
 

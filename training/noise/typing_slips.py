@@ -14,8 +14,8 @@ from functools import lru_cache
 from itertools import accumulate
 
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
+from model.text.keyboard import JOINED, SHIFTED, STROKES, UNSHIFTED, neighbours
 from training.noise.draft import Draft
-from training.noise.keyboard import JOINED, SHIFTED, STROKES, UNSHIFTED, neighbours
 
 FAMILY = "typing"
 

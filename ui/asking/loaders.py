@@ -58,6 +58,7 @@ __all__ = [
     "correct",
     "embeddings",
     "engine",
+    "fix_without",
     "grown",
     "head_effects",
     "head_survey",
@@ -217,6 +218,18 @@ def written_without(
     ``head_effects``."""
     asked = tuple(tuple(map(tuple, heads)) for heads in sets)
     return corrector.ask("written_without", sentence.source, asked, *_given(means))
+
+
+def fix_without(
+    sentence: SentenceCorrection,
+    change: Change,
+    sets: Iterable[Iterable[Head]],
+    corrector: Askable,
+    means: Mapping[str, np.ndarray] | None,
+) -> tuple[float, ...]:
+    """How probable ``change`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
+    asked = tuple(tuple(map(tuple, heads)) for heads in sets)
+    return corrector.ask("fix_without", sentence.source, sentence.text, _span(change), asked, *_given(means))
 
 
 def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Askable):

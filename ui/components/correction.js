@@ -7,7 +7,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (text === root.shown) return;
   root.shown = text;
   const here = root.getRootNode().activeElement?.dataset?.key;
-  root.replaceChildren(sentence(root, data), about(root, data));
+  root.replaceChildren(sentence(root, data), about(root, data), norm(root, data));
   if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
 }
 
@@ -42,10 +42,10 @@ function word(root, { typed, now, made, offered }, chosen, words) {
     button.setAttribute("aria-pressed", focused >= 0);
     found.push(button);
   } else found.push(typed.map(([text]) => text).join(""));
-  for (const { number, text, share } of offered) {
+  for (const { number, text, share, accept } of offered) {
     const button = control(root, "offer", `o${number}`, () => root.ask("accept", number), visible(text));
     button.append(part("small", "", share));
-    button.setAttribute("aria-label", words.accept.replace("{text}", text).replace("{share}", share));
+    button.setAttribute("aria-label", words[accept].replace("{text}", text).replace("{share}", share));
     button.title = button.getAttribute("aria-label");
     found.push(button);
   }
@@ -62,8 +62,37 @@ function about(root, { proposals, chosen, words }) {
     return line;
   }
   line.append(part("span", "", found.about));
+  if (found.norm) {
+    const button = control(root, "article", "norm", () => tell(root, root.told !== chosen && chosen), short(found.norm[0]));
+    button.setAttribute("aria-controls", "norm");
+    button.title = found.norm[1];
+    line.append(button);
+  }
   if (words.reject) line.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
   return line;
+}
+
+/** Most articles are of one regulation, which the box below names. */
+function short(article) {
+  return article.replace("한글 맞춤법 ", "");
+}
+
+/** What the article says, above whatever follows, so that it moves nothing. */
+function norm(root, { proposals, chosen }) {
+  const box = part("p", "norm");
+  box.id = "norm";
+  const found = proposals[chosen]?.norm;
+  if (found) box.append(part("b", "", found[0]), ` ${found[1]}`);
+  root.onkeydown = ({ key }) => key === "Escape" && tell(root, null);
+  queueMicrotask(() => tell(root, root.told === chosen && found ? chosen : null));
+  return box;
+}
+
+/** Open what is told about the article of a change, or close it with anything that is no number. */
+function tell(root, number) {
+  root.told = Number.isInteger(number) ? number : null;
+  root.querySelector(".norm").hidden = root.told === null;
+  root.querySelector(".article")?.setAttribute("aria-expanded", root.told !== null);
 }
 
 function control(root, className, key, act, text = "") {
@@ -76,7 +105,9 @@ function control(root, className, key, act, text = "") {
 
 function marked(tag, parts) {
   const side = part(tag, "");
-  side.append(...parts.map(([text, differs]) => (differs ? part("b", "", text) : text)));
+  // The marks of spaces are drawn by the style, so that what is copied holds none.
+  const kind = (text) => (text === "" ? "closed" : text.trim() ? "" : "gap");
+  side.append(...parts.map(([text, differs]) => (differs ? part("b", kind(text), text) : text)));
   return side;
 }
 

@@ -30,6 +30,7 @@ class Proposal:
     change: Change  # offsets in the whole source
     made: bool
     about: str  # one line: what it is, how sure the network is, which kind of mistake
+    norm: tuple[str, str] | None = None  # the article of the norm that it follows, and what that says
 
 
 def correction(data: dict, key: str, on_asked: Callable[[str, int], None]) -> None:
@@ -72,7 +73,10 @@ def correction_data(
     pieces += _plain(correction.source, done, len(correction.source), starts if several else {})
     return {
         "pieces": pieces,
-        "proposals": {str(each.number): {"about": each.about, "made": each.made} for each in proposals},
+        "proposals": {
+            str(each.number): {"about": each.about, "made": each.made, "norm": each.norm}
+            for each in proposals
+        },
         "chosen": chosen,
         "opened": opened,
         "words": words,
@@ -123,6 +127,7 @@ def _word(
                     text for text, _ in _side(source, start, end, [*made, each.change], old=False)
                 ),
                 "share": share_of(each.change),
+                "accept": "accept_layout" if each.change.is_english_layout else "accept",
             }
             for each in offered
         ],
@@ -130,9 +135,12 @@ def _word(
 
 
 def _side(source: str, start: int, end: int, changes: list[Change], *, old: bool) -> list[tuple[str, bool]]:
-    """(text, whether it differs): the word before or after these changes."""
+    """(text, whether it differs): the word before or after these changes. Where a space was taken out, nothing differs."""
     parts, done = [], start
     for change in sorted(changes, key=lambda change: change.source_start):
-        parts += [(source[done : change.source_start], False), (change.wrong if old else change.right, True)]
+        side = change.wrong if old else change.right
+        parts.append((source[done : change.source_start], False))
+        if side or change.wrong.isspace():
+            parts.append((side, True))
         done = change.source_end
-    return [part for part in [*parts, (source[done:end], False)] if part[0]]
+    return [part for part in [*parts, (source[done:end], False)] if part[0] or part[1]]

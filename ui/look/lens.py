@@ -7,6 +7,7 @@ import numpy as np
 
 from model.analysis.places import changes_in_tokens
 from model.text.changes import Change
+from model.trace.interventions import Head
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
 from ui.asking import loaders
@@ -43,6 +44,11 @@ class Lens:
     def head(self) -> int | None:
         return self.selection.head
 
+    @property
+    def single_head(self) -> Head | None:
+        """The head that is looked at; None where it is a mean."""
+        return None if self.layer is None or self.head is None else Head(self.kind, self.layer, self.head)
+
     @cached_property
     def weights(self) -> np.ndarray:
         """(Q, K) float32: what the selected layer and head look at."""
@@ -65,6 +71,24 @@ class Lens:
     def masked(self) -> np.ndarray | None:
         """(Q, K) bool, True where the decoder may not look; None for the other kinds."""
         return reading.look_ahead_mask(self.trace, self.kind)
+
+    @cached_property
+    def padded(self) -> np.ndarray | None:
+        """(Q, K) bool, True where there is only padding; None where there is none, as in all that the app writes itself."""
+        found = self.trace.padded(self.kind)
+        return found if found.any() else None
+
+    @property
+    def hidden(self) -> np.ndarray | None:
+        """(Q, K) bool, True where a cell is masked or holds only padding; None where no cell does."""
+        if self.padded is None:
+            return self.masked
+        return self.padded if self.masked is None else self.padded | self.masked
+
+    @property
+    def read_rows(self) -> np.ndarray:
+        """(Q,) bool: the rows that are not padding. Nobody reads what the others compute, so numbers leave them out."""
+        return ~self.trace.padding(self.kind)[0]
 
     def can(self, question: str) -> bool:
         """Whether the network answers one of the engine's questions about its inside, such as "head_effects"."""

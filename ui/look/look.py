@@ -112,7 +112,8 @@ def show_pictures(
             complete = not view.lacks(lens)
             framed = view.framed(lens) if view.framed and complete else None
             with heads:
-                overview.draw(lens, framed, view.tiles(lens) if complete else None)
+                nats = view.tiles(lens) if complete else None
+                overview.draw(lens, framed, nats, shown_below=view.has_map)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
         if late:  # who gets no picture can still open another view

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from model.norm import article_of
 from model.text.changes import Change, apply_changes
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data
@@ -13,7 +14,7 @@ from ui.shell import address
 from ui.views.edits import LONGEST_SIDE, in_words
 from ui.wording.kinds_text import kind_name
 from ui.wording.numbers_text import probability
-from ui.wording.texts import say
+from ui.wording.texts import language, say
 from viz.labels import visible_token
 
 
@@ -56,6 +57,10 @@ def show_correction(
     sentence = found.sentences[place] if found.sentences else None
     chosen = _chosen(sentence)
     number = _number(found, place, chosen)
+    if sentence is not None and chosen is not None:
+        proposals = [
+            _with_norm(each, sentence, chosen) if each.number == number else each for each in proposals
+        ]
     correction(
         correction_data(
             found,
@@ -72,6 +77,8 @@ def show_correction(
 
 
 def _share(change: Change) -> str:
+    if change.is_english_layout:
+        return say("correction_layout")
     return probability(change.confidence) if change.is_weighed else "–"
 
 
@@ -84,6 +91,7 @@ def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
         "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
         "reject": say("correction_reject") if decides else "",
         "accept": say("correction_accept", text="{text}", share="{share}"),
+        "accept_layout": say("correction_accept_layout", text="{text}"),
         "open": say("correction_open", number="{number}"),
     }
 
@@ -121,9 +129,20 @@ def _span(change: Change) -> tuple[int, int]:
     return change.source_start, change.source_end
 
 
+def _with_norm(proposal: Proposal, sentence: loaders.SentenceCorrection, chosen: int) -> Proposal:
+    """The proposal with the article of the norm by which it is right, where one is known for sure."""
+    change, text = sentence.changes[chosen], sentence.text
+    article = article_of(change.wrong, change.right, text[: change.target_start], text[change.target_end :])
+    if article is None:
+        return proposal
+    return replace(proposal, norm=(article.article, article.ko if language() == "ko" else article.en))
+
+
 def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
     """What becomes of what, how sure the network is, and which kind of mistake that is."""
     target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
+    if change.is_english_layout:
+        return say("correction_about_layout", what=in_words(change))
     if not change.is_weighed:
         return say("correction_about_unweighed", what=in_words(change))
     about = say(

@@ -10,6 +10,7 @@ from model.trace.trace import AttentionTrace
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup
 from ui.views import VIEWS, needs, overview, take_away
+from ui.views.opening import ask_without
 from ui.views.view import View
 from ui.wording.texts import say
 
@@ -123,6 +124,9 @@ def show_view(stage: Stage, view: View, lens: Lens) -> None:
 def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
     """Everything that is one click away."""
     options, taking = popovers
+    if view.has_map and not view.intervenes:
+        with stage.map:
+            ask_without(lens, lens.single_head, "head_off")
     if options.open:
         with options:
             for setting in view.settings:

@@ -30,7 +30,7 @@ DEFAULTS = {
     "experiment": "without",  # the open one of the laboratory
     "off": "zero",  # what a head that is switched off puts out: zero or mean
     "instead": "uniform",  # what stands there in place of a head's weights
-    "switched_off": "",  # the heads that the visitor switched off, such as cross_attention.2.3; from 1
+    "switched_off": "",  # the heads that are off, such as cross_attention.2.3; from 1; none; empty: the strongest
     "painted": "",  # the keys that the visitor gave shares of the weight to, such as 2,3,3; from 1
     "sources_step": "",  # which written character is asked about, counted from 1; empty: where the change begins
     "fork_step": "",  # where the roads part, counted from 1; empty: where the change begins

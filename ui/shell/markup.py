@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -43,6 +43,16 @@ def paragraph(text: str, kind: str) -> None:
 def told(text: str, kind: str = "") -> None:
     """The sentence above a picture. It has room for two lines; a longer one can be scrolled with the keyboard, too."""
     st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(text)}</p>')
+
+
+def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
+    """Texts side by side, large: of each what it is called, the text, and a verdict of two parts, the second of them strong."""
+    found = "".join(
+        f'<div><p class="label">{escape(label)}</p><p class="written" lang="ko">{escape(text)}</p>'
+        f'<p class="verdict">{escape(number)} <strong>{escape(verdict)}</strong></p></div>'
+        for label, text, number, verdict in sides
+    )
+    st.html(f'<div class="before-and-after">{found}</div>')
 
 
 def heading(text: str, kind: str, level: int) -> None:

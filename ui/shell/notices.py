@@ -119,7 +119,10 @@ def about(text: str, correction: loaders.Correction, config) -> None:
         markup.paragraph(say("read_in_parts", limit=limit), "note")
     if not unicodedata.is_normalized("NFC", text):
         markup.paragraph(say("composed"), "note")
-    offered = (each for each in correction.proposed if each.is_weighed and each.confidence >= LEAST_OFFERED)
+    offered = (
+        each.is_english_layout or (each.is_weighed and each.confidence >= LEAST_OFFERED)
+        for each in correction.proposed
+    )
     if correction.changes or any(offered) or all(sentence.too_long for sentence in correction.sentences):
         return
     if config.architecture == models.LIVE:

@@ -9,12 +9,13 @@ import viz
 from model.analysis.agreement import attention_of_change
 from model.analysis.edits import LeadingHead, focus, leading_heads
 from model.text.changes import Change
+from model.trace.interventions import Head
 from model.trace.selection import Selection
 from ui.look.lens import Lens
 from ui.parts import figures
-from ui.shell import address
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
+from ui.views.opening import ask_without, open_head
 from ui.views.view import Values, View
 from ui.wording import reading
 from ui.wording.numbers_text import percent
@@ -43,13 +44,16 @@ def draw(lens: Lens, values: Values) -> None:
     show_bars(lens, change, rows, [named(lens, found) for found in heads], outlined, "edits")
     if len(heads) > 1:
         with st.container(horizontal=True, gap="small"):
-            for place in heads:
+            for found in heads:
+                place = f"{found.layer}_{found.head}"
+                head = Head(KIND, found.layer, found.head)
                 st.button(
-                    say("edits_open", place=place_of(lens, place)),
-                    key=f"edits_open_{place.layer}_{place.head}",
+                    say("edits_open", place=place_of(lens, found)),
+                    key=f"edits_open_{place}",
                     on_click=open_head,
-                    args=(place.layer, place.head),
+                    args=(lens, head),
                 )
+                ask_without(lens, head, f"edits_off_{place}")
 
 
 def framed(lens: Lens) -> list[tuple[int, int]]:
@@ -120,11 +124,6 @@ def named(lens: Lens, found: LeadingHead) -> str:
 
 def place_of(lens: Lens, found: LeadingHead) -> str:
     return Selection(KIND, found.layer, found.head).label(say, lens.trace)
-
-
-def open_head(layer: int, head: int) -> None:
-    """Let everything below show this head of the attention from decoder to encoder."""
-    address.put_head(layer, head, KIND)
 
 
 def show_bars(

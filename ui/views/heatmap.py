@@ -70,6 +70,7 @@ def picture(
         cells.keys,
         texts=map_texts(say, lens.kind, difference=minus_copy, by_words=values["unit"] == "word"),
         masked=cells.masked,
+        padded=cells.padded,
         emphasis_rows=cells.rows_of(lens.rows),
         selected=selected,
         first=cells.first,

@@ -115,7 +115,7 @@ def describe(lens: Lens, values: Values) -> str:
     heads = heads_to_draw(lens)
     if lens.focus:
         return _of_change(lens, lens.focus, heads)
-    standing = row_positions(lens.trace, lens.kind, lens.all_changes)  # (Q,)
+    standing = np.where(lens.read_rows, row_positions(lens.trace, lens.kind, lens.all_changes), -1)  # (Q,)
     strongest = [_weights(lens, head).argmax(axis=1) for head in heads]  # (Q,) of each head
     straight = [int((keys == standing).sum()) for keys in strongest]
     values = {"home": say(f"lines_home_{lens.kind}"), "total": int((standing >= 0).sum())}
@@ -130,7 +130,11 @@ def describe(lens: Lens, values: Values) -> str:
             **values,
         )
     distance = np.where(standing >= 0, np.abs(strongest[0] - standing), 0)
-    row = int(distance.argmax()) if distance.any() else int(_weights(lens, heads[0]).max(axis=1).argmin())
+    row = (
+        int(distance.argmax())
+        if distance.any()
+        else int(np.where(lens.read_rows, _weights(lens, heads[0]).max(axis=1), 1).argmin())
+    )
     return say(
         "lines_reading_one" if distance[row] else "lines_reading_straight",
         place=_capital(_place(lens, heads[0])),
@@ -167,8 +171,8 @@ def _token(token: str, place: int) -> str:
 
 
 def _weights(lens: Lens, head: Head) -> np.ndarray:
-    """(Q, K) of one head, or of the mean over what is None."""
-    return Selection(lens.kind, *head).weights(lens.trace)
+    """(Q, K) of one head, or of the mean over what is None; no line leads from a row of padding."""
+    return Selection(lens.kind, *head).weights(lens.trace) * lens.read_rows[:, None]
 
 
 def _place(lens: Lens, head: Head) -> str:

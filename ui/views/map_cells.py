@@ -21,6 +21,7 @@ class MapCells:
 
     values: np.ndarray  # (Q, K) float32: weights in 0..1, or differences in -1..1
     masked: np.ndarray | None  # (Q, K) bool
+    padded: np.ndarray | None  # (Q, K) bool
     queries: tuple[str, ...]  # (Q,)
     keys: tuple[str, ...]  # (K,)
     query_spans: Spans  # (Q,)
@@ -86,11 +87,14 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
     else:
         rows_axis, columns_axis = map(_each_token, (lens.queries, lens.keys))
     query_spans, key_spans = rows_axis.words, columns_axis.words
-    masked = lens.masked
+    masked, padded = lens.masked, lens.padded
     if by_words:
         # A row of half precision may sum to a little more than 1.
         values = by_word(values, query_spans, key_spans).clip(-1 if minus_copy else 0, 1).astype(np.float32)
-        masked = None if masked is None else masked_by_word(masked, query_spans, key_spans)
+        masked, padded = (
+            None if cells is None else masked_by_word(cells, query_spans, key_spans)
+            for cells in (masked, padded)
+        )
     rows, columns = (
         _without_marks(spans, tokens) if without_marks else slice(0, len(spans))
         for spans, tokens in ((query_spans, lens.queries), (key_spans, lens.keys))
@@ -98,6 +102,7 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
     return MapCells(
         np.ascontiguousarray(values[rows, columns]),
         None if masked is None else masked[rows, columns],
+        None if padded is None else padded[rows, columns],
         rows_axis.labels[rows],
         columns_axis.labels[columns],
         query_spans[rows],

@@ -1,6 +1,7 @@
 """The overview: all heads of all layers in one small picture, from which one can be opened."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import streamlit as st
@@ -9,12 +10,14 @@ import viz
 from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.text.changes import Change
+from model.trace import interventions
 from model.trace.selection import Selection
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.views.edits import in_words
 from ui.views.naming import file_name, picture_title
+from ui.views.opening import open_head
 from ui.wording.numbers_text import percent
 from ui.wording.texts import say
 from viz.specification import Specification
@@ -27,15 +30,24 @@ FORMULAS = (
 Head = tuple[int, int]  # layer and head from 0
 
 
-def draw(lens: Lens, framed: list[Head] | None = None, nats: np.ndarray | None = None) -> None:
-    """Every head as a tile; one can be opened. ``framed`` tiles are marked, by default those selected. ``nats``: what
-    they show instead of attention, (L, H, Q, K) values of both signs."""
+def draw(
+    lens: Lens,
+    framed: list[Head] | None = None,
+    nats: np.ndarray | None = None,
+    *,
+    shown_below: bool = True,
+) -> None:
+    """Every head as a tile; one can be opened. ``framed`` tiles are marked, by default those selected.
+
+    ``nats``: what they show instead of attention, (L, H, Q, K) values of both signs. ``shown_below``: whether the open view
+    shows the head that is chosen. Otherwise a tile leads to a view that does.
+    """
     framed = lens.selection.heads(lens.trace) if framed is None else framed
     figures.draw(
         figure(lens, rank(lens, order_of(lens)), framed, nats),
         "overview",
         file_name(lens, "heads"),
-        open_tile,
+        partial(open_tile, None if shown_below else lens),
         label=say("overview_label" if nats is None else "overview_label_nats"),
         title=picture_title(lens),
     )
@@ -84,9 +96,10 @@ def choose_order(lens: Lens) -> None:
 
 def rank(lens: Lens, order: str) -> Ranking:
     """The heads of the lens's kind: the most focused, the furthest-looking or the most attentive one first."""
-    weights = lens.trace.attention(lens.kind)
+    weights = lens.trace.attention(lens.kind)[:, :, lens.read_rows]
     if order == "distance":
-        values = heads.distance(weights, row_positions(lens.trace, lens.kind, lens.all_changes))
+        positions = row_positions(lens.trace, lens.kind, lens.all_changes)
+        values = heads.distance(weights, positions[lens.read_rows])
     elif order == "edit":
         values = attention_to_edit(lens.trace, lens.kind, change_of(lens), lens.all_changes).beyond_usual
     else:
@@ -111,7 +124,7 @@ def figure(lens: Lens, ranking: Ranking, framed: list[Head], nats: np.ndarray | 
         weight_title=say("hover_weight"),
         signed=nats is not None,
         colour_max=1.0 if nats is None else float(np.abs(nats).max()) or 1.0,
-        masked=lens.masked,
+        masked=lens.hidden,
         order=None if by_place else ranking.heads,
         labels=() if by_place else [ranking.label(head) for head in ranking.heads],
         chosen=framed,
@@ -120,11 +133,15 @@ def figure(lens: Lens, ranking: Ranking, framed: list[Head], nats: np.ndarray | 
     )
 
 
-def open_tile(point: dict) -> None:
-    """Make the head of a chosen tile the one that the page looks at; a point that is none changes nothing."""
+def open_tile(elsewhere: Lens | None, point: dict) -> None:
+    """Make the head of a chosen tile the one that the page looks at, or show the map of this head ``elsewhere``; a point that is
+    none changes nothing."""
     custom = point.get("custom")
     if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
-        address.put_head(*custom)
+        if elsewhere is None:
+            address.put_head(*custom)
+        else:
+            open_head(elsewhere, interventions.Head(elsewhere.kind, *custom))
 
 
 def describe(lens: Lens, ranking: Ranking) -> str:

@@ -11,11 +11,13 @@ from model.analysis.agreement import Agreement, agreeing_head, agreement, attent
 from model.analysis.edits import focus
 from model.analysis.places import MARKS
 from model.text.changes import Change
+from model.trace.interventions import Head
 from model.trace.selection import Selection
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup
 from ui.views import needs
-from ui.views.edits import KIND, in_words, open_head, show_bars
+from ui.views.edits import KIND, in_words, show_bars
+from ui.views.opening import ask_without, open_head
 from ui.views.view import Values, View
 from ui.wording import markdown
 from ui.wording.numbers_text import percent
@@ -171,7 +173,11 @@ def _compare(lens: Lens, change: Change) -> None:
     with st.container(horizontal=True, gap="small"):
         st.button(say("predict_again"), key="predict_again", on_click=_start_again)
         if several:
-            st.button(say("predict_open", place=place), key="predict_open", on_click=open_head, args=head)
+            chosen = Head(KIND, *head)
+            st.button(
+                say("predict_open", place=place), key="predict_open", on_click=open_head, args=(lens, chosen)
+            )
+            ask_without(lens, chosen, "predict_off")
     compared = [_numbers(mean, ())] if several else []
     markup.table(_table([*compared, _numbers(heads, head)], names), say("predict_table"))
     markup.paragraph(say("predict_not_an_explanation"), "note")

@@ -14,10 +14,14 @@ from viz.labels import visible_token
 
 def received(lens: Lens) -> np.ndarray:
     """(K,) float32 in 0..1: the mean weight that each key gets from the rows that may look at it."""
-    if lens.masked is None:
-        return lens.weights.mean(axis=0)
-    allowed = ~lens.masked
-    return (lens.weights.sum(axis=0) / np.maximum(allowed.sum(axis=0), 1)).astype(np.float32)
+    weights, allowed = lens.weights[lens.read_rows], _allowed(lens)
+    return (weights.sum(axis=0) / np.maximum(allowed.sum(axis=0), 1)).astype(np.float32)
+
+
+def _allowed(lens: Lens) -> np.ndarray:
+    """(rows that are no padding, K) bool: which of them may look at which key."""
+    everywhere = np.ones(lens.weights.shape, bool) if lens.masked is None else ~lens.masked
+    return everywhere[lens.read_rows]
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -52,9 +56,7 @@ def describe(lens: Lens, values: Values) -> str:
     """Which key is looked at most, and how much more than if all were looked at alike."""
     found = received(lens)
     most = int(found.argmax())
-    even = float(
-        lens.weights.sum() / max((~lens.masked).sum() if lens.masked is not None else lens.weights.size, 1)
-    )
+    even = float(lens.weights[lens.read_rows].sum() / max(_allowed(lens).sum(), 1))
     return say(
         "received_reading",
         key=visible_token(lens.keys[most]),

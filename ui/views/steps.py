@@ -56,7 +56,16 @@ def part(trace: AttentionTrace, step: int, place: int) -> None:
 
 
 def describe(lens: Lens, values: Values) -> str:
+    step = first_step(lens)
+    if address.get("step") == str(step) and not _is_inside(lens, step - 1):
+        return choice(say, lens.trace, step - 1)
     return hesitation(say, lens.trace, lens.focus)
+
+
+def _is_inside(lens: Lens, row: int) -> bool:
+    """Whether the row belongs to the change in focus, whose reading names its least sure step."""
+    changes = [] if lens.focus is None else [lens.focus]
+    return row in reading.changed_rows(changes, "cross_attention", len(lens.trace.target_tokens))
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
@@ -86,22 +95,40 @@ def hesitation(say: Say, trace: AttentionTrace, change: Change | None) -> str:
     )
     logs = trace.log_probabilities
     row = min(rows or range(len(trace.target_tokens)), key=lambda row: logs[row])
-    probability = float(np.exp(logs[row]))
-    place = produced_place(trace, row)
-    other = 1 if place == 0 else 0  # the most probable of the others
-    values = {
+    values = _values(say, trace, row)
+    if change is None and np.exp(logs[row]) > SURE:
+        return say(f"steps_reading_sure{_certain(values)}", **values)
+    if change is None:
+        return say("steps_reading_sentence", **values)
+    return say(f"steps_reading_change{_certain(values)}", change=change_label(say, change), **values)
+
+
+def choice(say: Say, trace: AttentionTrace, row: int) -> str:
+    """How sure the network was at one step, and what else it considered there."""
+    values = _values(say, trace, row)
+    return say(f"steps_reading_step{_certain(values)}", **values)
+
+
+def _certain(values: dict[str, object]) -> str:
+    """The end of the name of the text for a step where no number is worth saying."""
+    nothing_else = values["probability"] == share(1.0) and values["other_probability"] == share(0.0)
+    return "_certain" if nothing_else else ""
+
+
+def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:
+    """The numbers of one step, for the sentences about it."""
+    assert trace.log_probabilities is not None and trace.alternative_probabilities is not None, (
+        "``needs`` says so"
+    )
+    other = 1 if produced_place(trace, row) == 0 else 0  # the most probable of the others
+    return {
         "count": len(trace.target_tokens),
         "step": row + 1,
         "token": _name(say, trace.target_tokens[row]),
-        "probability": share(probability),
+        "probability": share(float(np.exp(trace.log_probabilities[row]))),
+        "other": _name(say, trace.alternatives[row][other]),
+        "other_probability": share(float(trace.alternative_probabilities[row][other])),
     }
-    if change is None and probability > SURE:
-        return say("steps_reading_sure", **values)
-    values["other"] = _name(say, trace.alternatives[row][other])
-    values["other_probability"] = share(float(trace.alternative_probabilities[row][other]))
-    if change is None:
-        return say("steps_reading_sentence", **values)
-    return say("steps_reading_change", change=change_label(say, change), **values)
 
 
 def share(value: float) -> str:

@@ -1,7 +1,8 @@
 """What each head does for a change: it is switched off, and the network is asked again."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ import streamlit as st
 import viz
 from model import ModelFolderError
 from model.survey.head_survey import HeadSurvey
-from model.text.changes import Change
+from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
 from ui.asking import loaders, models
 from ui.look.lens import Lens
@@ -24,12 +25,13 @@ from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
-from ui.wording.numbers_text import correlation
+from ui.wording.numbers_text import correlation, probability
 from ui.wording.texts import say
 
 STRONGEST = 5
 MOST_NAMED = STRONGEST - 1
 ZERO, MEAN = "zero", "mean"
+NONE = "none"  # in the address: the visitor switched every head on
 SETTINGS = (Choice("off", (ZERO, MEAN)),)
 
 
@@ -54,28 +56,103 @@ def means_of(lens: Lens, values: Values) -> dict[str, np.ndarray] | None:
 
 
 def draw(lens: Lens, values: Values) -> None:
-    """A square for each head, a point for each head, and what is written without the strongest ones."""
-    change = change_of(lens)
-    if change is None:
+    """What became of the correction, then a square for each head, and a point for each."""
+    if change_of(lens) is None:
         return
-    own = switched_off(lens)
+    off = heads_off(lens, values)
+    show_verdict(lens, values, off)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         markup.paragraph(say("off_label"), "label")
         controls.choose("off", [ZERO, MEAN], lambda how: say(f"off_{how}"), label_visibility="collapsed")
-        st.button(say("without_all_on"), key="without_all_on", disabled=not own, on_click=_put, args=((),))
-    squares, points = st.columns(2)
-    parts = {"without_mosaic": (squares, partial(switch, lens)), "without_scatter": (points, None)}
+        st.button(
+            say("without_all_on"),
+            key="without_all_on",
+            disabled=not off,
+            on_click=address.put,
+            args=("switched_off", NONE),
+        )
+        st.button(
+            say("without_strongest", count=STRONGEST),
+            key="without_strongest",
+            disabled=not address.get("switched_off"),
+            on_click=address.put,
+            args=("switched_off", ""),
+        )
+    parts = dict(zip(("without_mosaic", "without_scatter"), st.columns(2), strict=True))
     for name, (figure, label) in figures_of(lens, values).items():
-        place, on_click = parts[name]
-        with place:
+        on_click = partial(switch, lens, off) if name == "without_mosaic" else None
+        with parts[name]:
             figures.draw(figure, name, file_name(lens, name.replace("_", "-")), on_click, label=label)
-    means = means_of(lens, values)
-    framed = framed_heads(lens, change, means)
-    sets = [framed] if own else [*([head] for head in framed), framed]
-    with squares, st.container(gap="xxsmall"):
-        for one in loaders.written_without(lens.sentence, sets, lens.corrector, means):
-            text = say("without_no_end") if one.text is None else one.text
-            markup.paragraph(say("without_written", heads=_names(one.heads), text=text), "note")
+    markup.paragraph(observed(lens, values), "note")
+
+
+def show_verdict(lens: Lens, values: Values, off: Collection[Head]) -> None:
+    """Before and after, large: what the network writes of its own accord, how probable the fix is, and whether it is made."""
+    found = verdict(lens, values, off)
+    sides = ((), found[0]), (off, found[1])
+    markup.before_and_after(
+        [
+            (
+                _names(heads),
+                say("without_no_end") if each.text is None else each.text,
+                say("without_probability", probability=probability(each.probability, digits=3)),
+                say(f"without_{each.outcome}"),
+            )
+            for heads, each in sides
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What became of one change: the text, how probable the fix is, and one of made, undone and other."""
+
+    text: str | None
+    probability: float
+    outcome: str
+
+
+def verdict(lens: Lens, values: Values, off: Collection[Head]) -> tuple[Verdict, Verdict]:
+    """With all heads, and without those that are ``off``."""
+    change, means = change_of(lens), means_of(lens, values)
+    assert change is not None, "the view says so"
+    sets = ((), tuple(off))
+    texts = loaders.written_without(lens.sentence, sets, lens.corrector, means)
+    shares = loaders.fix_without(lens.sentence, change, sets, lens.corrector, means)
+    before, after = (
+        Verdict(one.text, share, outcome(lens.sentence.source, one.text, _typed(lens)))
+        for one, share in zip(texts, shares, strict=True)
+    )
+    return before, after
+
+
+def _typed(lens: Lens) -> Change:
+    """The change that is asked about, with the offsets of the characters."""
+    return lens.change or lens.sentence.changes[0]
+
+
+def outcome(source: str, text: str | None, change: Change) -> str:
+    """Whether ``text`` makes just this change of ``source``, leaves its place as typed, or writes something else there."""
+    if text is None:
+        return "other"
+    span = change.source_start, change.source_end
+    here = [
+        each
+        for each in find_changes(source, text)
+        if each.source_start <= span[1] and span[0] <= each.source_end
+    ]
+    if not here:
+        return "undone"
+    same = any((each.source_start, each.source_end, each.right) == (*span, change.right) for each in here)
+    return "made" if same else "other"
+
+
+def heads_off(lens: Lens, values: Values) -> tuple[Head, ...]:
+    """The heads that are off: those that the visitor chose, at first the strongest ones."""
+    if address.get("switched_off") == NONE:
+        return ()
+    change = change_of(lens)
+    return () if change is None else framed_heads(lens, change, means_of(lens, values))
 
 
 def switched_off(lens: Lens) -> tuple[Head, ...]:
@@ -103,10 +180,12 @@ def framed_heads(lens: Lens, change: Change, means: Mapping[str, np.ndarray] | N
 
 
 def _names(heads: Collection[Head]) -> str:
-    """Each by its name where they are few."""
+    """What is off: each head by its name where they are few."""
+    if not heads:
+        return say("without_all_heads")
     if len(heads) > MOST_NAMED:
         return say("without_all", count=len(heads))
-    return ", ".join(map(named, sorted(heads)))
+    return say("without_heads", heads=", ".join(map(named, sorted(heads))))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
@@ -117,7 +196,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     shared: dict[str, Any] = {
         "names": {kind: say(f"kind_{kind}") for kind in lens.trace.kinds},
-        "chosen": framed_heads(lens, change, means_of(lens, values)),
+        "chosen": heads_off(lens, values),
         "layer_title": say("layer_label"),
         "head_title": say("head_label"),
         "theme": lens.theme,
@@ -138,25 +217,43 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
 
 
-def switch(lens: Lens, point: dict) -> None:
+def switch(lens: Lens, off: Sequence[Head], point: dict) -> None:
     """Switch the head of a chosen square off, or on again; a point that is none changes nothing."""
     match point.get("custom"):
         case [str(kind), int(layer), int(head)] if _has(lens, chosen := Head(kind, layer, head)):
-            before = switched_off(lens)
-            _put([each for each in before if each != chosen] if chosen in before else [*before, chosen])
+            _put([each for each in off if each != chosen] if chosen in off else [*off, chosen])
 
 
 def _put(heads: Iterable[Head]) -> None:
-    address.put("switched_off", ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads))
+    told = ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads)
+    address.put("switched_off", told or NONE)
 
 
 def describe(lens: Lens, values: Values) -> str:
-    """Whether the head that looked most is the one that mattered most."""
+    """What became of the change without the heads that are off."""
     change = change_of(lens)
     if change is None:
         return say("without_none")
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
+        off = heads_off(lens, values)
+        before, after = verdict(lens, values, off)
+    shares = [probability(each.probability, digits=3) for each in (before, after)]
+    if not off:
+        return say("without_reading_on", change=in_words(change), before=shares[0])
+    return say(
+        f"without_reading_{after.outcome}",
+        change=in_words(change),
+        heads=_names(off),
+        before=shares[0],
+        after=shares[1],
+    )
+
+
+def observed(lens: Lens, values: Values) -> str:
+    """Whether the head that looked most is the one that mattered most."""
+    change = change_of(lens)
+    assert change is not None, "the view says so"
+    found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     looker, rank = found.rank_of_looker()
     return say(
         "without_reading",

@@ -20,6 +20,8 @@ class Explorer {
     await Promise.all(
       this.data.kinds.map(async (kind) => {
         kind.values = await unpackedWeights(kind.weights, this.data.unit);
+        const [rows, columns] = [new Set(kind.padded.rows), new Set(kind.padded.columns)];
+        kind.isPadded = (row, column) => rows.has(row) || columns.has(column);
         delete kind.weights;
       })
     );
@@ -130,8 +132,9 @@ class Explorer {
     const { spec, ...rest } = kind.maps[this.logarithmic ? "logarithmic" : "linear"];
     const weights = mapOf(kind, this.layer, this.head);
     const heatmap = { ...spec.data[0], z: spread("f4", weights, rows, columns) };
-    if (kind.masked)
-      heatmap.text = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => (column > row ? kind.masked : "")));
+    const told = (row, column) => (kind.isPadded(row, column) ? kind.padded.told : column > row ? kind.masked : "");
+    if (kind.masked || kind.padded.rows.length || kind.padded.columns.length)
+      heatmap.text = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => told(row, column)));
     const label = `${kind.label} · ${this.place(kind)}`;
     const drawn = JSON.stringify({ ...spec, data: [heatmap, ...spec.data.slice(1)] });
     window.components.plot({ data: { ...rest, label, title: escaped(label), spec: drawn }, parentElement: this.places.heatmap });
@@ -142,7 +145,9 @@ class Explorer {
     const { data, kind } = this;
     const whole = this.layer === MEAN && this.head === MEAN;
     const heads = whole ? [[MEAN, MEAN]] : headsOf(kind, this.layer, this.head).slice(0, data.most_heads);
-    const found = heads.map(([layer, head]) => strongestEdges(mapOf(kind, layer, head), kind.shape, this.mass));
+    const rows = (layer, head) => strongestEdges(mapOf(kind, layer, head), kind.shape, this.mass);
+    const padded = new Set(kind.padded.rows); // nobody reads what they compute
+    const found = heads.map(([layer, head]) => rows(layer, head).map((edges, row) => (padded.has(row) ? [] : edges)));
     const drawn = thinned(found, data.most_lines);
     const count = (rows) => rows.flat().reduce((sum, row) => sum + row.length, 0);
     const [kept, all] = [count(drawn), count(found)];
@@ -196,7 +201,7 @@ function mapOf(kind, layer, head) {
 }
 
 /** All heads as the bytes of one picture; where the tiles stand, the figure's markers say. */
-function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, masked, overview: { spec } }) {
+function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, masked, isPadded, overview: { spec } }) {
   const { x, y } = spec.data[1];
   const [high, wide] = [Math.ceil(rows / joined), Math.ceil(columns / joined)];
   const [left, top] = [x.map((middle) => Math.round(middle - (wide - 1) / 2)), y.map((middle) => Math.round(middle - (high - 1) / 2))];
@@ -207,6 +212,7 @@ function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, maske
       const start = (top[tile] + Math.floor(row / joined)) * width + left[tile];
       const end = masked ? row + 1 : columns;
       for (let column = 0; column < end; column += 1) {
+        if (isPadded(row, column)) continue;
         const at = start + Math.floor(column / joined);
         const byte = WEAKEST + Math.round(values[(tile * rows + row) * columns + column] * (STRONGEST - WEAKEST));
         if (byte > bytes[at]) bytes[at] = byte;

@@ -13,6 +13,7 @@ import numpy as np
 from viz.attention import attention_heatmap
 from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
+from viz.labels import template_text
 from viz.lens.document import Component, component, document
 from viz.lens.lines import LINES, MOST_HEADS, MOST_LINES, lines_data, without_font_file
 from viz.lens.map_texts import map_texts
@@ -43,6 +44,10 @@ class Trace(Protocol):
     def attention(self, kind: str) -> np.ndarray: ...
 
     def axes(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+
+    def padding(self, kind: str) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def padded(self, kind: str) -> np.ndarray: ...
 
     def check(self) -> None: ...
 
@@ -167,13 +172,15 @@ def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
     weights = np.clip(trace.attention(kind), 0, 1)
     queries, keys = trace.axes(kind)
     masked = np.triu(np.ones((len(queries), len(keys)), bool), 1) if kind == "decoder_attention" else None
+    padded = trace.padded(kind)
+    texts = map_texts(say, kind)
     label = say(f"kind_{kind}")
     overview = head_grid.specification(
         weights,
         layer_title=say("layer_label"),
         head_title=say("head_label"),
         weight_title=say("hover_weight"),
-        masked=masked,
+        masked=padded if masked is None else masked | padded,
         scale=False,
         theme=theme,
     )
@@ -182,8 +189,9 @@ def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
             weights[0, 0],
             queries,
             keys,
-            texts=map_texts(say, kind),
+            texts=texts,
             masked=masked,
+            padded=padded,
             logarithmic=name == "logarithmic",
             theme=theme,
         )
@@ -195,7 +203,8 @@ def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
         "shape": weights.shape,
         "weights": packed_weights(weights, unit),
         "joined": cells_joined(len(queries), len(keys)),
-        "masked": _masked_text(maps["linear"]),
+        "masked": "" if masked is None else _note(texts.masked),
+        "padded": {"told": _note(texts.padded), **_padded_lines(trace, kind, padded)},
         "overview": _without_weights(say, overview, f"overview-{kind}", label, theme),
         "maps": {name: _without_weights(say, map_, kind, label, theme) for name, map_ in maps.items()},
         "lines": without_font_file(lines_data(say, trace, kind, [], mass=0, label=label, theme=theme)),
@@ -218,10 +227,16 @@ def _without_weights(say: Say, figure: Specification, file: str, label: str, the
     return data | {"spec": spec}
 
 
-def _masked_text(map_: Specification) -> str:
-    """What the hover says of a masked cell."""
-    texts = map_["data"][0].get("text")
-    return "" if texts is None else max(text for row in texts for text in row)
+def _note(reason: str) -> str:
+    """What the hover adds about a cell that holds nothing."""
+    return f" ({template_text(reason)})"
+
+
+def _padded_lines(trace: Trace, kind: str, padded: np.ndarray) -> dict[str, list[int]]:
+    """The rows and the columns of which ``padded`` (Q, K) consists."""
+    rows, columns = trace.padding(kind)
+    shown = padded[~rows].all(axis=0) & columns if not rows.all() else np.zeros(len(columns), bool)
+    return {"rows": np.flatnonzero(rows).tolist(), "columns": np.flatnonzero(shown).tolist()}
 
 
 def _steps(say: Say, trace: Trace, theme: str) -> dict | None:

@@ -17,6 +17,7 @@ def map_texts(
         key=say("hover_key"),
         weight=say("heatmap_hover_difference" if difference else "hover_weight"),
         masked=say(masked),
+        padded=say("padded"),
         faint=say("heatmap_faint_difference" if difference else "heatmap_faint", floor=FAINT),
         selected=say("heatmap_selected"),
     )

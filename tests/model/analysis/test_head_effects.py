@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from model.analysis.head_effects import head_effects, written_without
+from model.analysis.head_effects import fix_without, head_effects, written_without
 from model.analysis.questions import ask, question_of_change, question_of_row
 from model.analysis.ranks import rank_correlation, ranks, shared_top, top
 from model.text.changes import find_changes
@@ -52,6 +52,14 @@ def test_what_is_written_without_the_planted_heads(planted):
     found = written_without(planted, WRONG, [[CODA], [DECOY], [], [CODA, DECOY]])
     assert [each.text for each in found] == [WRONG, RIGHT, RIGHT, WRONG]
     assert found[3].heads == {CODA, DECOY}
+
+
+def test_the_probability_without_one_head_is_that_of_its_effect_and_two_are_asked_together(planted, effects):
+    (change,) = find_changes(WRONG, RIGHT)
+    shares = fix_without(planted, WRONG, RIGHT, change, [[], [CODA], [CODA, COPY]])
+    assert shares[0] == pytest.approx(effects.observed_fix, abs=1e-6)
+    assert shares[1] == pytest.approx(effects.fix_without[effects.heads.index(CODA)], abs=1e-6)
+    assert shares[2] != pytest.approx(shares[1], abs=1e-6)
 
 
 def test_plain_tuples_may_be_heads_and_no_set_gives_no_answer(planted):

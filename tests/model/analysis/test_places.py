@@ -60,6 +60,18 @@ def test_a_copy_is_the_token_that_holds_the_same_characters():
     assert row_positions(same, "cross_attention", ()).tolist() == list(range(len(same.target_tokens)))
 
 
+def test_a_trace_of_characters_may_leave_spaces_out():
+    marks = {"decoder_input_tokens": ("<s>", "a", "b"), "target_tokens": ("a", "b", "</s>")}
+    source = {"source_text": "ab c", "source_tokens": (*"abc", "</s>")}
+    source["source_spans"] = ((0, 1), (1, 2), (3, 4), (4, 4))
+    weights = np.full((1, 1, 3, 4), 0.25, np.float32)
+    trace = AttentionTrace(**source, **marks, target_text="ab", cross_attention=weights)
+    changes = changes_in_tokens(trace, find_changes("ab c", "ab"))
+    assert row_positions(trace, "cross_attention", changes).tolist() == [0, 1, 3]
+    (head,) = leading_heads(trace, changes[0], changes)
+    assert head.share == pytest.approx(0.25)  # the end mark's row looks at what was left out
+
+
 def test_heads_are_ranked_over_pieces_of_words():
     changes = changes_in_tokens(TRACE, find_changes(WRONG, RIGHT))
     found = leading_heads(TRACE, changes[2], changes)

@@ -1,8 +1,10 @@
 """What is unsure beside other mistakes is asked once more when these are mended."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
-from model.correction.second_reading import after_second_reading, made, wants_second_reading
+from model.correction.second_reading import after_second_reading, made
+from model.correction.words import Words
 from model.text.changes import Change, apply_changes, find_changes
 
 SOURCE = "배개가 너무 높아요 그래 서"
@@ -12,15 +14,6 @@ def proposed(source: str, target: str, *confidences: float) -> list[Change]:
     changes = find_changes(source, target)
     assert len(changes) == len(confidences)
     return [replace(c, known_confidence=sure) for c, sure in zip(changes, confidences, strict=True)]
-
-
-def test_a_sentence_is_read_again_where_some_is_mended_and_some_is_unsure():
-    first = proposed(SOURCE, "베개가 너무 높아요 그래서", 0.3, 0.99)
-    assert wants_second_reading(first, 0.8)
-    assert not wants_second_reading(first, 0.2)  # all are made
-    assert not wants_second_reading(first, 1.0)  # none is
-    assert not wants_second_reading(first[1:], 0.8)
-    assert not wants_second_reading(proposed(SOURCE, "베개가 너무 높아요 그래서", 0.01, 0.99), 0.8)
 
 
 def test_both_readings_become_changes_of_what_was_typed():
@@ -54,3 +47,41 @@ def test_a_change_of_a_change_is_as_sure_as_the_least_sure_of_both():
     second = proposed(once, "이바름 옷 을", 0.85)
     changes = after_second_reading("이바램 옷 을", first, second, 0.8)
     assert [(c.wrong, c.right, c.confidence) for c in changes] == [("램", "름", 0.85), (" ", "", 0.5)]
+
+
+def test_a_corrected_sentence_is_read_until_nothing_more_is_sure(tiny_corrector, monkeypatch):
+    """A network that mends one letter at a time."""
+    steps = {"가나다": "라나다", "라나다": "라마다", "라마다": "라마바", "라마바": "라마바"}
+    read = []
+
+    def one_reading(sentences, keep_passes):
+        read.append([part.text for part in sentences])
+        return [
+            (tuple(proposed(part.text, steps[part.text], *[0.9] * (part.text != steps[part.text]))), None)
+            for part in sentences
+        ]
+
+    monkeypatch.setattr(tiny_corrector, "_one_reading", one_reading)
+    monkeypatch.setattr(
+        tiny_corrector, "confidence", SimpleNamespace(words=Words({}))
+    )  # so that its changes count as weighed
+    monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
+    correction = tiny_corrector.correct("가나다")
+    assert correction.text == "라마바" == tiny_corrector.correct(correction.text).text
+    assert read == [["가나다"], ["라나다"], ["라마다"], ["라마바"], ["라마바"]]
+
+
+def test_what_never_settles_stays_as_it_was_typed(tiny_corrector, monkeypatch):
+    monkeypatch.setattr(
+        tiny_corrector,
+        "_one_reading",
+        lambda sentences, keep_passes: [
+            (tuple(proposed(part.text, "나가" if part.text == "가나" else "가나", 0.9, 0.9)), None)
+            for part in sentences
+        ],
+    )
+    monkeypatch.setattr(
+        tiny_corrector, "confidence", SimpleNamespace(words=Words({}))
+    )  # so that its changes count as weighed
+    monkeypatch.setattr(tiny_corrector, "config", replace(tiny_corrector.config, minimum_confidence=0.8))
+    assert tiny_corrector.correct("가나").text == "가나"

@@ -5,7 +5,7 @@ import pytest
 from model.correction.corrector import Answer
 from model.text.anchors import Part
 from model.text.changes import Change, apply_changes, find_changes
-from model.text.protected import spares_outcries, spares_protected
+from model.text.protected import spares_gaps, spares_outcries, spares_protected
 
 
 def keep_outcries(source: str, target: str) -> str:
@@ -58,6 +58,21 @@ def test_only_the_change_that_touches_it_is_left_out():
 
 def test_a_change_inside_a_run_alters_it():
     assert not spares_outcries(Change(2, 2, 2, 3, "", " "), "ㅋㅋㅋㅋ")
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "spared"),
+    [
+        ("합계\t3", 2, False),
+        ("합계\t3", 3, False),
+        ("(가나)", 1, False),
+        ("(가나)", 3, False),
+        ("(가나)", 2, True),
+        ("", 0, True),
+    ],
+)
+def test_no_space_comes_where_none_belongs(text, place, spared):
+    assert spares_gaps(Change(place, place, place, place + 1, "", " "), text) is spared
 
 
 def test_protected_characters_and_outcries_are_two_rules():

@@ -88,9 +88,19 @@ def test_a_pass_without_attention_is_none():
         AttentionTrace(source_tokens=("a",))
 
 
-def test_a_tensor_of_another_library_is_refused_by_name():
-    with pytest.raises(TraceError, match="cross_attention should be a NumPy array, received list"):
-        AttentionTrace(**{**arrays(), "cross_attention": [[[[1.0]]]]})
+def test_what_holds_no_numbers_is_refused_by_name():
+    with pytest.raises(TraceError, match="cross_attention should be an array of numbers, received str"):
+        AttentionTrace(**{**arrays(), "cross_attention": "weights"})
+
+
+def test_cross_attention_needs_no_tokens_that_the_decoder_read():
+    kept = ("source_tokens", "target_tokens", "cross_attention")
+    trace = AttentionTrace(**{name: arrays()[name] for name in kept})
+    assert trace.axes("cross_attention") == (trace.target_tokens, trace.source_tokens)
+    with pytest.raises(
+        TraceError, match=r"decoder_input_tokens should have the shape \(5,\), received \(0,\)"
+    ):
+        AttentionTrace(**{**arrays(), "decoder_input_tokens": ()})
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,8 @@ def whole() -> AttentionTrace:
         target_spans=((0, 1), (1, 2), (2, 3), (3, 4), (4, 4)),
         source_words=((0, 1), (1, 4)),
         target_words=((0, 5),),
+        source_padding=(False, False, False, True),
+        target_padding=(False,) * 5,
     )
 
 
@@ -118,12 +120,12 @@ NEGATIVE[0, 0, 0] = (1.5, -0.5, 0, 0)
     [
         (
             {"encoder_attention": UNEVEN},
-            "encoder_attention should have rows that sum to 1, received sums from 1",
+            "rows that sum to 1, received 2.0, layer 0, head 0, row 0, and so in 1 of 4 rows. Dropout",
         ),
         ({"encoder_attention": WITH_NAN}, "encoder_attention should be finite and lie in 0..1, received nan"),
         (
             {"encoder_attention": NEGATIVE},
-            "encoder_attention should be finite and lie in 0..1, received -0.5",
+            "encoder_attention should be finite and lie in 0..1, received 1.5, layer 0, head 0, row 0, column 0",
         ),
         (
             {"encoder_attention": UNEVEN[..., :3]},
@@ -250,13 +252,10 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
     ("field", "value", "told"),
     [
         ("source_tokens", (1, 2, 3, 4), r"source_tokens\[0\] should be a text, received int 1"),
-        ("source_tokens", (b"a",) * 4, r"source_tokens\[0\] should be a text, received bytes$"),
         ("source_tokens", "abcd", "source_tokens should be a list of texts, received str$"),
-        (
-            "source_tokens",
-            np.array(list("abcd")),
-            "source_tokens should be a list of texts, received ndarray",
-        ),
+        ("source_tokens", np.eye(4), "source_tokens should be a list of texts, received ndarray"),
+        ("source_padding", (0, 0, 0, 1), "source_padding should be True where .* source_padding=mask == 0"),
+        ("source_padding", (True,), r"source_padding should have the shape \(4,\), received \(1,\)"),
         ("source_tokens", None, "source_tokens should be a list of texts, received NoneType"),
         ("source_text", 5, "source_text should be a text, received int 5"),
         ("source_spans", ((0.0, 1.0),) * 4, r"source_spans\[0\] should be a pair .* received float 0.0"),
@@ -281,6 +280,17 @@ def test_lists_and_numbers_of_numpy_are_taken_for_what_they_are():
     assert made.source_tokens == trace.source_tokens
     made.save(file := io.BytesIO())
     assert load(file.getvalue()).source_spans == trace.source_spans
+
+
+def test_texts_of_numpy_and_bytes_are_texts():
+    for tokens in (
+        np.array(list("가나다라")),
+        np.array([b"a", b"b", b"c", b"d"]),
+        ("가".encode(), *"나다라"),
+    ):
+        found = replace(whole(), source_tokens=tokens).source_tokens
+        assert len(found) == SOURCE and {type(token) for token in found} == {str}
+    assert found == tuple("가나다라")
 
 
 def test_a_missing_file_is_an_os_error(tmp_path):

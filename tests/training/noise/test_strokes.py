@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 
 from model.text.changes import find_changes
-from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
 from model.text.protected import protected, spares_outcries
-from training.noise import input_method, lookalikes, strokes
+from training.noise import lookalikes, strokes
 from training.noise.draft import Draft
-from training.noise.input_method import PAUSE, compose_strokes, spell
 from training.noise.key_slips import has_loose_jamo
 from training.noise.known_words import KnownWords, known_words
 from training.noise.strokes import SLIPS, STROKE_RULES, WEIGHTS, make_slipped, slip_of_strokes
@@ -47,45 +45,6 @@ def results(kind: str, word: str, seeds: int = 600) -> set[str]:
         STROKE_RULES[kind](draft, random.Random(seed), 1.0)
         found.add(draft.wrong)
     return found
-
-
-@pytest.mark.parametrize(
-    ("strokes", "written"),
-    [
-        ("ㅇㅓㅈㅔ", "어제"),
-        ("ㄱㅏㅅㅣ", "가시"),  # the final goes to the next vowel
-        ("ㅂㅏㅂㅇㅣ", "밥이"),
-        ("ㄷㅏㄹㄱㅇㅣ", "닭이"),
-        ("ㄷㅏㄹㄱㅣ", "달기"),  # of two, the second goes
-        ("ㅇㅏㄴㅎㅏ", "안하"),
-        ("ㅇㅏㄴㅎㄷㅏ", "않다"),
-        ("ㅇㅣㅆㅓ", "이써"),
-        ("ㅗㅏ", "ㅘ"),
-        ("ㅗㅏㅏ", "ㅘㅏ"),
-        ("ㄱㅗㅏ", "과"),
-        ("ㄱㅏㅗ", "가ㅗ"),
-        ("ㅡㅣㅅㅏ", "ㅢ사"),
-        ("ㄱㅅ", "ㄱㅅ"),  # some systems make ㄳ of them; phones do not
-        ("ㅋㅋㅋ", "ㅋㅋㅋ"),
-        ("ㅂㅏㅃㅏ", "바빠"),  # ㅃ is no final
-        ("ㄱㅏㅂㅅㄱ", "값ㄱ"),
-        ("ㅎㅏㄱㄱㅛㄱㅇㅔ", "학굑에"),
-        ("ㅎㅏㄱㄱㅛㅇ" + PAUSE + "ㅔ", "학굥ㅔ"),
-        (PAUSE + "ㅂㅏ" + PAUSE + "ㅂ" + PAUSE, "바ㅂ"),
-        ("", ""),
-    ],
-)
-def test_the_input_method_writes(strokes, written):
-    assert compose_strokes(strokes) == written
-
-
-def test_the_keys_of_a_word_write_the_word():
-    rng = random.Random(0)
-    for _ in range(3000):
-        word = "".join(
-            compose(*map(rng.choice, (INITIALS, MEDIALS, FINALS))) for _ in range(rng.randint(1, 5))
-        )
-        assert compose_strokes(spell(word)) == word
 
 
 EXAMPLES = [
@@ -279,7 +238,7 @@ def test_pairs_of_2000_composed_sentences():
     assert 300 < loose < 900
 
 
-@pytest.mark.parametrize("module", [input_method, strokes, lookalikes])
+@pytest.mark.parametrize("module", [strokes, lookalikes])
 def test_the_examples_of_the_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted and not found.failed

@@ -5,8 +5,8 @@ import random
 import pytest
 
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, is_syllable
+from model.text.keyboard import ROWS, SHIFTED, STROKES, neighbours
 from training.noise.draft import Draft
-from training.noise.keyboard import ROWS, SHIFTED, STROKES, neighbours
 from training.noise.typing_slips import TYPING_RULES, WEIGHTS, slip
 
 SENTENCE = "전 오래 쓸 수 있는 게 필요해요. It's 3개, OK? 🙂 비행기에서 담배를 피울 생각은 없었어요!"

@@ -80,8 +80,13 @@ def test_words_that_a_change_joins_are_one_button():
     found = pieces(("천천 히 갓다", "천천히 갔다", (0.9, 0.9)))
     joined, last = (piece for piece in found if "made" in piece)
     assert joined["typed"] == [("천천", False), (" ", True), ("히", False)]
-    assert joined["now"] == [("천천", False), ("히", False)]
+    assert joined["now"] == [("천천", False), ("", True), ("히", False)]  # where the space was
     assert last["made"] == [1]
+
+
+def test_letters_that_go_leave_no_mark():
+    (word,) = (piece for piece in pieces(("나느는", "나는", (0.9,))) if "made" in piece)
+    assert all(text for text, _ in word["now"])
 
 
 def test_a_chain_of_joined_words_is_one_button():
@@ -100,14 +105,14 @@ def test_what_the_network_was_unsure_of_is_offered_and_the_word_stays():
     (word,) = (piece for piece in pieces(("고갱이 왔다", "고객이 왔다", (0.4,))) if "offered" in piece)
     assert word["made"] == []
     assert word["typed"] == word["now"] == [("고갱이", False)]
-    assert word["offered"] == [{"number": 0, "text": "고객이", "share": "0.4"}]
+    assert word["offered"] == [{"number": 0, "text": "고객이", "share": "0.4", "accept": "accept"}]
 
 
 def test_an_offer_beside_a_made_change_is_offered_with_that_change():
     (word,) = (piece for piece in pieces(("갱관왓다", "객관왔다", (0.9, 0.4))) if "made" in piece)
     assert word["made"] == [0]
     assert "".join(text for text, _ in word["now"]) == "객관왓다"
-    assert word["offered"] == [{"number": 1, "text": "객관왔다", "share": "0.4"}]
+    assert word["offered"] == [{"number": 1, "text": "객관왔다", "share": "0.4", "accept": "accept"}]
 
 
 def test_only_what_the_network_believes_in_a_little_is_offered(monkeypatch):
@@ -160,6 +165,6 @@ def test_the_data_is_json_and_tells_what_is_in_focus():
     data = json.loads(json.dumps(data))
     assert (data["chosen"], data["opened"], data["words"]) == (0, 0, WORDS)
     assert data["proposals"] == {
-        "0": {"about": "about 0", "made": True},
-        "1": {"about": "about 1", "made": False},
+        "0": {"about": "about 0", "made": True, "norm": None},
+        "1": {"about": "about 1", "made": False, "norm": None},
     }

@@ -5,11 +5,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from model import SentenceCorrection
+from model.norm import article_of
+from model.text.changes import find_changes
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS, VALUES
 from tests.ui.pages.test_attention import text_of, words
 from tests.ui.screen import component, numbers, open_popover, send, setting
-from ui.components.correction import WHAT, correction
+from ui.components.correction import WHAT, Proposal, correction
 from ui.look import proposals
 from ui.look.proposals import Decisions
 from ui.shell import address
@@ -220,6 +223,47 @@ def test_the_hint_says_what_can_be_done(open_app):
     ):
         told = component(open_app(sentence=sentence), "correction")["words"]["hint"]
         assert told == (KO[hint] if hint else "")
+
+
+def test_a_word_typed_in_the_english_layout_is_offered_whatever_the_threshold(open_app):
+    for minimum in ("0", ""):
+        app = open_app(sentence="고갱이 rkrh 있다", confidence=minimum)
+        assert text_of(app) == "고객이 rkrh 있다"
+        told = component(app, "correction")
+        (word,) = (piece for piece in told["pieces"] if piece.get("offered"))
+        assert word["offered"] == [
+            {"number": 1, "text": "가고", "share": KO["correction_layout"], "accept": "accept_layout"}
+        ]
+        assert "{text}" in told["words"]["accept_layout"]
+    ask(app, "accept", 1)
+    assert text_of(app) == "고객이 가고 있다"
+    assert (
+        KO["correction_about_layout"].format(what="rkrh→가고")
+        == component(app, "correction")["proposals"]["1"]["about"]
+    )
+    # The pass over both texts that are shown.
+    assert numbers(app).shape == (len("고객이 가고 있다") + 1, len("고갱이 rkrh 있다") + 1)
+
+
+def test_a_text_without_hangul_that_is_offered_some_is_not_said_to_have_none(open_app):
+    assert not [e for e in open_app(sentence="rkrh").info if e.value == KO["no_hangul"]]
+    assert [e for e in open_app(sentence="hello").info if e.value == KO["no_hangul"]]
+
+
+@pytest.mark.parametrize("lang", ["ko", "en"])
+def test_the_change_in_focus_tells_its_article(monkeypatch, settings, lang):
+    settings["lang"] = lang
+    (change,) = find_changes("며칠 할수 있다", "며칠 할 수 있다")
+    sentence = SentenceCorrection(0, "며칠 할수 있다", (change,), 0.5, False, None)
+    name, text = proposals._with_norm(Proposal(0, change, True, ""), sentence, 0).norm
+    assert name == "한글 맞춤법 제42항"
+    assert text == getattr(article_of("", " ", "며칠 할", "수 있다"), lang)
+
+
+def test_a_change_without_an_article_tells_none(settings):
+    (change,) = find_changes("나비", "나무")
+    sentence = SentenceCorrection(0, "나비", (change,), 0.5, False, None)
+    assert proposals._with_norm(Proposal(0, change, True, ""), sentence, 0).norm is None
 
 
 def test_the_slider_moves_what_is_made(open_app, correctors):

@@ -10,7 +10,18 @@ import pytest
 from model import AttentionTrace
 from tests.own_model import Bare
 from tests.ui.fake_corrector import random_trace
-from tests.ui.screen import component, figures, html, messages, numbers, open_popover, send, setting, told
+from tests.ui.screen import (
+    bars,
+    component,
+    figures,
+    html,
+    messages,
+    numbers,
+    open_popover,
+    send,
+    setting,
+    told,
+)
 from ui.views import VIEWS
 from ui.wording.texts import table
 
@@ -49,6 +60,45 @@ def test_a_marian_trace_opens_in_every_view(open_file, view, kind):
     assert (EN["lacks_projections"] in told(app)) == (view == "numbers")
     assert not messages(app)
     assert EN["tokens_are_pieces"] in html(app)
+
+
+def padded_trace() -> AttentionTrace:
+    """Two tokens and one of padding on each side."""
+    look_back = np.float32([[1, 0, 0], [0.5, 0.5, 0], [0.3, 0.3, 0.4]])
+    masked = np.float32([[0.5, 0.5, 0], [0.25, 0.75, 0], [0, 0, 0]])
+    return AttentionTrace(
+        source_tokens=("a", "b", "<pad>"),
+        target_tokens=("c", "</s>", "<pad>"),
+        decoder_input_tokens=("<s>", "c", "</s>"),
+        encoder_attention=masked[None, None].repeat(2, 1),
+        decoder_attention=look_back[None, None],
+        cross_attention=masked[None, None],
+        source_padding=(False, False, True),
+        target_padding=(False, False, True),
+    )
+
+
+@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
+@pytest.mark.parametrize("view", [view.name for view in VIEWS])
+def test_a_padded_trace_opens_in_every_view(open_file, view, kind):
+    assert not messages(open_file(saved(padded_trace()), view=view, kind=kind))
+
+
+def test_numbers_leave_rows_of_padding_out(open_file):
+    app = open_file(saved(padded_trace()), view="received", kind="encoder_attention")
+    np.testing.assert_allclose(np.ravel(bars(app, "received")), [0.375, 0.625, 0])
+
+
+def test_characters_may_skip_a_space(open_file):
+    trace = AttentionTrace(
+        source_text="ab c",
+        source_tokens=("a", "b", "c", "</s>"),
+        source_spans=((0, 1), (1, 2), (3, 4), (4, 4)),
+        target_tokens=("a", "b", "d", "</s>"),
+        cross_attention=np.full((1, 2, 4, 4), 0.25, np.float32),
+    )
+    for order in ("place", "distance", "edit"):
+        assert not messages(open_file(saved(trace), edit="1", order=order, shown="difference"))
 
 
 def test_options_of_the_heatmap_work_on_it(open_file):

@@ -53,8 +53,8 @@ def test_the_leading_heads_are_named_drawn_and_opened(number):
 
     app.button[2].click().run()
     found = heads[2]
-    view = [setting(app, name) for name in ("kind", "layer", "head", "edit")]
-    assert view == ["cross_attention", str(found.layer + 1), str(found.head + 1), str(number)]
+    view = [setting(app, name) for name in ("view", "kind", "layer", "head", "edit")]
+    assert view == ["heatmap", "cross_attention", str(found.layer + 1), str(found.head + 1), str(number)]
 
 
 def test_the_bars_inside_the_outline_add_up_to_the_share_that_is_named():

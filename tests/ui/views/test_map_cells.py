@@ -23,6 +23,7 @@ def test_words_of_half_precision_can_be_drawn(minus_copy):
         queries=trace.source_tokens,
         keys=trace.source_tokens,
         masked=None,
+        padded=None,
         all_changes=(),
     )
     cells = cells_of(lens, by_words=True, without_marks=False, minus_copy=minus_copy)

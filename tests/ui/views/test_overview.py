@@ -120,7 +120,8 @@ def test_a_point_that_is_no_tile_opens_nothing(monkeypatch):
     monkeypatch.setattr(address, "_view", lambda: view)
     customs = [*VALUES, [1, 2, 3], ["1", "2"], [1.0, 2.0], [None, 0], [[0], [1]], {"0": 1, "1": 2}]
     for point in [{}, {"x": 1, "y": 1}, *({"custom": custom} for custom in customs)]:
-        overview.open_tile(point)
+        overview.open_tile(None, point)
+        overview.open_tile(lens(), point)
         assert view == address.DEFAULTS, point
 
 

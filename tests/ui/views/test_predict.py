@@ -91,7 +91,8 @@ def test_the_comparison_shows_the_numbers_of_its_definition():
     assert sorted({round(x, 2) for x in outline["x"] if x is not None}) == [1.53, 3.47]
 
     app.button(key="predict_open").click().run()
-    assert [setting(app, name) for name in ("layer", "head")] == [str(head[0] + 1), str(head[1] + 1)]
+    opened = [setting(app, name) for name in ("view", "layer", "head")]
+    assert opened == ["heatmap", str(head[0] + 1), str(head[1] + 1)]
 
 
 def test_revealing_without_a_mark_asks_for_one():

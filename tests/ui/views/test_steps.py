@@ -14,7 +14,7 @@ from model.trace.selection import Selection
 from tests.planted import RIGHT, ROW, WRONG
 from tests.ui.fake_corrector import HEADS, one_map_trace, propose, random_trace
 from tests.ui.screen import component, components, figures, send, setting, told
-from ui.views.steps import hesitation, share
+from ui.views.steps import choice, hesitation, share
 from ui.wording.texts import table
 from viz.lens.steps import WEIGHT_UNIT, packed, produced_place, revision, steps_data
 
@@ -155,6 +155,22 @@ def test_the_reading_of_a_chosen_change_stays_inside_it():
     said = hesitation(say, trace, CHANGES[0])
     assert said.startswith("‘갱’→‘객’: ")
     assert "2단계" in said
+
+
+def test_what_is_as_good_as_certain_is_said_without_signs():
+    trace = with_row(random_trace(SOURCE, TARGET), 1, 0.9999, ("객", "갱"), (0.9999, 0.0001))
+    for said in (hesitation(say, trace, CHANGES[0]), choice(say, trace, 1)):
+        assert "확률이 0.999를 넘고, 다른 후보는 모두 0.001 미만입니다" in said
+        assert ">" not in said and "<" not in said
+
+
+def test_another_step_tells_its_own_numbers(open_app):
+    told_at = {
+        step: told(open_app(sentence=SOURCE, view="steps", edit="1", step=step)) for step in ("", "2", "4")
+    }
+    assert "‘갱’→‘객’: 가장 망설인 것은" in told_at[""]
+    assert told_at["2"] == told_at[""]  # the step of the change, which its reading is about
+    assert "4단계: 빈칸(␣) 자리에 준 확률은" in told_at["4"]
 
 
 def test_a_sentence_without_hesitation_is_called_so():

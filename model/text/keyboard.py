@@ -57,7 +57,7 @@ def neighbours(jamo: str) -> tuple[str, ...]:
         return tuple(SHIFTED.get(other, other) for other in _side_by_side(UNSHIFTED[jamo]))
     if jamo not in STROKES:
         raise ValueError(f"not a jamo of the two-set keyboard: {jamo!r}")
-    first, second = STROKES[jamo]
+    first, second = tuple(STROKES[jamo])
     astray = [other + second for other in _side_by_side(first)]
     astray += [first + other for other in _side_by_side(second)]
     return tuple(JOINED[strokes] for strokes in astray if strokes in JOINED)

@@ -8,7 +8,7 @@ late or twice does not change one letter but how the letters around it are joine
 from functools import lru_cache
 
 from model.text.hangul import FINALS, INITIALS, compose, decompose, is_syllable
-from training.noise.keyboard import JOINED, STROKES, is_vowel
+from model.text.keyboard import JOINED, STROKES, is_vowel
 
 # Ends the syllable that is being put together, as an arrow key, a click or a moment's wait does. It writes nothing.
 PAUSE = "\x1f"
@@ -59,7 +59,7 @@ def _with_consonant(current: str, key: str) -> tuple[str, ...]:
     if is_syllable(current):
         initial, medial, final = decompose(current)
         longer = JOINED.get(final + key) if final else key
-        if longer in FINALS:
+        if longer is not None and longer in FINALS:
             return (compose(initial, medial, longer),)
     return current, key
 
@@ -70,7 +70,7 @@ def _with_vowel(current: str, key: str) -> tuple[str, ...]:
     if is_syllable(current):
         initial, medial, final = decompose(current)
         if final:
-            *kept, moved = STROKES.get(final, final)
+            *kept, moved = tuple(STROKES.get(final, final))
             return compose(initial, medial, "".join(kept)), compose(moved, key)
         if longer := JOINED.get(medial + key):
             return (compose(initial, longer),)

@@ -1,0 +1,126 @@
+"""Attention that was heard during one pass, sorted into the kinds of a trace by its shape.
+
+H heads, Q query and K key positions; S source tokens, T tokens that the decoder reads.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from model.trace.strict_npz import TraceError
+
+KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
+Lengths = tuple[int, int | None]  # S and T; no T where there is no target
+Pass = tuple[list[np.ndarray], Lengths]
+
+
+def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
+    """(H, Q, K) of what one softmax over ``axis`` made for a batch of one: (1, H, Q, K), (1, Q, K), (1, K), …
+
+    >>> as_maps(np.ones((1, 7, 1)), axis=1).shape  # Bahdanau's scores of 7 source tokens
+    (1, 1, 7)
+    """
+    moved = np.moveaxis(np.atleast_2d(weights), axis, -1)
+    return moved.reshape(-1, *moved.shape[-2:]).astype(np.float32)
+
+
+def without_output(heard: Sequence[np.ndarray], output: np.ndarray | None) -> list[np.ndarray]:
+    """What was heard without the softmax that makes the probabilities of ``output`` (T, V), at once or row by row."""
+    if output is None:
+        return list(heard)
+    return [maps for maps in heard if not _is_part(maps, output)]
+
+
+def _is_part(maps: np.ndarray, output: np.ndarray) -> bool:
+    if len(maps) != 1 or maps.shape[-1] != output.shape[-1]:
+        return False
+    if maps.shape[1:] == output.shape:
+        return np.allclose(maps[0], output, atol=1e-5)
+    return maps.shape[1] == 1 and bool(np.isclose(output, maps[0, 0], atol=1e-5).all(-1).any())
+
+
+def sorted_by_kind(heard: Sequence[np.ndarray], lengths: Lengths, again: Callable[[], Pass | None]) -> dict:
+    """{kind: (L, H, Q, K)} of what has the shape of attention; layers are in the order in which they were computed.
+
+    Where S and T are equal, shapes cannot tell kinds apart. Then ``again`` is asked for a second pass with another number
+    of target tokens; where there is none, the first map that never looks ahead is where the decoder begins.
+    A decoder that runs step by step leaves rows, which are put together.
+
+    Raises TraceError for kinds that cannot be told apart, and for layers with different numbers of heads.
+    """
+    source, target = lengths
+    steps = [maps for maps in heard if target not in (None, 1) and maps.shape[1:] == (1, source)]
+    whole = [maps for maps in heard if not any(maps is step for step in steps)]
+    if whole and source == target:
+        kinds = _of_second_pass(whole, again()) or _by_order(whole, source)
+    else:
+        kinds = [_kind_of(maps.shape[1:], lengths) for maps in whole]
+    found = {kind: [maps for maps, of in zip(whole, kinds, strict=True) if of == kind] for kind in KINDS}
+    layers = {kind: _layers(kind, maps) for kind, maps in found.items() if maps}
+    if steps and "cross_attention" not in layers:
+        layers["cross_attention"] = _rows_together(steps, target or 1)
+    return layers
+
+
+def _kind_of(shape: tuple[int, ...], lengths: Lengths) -> str | None:
+    source, target = lengths
+    if target is None:
+        return {(source, source): KINDS[0], (1, source): KINDS[2]}.get((shape[0], shape[1]))
+    shapes = {(source, source): KINDS[0], (target, target): KINDS[1], (target, source): KINDS[2]}
+    return shapes.get((shape[0], shape[1]))
+
+
+def _of_second_pass(whole: list[np.ndarray], second: Pass | None) -> list[str | None] | None:
+    """The kinds of the first pass's maps, by the shapes that the same softmaxes had in the second."""
+    if second is None:
+        return None
+    heard, lengths = second
+    kinds = [_kind_of(maps.shape[1:], lengths) for maps in heard if maps.shape[1:] != (1, lengths[0])]
+    return kinds if len(kinds) == len(whole) else None
+
+
+def _by_order(whole: list[np.ndarray], length: int) -> list[str | None]:
+    square = [maps.shape[1:] == (length, length) for maps in whole]
+    causal = [is_causal(maps) if fits else False for maps, fits in zip(whole, square, strict=True)]
+    if not any(causal):
+        raise TraceError(
+            "cross_attention",
+            "be told from encoder_attention",
+            f"as many source as target tokens, {length}",
+            "Trace a target of another length",
+        )
+    start = causal.index(True)
+    named = [
+        KINDS[1] if looks_back else KINDS[2] if n > start else KINDS[0] for n, looks_back in enumerate(causal)
+    ]
+    return [kind if fits else None for kind, fits in zip(named, square, strict=True)]
+
+
+def is_causal(maps: np.ndarray) -> bool:
+    """Whether no row of (…, Q, K) looks ahead; one row alone cannot show it.
+
+    >>> is_causal(np.eye(3)[None]), is_causal(np.ones((1, 3, 3)) / 3)
+    (True, False)
+    """
+    return maps.shape[-1] > 1 and not np.triu(maps, 1).any()
+
+
+def _layers(kind: str, maps: list[np.ndarray]) -> np.ndarray:
+    """L maps (H, Q, K) -> (L, H, Q, K)."""
+    heads = sorted({len(each) for each in maps})
+    if len(heads) != 1:
+        raise TraceError(kind, "have as many heads in each layer", f"{heads} heads")
+    return np.stack(maps)
+
+
+def _rows_together(steps: list[np.ndarray], rows: int) -> np.ndarray:
+    """Maps (H, 1, K), those of one step after those of the other -> (L, H, T, K)."""
+    if len(steps) % rows and len(steps) % (rows + 1) == 0:
+        steps = steps[
+            len(steps) // (rows + 1) :
+        ]  # a Keras RNN first calls its cell once to see what it returns
+    if len(steps) % rows:
+        found = f"{len(steps)} softmaxes for {rows} target tokens"
+        raise TraceError("cross_attention", "have as many rows as there are target tokens", found)
+    together = np.stack(steps)[:, :, 0]  # (T * L, H, K)
+    return together.reshape(rows, -1, *together.shape[1:]).transpose(1, 2, 0, 3)

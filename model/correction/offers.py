@@ -1,0 +1,60 @@
+"""What is only offered beside the corrections of a sentence: words that were typed in the English layout.
+
+The rest of the sentence is corrected as if these words were right: the network reads them as the Hangul that their keys write.
+Whether they were meant so, only the person who typed them knows. So they have no probability, and no minimum makes them.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from model.correction.words import Words
+from model.text.anchors import Part
+from model.text.changes import Change, apply_changes, in_order
+from model.text.english_layout import find_in_english_layout
+from model.text.sentences import Span
+
+LEAST_COUNT = {2: 5}  # how often a word of so many syllables should stand in the training sentences
+LEAST_COUNT_LONGER = 2
+
+
+def find_offers(part: Part, words: Words) -> tuple[Change, ...]:
+    """The words of a sentence that may have been typed in the English layout."""
+    return find_in_english_layout(part.text, part.verbatim, lambda word: _is_known(word, words))
+
+
+def _is_known(word: str, words: Words) -> bool:
+    least = LEAST_COUNT.get(len(word), LEAST_COUNT_LONGER)
+    return words.known([word]).whole >= math.log1p(least)
+
+
+def as_if_right(part: Part, offers: Sequence[Change]) -> Part:
+    """The sentence with all offers accepted, as the network is to read it."""
+    if not offers:
+        return part
+    verbatim = []
+    for start, end in part.verbatim:
+        drift = _drift(each for each in offers if each.source_end <= start)
+        verbatim.append(Span(start + drift, end + drift))
+    return Part.of(apply_changes(part.text, offers), verbatim)
+
+
+def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Change, ...]:
+    """The changes of a sentence from those of the sentence ``as_if_right``, and the offers among them.
+
+    A change that touches what is offered is left out: it would mean nothing where the offer is declined.
+    """
+    rest = [change for change in changes if not any(_touches(change, offer) for offer in offers)]
+    moved = [
+        change.moved(-_drift(each for each in offers if each.target_end <= change.source_start), 0)
+        for change in rest
+    ]
+    return in_order([*moved, *offers])
+
+
+def _touches(change: Change, offer: Change) -> bool:
+    """``change`` is of the text that ``offer`` has made."""
+    return change.source_start <= offer.target_end and offer.target_start <= change.source_end
+
+
+def _drift(offers: Iterable[Change]) -> int:
+    return sum(len(offer.right) - len(offer.wrong) for offer in offers)

@@ -1,0 +1,118 @@
+"""The fields of a trace that are no attention: texts, spans, padding. Each function checks one and returns it in plain
+Python, which is what a file holds and what two traces are compared by."""
+
+from typing import Any
+
+import numpy as np
+
+from model.trace.arrays import plain_array
+from model.trace.strict_npz import TraceError
+
+Spans = tuple[tuple[int, int], ...]  # (start, end) pairs, the end excluded
+
+
+def text(name: str, value: object) -> str:
+    """A text; bytes, as TensorFlow's strings are, are read as UTF-8."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if not isinstance(value, str):
+        raise TraceError(name, "be a text", _received(value))
+    return str(value)  # NumPy's texts become Python's
+
+
+def texts(name: str, value: object) -> tuple[str, ...]:
+    """
+    >>> texts("source_tokens", np.array(["a", "b"]))
+    ('a', 'b')
+    """
+    value = _listed(value, 1)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of texts", _received(value))
+    return tuple(text(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def rows_of_texts(name: str, value: object) -> tuple[tuple[str, ...], ...]:
+    value = _listed(value, 2)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of lists of texts", _received(value))
+    return tuple(texts(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def pairs(name: str, value: object) -> Spans:
+    value = _listed(value, 2)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a list of pairs of whole numbers", _received(value))
+    return tuple(_pair(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
+def flags(name: str, value: Any) -> tuple[bool, ...]:
+    """One truth value for each token. Whole numbers are refused: a library's attention mask says the opposite.
+
+    >>> flags("source_padding", np.array([5, 7, 0]) == 0)
+    (False, False, True)
+    """
+    found = plain_array(name, value) if not isinstance(value, list | tuple) or value else np.zeros(0, bool)
+    if found.dtype != bool:
+        raise TraceError(
+            name,
+            "be True where there is padding and False elsewhere",
+            f"dtype {found.dtype}",
+            f"An attention mask says the opposite: give {name}=mask == 0",
+        )
+    if found.ndim != 1:
+        raise TraceError(
+            name, "have one dimension", f"the shape {found.shape}", "Of a batch, give batch=…, too"
+        )
+    return tuple(found.tolist())
+
+
+def check_spans(trace: Any, side: str, tokens: int) -> None:
+    """Raises TraceError for spans outside their text and for words that leave tokens out."""
+    whole, spans, words = (getattr(trace, f"{side}_{part}") for part in ("text", "spans", "words"))
+    if spans is not None:
+        if whole is None:
+            raise TraceError(f"{side}_text", "come with the spans in it", "None")
+        expect_shape(f"{side}_spans", spans, (tokens,))
+        for place, (start, end) in enumerate(spans):
+            if not 0 <= start <= end <= len(whole):
+                raise TraceError(f"{side}_spans[{place}]", f"lie in 0..{len(whole)}", (start, end))
+    if words is not None:
+        edges = [0, *(end for _, end in words)]
+        if (
+            edges[-1] != tokens
+            or [start for start, _ in words] != edges[:-1]
+            or any(s >= e for s, e in words)
+        ):
+            raise TraceError(f"{side}_words", f"cover {tokens} tokens one after the other", words)
+
+
+def expect_shape(name: str, value: Any, shape: tuple) -> None:
+    received = value.shape if isinstance(value, np.ndarray) else () if value is None else (len(value),)
+    if received != shape:
+        raise TraceError(name, f"have the shape {_spelled(shape)}", received)
+
+
+def _spelled(shape: tuple) -> str:
+    return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+
+
+def _listed(value: object, rank: int) -> object:
+    """An array of texts or numbers of this rank as lists; anything else as it is."""
+    is_array = isinstance(value, np.ndarray) and value.ndim == rank
+    return value.tolist() if is_array else value  # type: ignore[attr-defined]
+
+
+def _pair(name: str, value: object) -> tuple[int, int]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise TraceError(name, "be a pair of whole numbers", _received(value))
+    for end in value:
+        if isinstance(end, bool) or not isinstance(end, int | np.integer):
+            raise TraceError(name, "be a pair of whole numbers", _received(end))
+    start, end = value
+    return int(start), int(end)
+
+
+def _received(value: object) -> str:
+    """The type of a value; the value as well where it is a number, which is nobody's words."""
+    kind = type(value).__name__
+    return f"{kind} {value}" if isinstance(value, int | float | np.number) else kind

@@ -1,0 +1,57 @@
+"""Whether numbers are attention: every row a share of 1, and nothing seen that is not written yet.
+
+A refusal says where: the kind, and the layer, the head and the row, counted from 0.
+"""
+
+import numpy as np
+
+from model.trace.strict_npz import TraceError
+
+# A row of float32 weights sums to 1 within 1e-6; of bfloat16, which some networks compute with, within this.
+_ROW_TOLERANCE = 1e-2
+_RANGE_TOLERANCE = 1e-4  # how far rounding may push a probability or a weight outside 0..1
+
+
+def check_rows(kind: str, weights: np.ndarray, padded: np.ndarray) -> None:
+    """Raises TraceError for ``weights`` (L, H, Q, K) of which a row is no attention. Rows that are ``padded`` (Q,) may hold
+    less, and may look ahead: nobody reads what they compute."""
+    smallest, largest = weights.min(), weights.max()  # NaN where there is one, and then no comparison holds
+    if not (smallest >= -_RANGE_TOLERANCE and largest <= 1 + _RANGE_TOLERANCE):
+        within = np.isfinite(weights) & (weights >= -_RANGE_TOLERANCE) & (weights <= 1 + _RANGE_TOLERANCE)
+        *place, column = (int(number) for number in np.argwhere(~within)[0])
+        found = f"{weights[(*place, column)]}, {_where(place)}, column {column}"
+        raise TraceError(kind, "be finite and lie in 0..1", found, "Give the weights after the softmax")
+    sums = weights.sum(-1, dtype=np.float32)
+    wrong = np.where(padded, sums > 1 + _ROW_TOLERANCE, np.abs(sums - 1) > _ROW_TOLERANCE)
+    if wrong.any():
+        place = [int(number) for number in np.argwhere(wrong)[0]]
+        total = f"{sums[tuple(place)]}, {_where(place)}, and so in {wrong.sum()} of {wrong.size} rows"
+        raise TraceError(kind, "have rows that sum to 1", total, _advice(kind, sums[wrong]))
+    if kind == "decoder_attention":
+        ahead = (np.triu(weights, 1) != 0).any(-1) & ~padded
+        if ahead.any():
+            place = [int(number) for number in np.argwhere(ahead)[0]]
+            advice = "Let each token see itself and those before it alone: a causal, or look-ahead, mask"
+            raise TraceError(kind, "be 0 right of its diagonal", f"other weights, {_where(place)}", advice)
+
+
+def _where(place: list[int]) -> str:
+    return "layer {}, head {}, row {}".format(*place)
+
+
+def _advice(kind: str, sums: np.ndarray) -> str:
+    if not sums.any():
+        side = "source" if kind == "encoder_attention" else "target"
+        return f"Where these rows are padding, say so in {side}_padding"
+    return "Dropout takes weights away: call the model for evaluation, as with training=False or model.eval()"
+
+
+def expect_range(name: str, values: np.ndarray | None, lowest: float, highest: float) -> None:
+    """Raises TraceError for values that are not finite or lie outside of ``lowest``..``highest``."""
+    if values is None or not values.size:
+        return
+    smallest, largest = values.min(), values.max()  # NaN where there is one, and then no comparison holds
+    within = smallest >= lowest - _RANGE_TOLERANCE and largest <= highest + _RANGE_TOLERANCE
+    if not (within and np.isfinite(smallest) and np.isfinite(largest)):
+        limits = "" if lowest == -highest else f" and lie in {lowest}..{highest}"
+        raise TraceError(name, f"be finite{limits}", f"{smallest} to {largest}")

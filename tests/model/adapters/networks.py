@@ -1,0 +1,168 @@
+"""Small Keras networks as they are written in courses: each has another way to attend. All are untrained."""
+
+import keras
+import numpy as np
+from keras import layers, ops
+
+VOCABULARY, WIDTH, HEADS = 12, 8, 2
+
+
+def scaled_dot_product(query, key, value, mask):
+    """(B, H, Q, D/H), mask 1 where nobody may look -> output and weights."""
+    scores = ops.matmul(query, ops.transpose(key, (0, 1, 3, 2))) / ops.sqrt(float(WIDTH // HEADS))
+    weights = ops.softmax(scores - 1e9 * mask, axis=-1)
+    return ops.matmul(weights, value), weights
+
+
+class HandWrittenAttention(layers.Layer):
+    """Several heads, each step spelled out."""
+
+    def __init__(self):
+        super().__init__()
+        self.query, self.key, self.value, self.out = (layers.Dense(WIDTH) for _ in range(4))
+
+    def call(self, query, memory, mask):
+        parts = (self.query(query), self.key(memory), self.value(memory))
+        split = [
+            ops.transpose(ops.reshape(part, (1, -1, HEADS, WIDTH // HEADS)), (0, 2, 1, 3)) for part in parts
+        ]
+        mixed, _ = scaled_dot_product(*split, mask)
+        return self.out(ops.reshape(ops.transpose(mixed, (0, 2, 1, 3)), (1, -1, WIDTH)))
+
+
+def padding_mask(ids):
+    return ops.cast(ops.equal(ids, 0), "float32")[:, None, None, :]
+
+
+class HandWrittenTransformer(keras.Model):
+    """Two layers on each side; ``call`` takes source and target one by one."""
+
+    def __init__(self, num_layers: int = 2):
+        super().__init__()
+        self.embedding = layers.Embedding(VOCABULARY, WIDTH)
+        self.encoder = [HandWrittenAttention() for _ in range(num_layers)]
+        self.decoder = [(HandWrittenAttention(), HandWrittenAttention()) for _ in range(num_layers)]
+        self.out = layers.Dense(VOCABULARY)
+
+    def call(self, source, target, training=None):
+        hidden = padding_mask(source)
+        later = 1 - ops.tril(ops.ones((target.shape[1], target.shape[1])))
+        memory = self.embedding(source)
+        for attention in self.encoder:
+            memory = memory + attention(memory, memory, hidden)
+        state = self.embedding(target)
+        for attention, looking in self.decoder:
+            state = state + attention(state, state, later)
+            state = state + looking(state, memory, hidden)
+        return self.out(state)
+
+
+class OfKerasLayers(keras.Model):
+    """``keras.layers.MultiHeadAttention`` with Keras's own masks; ``call`` takes a pair, and returns probabilities."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True)
+        self.reading, self.writing, self.looking = (
+            layers.MultiHeadAttention(HEADS, WIDTH // HEADS, dropout=rate) for rate in (0.0, 0.0, 0.5)
+        )
+        self.out = layers.Dense(VOCABULARY, activation="softmax")
+
+    def call(self, pair, training=None):
+        source, target = pair
+        memory, state = self.embedding(source), self.embedding(target)
+        memory = self.reading(memory, memory)
+        state = self.writing(state, state, use_causal_mask=True)
+        return self.out(self.looking(state, memory, training=training))
+
+
+class BahdanauDecoder(keras.Model):
+    """A recurrent encoder, and a decoder that looks back at each step (Bahdanau, Cho & Bengio 2015)."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = layers.Embedding(VOCABULARY, WIDTH)
+        self.encoder = layers.GRU(WIDTH, return_sequences=True, return_state=True)
+        self.cell = layers.GRUCell(WIDTH)
+        self.memory, self.state, self.score = layers.Dense(WIDTH), layers.Dense(WIDTH), layers.Dense(1)
+        self.out = layers.Dense(VOCABULARY, activation="softmax")
+
+    def call(self, source, target):
+        memory, state = self.encoder(self.embedding(source))
+        read, written = self.embedding(target), []
+        for step in range(target.shape[1]):
+            scores = self.score(ops.tanh(self.memory(memory) + self.state(state)[:, None]))  # (B, S, 1)
+            context = ops.sum(ops.softmax(scores, axis=1) * memory, axis=1)
+            state, _ = self.cell(ops.concatenate([read[:, step], context], -1), [state])
+            written.append(self.out(state))
+        return ops.stack(written, axis=1)
+
+
+class LookingCell(layers.Layer):
+    """One step of a ``keras.layers.RNN`` that looks at the whole of ``memory``."""
+
+    def __init__(self):
+        super().__init__()
+        self.state_size, self.mix, self.memory = WIDTH, layers.Dense(WIDTH), None
+
+    def call(self, read, states):
+        weights = ops.softmax(ops.einsum("bd,bsd->bs", states[0], self.memory), axis=-1)
+        state = self.mix(ops.concatenate([read, ops.einsum("bs,bsd->bd", weights, self.memory)], -1))
+        return state, [state]
+
+
+class RecurrentLayer(keras.Model):
+    """The loop is Keras's own, which calls its cell once more than there are tokens."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = layers.Embedding(VOCABULARY, WIDTH)
+        self.decoder = layers.RNN(LookingCell(), return_sequences=True)
+
+    def call(self, source, target):
+        self.decoder.cell.memory = self.embedding(source)
+        return self.decoder(self.embedding(target))
+
+
+def functional_encoder(length: int | None = None) -> keras.Model:
+    """Two layers of a classifier; with a ``length`` it takes no other one."""
+    ids = keras.Input((length,), dtype="int32")
+    state = layers.Embedding(VOCABULARY, WIDTH, mask_zero=True)(ids)
+    for _ in range(2):
+        state = layers.LayerNormalization()(state + layers.MultiHeadAttention(HEADS, 4)(state, state))
+    return keras.Model(ids, layers.Dense(3)(layers.GlobalAveragePooling1D()(state)))
+
+
+def functional_encoder_decoder(source_length: int, target_length: int) -> keras.Model:
+    """Luong's attention between two functional sides of fixed lengths (Luong, Pham & Manning 2015)."""
+    source, target = (
+        keras.Input((source_length,), dtype="int32"),
+        keras.Input((target_length,), dtype="int32"),
+    )
+    embedding = layers.Embedding(VOCABULARY, WIDTH)
+    memory = layers.GRU(WIDTH, return_sequences=True)(embedding(source))
+    state = layers.GRU(WIDTH, return_sequences=True)(embedding(target))
+    return keras.Model([source, target], layers.Dense(VOCABULARY)(layers.Attention()([state, memory])))
+
+
+class DecoderAlone(keras.Model):
+    """A language model: what it reads is all there is."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.out = layers.Embedding(VOCABULARY, WIDTH), layers.Dense(VOCABULARY)
+        self.attention = layers.GroupQueryAttention(4, num_query_heads=4, num_key_value_heads=2)
+
+    def call(self, ids):
+        state = self.embedding(ids)
+        return self.out(self.attention(state, state, use_causal_mask=True))
+
+
+def seeded(make, *arguments):
+    keras.utils.set_random_seed(0)
+    return make(*arguments)
+
+
+def softmaxed(logits: np.ndarray) -> np.ndarray:
+    shares = np.exp(logits - logits.max(-1, keepdims=True))
+    return shares / shares.sum(-1, keepdims=True)

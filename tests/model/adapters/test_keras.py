@@ -1,0 +1,212 @@
+"""Networks that nobody prepared for it, opened by one line. Needs Keras."""
+
+import keras
+import numpy as np
+import pytest
+from keras import layers, ops
+
+from model.adapters.keras import trace_keras
+from model.trace.strict_npz import TraceError
+from model.trace.trace import AttentionTrace
+from tests.model.adapters.networks import (
+    HEADS,
+    VOCABULARY,
+    BahdanauDecoder,
+    DecoderAlone,
+    HandWrittenTransformer,
+    OfKerasLayers,
+    RecurrentLayer,
+    functional_encoder,
+    functional_encoder_decoder,
+    seeded,
+    softmaxed,
+)
+from viz import explore
+
+SOURCE, TARGET = [5, 3, 9, 4], [1, 7, 8, 2]  # as many source tokens as target ids, start mark counted
+PADDED_SOURCE, PADDED_TARGET = [5, 3, 9, 0, 0, 0], [1, 7, 8, 2, 0]
+KINDS = ["encoder_attention", "decoder_attention", "cross_attention"]
+
+
+def opened(trace: AttentionTrace) -> AttentionTrace:
+    trace.check()
+    assert b"data-component" in explore(trace).page
+    return trace
+
+
+def produced(model, source, target) -> np.ndarray:
+    """(T, V) of the network itself."""
+    pair = [ops.convert_to_tensor(np.array([ids], "int32")) for ids in (source, target[:-1])]
+    out = model(tuple(pair)) if isinstance(model, OfKerasLayers) else model(*pair)
+    return ops.convert_to_numpy(out)[0]
+
+
+def test_a_hand_written_transformer():
+    model = seeded(HandWrittenTransformer)
+    trace = opened(trace_keras(model, SOURCE, TARGET, token="p s e a b c d e f g h i".split()))
+    assert [trace.shape(kind) for kind in KINDS] == [(2, HEADS)] * 3
+    assert trace.target_tokens == ("e", "f", "e") and trace.decoder_input_tokens == ("s", "e", "f")
+    logs = np.log(softmaxed(produced(model, SOURCE, TARGET)))
+    np.testing.assert_allclose(trace.log_probabilities, logs[range(3), TARGET[1:]], atol=1e-5)
+    assert trace.alternatives[0][0] == "p s e a b c d e f g h i".split()[logs[0].argmax()]
+
+
+def test_its_weights_are_those_that_it_computed():
+    model, seen = seeded(HandWrittenTransformer), []
+    plain, ops_softmax = ops.softmax, trace_keras(model, SOURCE, TARGET)
+    try:
+        ops.softmax = lambda x, axis=-1: (
+            seen.append(ops.convert_to_numpy(plain(x, axis=axis))) or plain(x, axis)
+        )
+        produced(model, SOURCE, TARGET)
+    finally:
+        ops.softmax = plain
+    order = [
+        ("encoder_attention", 0),
+        ("encoder_attention", 1),
+        ("decoder_attention", 0),
+        ("cross_attention", 0),
+    ]
+    for weights, (kind, layer) in zip(seen, order, strict=False):
+        np.testing.assert_allclose(ops_softmax.attention(kind)[layer], weights[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("make", [HandWrittenTransformer, OfKerasLayers])
+def test_where_both_sides_are_equally_long_a_second_pass_tells_the_kinds_apart(make):
+    model = seeded(make)
+    same = trace_keras(model, SOURCE[:3], TARGET)
+    other = trace_keras(model, SOURCE[:3], [*TARGET, 3])
+    np.testing.assert_allclose(same.encoder_attention, other.encoder_attention, atol=1e-6)
+    np.testing.assert_allclose(same.cross_attention, other.cross_attention[:, :, :3], atol=1e-6)
+    np.testing.assert_allclose(same.decoder_attention, other.decoder_attention[:, :, :3, :3], atol=1e-6)
+
+
+@pytest.mark.parametrize("make", [HandWrittenTransformer, OfKerasLayers])
+def test_a_padded_row_of_a_batch(make):
+    batch = np.array([PADDED_SOURCE, [*SOURCE, 6, 7]])
+    trace = opened(trace_keras(seeded(make), batch[0], PADDED_TARGET))
+    assert trace.source_padding == (False,) * 3 + (True,) * 3
+    assert trace.target_padding == (False, False, False, True)
+    assert not trace.encoder_attention[:, :, :, 3:].any() and not trace.cross_attention[:, :, :3, 3:].any()
+    assert trace.padded("encoder_attention")[:, 3:].all()
+    plain = trace_keras(seeded(make), SOURCE[:3], TARGET)
+    np.testing.assert_allclose(trace.cross_attention[:, :, :3, :3], plain.cross_attention, atol=1e-6)
+
+
+def test_keras_empties_rows_of_padding():
+    trace = trace_keras(seeded(OfKerasLayers), PADDED_SOURCE, PADDED_TARGET)
+    assert not trace.encoder_attention[:, :, 3:].any()
+
+
+def test_a_recurrent_network_looks_at_each_step():
+    model = seeded(BahdanauDecoder)
+    trace = opened(trace_keras(model, SOURCE, TARGET))
+    assert trace.kinds == ("cross_attention",) and trace.cross_attention.shape == (1, 1, 3, 4)
+    out = produced(model, SOURCE, TARGET)
+    np.testing.assert_allclose(trace.log_probabilities, np.log(out[range(3), TARGET[1:]]), atol=1e-5)
+
+
+def test_the_softmax_of_the_output_is_no_attention():
+    source = [3, 4, 5, 6] * 3  # as many tokens as the vocabulary has
+    assert len(source) == VOCABULARY
+    trace = trace_keras(seeded(BahdanauDecoder), source, TARGET)
+    assert trace.cross_attention.shape == (1, 1, 3, VOCABULARY)
+
+
+def test_the_loop_of_a_recurrent_layer_begins_with_a_call_that_is_no_step():
+    trace = trace_keras(seeded(RecurrentLayer), SOURCE, TARGET)
+    assert trace.cross_attention.shape == (1, 1, 3, 4)
+    np.testing.assert_allclose(
+        trace.cross_attention[0, 0, 0], 0.25
+    )  # the first state is 0, and looks everywhere
+    assert np.ptp(trace.cross_attention[0, 0, 1]) > 0
+
+
+def test_a_functional_encoder():
+    trace = opened(trace_keras(seeded(functional_encoder, 6), PADDED_SOURCE))
+    assert trace.kinds == ("encoder_attention",) and trace.shape("encoder_attention") == (2, HEADS)
+    assert trace.source_padding[3:] == (True,) * 3
+
+
+def test_a_functional_encoder_decoder_of_fixed_lengths():
+    trace = opened(trace_keras(seeded(functional_encoder_decoder, 4, 3), SOURCE, TARGET))
+    assert trace.kinds == ("cross_attention",) and trace.cross_attention.shape == (1, 1, 3, 4)
+    assert len(trace.alternatives[0]) == 5
+
+
+def test_a_decoder_alone():
+    trace = opened(trace_keras(seeded(DecoderAlone), SOURCE))
+    assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (1, 4)
+    assert trace.decoder_input_tokens == ("5", "3", "9", "4") and trace.target_tokens[:3] == ("3", "9", "4")
+
+
+def test_one_row_that_looks_at_everything_is_called_output():
+    ids = keras.Input((None,), dtype="int32")
+    state = layers.GRU(4, return_sequences=True)(layers.Embedding(VOCABULARY, 4)(ids))
+    weights = layers.Softmax(axis=1)(layers.Dense(1)(state))
+    model = keras.Model(ids, layers.Dense(1)(ops.sum(weights * state, axis=1)))
+    trace = opened(trace_keras(model, SOURCE))
+    assert trace.target_tokens == ("output",) and trace.cross_attention.shape == (1, 1, 1, 4)
+
+
+def test_a_compiled_function_inside_is_run_as_plain_python():
+    tensorflow = pytest.importorskip("tensorflow")
+
+    class Compiled(HandWrittenTransformer):
+        @tensorflow.function
+        def call(self, source, target, training=None):
+            return super().call(source, target)
+
+    assert trace_keras(seeded(Compiled), SOURCE, TARGET).kinds == tuple(KINDS)
+    assert not tensorflow.config.functions_run_eagerly()
+
+
+def test_what_the_model_is_called_with_can_be_said():
+    class WithMasks(HandWrittenTransformer):
+        def call(self, source, target, training, mask):
+            assert training is False and mask == "mask"
+            return {"logits": super().call(source, target)}
+
+    trace = trace_keras(seeded(WithMasks), SOURCE, TARGET, inputs=lambda s, t: (s, t, False, "mask"))
+    assert trace.kinds == tuple(KINDS) and trace.log_probabilities is not None
+
+
+def test_two_vocabularies():
+    source, target = {5: b"five", 3: "three"}, lambda number: None if number == 7 else f"t{number}"
+    trace = trace_keras(seeded(BahdanauDecoder), [5, 3, 0], TARGET, token=source, target_token=target)
+    assert trace.source_tokens == ("five", "three", "<pad>")
+    assert trace.target_tokens == ("7", "t8", "t2")
+
+
+def test_nothing_is_replaced_afterwards():
+    places = [(layers.Softmax, "call"), (layers.MultiHeadAttention, "_compute_attention")]
+    before = [getattr(owner, name) for owner, name in places]
+    trace_keras(seeded(OfKerasLayers), SOURCE, TARGET)
+    with pytest.raises(ZeroDivisionError):
+        trace_keras(seeded(OfKerasLayers), SOURCE, TARGET, inputs=lambda *_: 1 / 0)
+    assert [getattr(owner, name) for owner, name in places] == before
+
+
+def test_what_cannot_be_traced_is_told_why():
+    dense = keras.Sequential([layers.Embedding(VOCABULARY, 4), layers.Dense(2)])
+    with pytest.raises(
+        TraceError, match="attention should be heard, received no softmax. Attention is heard where"
+    ):
+        trace_keras(dense, SOURCE)
+    with pytest.raises(
+        TraceError, match=r"source should be the ids of one sentence, .* \(2, 4\). .* such as source\[0\]"
+    ):
+        trace_keras(seeded(OfKerasLayers), [SOURCE, SOURCE], TARGET)
+    with pytest.raises(TraceError, match="target should have a start mark and at least one token"):
+        trace_keras(seeded(OfKerasLayers), SOURCE, [1])
+
+
+def test_kinds_that_nothing_tells_apart_are_asked_for_another_length():
+    """Fixed lengths that are equal, and no mask: neither a second pass nor the order says what is what."""
+    ids, target = keras.Input((3,), dtype="int32"), keras.Input((3,), dtype="int32")
+    embedding = layers.Embedding(VOCABULARY, 8)
+    mixed = layers.MultiHeadAttention(2, 4)(layers.Reshape((3, 8))(embedding(target)), embedding(ids))
+    with pytest.raises(
+        TraceError, match="as many source as target tokens, 3. Trace a target of another length"
+    ):
+        trace_keras(keras.Model([ids, target], mixed), SOURCE[:3], TARGET)

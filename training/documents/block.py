@@ -1,0 +1,26 @@
+"""A generated part of a document: a function from what was measured to Markdown, found by its name."""
+
+from collections.abc import Callable
+
+from training.documents.sources import Sources
+
+Write = Callable[[Sources, str], str]  # (what was measured, language) to Markdown
+BLOCKS: dict[str, Write] = {}
+
+
+def block(name: str) -> Callable[[Write], Write]:
+    """Register the function below as the content of ``<!-- generated: NAME -->``; ``NAME.ko`` asks it for Korean."""
+
+    def register(write: Write) -> Write:
+        if name in BLOCKS:
+            raise ValueError(f"two blocks are called {name}")
+        BLOCKS[name] = write
+        return write
+
+    return register
+
+
+def content(sources: Sources, name: str) -> str:
+    """What stands in the part ``name`` of a document. Raises KeyError for a name that no block has."""
+    key, _, language = name.partition(".")
+    return BLOCKS[key](sources, language or "en")

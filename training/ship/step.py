@@ -1,0 +1,98 @@
+"""A step of shipping: what it reads, what it leaves, and the commands that make the one of the other."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.stored.folder import write_atomically
+
+PYTHON = (
+    "python"  # stands for the interpreter that runs ``ship``, so that a command reads as one would type it
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step, declared in ``training/ship/steps.py``.
+
+    >>> step = Step("words", "count the words", (Path("train.txt"),), (Path("words.csv"),), ((PYTHON, "count.py"),))
+    >>> step.name, step.commands
+    ('words', (('python', 'count.py'),))
+    """
+
+    name: str
+    purpose: str  # what it is for, in half a line
+    inputs: tuple[Path, ...]  # files, and folders with all that is in them
+    outputs: tuple[Path, ...]
+    commands: tuple[tuple[str, ...], ...]  # run one after the other in the repository's folder
+    once: bool = False  # it keeps what the steps after it overwrite, so it must not be repeated afterwards
+
+    def fingerprint(self) -> str:
+        """Changes when a command or the content of an input does."""
+        told = json.dumps([self.commands, [digest(path) for path in self.inputs]])
+        return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+    def missing(self) -> list[Path]:
+        """The inputs that are not there."""
+        return [path for path in self.inputs if not path.exists()]
+
+
+def digest(path: Path) -> str | None:
+    """12 digits for the content of a file, or of all files in a folder; None where there is neither.
+
+    Content and not the time of change decides: git gives every file of a checkout a new time.
+    """
+    if not path.exists():
+        return None
+    found = hashlib.sha256()
+    for file in _files(path):
+        found.update(f"{file.relative_to(path)}\0".encode())
+        with file.open("rb") as stream:
+            found.update(hashlib.file_digest(stream, "sha256").digest())
+    return found.hexdigest()[:12]
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+        return
+    for file in sorted(path.rglob("*")):
+        if file.is_file() and "__pycache__" not in file.parts:
+            yield file
+
+
+class Journal:
+    """Which steps are done, from what they were made and what they left: ``ship.json`` beside a run."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._done: dict[str, dict] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+
+    def is_done(self, step: Step) -> bool:
+        """Whether the step was made by these commands from these inputs, and left what is there now."""
+        entry = self._done.get(step.name)
+        if entry is None:
+            return False
+        if step.once:
+            return True
+        return entry["made_from"] == step.fingerprint() and entry["left"] == _left(step)
+
+    def record(self, step: Step, seconds: float) -> None:
+        self._done[step.name] = {
+            "made_from": step.fingerprint(),
+            "left": _left(step),
+            "seconds": round(seconds, 1),
+        }
+        text = json.dumps(self._done, indent=1) + "\n"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.path, lambda file: file.write(text.encode()))
+
+    def seconds(self, step: Step) -> float | None:
+        """How long the step took when it was made last."""
+        return self._done.get(step.name, {}).get("seconds")
+
+
+def _left(step: Step) -> list[str | None]:
+    return [digest(path) for path in step.outputs]

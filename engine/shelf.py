@@ -1,4 +1,9 @@
-"""The models that a worker has in memory, and how far each of them is."""
+"""``Shelf``: the models that a worker has in memory. A replica of ``deploy/serve.py`` is a ``Shelf``, too.
+
+A worker makes the graphs of the laboratory when all sentence lengths are compiled and nobody has asked anything for two seconds, one
+graph at a time. Until then the laboratory's first calls are computed without a graph (``model.network.passes.LateGraphs``), because
+making one takes as long as five to ten calls.
+"""
 
 import gc
 import time
@@ -25,7 +30,7 @@ DONE = object()
 
 
 class Shelf:
-    """A cache of loaded models by their key; at most ``room`` stay in memory, those that were asked last.
+    """The models that a worker has in memory, by their key. At most ``room`` of them; the one asked longest ago goes first.
 
     Each model loads in a thread of its own, one after the other. With ``ahead`` graphs are made while nobody asks:
     compiled ones for the lengths of sentences, and the laboratory's. Safe to call from threads.
@@ -44,14 +49,16 @@ class Shelf:
         while True:
             try:
                 return self.desk(key).ask(kind, arguments)
-            except DeskClosedError:  # others were asked for so often that the model had to go in between
+            except (
+                DeskClosedError
+            ):  # other models were asked for meanwhile, and this one had to leave the memory
                 continue
 
     def desk(self, key: ModelKey) -> Desk:
-        """Where to ask about this model; waits while it is loaded.
+        """The desk of this model; waits while the model is loaded.
 
-        Raises model.ModelFolderError where the folder is missing or damaged, and ModelChangedError where it
-        holds other files than those of the key.
+        Raises model.ModelFolderError if the folder is missing or damaged, and ModelChangedError if its files are not those of
+        the key.
         """
         return self.prepare(key).result()
 
@@ -73,7 +80,7 @@ class Shelf:
         return found
 
     def begin(self, key: ModelKey) -> Progress:
-        """``prepare``, and how far the model is now."""
+        """``prepare``, and the model's progress now."""
         with self._changed:
             self.prepare(key)
             return self._progress[key]
@@ -138,7 +145,7 @@ class Shelf:
         gc.collect()
 
     def _report(self, key: ModelKey, **news) -> None:
-        """Change what is told about this model, unless it has left the memory."""
+        """Change the progress of this model, unless it has left the memory."""
         with self._changed:
             if key in self._desks:
                 self._progress[key] = replace(self._progress.get(key, Progress()), **news)

@@ -1,7 +1,14 @@
-"""The edge between tensors and NumPy: a loaded network that answers.
+"""The edge between tensors and NumPy: a loaded network that corrects and shows its attention.
 
-S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow, right of it there
-are only NumPy arrays.
+Inside the network there are TensorFlow's tensors; everything that ``CompiledNetwork`` returns is a NumPy array.
+
+It asks three things of a network: ``encode`` (a memory and its attention), ``decode`` (logits and attention) and ``start`` (a step
+and a cache for step-by-step decoding). The Transformer and the recurrent network both have them.
+
+XLA compiles a pass for nine sentence lengths, in the background of a worker. A sentence is padded to the next compiled length. Until
+one is ready, and for batches, one graph for all shapes does the work at half the speed.
+
+S source, T target, L layers, H heads, V vocabulary.
 """
 
 import math
@@ -18,8 +25,10 @@ from model.network.laboratory import Laboratory
 from model.network.passes import IDS, Halves, Reading, compile_halves
 from model.plain.alterations import checked_taps
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.output_weights import output_weights
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.taps import tap
 
@@ -81,8 +90,8 @@ class CompiledNetwork:
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
-        beam: the most probable tokens together); None where no end mark came within ``longest_target``, so that nobody
-        takes a torso for an answer."""
+        beam: the most probable tokens together); None if no end mark came within ``longest_target``, because a sentence
+        without its end is no answer."""
         if self.beam_width > 1:
             return self._follow_beams(sources)
         if len(sources) > FEW:
@@ -158,6 +167,15 @@ class CompiledNetwork:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
         scaled = self.network.embedding(np.array([ids], np.int32)).numpy()[0]
         return scaled / math.sqrt(scaled.shape[-1])
+
+    @cached_property
+    def output_weights(self) -> OutputWeights:
+        """What the decoder writes with. Raises ValueError for a network without a residual stream."""
+        config = self.network.config
+        if config.architecture != "transformer":
+            raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")
+        weights = {each.path.partition("/")[2]: each.numpy() for each in self.network.weights}
+        return output_weights(config, self.network.embedding.features, weights)
 
     @cached_property
     def _halves(self) -> Halves:

@@ -85,7 +85,7 @@ def reliability(corrections: Iterable["Correction"], pairs: Iterable[NoisyPair])
 
 
 def judge(correction: "Correction", reference: str) -> list[tuple[float, bool]]:
-    """(confidence, right) of each proposed change.
+    """(confidence, right) of each proposed change that has a confidence.
 
     Right means what it means in ``metrics.edit_counts``: the reference, too, replaces just this span
     of the source, by just this text.

@@ -124,9 +124,6 @@ def show_view(stage: Stage, view: View, lens: Lens) -> None:
 def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
     """Everything that takes one more click to see."""
     options, taking = popovers
-    if view.has_map and not view.intervenes:
-        with stage.map:
-            ask_without(lens, lens.single_head, "head_off")
     if options.open:
         with options:
             for setting in view.options:
@@ -138,6 +135,8 @@ def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
         with taking:
             take_away.show(lens, VIEWS, view)
     with stage.more:
+        if view.has_map and not view.intervenes and lens.single_head is not None:
+            ask_without(lens, lens.single_head, "head_off", "head_off_question")
         for note in about(lens):
             markup.paragraph(note, "note")
         if not view.lacks(lens):

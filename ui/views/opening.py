@@ -29,14 +29,13 @@ def switch_off(head: Head) -> None:
     header.turn_to("laboratory")
 
 
-def ask_without(lens: Lens, head: Head | None, key: str) -> None:
-    """The button that switches ``head`` off. It is disabled while no single head is chosen."""
+def ask_without(lens: Lens, head: Head, key: str, text: str = "head_off") -> None:
+    """The button that switches ``head`` off. By default its ``text`` is short: it stands beside the one that opens the head."""
     if may_switch_off(lens):
         st.button(
-            say("head_off"),
+            say(text),
             key=key,
             help=say("head_off_help"),
-            disabled=head is None,
             on_click=switch_off,
             args=(head,),
         )

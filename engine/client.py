@@ -41,6 +41,7 @@ from model.stored.folder import (
     weights_path,
 )
 from model.text.tokenizer import Tokenizer
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -300,6 +301,10 @@ class EngineCorrector:
     def embeddings(self, text: str) -> np.ndarray:
         """(S, D) float32, a row for each character and the end mark, not yet scaled."""
         return self.ask("embeddings", text)
+
+    def output_weights(self) -> OutputWeights:
+        """What the decoder writes with; see ``Corrector.output_weights``. It travels once."""
+        return self.ask("output_weights")
 
     def weight_sizes(self) -> dict[str, int]:
         """How many parameters each of the network's arrays has, by its path."""

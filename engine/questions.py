@@ -21,9 +21,11 @@ from engine.spans import Span, change_at
 from model.analysis.contributions import METHODS, contributions, methods_of
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import fix_without, head_effects, written_without
+from model.analysis.lenses import when_decided
 from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
+from model.analysis.writing import who_wrote
 from model.correction.answers import Answers, AnswersMany, Described, Intervenes, Network
 from model.correction.growing import growing_network
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, TAPPED
@@ -195,6 +197,27 @@ def _replaced(
 
 
 question("road_not_taken", INSIDE, is_long=True)(road_not_taken)
+
+
+@question("output_weights", TAPPED, is_long=True)
+def _output_weights(corrector: Network):
+    return corrector.output_weights()
+
+
+@question("who_wrote", INSIDE, is_long=True)
+def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
+    """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
+    return who_wrote(
+        corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
+    )
+
+
+@question("when_decided", INSIDE, is_long=True)
+def _when_decided(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
+    """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
+    return when_decided(
+        corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
+    )
 
 
 @question("grown", is_long=True)

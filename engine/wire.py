@@ -20,15 +20,18 @@ from engine.progress import Progress
 from engine.versions import ModelKey
 from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
+from model.analysis.lenses import Decided, JamoRead
 from model.analysis.method import Contribution
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
+from model.analysis.writing import Written
 from model.correction.growing import Grown
 from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Question
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -38,10 +41,13 @@ _TYPES: dict[str, type[Any]] = {
         AttentionTrace,
         Change,
         Contribution,
+        Decided,
         Fork,
         Grown,
         Head,
         HeadEffects,
+        JamoRead,
+        OutputWeights,
         PackedCorrection,
         PackedSentence,
         Progress,
@@ -51,6 +57,7 @@ _TYPES: dict[str, type[Any]] = {
         Sums,
         Tally,
         Without,
+        Written,
     )
 }
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (ModelFolderError, ValueError)}

@@ -15,6 +15,8 @@ from viz.head_mosaic import head_mosaic, role_mosaic
 from viz.head_tiles import cells_joined
 from viz.hidden import Hidden
 from viz.history import history_curves
+from viz.layer_curve import layer_curve
+from viz.layer_grid import layer_grid
 from viz.lens.explore import Exploration, explore
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
@@ -23,6 +25,7 @@ from viz.pruning import pruning_curve
 from viz.reliability import reliability_curve
 from viz.theme import THEMES
 from viz.token_branches import token_branches
+from viz.waterfall import Amount, waterfall
 from viz.weight_colours import FAINT
 
 __all__ = [
@@ -30,6 +33,7 @@ __all__ = [
     "SIGNED",
     "THEMES",
     "WEIGHT",
+    "Amount",
     "Exploration",
     "Hidden",
     "MapTexts",
@@ -47,6 +51,8 @@ __all__ = [
     "head_grid",
     "head_mosaic",
     "history_curves",
+    "layer_curve",
+    "layer_grid",
     "number_heatmap",
     "number_text",
     "position_shift",
@@ -58,4 +64,5 @@ __all__ = [
     "reliability_curve",
     "role_mosaic",
     "token_branches",
+    "waterfall",
 ]

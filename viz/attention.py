@@ -49,6 +49,7 @@ def attention_heatmap(
     first: tuple[int, int] = (0, 0),
     extent: int | None = None,
     difference: bool = False,
+    unbounded: bool = False,
     logarithmic: bool = False,
     colour_max: float | None = 1.0,
     theme: str = "light",
@@ -72,6 +73,7 @@ def attention_heatmap(
             None takes the longer side of this one.
         difference: whether ``weights`` are what is left after something was subtracted: then two colours
             part at 0.
+        unbounded: whether they are amounts of any size, such as nats; then ``colour_max`` is best None.
         logarithmic: whether each factor of ten has the same part of the colours, down to FAINT; what is
             smaller looks like almost 0.
         colour_max: the weight of the strongest colour; None takes the largest in the map.
@@ -95,6 +97,7 @@ def attention_heatmap(
         first,
         difference,
         colour_max,
+        unbounded,
     )
     colours = weight_colours(info.colour_max, theme, difference=difference, logarithmic=logarithmic)
     layout = attention_layout(info, texts, extent, theme)

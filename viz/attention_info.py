@@ -87,12 +87,23 @@ class AttentionInfo:
 
 
 def attention_info(
-    weights, query_tokens, key_tokens, masked, padded, emphasis_rows, selected, first, difference, colour_max
+    weights,
+    query_tokens,
+    key_tokens,
+    masked,
+    padded,
+    emphasis_rows,
+    selected,
+    first,
+    difference,
+    colour_max,
+    unbounded,
 ) -> AttentionInfo:
     """The arguments of ``attention_heatmap`` after their checks; raises the ValueErrors it names."""
     if strange := [token for token in (*query_tokens, *key_tokens) if not isinstance(token, str)]:
         raise ValueError(f"tokens should be texts, received {strange[:3]}")
-    weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), -1 if difference else 0)
+    limits = (-np.inf, np.inf) if unbounded else (-1 if difference else 0, 1)
+    weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), limits)
     padded = _cells("padded", padded, weights)
     masked = _cells("masked", masked, weights) & ~padded
     if (weights[masked] != 0).any():
@@ -124,7 +135,7 @@ def _ends(numbers: range) -> str:
     return f"{numbers.start}..{numbers.stop - 1}"
 
 
-def _checked_weights(weights, shape: tuple[int, int], lowest: int) -> np.ndarray:
+def _checked_weights(weights, shape: tuple[int, int], limits: tuple[float, float]) -> np.ndarray:
     weights = np.asarray(weights, dtype=np.float32)
     if weights.size == 0 and 0 in shape:
         weights = np.zeros(shape, np.float32)
@@ -132,8 +143,11 @@ def _checked_weights(weights, shape: tuple[int, int], lowest: int) -> np.ndarray
         raise ValueError(
             f"weights should have the shape (Q, K) = {shape} of the tokens, received {weights.shape}"
         )
-    if weights.size and not (weights.min() >= lowest - TOLERANCE and weights.max() <= 1 + TOLERANCE):
-        raise ValueError(f"weights should lie in {lowest}..1, received {weights.min()} to {weights.max()}")
+    lowest, highest = limits
+    if weights.size and not (weights.min() >= lowest - TOLERANCE and weights.max() <= highest + TOLERANCE):
+        raise ValueError(
+            f"weights should lie in {lowest}..{highest}, received {weights.min()} to {weights.max()}"
+        )
     return weights
 
 

@@ -21,24 +21,30 @@ from model.analysis.contributions import contribution, contributions
 from model.analysis.forks import Fork, road_not_taken
 from model.analysis.growth import Growth, growth
 from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
+from model.analysis.lenses import Decided, JamoRead, when_decided
 from model.analysis.method import Contribution
 from model.analysis.pair_effects import PairEffects, pair_effects
 from model.analysis.pruning import Pruned, pruning_curve
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
 from model.analysis.twins import aligned_difference
+from model.analysis.writing import Part, Written, who_wrote
 from model.trace.odds import Question
 
 __all__ = [
     "Contribution",
+    "Decided",
     "Fork",
     "Growth",
     "HeadEffects",
+    "JamoRead",
     "PairEffects",
+    "Part",
     "Pruned",
     "Question",
     "Replaced",
     "Without",
+    "Written",
     "aligned_difference",
     "contribution",
     "contributions",
@@ -51,5 +57,7 @@ __all__ = [
     "replaced_attention",
     "replaced_for_change",
     "road_not_taken",
+    "when_decided",
+    "who_wrote",
     "written_without",
 ]

@@ -1,5 +1,7 @@
 """The question about one row of the decoder: why the fix of an edit, or why this token and not that one?"""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from model.correction.answers import Intervenes, Network
@@ -43,5 +45,32 @@ def question_of_row(corrector: Network, source: str, target: str, row: int) -> Q
         raise ValueError(f"the row should lie in 0..{len(ids) - 1}, received {row}")
     looked = corrector.laboratory.look([tokenizer.encode_source(source)], [ids[: row + 1]], [Intervention()])
     order = np.argsort(-looked.logits[0, row])[:2].tolist()
-    both = ids[row], order[order[0] == ids[row]]
-    return Question(row, *both, *tokenizer.labels(both))
+    return _question(corrector, row, ids[row], order[order[0] == ids[row]])
+
+
+def questions_of_sentence(
+    corrector: Network, source: str, target: str, changes: Sequence[Change], logits: np.ndarray
+) -> tuple[tuple[Question, ...], tuple[int | None, ...]]:
+    """Those of all rows, the token that was written against the likeliest other one, then those of ``changes``; and of each
+    change the number of its question, None where fix and source write the same.
+
+    ``logits`` (T, V): of the pass over both sentences.
+    """
+    ids = corrector.tokenizer.encode_target(target)
+    others = logits.copy()
+    others[np.arange(len(ids)), ids] = -np.inf
+    pairs = zip(ids, others.argmax(axis=-1).tolist(), strict=True)
+    questions = [_question(corrector, row, *pair) for row, pair in enumerate(pairs)]
+    numbers: list[int | None] = []
+    for change in changes:
+        try:
+            questions.append(question_of_change(corrector, source, target, change))
+        except ValueError:
+            numbers.append(None)
+        else:
+            numbers.append(len(questions) - 1)
+    return tuple(questions), tuple(numbers)
+
+
+def _question(corrector: Network, row: int, written: int, instead: int) -> Question:
+    return Question(row, written, instead, *corrector.tokenizer.labels([written, instead]))

@@ -27,6 +27,7 @@ from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.odds import Odds, Question
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -195,6 +196,8 @@ class Network(Intervenes, Protocol):
     ) -> dict[str, np.ndarray]: ...
 
     def embeddings(self, text: str) -> np.ndarray: ...
+
+    def output_weights(self) -> OutputWeights: ...
 
     def weight_sizes(self) -> dict[str, int]: ...
 

@@ -31,6 +31,7 @@ from model.text.tokenizer import END, START, Tokenizer, normalise, visible
 from model.text.verbatim import spares_verbatim, verbatim_spans
 from model.text.whole_words import spares_words
 from model.trace.interventions import Intervention
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -412,6 +413,13 @@ class Corrector(Intervening):
         """(S, D) float32, a row for each character and the end mark: the token embeddings before they are
         multiplied by sqrt(D) and before positions are added."""
         return self._network.embeddings(self.tokenizer.encode_source(text))
+
+    def output_weights(self) -> OutputWeights:
+        """What the decoder writes with: with ``taps`` it tells what each part of a pass adds to each logit.
+
+        Raises ValueError for a network without a residual stream.
+        """
+        return self._network.output_weights
 
     @property
     def laboratory(self) -> Passes:

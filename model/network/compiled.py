@@ -25,8 +25,10 @@ from model.network.laboratory import Laboratory
 from model.network.passes import IDS, Halves, Reading, compile_halves
 from model.plain.alterations import checked_taps
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.output_weights import output_weights
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.taps import tap
 
@@ -165,6 +167,15 @@ class CompiledNetwork:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
         scaled = self.network.embedding(np.array([ids], np.int32)).numpy()[0]
         return scaled / math.sqrt(scaled.shape[-1])
+
+    @cached_property
+    def output_weights(self) -> OutputWeights:
+        """What the decoder writes with. Raises ValueError for a network without a residual stream."""
+        config = self.network.config
+        if config.architecture != "transformer":
+            raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")
+        weights = {each.path.partition("/")[2]: each.numpy() for each in self.network.weights}
+        return output_weights(config, self.network.embedding.features, weights)
 
     @cached_property
     def _halves(self) -> Halves:

@@ -72,6 +72,8 @@ __all__ = [
     "replaced",
     "road_not_taken",
     "stand_in",
+    "when_decided",
+    "who_wrote",
     "written_without",
 ]
 
@@ -224,6 +226,18 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
         if more is None:
             return row, methods, found, partial(corrector.ask, *asked, part)
         found += more[-1]
+
+
+def who_wrote(sentence: SentenceCorrection, corrector: Asked):
+    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.Written``."""
+    spans = tuple(map(_span, sentence.changes))
+    return corrector.ask("who_wrote", sentence.source, sentence.text, spans)
+
+
+def when_decided(sentence: SentenceCorrection, corrector: Asked):
+    """What the network would say after each sub-layer: ``model.analysis.lenses.Decided``."""
+    spans = tuple(map(_span, sentence.changes))
+    return corrector.ask("when_decided", sentence.source, sentence.text, spans)
 
 
 def replaced(

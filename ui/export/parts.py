@@ -39,7 +39,7 @@ class Experiment:
 
     title: str
     told: tuple[str, ...]  # what it says, then the notes
-    figures: Mapping[str, tuple[go.Figure, str]]  # by name, with what each shows in words
+    figures: Mapping[str, tuple[go.Figure | Specification, str]]  # by name, with what each shows in words
     intervenes: bool  # whether something was changed; else another pass was observed
 
 

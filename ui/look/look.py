@@ -115,9 +115,11 @@ def show_pictures(
     popovers = None if late else controls_of_view()
     try:
         if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
-            framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
+            complete = not view.lacks(lens)
+            framed = view.framed(lens) if view.framed and complete else None
             with heads:
-                overview.draw(lens, framed, shown_below=view.has_map)
+                nats = view.tiles(lens) if complete else None
+                overview.draw(lens, framed, nats, shown_below=view.has_map)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
         if late:  # who gets no picture can still open another view

@@ -6,6 +6,7 @@ declares ``VIEW``, its texts in ``assets/texts/``, and its name in this file.
 
 from ui.shell.settings import AnySetting, Choice
 from ui.views import (
+    decided,
     edits,
     fork,
     heatmap,
@@ -19,11 +20,12 @@ from ui.views import (
     steps,
     twins,
     without,
+    wrote,
 )
 from ui.views.view import View
 
 VIEWS: tuple[View, ...] = tuple(
-    module.VIEW for module in (heatmap, lines, steps, edits, received, numbers, predict)
+    module.VIEW for module in (heatmap, lines, steps, edits, wrote, decided, received, numbers, predict)
 )
 EXPERIMENTS: tuple[View, ...] = tuple(module.VIEW for module in (without, sources, replace, fork, twins))
 ALL_SETTINGS: tuple[AnySetting, ...] = (

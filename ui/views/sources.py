@@ -77,7 +77,7 @@ def draw(lens: Lens, values: Values) -> None:
 def choose_step(lens: Lens, row: int) -> None:
     """Which of the written characters is asked about."""
     steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         markup.paragraph(say("sources_step_label"), "label")
         controls.pick(
             STEP.name,

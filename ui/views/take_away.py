@@ -92,9 +92,9 @@ def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], 
 
 
 def experiment(lens: Lens, opened: View) -> Experiment | None:
-    """What the open view found out by asking the network again; None for a view that does not."""
+    """What the open view found out by asking the network again; None for a view that does not, or cannot."""
     values = controls.values(opened.settings)
-    made = opened.figures(lens, values) if opened.figures else {}
+    made = opened.figures(lens, values) if opened.figures and not opened.lacks(lens) else {}
     if not made:
         return None
     told = opened.describe(lens, values), *opened.notes(lens, values)

@@ -101,7 +101,9 @@ def _pass(
     if written is not None:
         tensors.append(keras.ops.convert_to_tensor(written[None, :-1]))
     given, named = _by_name(model, _arguments(model, tensors, inputs))
-    if not model.built:  # the first call makes the weights, for which some backends call layers more than once
+    if (
+        not model.built
+    ):  # the first call makes the weights, for which some backends call layers more than once
         model(*given, **named)
     with _listening() as ear:
         returned = model(*given, **named)

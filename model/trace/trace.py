@@ -215,24 +215,27 @@ class AttentionTrace:
             expect_range(name, getattr(self, name), -np.inf, np.inf)
 
     def save(self, path: str | Path | BinaryIO) -> None:
-        """Write one ``.npz`` without pickles, which ``load`` reads. Floats become float32.
+        """Write one ``.npz`` without pickles, which ``load`` reads, of any size. Floats become float32.
 
-        Raises TraceError for what ``load`` would refuse.
+        Raises TraceError for numbers that ``load`` would refuse.
         """
         self.check()
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-        words = {name: value for name, value in values.items() if name not in arrays and value is not None}
+        words = {
+            name: value for name, value in values.items() if name not in arrays and value not in (None, ())
+        }
         write(path, arrays, {"format": _FORMAT, "version": VERSION} | words)
 
     @classmethod
-    def load(cls, path: str | Path | BinaryIO) -> "AttentionTrace":
-        """What ``save`` wrote. The file may come from anywhere: it is checked before it is believed.
+    def load(cls, path: str | Path | BinaryIO, *, limited: bool = False) -> "AttentionTrace":
+        """What ``save`` wrote. The file may come from anywhere: it is checked before it is believed, and nothing in it is run.
+        ``limited``: whether it may have 20 MB at most, 256 MB unpacked, which a server asks for.
 
         Raises TraceError, which names the field, what was expected and what was received; OSError where there is no
         such file.
         """
-        arrays, words = read(path, _RANKS)
+        arrays, words = read(path, _RANKS, limited)
         for name, expected in (("format", _FORMAT), ("version", VERSION)):
             if words.pop(name, None) != expected:
                 raise TraceError(name, f"be {expected!r}", "another one")

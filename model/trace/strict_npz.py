@@ -11,7 +11,7 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -39,23 +39,26 @@ class TraceError(ValueError):
 
 def write(path: str | Path | BinaryIO, arrays: Mapping[str, np.ndarray], words: object) -> None:
     """Write ``arrays`` as float32 and ``words`` as JSON, however large they are."""
-    data = np.frombuffer(json.dumps(words).encode("ascii"), np.uint8)
-    packed = {name: np.ascontiguousarray(value, np.float32) for name, value in arrays.items()}
     file = io.BytesIO()
-    content: dict[str, Any] = {**packed, _WORDS: data}
-    np.savez_compressed(file, **content)
+    np.savez_compressed(file, **packed(arrays, words))
     if isinstance(path, str | Path):
         Path(path).write_bytes(file.getvalue())
     else:
         path.write(file.getvalue())
 
 
+def packed(arrays: Mapping[str, np.ndarray], words: object) -> dict[str, Any]:
+    """The members of such a file by name."""
+    data = np.frombuffer(json.dumps(words).encode("ascii"), np.uint8)
+    return {**{name: np.ascontiguousarray(value, np.float32) for name, value in arrays.items()}, _WORDS: data}
+
+
 def read(
-    path: str | Path | BinaryIO, ranks: Mapping[str, int], limited: bool
+    path: str | Path | BinaryIO, ranks: Mapping[str, int], limited: bool, beside: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, object]]:
     """(arrays, words): float32 arrays of ``ranks``, a name -> its number of dimensions, as far as the file has them,
     and what was written as JSON beside them. ``limited``: whether a file of more than MOST_BYTES, or of more than
-    MOST_UNPACKED unpacked, is refused.
+    MOST_UNPACKED unpacked, is refused. ``beside``: names of what else may be there; it is not unpacked.
 
     Raises TraceError for anything else, and OSError where there is no such file.
     """
@@ -69,8 +72,12 @@ def read(
         raise TraceError("the file", f"have at most {MOST_BYTES:,} bytes", "more", THINNER)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = _members(archive, {*ranks, _WORDS}, limited)
-            arrays = {name: _array(archive, info, name, ranks.get(name, 1)) for name, info in members.items()}
+            members = _members(archive, {*ranks, _WORDS, *beside}, limited)
+            arrays = {
+                name: _array(archive, members[name], name, ranks.get(name, 1))
+                for name in (*ranks, _WORDS)
+                if name in members
+            }
     except TraceError:
         raise
     except Exception as error:  # a dozen kinds, depending on which byte is wrong

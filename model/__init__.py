@@ -1,13 +1,17 @@
-"""The instrumented networks, and what turns a text into its correction.
+"""The library: corrects Korean text, and shows the attention of the network that did.
 
-``from model import Corrector`` is all most callers need. Importing this package loads no
-TensorFlow; ``Corrector.load`` does, which takes seconds. ``trace_keras`` and
+Most callers need only ``from model import Corrector``. Importing this package is quick, because it loads no
+TensorFlow. ``Corrector.load`` loads it, which takes some seconds. ``trace_keras``, ``trace_torch`` and
 ``from_transformers`` open networks of your own.
+
+The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``plain`` and ``network`` are the
+networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use corrections.
 """
 
 import os
 
 from model.adapters.keras import trace_keras
+from model.adapters.torch import trace_torch
 from model.adapters.transformers import from_transformers
 from model.correction.answers import Answers, Asked, Network
 from model.correction.correction import Correction, SentenceCorrection
@@ -36,6 +40,7 @@ __all__ = [
     "TracedModel",
     "from_transformers",
     "trace_keras",
+    "trace_torch",
 ]
 
 # TensorFlow reads it when it is imported. It leaves oneDNN off on processors without AVX-512, whose products

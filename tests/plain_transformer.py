@@ -1,5 +1,5 @@
-"""The Transformer of ``model/network`` once more, in NumPy alone: written independently of Keras, from the same paper
-(Vaswani et al. 2017), so that each is a check on the other.
+"""The Transformer of ``model/network`` once more, in NumPy alone: written without Keras, from the same paper (Vaswani et al.
+2017), so each version checks the other.
 
 B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
@@ -10,14 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.plain.drafting import longest_target
+from model.plain.alterations import checked_taps
+from model.plain.drafting import Pass, Produced, longest_target, read_off, settle
+from model.plain.output_weights import compose, output_weights
 from model.plain.positions import positional_encoding
 from model.stored.config import TransformerConfig
-from model.text.tokenizer import PAD_ID
+from model.text.tokenizer import PAD_ID, START_ID, pad
+from model.trace.output_weights import EPSILON, OutputWeights
 from model.trace.taps import Found
 from model.trace.trace import ATTENTION_KINDS
 
-EPSILON = 1e-6  # of layer normalisation
 MASKED_LOGIT = np.float32(-1e9)
 
 
@@ -48,13 +50,17 @@ class PlainTransformer:
     def __init__(self, config: TransformerConfig, features: np.ndarray, weights: Mapping[str, np.ndarray]):
         self.config = config
         self._weights = {name.partition("/")[2]: array.astype(np.float32) for name, array in weights.items()}
-        self._vectors = self._compose(features)  # (ids, D)
+        self._features = features
+        self._vectors = compose(self._weights, features)  # (ids, D)
         self._vocabulary = self._vectors[: config.vocab_size].T  # (D, V)
         longest = longest_target(config.max_length + 1)  # the end mark is a token
         self._positions = positional_encoding(longest, config.d_model)
 
     def count_params(self) -> int:
         return sum(array.size for array in self._weights.values())
+
+    def output_weights(self) -> OutputWeights:
+        return output_weights(self.config, self._features, self._weights)
 
     def encode(
         self, source_ids: np.ndarray, taps: Iterable[str] = ATTENTION_KINDS
@@ -77,14 +83,6 @@ class PlainTransformer:
         logits = states @ self._vocabulary + self._weights["embedding/output_bias"]
         found.put("logits", logits)
         return logits, found.stacked(np.stack)
-
-    def _compose(self, features: np.ndarray) -> np.ndarray:
-        """(ids, 4) -> (ids, D): a syllable's own vector and those of its jamo; any other token's own."""
-        token, *jamo = (
-            self._weights[f"embedding/{name}_embedding"][features[:, i]]
-            for i, name in enumerate(("token", "initial", "medial", "final"))
-        )
-        return token + (features[:, 1:2] > 0) * sum(jamo)
 
     def _walk(self, side: str, ids: np.ndarray, looks: Sequence[_Look], found: Found) -> np.ndarray:
         """The residual stream of the "encoder" or the "decoder" from ids (B, Q) to its end, ready to be read (B, Q, D).
@@ -139,3 +137,52 @@ class PlainTransformer:
         centred = x - x.mean(axis=-1, keepdims=True)
         deviation = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(EPSILON))
         return centred / deviation * self._weights[f"{name}/gamma"] + self._weights[f"{name}/beta"]
+
+
+class PlainNetwork:
+    """What a ``Corrector`` asks of a network, answered by a ``PlainTransformer``. It takes no interventions."""
+
+    def __init__(self, network: PlainTransformer, space_id: int):
+        self.network, self.config, self.space_id = network, network.config, space_id
+        self.output_weights = network.output_weights()
+
+    def count_params(self) -> int:
+        return self.network.count_params()
+
+    def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
+        return [settle(_Reading(self.network, each), [each], self.space_id)[0] for each in sources]
+
+    def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
+        pairs = zip(sources, targets, strict=True)
+        return [
+            _Reading(self.network, source).look([target]).row(0, source, target) for source, target in pairs
+        ]
+
+    def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
+        return read_off(self.read([source], [list(target)])[0])
+
+    def taps(
+        self, source: Sequence[int], target: Sequence[int], names: Iterable[str], intervention: None = None
+    ) -> dict[str, np.ndarray]:
+        assert intervention is None, "Keras takes interventions"
+        names = checked_taps(names, self.config)
+        memory, read = self.network.encode(pad([source]), names)
+        _, written = self.network.decode(pad([[START_ID, *target[:-1]]]), memory, names)
+        found = {**read, **written}
+        return {name: found[name][0] for name in names}
+
+
+class _Reading:
+    """One source, encoded once, for all passes over drafts of its correction: a ``drafting.Reading``."""
+
+    def __init__(self, network: PlainTransformer, source: Sequence[int]):
+        self._network = network
+        self._memory, self._attention = network.encode(pad([source]))
+
+    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
+        logits, attention = self._network.decode(ids, self._memory)
+        return Pass(logits, {**self._attention, **attention})
+
+    def keep(self, rows: Sequence[int]) -> None:
+        assert list(rows) == [0], "there is one sentence"

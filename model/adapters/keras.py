@@ -5,16 +5,16 @@ B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary, A a
 
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import Lengths, Pass, is_causal, sorted_by_kind, without_output
+from model.adapters.heard import Lengths, Pass, sorted_by_kind, without_output
 from model.adapters.listening import FUSED, SOFTMAXES, Ear, loaded, of_softmax, replaced, what_was_heard
-from model.adapters.outputs import Token, names, probabilities
+from model.adapters.outputs import Token, first_output, names, of_one_side, probabilities
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -62,7 +62,7 @@ def trace_keras(
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
     if written is None:
-        return _of_one_side(kinds, ids, output, named[0], pad)
+        return of_one_side(kinds, ids, output, named[0], pad)
     return AttentionTrace(
         source_tokens=tuple(map(named[0], ids)),
         target_tokens=tuple(map(named[1], written[1:])),
@@ -71,26 +71,6 @@ def trace_keras(
         target_padding=tuple(written[1:] == pad),
         **kinds,
         **probabilities(output, written[1:], named[1]),
-    )
-
-
-def _of_one_side(
-    kinds: dict, ids: np.ndarray, output: np.ndarray | None, name: Callable, pad: int
-) -> AttentionTrace:
-    """The trace of an encoder, of a decoder alone where nothing looks ahead, or of one row that looks at all tokens."""
-    tokens, padding = tuple(map(name, ids)), tuple(ids == pad)
-    own = kinds.get("encoder_attention")
-    if own is None or not is_causal(own):
-        row: dict[str, Any] = {"target_tokens": ("output",)} if "cross_attention" in kinds else {}
-        return AttentionTrace(source_tokens=tokens, source_padding=padding, **row, **kinds)
-    likeliest = ids[-1:] if output is None else output[-1:].argmax(-1)
-    written = np.concatenate([ids[1:], likeliest])
-    return AttentionTrace(
-        target_tokens=tuple(map(name, written)),
-        decoder_input_tokens=tokens,
-        decoder_attention=own,
-        target_padding=(*padding[1:], padding[-1]),
-        **probabilities(output, written, name),
     )
 
 
@@ -121,10 +101,14 @@ def _pass(
     if written is not None:
         tensors.append(keras.ops.convert_to_tensor(written[None, :-1]))
     given, named = _by_name(model, _arguments(model, tensors, inputs))
+    if (
+        not model.built
+    ):  # the first call makes the weights, for which some backends call layers more than once
+        model(*given, **named)
     with _listening() as ear:
         returned = model(*given, **named)
     lengths: Lengths = (len(ids), None if written is None else len(written) - 1)
-    output = _output(returned, lengths[1] or lengths[0])
+    output = first_output(returned, lengths[1] or lengths[0])
     return (without_output(ear.heard, output), lengths), output, ear
 
 
@@ -162,17 +146,6 @@ def _by_name(model: Any, arguments: tuple[Any, ...]) -> tuple[list[Any], dict[st
     if "training" in names[len(arguments) :]:
         named["training"] = False
     return list(arguments[:places]), named
-
-
-def _output(returned: Any, rows: int) -> np.ndarray | None:
-    """(rows, V), the first of what a model returned that has this shape; of named outputs only the logits."""
-    if isinstance(returned, Mapping):
-        returned = returned.get("logits")
-    for each in returned if isinstance(returned, list | tuple) else [returned]:
-        shape = tuple(getattr(each, "shape", ()))
-        if len(shape) == 3 and shape[:2] == (1, rows):
-            return plain_array("output", each)[0].astype(np.float32)
-    return None
 
 
 def _sentence(name: str, ids: Any) -> np.ndarray:

@@ -102,12 +102,27 @@ def loaded(places: Sequence[tuple[str, str]]) -> Iterator[tuple[Any, str]]:
 @contextmanager
 def replaced(owner: Any, name: str, new: Any) -> Iterator[None]:
     """``owner.name`` is ``new`` inside the ``with``."""
-    old = getattr(owner, name)
+    old, is_own = getattr(owner, name), name in vars(owner)
     setattr(owner, name, new)
     try:
         yield
     finally:
-        setattr(owner, name, old)
+        if is_own:
+            setattr(owner, name, old)
+        else:  # it was inherited
+            delattr(owner, name)
+
+
+@contextmanager
+def evaluating(module: Any) -> Iterator[None]:
+    """A module of PyTorch drops nothing inside the ``with``; afterwards each part of it is in the mode that it was in."""
+    before = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        yield
+    finally:
+        for part, training in before:
+            part.training = training
 
 
 def what_was_heard(heard: Sequence[np.ndarray]) -> str:

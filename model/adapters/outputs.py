@@ -1,16 +1,20 @@
-"""What a network wrote: names of ids, and probabilities from its output. T rows, V vocabulary, A alternatives."""
+"""What a network read and wrote: names of ids, and probabilities from its output. T rows, V vocabulary, A alternatives."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from model.adapters.heard import is_causal
+from model.trace.arrays import plain_array
+from model.trace.trace import AttentionTrace
+
 Token = Callable[[int], Any] | Mapping[int, str] | Sequence[str]  # what names an id
 _ALTERNATIVES = 5
 
 
 def names(token: Token, pad: int) -> Callable[[int], str]:
-    """What names an id; one that has no name is called by its number, and padding <pad>."""
+    """A function that names ids. An id without a name is called by its number, padding is called <pad>."""
 
     def name(number: int) -> str:
         number = int(number)
@@ -47,3 +51,34 @@ def probabilities(
         "alternatives": tuple(tuple(map(name, row)) for row in best),
         "alternative_probabilities": np.exp(np.take_along_axis(logs, best, axis=-1)),
     }
+
+
+def first_output(returned: Any, rows: int) -> np.ndarray | None:
+    """(rows, V), the first of what a model returned that has this shape; of named outputs only the logits."""
+    if isinstance(returned, Mapping):
+        returned = returned.get("logits")
+    for each in returned if isinstance(returned, list | tuple) else [returned]:
+        shape = tuple(getattr(each, "shape", ()))
+        if len(shape) == 3 and shape[:2] == (1, rows):
+            return plain_array("output", each)[0].astype(np.float32)
+    return None
+
+
+def of_one_side(
+    kinds: dict, ids: np.ndarray, output: np.ndarray | None, name: Callable, pad: int
+) -> AttentionTrace:
+    """The trace of an encoder, of a decoder alone where nothing looks ahead, or of one row that looks at all tokens."""
+    tokens, padding = tuple(map(name, ids)), tuple(ids == pad)
+    own = kinds.get("encoder_attention")
+    if own is None or not is_causal(own):
+        row: dict[str, Any] = {"target_tokens": ("output",)} if "cross_attention" in kinds else {}
+        return AttentionTrace(source_tokens=tokens, source_padding=padding, **row, **kinds)
+    likeliest = ids[-1:] if output is None else output[-1:].argmax(-1)
+    written = np.concatenate([ids[1:], likeliest])
+    return AttentionTrace(
+        target_tokens=tuple(map(name, written)),
+        decoder_input_tokens=tokens,
+        decoder_attention=own,
+        target_padding=(*padding[1:], padding[-1]),
+        **probabilities(output, written, name),
+    )

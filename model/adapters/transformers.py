@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from model.adapters.heard import is_causal
+from model.adapters.listening import evaluating
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
@@ -46,15 +47,14 @@ def from_transformers(
 
 @contextmanager
 def _showing_attention(model: Any) -> Iterator[None]:
-    before, training = getattr(model.config, "_attn_implementation", None), model.training
-    model.eval()
+    before = getattr(model.config, "_attn_implementation", None)
     model.set_attn_implementation("eager")
     try:
-        yield
+        with evaluating(model):
+            yield
     finally:
         if before is not None:
             model.set_attn_implementation(before)
-        model.train(training)
 
 
 def _encoder_decoder(

@@ -1,4 +1,4 @@
-"""Words of Hangul: where they stand in a text, and how often each stands in the training sentences.
+"""Finds the Hangul words of a text, and knows how often each occurs in the training sentences.
 
 ``words.txt.gz`` in a model folder holds a word and its count a line. It is text, so that anybody can read it.
 """
@@ -27,7 +27,7 @@ def touching(text: str, start: int, end: int) -> list[str]:
 
 
 class Known(NamedTuple):
-    """How well some words are known: of each measure, the least of all words."""
+    """How well some words are known. Each measure is that of the least known word."""
 
     whole: float  # log(1 + how often the word stands in the training sentences)
     beginning: float  # the share of the word that its longest known beginning covers, 1 for a known word
@@ -56,7 +56,7 @@ class Words:
             raise ValueError(f"not gzip: {error}") from error
         if len(text) > LARGEST:
             raise ValueError(f"more than {LARGEST} bytes of text")
-        fields = text.decode().split()  # at once: of 200,000 lines each by itself it takes three times as long
+        fields = text.decode().split()  # all at once: line by line it takes three times as long
         return cls(dict(zip(fields[::2], map(int, fields[1::2]), strict=True)))
 
     def to_bytes(self) -> bytes:

@@ -18,6 +18,7 @@ from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
 from model.text.tokenizer import END_ID, START_ID, Tokenizer, pad
 from model.trace.interventions import Intervention
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 
 FEW = 4  # sentences that are quicker one by one than padded together
@@ -93,6 +94,11 @@ class GraphNetwork:
     def laboratory(self) -> Any:
         """Passes under interventions. Raises ValueError for a network that takes none."""
         return self.whole.laboratory
+
+    @property
+    def output_weights(self) -> OutputWeights:
+        """See ``CompiledNetwork.output_weights``."""
+        return self.whole.output_weights
 
     def project(
         self, source: Sequence[int], target: Sequence[int], padding: int = 0

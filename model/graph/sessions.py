@@ -10,6 +10,7 @@ import numpy as np
 from onnxruntime import InferenceSession, OrtValue, SessionOptions
 
 from model.graph.files import POSITIONS, GraphFiles
+from model.plain.output_weights import compose
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError
@@ -70,12 +71,3 @@ def given_arrays(config: NetworkConfig, features: np.ndarray, stored: Mapping[st
         "embedding/vocabulary": np.ascontiguousarray(vectors[: config.vocab_size].T),
         "positions": positional_encoding(POSITIONS, config.d_model),
     }
-
-
-def compose(arrays: Mapping[str, np.ndarray], features: np.ndarray) -> np.ndarray:
-    """(ids, 4) -> (ids, D): a syllable's own vector and those of its jamo; any other token's own."""
-    token, *jamo = (
-        arrays[f"embedding/{name}_embedding"][features[:, i]]
-        for i, name in enumerate(("token", "initial", "medial", "final"))
-    )
-    return token + (features[:, 1:2] > 0) * sum(jamo)

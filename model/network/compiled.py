@@ -1,7 +1,11 @@
-"""The edge between tensors and NumPy: a loaded network that answers.
+"""The edge between tensors and NumPy: a loaded network that corrects and shows its attention.
 
-S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow, right of it there
-are only NumPy arrays.
+Inside the network there are TensorFlow's tensors; everything that ``CompiledNetwork`` returns is a NumPy array.
+
+It asks three things of a network: ``encode`` (a memory and its attention), ``decode`` (logits and attention) and ``start`` (a step
+and a cache for step-by-step decoding). The Transformer and the recurrent network both have them.
+
+S source, T target, L layers, H heads, V vocabulary.
 """
 
 import math
@@ -15,11 +19,13 @@ import tensorflow as tf
 
 from model.network.decoding import beam_search, greedy
 from model.network.laboratory import Laboratory
-from model.network.passes import IDS, Halves, Reading, compile_halves
+from model.network.passes import IDS, Halves, LateGraphs, Reading, compile_halves
 from model.plain.alterations import checked_taps
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.output_weights import output_weights
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.taps import tap
 
@@ -47,6 +53,7 @@ class CompiledNetwork:
         self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
         self._tapped: dict[tuple[str, ...], Callable] = {}  # a graph for each set of taps
+        self._late = LateGraphs()  # which makes them: the first questions of a kind are answered without one
 
     def warm_up(self) -> None:
         """Make the graph of a pass, so that no question waits for it."""
@@ -54,8 +61,8 @@ class CompiledNetwork:
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
-        beam: the most probable tokens together); None where no end mark came within ``longest_target``, so that nobody
-        takes a torso for an answer."""
+        beam: the most probable tokens together); None if no end mark came within ``longest_target``, because a sentence
+        without its end is no answer."""
         if self.beam_width > 1:
             return self._follow_beams(sources)
         if len(sources) > FEW:
@@ -119,7 +126,7 @@ class CompiledNetwork:
             _, written = self.network.decode(inputs, memory, taps=names)
             return {**read, **written}
 
-        return tf.function(run, input_signature=[IDS] * 2, autograph=False)
+        return self._late.function(run, [IDS, IDS])
 
     def embeddings(self, ids: Sequence[int]) -> np.ndarray:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
@@ -131,13 +138,22 @@ class CompiledNetwork:
         return {w.path: math.prod(w.shape) for w in self.network.weights}
 
     @cached_property
+    def output_weights(self) -> OutputWeights:
+        """What the decoder writes with. Raises ValueError for a network without a residual stream."""
+        config = self.network.config
+        if config.architecture != "transformer":
+            raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")
+        weights = {each.path.partition("/")[2]: each.numpy() for each in self.network.weights}
+        return output_weights(config, self.network.embedding.features, weights)
+
+    @cached_property
     def _halves(self) -> Halves:
         return compile_halves(self.network)
 
     @cached_property
     def laboratory(self) -> Laboratory:
         """Passes under interventions. Raises ValueError for a network that takes none."""
-        return Laboratory(self.network, self.space_id)
+        return Laboratory(self.network, self.space_id, self._late)
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         return settle(Reading(self._halves, sources), sources, self.space_id, self.step_by_step)

@@ -1,4 +1,4 @@
-"""A trace of any network, from a file: every view of the first page, without typing."""
+"""Opens a file with an ``AttentionTrace`` of any network in the views of the main page. Only the network itself is missing."""
 
 import hashlib
 import io
@@ -10,6 +10,7 @@ import streamlit as st
 from engine.traced import TracedConfig
 from model.analysis.places import text_of
 from model.text.changes import find_rewriting
+from model.trace.strict_npz import THINNER
 from model.trace.trace import AttentionTrace, TraceError
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.look import look
@@ -29,7 +30,7 @@ MOST_TOKENS = 512  # on a side, likewise
 
 @dataclass(frozen=True)
 class FromFile:
-    """Stands in for the network: a trace file holds one pass, so there is nothing else to ask about."""
+    """Stands in for the network. A trace file holds one pass, so questions that need another pass are not answered."""
 
     name: str
     fingerprint: str
@@ -86,10 +87,12 @@ def main() -> None:
 
 def read(content: bytes) -> AttentionTrace:
     """The trace in a file that came from anywhere; nothing of it is kept. Raises TraceError with what is wrong."""
-    trace = AttentionTrace.load(io.BytesIO(content))
+    trace = AttentionTrace.load(io.BytesIO(content), limited=True)
     weights = sum(trace.attention(kind).size for kind in trace.kinds)
     if weights > MOST_WEIGHTS:
-        raise TraceError("attention", f"have at most {MOST_WEIGHTS:,} weights in all", f"{weights:,}")
+        raise TraceError(
+            "attention", f"have at most {MOST_WEIGHTS:,} weights in all", f"{weights:,}", THINNER
+        )
     for side in ("source_tokens", "target_tokens"):
         if (count := len(getattr(trace, side))) > MOST_TOKENS:
             raise TraceError(side, f"be at most {MOST_TOKENS}", count)
@@ -97,7 +100,7 @@ def read(content: bytes) -> AttentionTrace:
 
 
 def sentence_of(trace: AttentionTrace) -> SentenceCorrection:
-    """What was read and what was written. A side that the trace lacks is as the other one."""
+    """What was read and what was written. A side that the trace lacks is taken to be equal to the other one."""
     texts = [_text(trace, side) for side in ("source", "target")]
     source, target = texts[0] or texts[1], texts[1] or texts[0]
     return SentenceCorrection(0, source, find_rewriting(source, target), 0.0, False, lambda *_: trace)

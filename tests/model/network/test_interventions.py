@@ -34,7 +34,7 @@ def test_no_intervention_is_todays_pass(tiny, tiny_corrector):
     logits, _ = halves.decode(pad([[START_ID, *target[:-1]]]), memory)
     np.testing.assert_array_equal(look(tiny, NOTHING).logits, logits)
     found = look(tiny, NOTHING)
-    seen = tiny_corrector._network.attend(source, target)
+    seen = tiny_corrector._network.whole.attend(source, target)  # in Keras, too
     for kind, weights in found.attention.items():
         np.testing.assert_allclose(weights[0], seen[kind], atol=1e-6)
 

@@ -1,0 +1,118 @@
+"""PyTorch's own layers and attention by hand, opened by one line. Needs PyTorch, which the app does without."""
+
+import numpy as np
+import pytest
+
+from model.adapters.torch import trace_torch
+from model.trace.strict_npz import TraceError
+from viz import explore
+
+torch = pytest.importorskip("torch")
+nn, functional = torch.nn, torch.nn.functional
+
+VOCABULARY, WIDTH, HEADS = 12, 8, 2
+SOURCE, READ = torch.tensor([[5, 3, 9, 4, 0]]), torch.tensor([[1, 7, 8]])
+KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
+
+
+class OfTransformer(nn.Module):
+    """``nn.Transformer`` between an embedding and a linear layer; it makes its masks itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(VOCABULARY, WIDTH), nn.Linear(WIDTH, VOCABULARY)
+        self.transformer = nn.Transformer(WIDTH, HEADS, 2, 3, 16, dropout=0.5, batch_first=True)
+
+    def forward(self, source, read):
+        later = nn.Transformer.generate_square_subsequent_mask(read.shape[1])
+        hidden = {"src_key_padding_mask": source == 0, "memory_key_padding_mask": source == 0}
+        state = self.transformer(self.embedding(source), self.embedding(read), tgt_mask=later, **hidden)
+        return self.out(state)
+
+
+class Fused(nn.Module):
+    """A decoder alone with the fused function."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.out = nn.Embedding(VOCABULARY, WIDTH), nn.Linear(WIDTH, VOCABULARY)
+
+    def forward(self, ids):
+        heads = self.embedding(ids).reshape(1, -1, HEADS, WIDTH // HEADS).transpose(1, 2)
+        mixed = functional.scaled_dot_product_attention(heads, heads, heads, is_causal=True)
+        return self.out(mixed.transpose(1, 2).reshape(1, -1, WIDTH))
+
+
+def seeded(make):
+    torch.manual_seed(0)
+    return make()
+
+
+def test_a_transformer_of_pytorch():
+    model = seeded(OfTransformer)
+    trace = trace_torch(model, SOURCE, READ, token="p s e a b c d e f g h i".split())
+    trace.check()
+    assert [trace.shape(kind) for kind in KINDS] == [(2, HEADS), (3, HEADS), (3, HEADS)]
+    assert trace.source_padding == (False,) * 4 + (True,) and not trace.cross_attention[..., 4].any()
+    assert trace.decoder_input_tokens == ("s", "e", "f") and trace.target_tokens[:2] == ("e", "f")
+    with torch.no_grad():
+        logs = model.eval()(SOURCE, READ)[0].log_softmax(-1)
+    np.testing.assert_allclose(trace.log_probabilities[:2], logs[[0, 1], [7, 8]].numpy(), atol=1e-5)
+    assert b"data-component" in explore(trace).page
+
+
+def test_equal_lengths_are_told_apart():
+    model = seeded(OfTransformer)
+    same, other = trace_torch(model, SOURCE[:, :3], READ), trace_torch(model, SOURCE[:, :3], READ[:, :2])
+    np.testing.assert_allclose(same.encoder_attention, other.encoder_attention, atol=1e-6)
+    np.testing.assert_allclose(same.cross_attention[:, :, :2], other.cross_attention, atol=1e-6)
+
+
+def test_vectors_are_called_by_their_places():
+    encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(WIDTH, HEADS, 16), 2)  # (S, B, D)
+    trace = trace_torch(encoder.eval(), torch.randn(4, 1, WIDTH))
+    trace.check()
+    assert trace.source_tokens == ("1", "2", "3", "4") and trace.shape("encoder_attention") == (2, HEADS)
+
+
+def test_what_is_fused_is_spelled_out():
+    model = seeded(Fused)
+    trace = trace_torch(model, SOURCE[:, :4])
+    trace.check()
+    heads = model.embedding(SOURCE[0, :4]).detach().reshape(4, HEADS, -1).transpose(0, 1)
+    scores = heads @ heads.transpose(1, 2) / (WIDTH // HEADS) ** 0.5
+    expected = scores.masked_fill(torch.ones(4, 4).triu(1).bool(), -torch.inf).softmax(-1)
+    np.testing.assert_allclose(trace.decoder_attention[0], expected.numpy(), atol=1e-6)
+    with torch.no_grad():
+        logs = model(SOURCE[:, :4])[0].log_softmax(-1)
+    np.testing.assert_allclose(trace.log_probabilities[:3], logs[range(3), SOURCE[0, 1:4]].numpy(), atol=1e-5)
+
+
+def test_the_caller_gets_the_weights_that_it_asked_for():
+    attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+
+    class Averaging(nn.Module):
+        def forward(self, state):
+            _, weights = attention(state, state, state)
+            assert weights.shape == (1, 4, 4)
+            return weights
+
+    assert trace_torch(Averaging(), torch.randn(1, 4, WIDTH)).shape("encoder_attention") == (1, HEADS)
+
+
+def test_everything_is_afterwards_as_it_was():
+    model, before = seeded(OfTransformer), (functional.softmax, torch.softmax, torch.Tensor.softmax)
+    fused, own = functional.scaled_dot_product_attention, "softmax" in vars(torch.Tensor)
+    trace_torch(model, SOURCE, READ)
+    assert model.training and torch.backends.mha.get_fastpath_enabled()
+    assert (functional.softmax, torch.softmax, torch.Tensor.softmax) == before
+    assert functional.scaled_dot_product_attention is fused and ("softmax" in vars(torch.Tensor)) == own
+
+
+def test_what_cannot_be_traced_is_told_why():
+    with pytest.raises(TraceError, match="attention should be heard, received no softmax"):
+        trace_torch(nn.Embedding(VOCABULARY, WIDTH), SOURCE)
+    with pytest.raises(
+        TraceError, match=r"the source should be one sentence, .*\(2, 5\). .* as in ids\[:1\]"
+    ):
+        trace_torch(seeded(OfTransformer), SOURCE.repeat(2, 1), READ)

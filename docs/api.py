@@ -67,7 +67,8 @@ def _signature(node: ast.FunctionDef) -> str:
 
 
 def _told(docstring: str | None) -> str:
-    return inspect.cleandoc(docstring or "").replace("``", "`")
+    paragraphs = inspect.cleandoc(docstring or "").replace("``", "`").split("\n\n")
+    return "\n\n".join(f"```pycon\n{each}\n```" if each.startswith(">>> ") else each for each in paragraphs)
 
 
 if __name__ == "__main__":

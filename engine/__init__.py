@@ -1,7 +1,14 @@
-"""The networks in processes of their own, asked from a process that imports neither TensorFlow nor Keras.
+"""Runs the networks in worker processes, so that the pages' process imports neither TensorFlow nor Keras.
 
-``Engine.start`` begins the workers, ``Engine.from_environment`` begins or finds them as the environment says.
-``engine.open(folder)`` is a model that answers as ``model.Corrector`` does.
+``Engine.start`` starts workers; ``Engine.from_environment`` starts or finds them as these variables say:
+
+* ATTENTION_ENGINE: empty, and the page starts workers of its own; a folder, and it uses the workers of ``python -m engine`` on this
+  machine; an http address, and it asks ``deploy/serve.py`` there.
+* ATTENTION_WORKERS: how many workers, 1 by default.
+* ATTENTION_AHEAD: 0 keeps idle workers from compiling in advance, for machines whose cores are needed elsewhere.
+
+``engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``line`` leads to one worker, ``worker`` is its
+program, ``shelf`` holds its models, ``desk`` queues the questions about one model, ``questions`` lists what can be asked.
 """
 
 from engine.client import Engine, EngineCorrector, own_model

@@ -1,4 +1,4 @@
-"""``python -m engine FOLDER``: workers that several page processes of this machine use together."""
+"""``python -m engine FOLDER``: starts workers that several page processes of this machine share."""
 
 import signal
 from functools import partial

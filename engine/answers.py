@@ -1,4 +1,7 @@
-"""A correction as it travels between processes, with the attention that was seen while it was made."""
+"""Packs a correction for its way between processes, together with its attention.
+
+Up to 4 MB of traces travel along; others (of long texts, or of other decisions) are asked for when a page needs them.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
@@ -16,7 +19,7 @@ Look = Callable[[str, str], AttentionTrace]
 
 @dataclass(frozen=True)
 class PackedSentence:
-    """What a SentenceCorrection consists of. ``trace`` is that of ``text``, or None where it stayed behind."""
+    """The parts of a SentenceCorrection. ``trace`` is that of ``text``, or None if it was too large to travel along."""
 
     start: int
     source: str
@@ -29,14 +32,14 @@ class PackedSentence:
 
 @dataclass(frozen=True)
 class PackedCorrection:
-    """What a Correction consists of; ``pack`` makes it and ``unpack`` turns it back."""
+    """The parts of a Correction. ``pack`` makes it, ``unpack`` turns it back."""
 
     source: str
     sentences: tuple[PackedSentence, ...]
 
 
 def pack(correction: Correction) -> PackedCorrection:
-    """Traces travel along as far as TRACE_BYTES go: first that of ``correction.trace``, then in the text's order."""
+    """The traces travel along as long as TRACE_BYTES allow: first that of ``correction.trace``, then in the order of the text."""
     sentences = correction.sentences
     shown = next((i for i, each in enumerate(sentences) if each.changes), 0)
     traces, room = {}, TRACE_BYTES

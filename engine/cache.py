@@ -1,7 +1,7 @@
-"""Answers that were given, kept within bounds.
+"""``AnswerCache``: the last answers, within a limit of entries and of bytes.
 
-Kept although cachetools exists: its caches have one bound and do not let a second thread wait for the answer that a first one
-is finding. Both would stand here all the same, and that is most of this file.
+Kept although cachetools exists: its caches have one limit and do not let a second thread wait for the answer that a first one is
+finding. Both would stand here all the same, and that is most of this file.
 """
 
 from collections import OrderedDict
@@ -54,7 +54,7 @@ class AnswerCache:
         return answer
 
     def known(self, key: Hashable) -> Any | None:
-        """The answer kept under ``key``; None where there is none, or it is still on its way."""
+        """The answer kept under ``key``; None if there is none, or if it is still being asked for."""
         with self._lock:
             if key not in self._sizes:
                 return None

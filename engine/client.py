@@ -1,4 +1,10 @@
-"""The engine as a page sees it. Nothing here, and nothing it imports, loads TensorFlow or Keras."""
+"""``Engine``: the engine as a page sees it. Nothing here, and nothing it imports, loads TensorFlow or Keras.
+
+The page's process keeps the answers, in one cache for each kind of question (``KEPT``, ``OTHER``). A key consists of the model's
+fingerprint, the kind of question and its arguments. If a worker dies, its question is asked once more, then EngineDiedError is
+raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are not kept, so the
+next run of a page asks again. With several workers a question goes to one that has the model in memory.
+"""
 
 import atexit
 import os
@@ -35,6 +41,7 @@ from model.stored.folder import (
     weights_path,
 )
 from model.text.tokenizer import Tokenizer
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -44,11 +51,17 @@ PATIENCE = 60.0  # seconds for one answer, the start of a worker included
 
 
 class Engine:
-    """One or several workers, asked through one face. Safe to use from threads.
+    """One or several workers behind one interface. Safe to use from threads.
 
-    ``Engine.start`` begins workers of this process, ``Engine.connect`` uses those that run elsewhere, and
+    ``Engine.start`` starts workers of this process, ``Engine.connect`` uses those that run elsewhere, and
     ``Engine.from_environment`` does what the variables ATTENTION_ENGINE, ATTENTION_WORKERS and ATTENTION_AHEAD say.
-    ``close`` ends everything; so does the end of the process, however it comes.
+    ``close`` ends everything; the end of the process does, too.
+
+    >>> from contextlib import closing
+    >>> from assets import FOLDER
+    >>> with closing(Engine.start()) as engine:  # one worker, which ends with the block
+    ...     engine.open(FOLDER / "transformer").name
+    'transformer'
     """
 
     def __init__(self, lines: Sequence[Line | RemoteLine], patience: float = PATIENCE):
@@ -71,12 +84,12 @@ class Engine:
         patience: float = PATIENCE,
         ahead: bool = True,
     ) -> "Engine":
-        """Begin ``workers`` processes, each of which loads the folders ``models`` at once. Returns at once.
+        """Start ``workers`` processes, each of which loads the folders ``models``. Returns at once.
 
-        With ``ahead`` they make graphs while nobody asks, for which a model needs a minute or two of a core, and
-        questions are answered twice as fast; without, the first question of each sort waits for its own.
+        With ``ahead`` the workers compile graphs while nobody asks. That takes a minute or two of a core for each model, and
+        questions are then answered twice as fast. Without it the first question of each kind waits for its graph.
 
-        A folder that cannot be read is left out: ``open`` says what is wrong with it.
+        A folder that cannot be read is left out; ``open`` says what is wrong with it.
         """
         keys = tuple(_readable(models))
         orders = Orders(keys, max(models_in_memory, len(keys)), questions, ahead)
@@ -84,11 +97,11 @@ class Engine:
 
     @classmethod
     def connect(cls, place: str | Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
-        """Use an engine that runs already, or will: the workers of ``python -m engine FOLDER`` on this machine where
-        ``place`` is that folder, and ``deploy/serve.py`` where it is an address such as http://10.0.0.5:8000.
+        """Use an engine that runs already, or will run. ``place`` is the folder of ``python -m engine FOLDER`` on this machine, or
+        the address of ``deploy/serve.py``, such as http://10.0.0.5:8000.
 
-        How many replicas answer there is decided there; ``workers`` is about a folder. Raises ValueError for
-        an address without a host.
+        ``workers`` says how many workers the folder has; an address decides that itself. Raises ValueError for an address
+        without a host.
         """
         if str(place).startswith(SCHEMES):
             return cls([RemoteLine(str(place))], patience)
@@ -96,11 +109,10 @@ class Engine:
 
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
-        """``connect`` to the folder or the address that ATTENTION_ENGINE names; where it names none, ``start``. Either
-        with ATTENTION_WORKERS workers, 1 where nothing is said. Started with ATTENTION_AHEAD=0 they leave the cores
-        alone while nobody asks: ``ahead`` of ``start``.
+        """``connect`` to the folder or address that ATTENTION_ENGINE names, or ``start`` workers if it names none. ATTENTION_WORKERS
+        says how many there are, 1 by default. With ATTENTION_AHEAD=0 started workers compile nothing while nobody asks.
 
-        Raises ValueError for a number of workers that is none, and for an address without a host.
+        Raises ValueError for a number of workers that is no positive integer, and for an address without a host.
         """
         wanted = os.environ.get("ATTENTION_WORKERS") or "1"
         if not wanted.isdecimal() or int(wanted) < 1:
@@ -135,8 +147,9 @@ class Engine:
             return self._cache(kind).get((key, arguments), lambda: self._ask((key, kind, arguments)))
 
     def ask_ahead(self, key: ModelKey, kind: str, *arguments: Hashable) -> None:
-        """Begin to ask what somebody may ask soon, and return at once. Does nothing while another such question is under
-        way. What goes wrong is told to who asks in earnest."""
+        """Start to ask what somebody may ask soon, and return at once. Does nothing while another such question is being asked.
+        Errors are ignored here; whoever asks the same question later and waits for the answer gets them.
+        """
         if not self._ahead.acquire(blocking=False):
             return
 
@@ -150,7 +163,7 @@ class Engine:
         Thread(target=ask, daemon=True).start()
 
     def known(self, key: ModelKey, kind: str, *arguments: Hashable) -> Any | None:
-        """What ``ask`` would return from memory; None where it would have to ask. Asks nothing, waits for nothing."""
+        """The answer that ``ask`` would give from memory; None if it would have to ask. It never waits."""
         return self._cache(kind).known((key, arguments))
 
     def _cache(self, kind: str) -> AnswerCache:
@@ -158,14 +171,14 @@ class Engine:
         return self._caches.setdefault(kind, AnswerCache(*asked.kept))
 
     def progress(self, key: ModelKey) -> Progress:
-        """How far the worker that is furthest with this model is."""
+        """How far the worker is that has got furthest with this model."""
         known = [line.progress.get(key, Progress()) for line in self._lines]
         return max(known, key=lambda each: (each.problem is None, each.order, each.compiled))
 
     def prepare(self, key: ModelKey) -> Progress:
         """Have the workers load this model, unless they have; returns at once how far they are.
 
-        Raises what kept the model from being loaded, and EngineDiedError where no worker can be started.
+        Raises the error that kept the model from being loaded, and EngineDiedError if no worker can be started.
         """
         for line in self._lines:
             line.prepare(key)
@@ -176,7 +189,7 @@ class Engine:
 
     @property
     def is_lost(self) -> bool:
-        """Whether no worker could be started, several times in a row. It is still tried every half minute."""
+        """Whether several starts of a worker in a row have failed. It is still tried every half minute."""
         return all(line.is_lost for line in self._lines)
 
     def forget(self) -> None:
@@ -211,9 +224,14 @@ class Engine:
 class EngineCorrector:
     """One model of the engine; answers as ``model.Corrector`` does. ``Engine.open`` makes it.
 
-    What is in its description is known at once: name, fingerprint, config, tokenizer. Everything else asks
-    the engine, and waits while the model is loaded; ``progress`` tells how far that is. What can be raised
-    besides is described at ``Engine.ask``.
+    Name, fingerprint, config and tokenizer are read from the folder and known at once. Everything else asks the engine, and
+    waits while the model is loaded; ``progress`` tells how far that is. ``Engine.ask`` describes the errors.
+
+    >>> from contextlib import closing
+    >>> from assets import FOLDER
+    >>> with closing(Engine.start()) as engine:
+    ...     engine.open(FOLDER / "transformer").config.num_heads  # known at once, from the folder's description
+    4
     """
 
     def __init__(self, engine: Engine, folder: Path, snapshot: int | None = None):
@@ -225,7 +243,7 @@ class EngineCorrector:
 
     @property
     def config(self) -> NetworkConfig | TracedConfig:
-        """Of a ``model.TracedModel`` it says no more than what such a network can do."""
+        """The network's config. For a ``model.TracedModel`` it says only what such a network can do."""
         return self._config
 
     @property
@@ -284,13 +302,17 @@ class EngineCorrector:
         """(S, D) float32, a row for each character and the end mark, not yet scaled."""
         return self.ask("embeddings", text)
 
+    def output_weights(self) -> OutputWeights:
+        """What the decoder writes with; see ``Corrector.output_weights``. It travels once."""
+        return self.ask("output_weights")
+
     def weight_sizes(self) -> dict[str, int]:
         """How many parameters each of the network's arrays has, by its path."""
         return self.ask("weight_sizes")
 
 
 class OwnCorrector(EngineCorrector):
-    """A ``model.TracedModel``, by its "package.module:factory". What it can do besides is asked in the worker."""
+    """A ``model.TracedModel``, by its "package.module:factory". Only the worker knows what else it can do."""
 
     def __init__(self, engine: Engine, name: str):
         self.name, self._engine = name, engine
@@ -298,7 +320,7 @@ class OwnCorrector(EngineCorrector):
         self.fingerprint = self.key.fingerprint
 
     def correct_ahead(self, text: str) -> None:
-        """Nothing: such a model may take long for a text, and the one that counts would wait for it."""
+        """Does nothing: such a model may take long for a text, and the text that counts would wait for it."""
 
     @cached_property
     def config(self) -> TracedConfig:
@@ -311,7 +333,11 @@ def works_ahead() -> bool:
 
 
 def own_model() -> str | None:
-    """The model that ATTENTION_MODEL names, "package.module:factory"; None where it names none."""
+    """The model that ATTENTION_MODEL names, "package.module:factory"; None where it names none.
+
+    >>> own_model() is None  # the variable ATTENTION_MODEL is not set
+    True
+    """
     return os.environ.get(VARIABLE, "").strip() or None
 
 
@@ -322,7 +348,7 @@ def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:
 
 
 def model_key(folder: Path | str, snapshot: int | None = None) -> ModelKey:
-    """Of a folder as its files are now; of a str, which is a "package.module:factory"."""
+    """The key of a folder with its present files, or of a "package.module:factory", which is given as a str."""
     if isinstance(folder, str):
         return ModelKey(folder, None, LIVE)
     found = fingerprint(folder, weights_path(folder, snapshot))

@@ -1,4 +1,8 @@
-"""Where the questions about one loaded model wait for their turn, inside a worker."""
+"""The queue of questions about one loaded model, inside a worker.
+
+Two threads answer. Texts that wait are corrected together in one batch. A third thread answers the laboratory's questions, so that a
+correction never waits for those.
+"""
 
 import time
 from concurrent.futures import Future
@@ -27,12 +31,10 @@ class Waiting(NamedTuple):
 
 
 class Desk:
-    """The request queue of one loaded model, the ``corrector``, and the threads that work through it.
+    """The queue of questions about one loaded model, the ``corrector``, and the threads that answer them.
 
-    Several visitors' texts are answered together where many wait.
-
-    At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError. ``hands``
-    threads answer; while more than ``few`` texts wait, they are answered together. ``ask`` may be called from threads.
+    At most ``limit`` questions wait, and as many for the laboratory; one more raises EngineBusyError. ``hands`` threads
+    answer. While more than ``few`` texts wait, several visitors' texts are answered together. ``ask`` may be called from threads.
     """
 
     def __init__(self, corrector: AnswersMany, limit: int, hands: int = HANDS, few: int = FEW):
@@ -48,9 +50,9 @@ class Desk:
             thread.start()
 
     def ask(self, kind: str, arguments: tuple) -> Any:
-        """The answer, or what was raised instead. Waits.
+        """The answer; waits for it. An error of the model is raised here.
 
-        Raises EngineError for another kind of question, and for a correction of anything but one text.
+        Raises EngineError for an unknown kind of question, and for a correction of anything but one text.
         """
         if kind not in QUESTIONS:
             raise EngineError(f"a question should be one of {sorted(QUESTIONS)}, received {kind!r}")
@@ -81,7 +83,7 @@ class Desk:
             return False
 
     def close(self) -> None:
-        """End the threads once what waits has been answered."""
+        """End the threads after the questions that wait have been answered."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Why no answer came. Each class is one thing that a page says to its visitor."""
+"""The reasons why no answer came. Each class is one message that a page shows (``ui/shell/notices.py``)."""
 
 
 class EngineError(RuntimeError):

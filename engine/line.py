@@ -1,4 +1,4 @@
-"""The way to one worker: it is watched, started again when it dies, and asked over a few open connections."""
+"""``Line``: the connection to one worker. It starts the worker, watches it, starts it again when it dies, and asks it."""
 
 import logging
 import pickle
@@ -24,7 +24,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Endpoint(Protocol):
-    """Where a worker listens; ``stop`` ends it, if it is ours to end."""
+    """The place where a worker listens. ``stop`` ends the worker, if it is ours to end."""
 
     @property
     def address(self) -> str | tuple: ...
@@ -51,27 +51,27 @@ class Line:
         self._is_well = False  # whether the worker there is now has loaded a model or answered
         self.progress: dict[ModelKey, Progress] = {}
         self.under_way = 0  # questions
-        # Closing the second lets whoever waits for the first go on.
+        # A thread that waits on the first end goes on when the second is closed.
         self._ended, self._end = Pipe(duplex=False)
         self._thread = Thread(target=self._watch, name="engine line", daemon=True)
         self._thread.start()
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is a ``problem``, and no worker has been started since."""
+        """Whether several starts have failed, and no worker has been started since."""
         return self.problem is not None and self._endpoint is None
 
     @property
     def endpoint(self) -> Endpoint | None:
-        """The worker there is now; None while it starts."""
+        """The present worker; None while it starts."""
         return self._endpoint
 
     def ask(self, question: tuple, deadline: float) -> tuple[Any, int]:
-        """The answer and its size in bytes. Waits until the worker runs, ``time.monotonic()`` being at most
-        ``deadline``. What the worker raised is raised here.
+        """The answer and its size in bytes. Waits until the worker runs, but not beyond ``deadline``, in ``time.monotonic()``.
+        An error that the worker raised is raised here.
 
-        Raises one of LOST where the worker ends meanwhile, EngineSlowError at the deadline, EngineDiedError
-        where no worker can be started.
+        Raises one of LOST if the worker ends meanwhile, EngineSlowError at the deadline, EngineDiedError if no worker can be
+        started.
         """
         with self._state:
             self.under_way += 1
@@ -99,8 +99,7 @@ class Line:
         return found is not None and found.is_ready
 
     def prepare(self, key: ModelKey) -> None:
-        """Have the worker load this model. Nothing happens where it has begun to, or where it is being started:
-        then it may be asked again later."""
+        """Have the worker load this model. If it has begun to, or is being started, nothing happens; the caller may ask again later."""
         before = self.progress
         known = before.get(key)
         if self._endpoint is None or (known is not None and not known.may_be_tried_again):
@@ -112,7 +111,7 @@ class Line:
                     self.progress = {**before, key: told}
 
     def wait_for_loss(self) -> None:
-        """After one of LOST: return as soon as the worker is known to have gone, or seems to be there still."""
+        """After one of LOST: wait until it is known that the worker has ended, or that it seems to be running still."""
         with self._state:
             generation = self._generation
             self._state.wait_for(

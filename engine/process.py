@@ -1,7 +1,7 @@
-"""Starting and stopping a worker's process.
+"""Starts and stops a worker's process.
 
-A process is started with ``subprocess``, not with ``multiprocessing.Process``: that would run the main module of
-the starting process again in the worker, which under Streamlit is the page.
+It uses ``subprocess``, because ``multiprocessing.Process`` would run the main module of the starting process again in the
+worker. Under Streamlit that is the page.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""How far a worker is with one model."""
+"""``Progress``: how far a worker is with loading and compiling one model."""
 
 import time
 from dataclasses import dataclass, field
@@ -13,10 +13,13 @@ STAGES = ("library", "weights", "first_run", "ready")  # in their order
 
 @dataclass(frozen=True)
 class Progress:
-    """``stage`` is one of STAGES. ``compiled``, in 0..1, is the share of sentence lengths that have been
-    compiled: a ready model answers at once, and about twice as fast once the length is compiled.
+    """How far a model is. ``stage`` is one of STAGES. ``compiled``, in 0..1, is the share of the sentence lengths that are compiled: a
+    ready model answers at once, and about twice as fast in a compiled length.
 
-    ``problem`` is what ended the loading at this stage. ``begun`` is the time of its beginning, as time.time().
+    ``problem`` is the error that ended the loading at this stage. ``begun`` is when it began, as time.time().
+
+    >>> Progress("first_run").order, Progress("ready").is_ready
+    (2, True)
     """
 
     stage: str = STAGES[0]
@@ -35,12 +38,12 @@ class Progress:
 
     @property
     def may_be_tried_again(self) -> bool:
-        """Whether loading failed for want of memory or the like; the files of a damaged folder stay damaged."""
+        """Whether loading failed for a reason that may pass, such as too little memory. A damaged folder stays damaged."""
         return self.problem is not None and not isinstance(
             self.problem, (ModelFolderError, ModelChangedError)
         )
 
     @property
     def seconds(self) -> float:
-        """Since the loading began; 0 where it has not begun."""
+        """The seconds since the loading began."""
         return max(0.0, time.time() - self.begun)

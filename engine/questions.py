@@ -1,8 +1,12 @@
-"""What a worker can be asked about one model: each question is a function here, declared with ``@question``.
+"""The questions that a worker can be asked about one model. Each is a function here, declared with ``@question``.
 
-Everything that its answer depends on is an argument, heads and interventions too: so it is part of the key under which
-the answer is kept. Arguments can be pickled and hashed. Answers are shared, so they are tuples, frozen dataclasses and
-arrays, nothing that a page could change.
+The declaration says the question's name, the ability that it needs, whether it takes long, and how many answers are kept. The
+function takes a corrector and arguments that can be pickled and hashed: texts, numbers, tuples, an ``Intervention``. The arguments are
+part of the key under which the answer is kept, so everything that the answer depends on has to be an argument. An array travels as a
+tuple of its rows. Visitors share an answer, so it consists of tuples, frozen dataclasses and arrays, which a page cannot change.
+
+To add one: a function here, and a function in ``ui/asking/loaders.py`` that calls ``corrector.ask("name", …)``. The tests'
+``FakeCorrector`` answers it without further work.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,9 +21,11 @@ from engine.spans import Span, change_at
 from model.analysis.contributions import METHODS, contributions, methods_of
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import fix_without, head_effects, written_without
+from model.analysis.lenses import when_decided
 from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
+from model.analysis.writing import who_wrote
 from model.correction.answers import Answers, AnswersMany, Described, Intervenes, Network
 from model.correction.growing import growing_network
 from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, TAPPED
@@ -38,7 +44,7 @@ Sets = tuple[tuple[tuple, ...], ...]  # of heads: (kind, layer, head)
 
 @dataclass(frozen=True)
 class EngineQuestion:
-    """Called with a corrector and the question's arguments, it answers."""
+    """A declared question. Called with a corrector and the question's arguments, it returns the answer."""
 
     answer: Callable[..., Any]
     needs: str | None  # which of ``model.stored.config.ABILITIES`` a model should have
@@ -191,6 +197,27 @@ def _replaced(
 
 
 question("road_not_taken", INSIDE, is_long=True)(road_not_taken)
+
+
+@question("output_weights", TAPPED, is_long=True)
+def _output_weights(corrector: Network):
+    return corrector.output_weights()
+
+
+@question("who_wrote", INSIDE, is_long=True)
+def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
+    """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
+    return who_wrote(
+        corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
+    )
+
+
+@question("when_decided", INSIDE, is_long=True)
+def _when_decided(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
+    """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
+    return when_decided(
+        corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
+    )
 
 
 @question("grown", is_long=True)

@@ -1,4 +1,4 @@
-"""The way to an engine on other machines (``deploy/serve.py``), asked over HTTP."""
+"""``RemoteLine``: the connection to an engine on other machines (``deploy/serve.py``), over HTTP."""
 
 import time
 from collections import deque
@@ -41,7 +41,7 @@ class RemoteLine:
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is a ``problem``."""
+        """Whether the last question got no answer."""
         return self.problem is not None
 
     def has(self, key: ModelKey) -> bool:
@@ -89,7 +89,7 @@ class RemoteLine:
         return wire.read_answer(data), len(data)
 
     def wait_for_loss(self) -> None:
-        """Between a question that got no answer and its second try: another replica takes over meanwhile."""
+        """Wait between a question without an answer and its second try. Another replica takes over meanwhile."""
         time.sleep(_NOTICED)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Workers that several page processes of one machine use together.
+"""Finds the workers that several page processes of one machine share.
 
 Their sockets and the secret to speak with them lie in one folder that only its owner may enter:
 ``secret`` and ``0.sock``, ``1.sock``, … Needs Unix sockets.
@@ -20,13 +20,13 @@ class SharedWorker(NamedTuple):
     secret: bytes
 
     def stop(self) -> None:
-        """It goes on for the others."""
+        """Does nothing: the worker goes on for the others."""
 
 
 def prepare_folder(folder: Path, workers: int) -> list[SharedWorker]:
-    """Where so many workers shall listen, with a new secret.
+    """Make the folder in which so many workers shall listen, with a new secret.
 
-    Raises OSError where the folder cannot be made or written to.
+    Raises OSError if the folder cannot be made or written to.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder.chmod(0o700)

@@ -1,4 +1,9 @@
-"""The models that a worker has in memory, and how far each of them is."""
+"""``Shelf``: the models that a worker has in memory. A replica of ``deploy/serve.py`` is a ``Shelf``, too.
+
+A worker makes the graphs of the laboratory when all sentence lengths are compiled and nobody has asked anything for two seconds, one
+graph at a time. Until then the laboratory's first calls are computed without a graph (``model.network.passes.LateGraphs``), because
+making one takes as long as five to ten calls.
+"""
 
 import gc
 import time
@@ -7,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from importlib import import_module
+from itertools import chain
 from threading import Condition, Lock, Thread
 from typing import Any
 
@@ -15,6 +21,7 @@ from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
 from engine.traced import TracedCorrector, load
 from engine.versions import LIVE, ModelKey
+from model.analysis import lenses, writing
 from model.correction.corrector import Corrector
 from model.stored.config import INSIDE
 from model.stored.folder import ModelFolderError
@@ -25,7 +32,7 @@ DONE = object()
 
 
 class Shelf:
-    """A cache of loaded models by their key; at most ``room`` stay in memory, those that were asked last.
+    """The models that a worker has in memory, by their key. At most ``room`` of them; the one asked longest ago goes first.
 
     Each model loads in a thread of its own, one after the other. With ``ahead`` graphs are made while nobody asks:
     compiled ones for the lengths of sentences, and the laboratory's. Safe to call from threads.
@@ -44,14 +51,16 @@ class Shelf:
         while True:
             try:
                 return self.desk(key).ask(kind, arguments)
-            except DeskClosedError:  # others were asked for so often that the model had to go in between
+            except (
+                DeskClosedError
+            ):  # other models were asked for meanwhile, and this one had to leave the memory
                 continue
 
     def desk(self, key: ModelKey) -> Desk:
-        """Where to ask about this model; waits while it is loaded.
+        """The desk of this model; waits while the model is loaded.
 
-        Raises model.ModelFolderError where the folder is missing or damaged, and ModelChangedError where it
-        holds other files than those of the key.
+        Raises model.ModelFolderError if the folder is missing or damaged, and ModelChangedError if its files are not those of
+        the key.
         """
         return self.prepare(key).result()
 
@@ -73,7 +82,7 @@ class Shelf:
         return found
 
     def begin(self, key: ModelKey) -> Progress:
-        """``prepare``, and how far the model is now."""
+        """``prepare``, and the model's progress now."""
         with self._changed:
             self.prepare(key)
             return self._progress[key]
@@ -117,8 +126,10 @@ class Shelf:
             self._warm_laboratory(corrector, desk)
 
     def _warm_laboratory(self, corrector: Corrector, desk: Desk) -> None:
-        """Make the laboratory's graphs, one at a time, while nobody asks anything and no model is being loaded."""
-        warming = corrector.laboratory.warm_up()
+        """Make the graphs of the views that read the residual stream, then the laboratory's, one at a time, while nobody asks
+        anything and no model is being loaded."""
+        reading = (corrector.taps("", "", names) for names in (writing.TAPS, lenses.TAPS))
+        warming = chain(reading, corrector.laboratory.warm_up())
         while desk.wait_until_idle(IDLE):
             with self._one_at_a_time:
                 if next(warming, DONE) is DONE:
@@ -138,7 +149,7 @@ class Shelf:
         gc.collect()
 
     def _report(self, key: ModelKey, **news) -> None:
-        """Change what is told about this model, unless it has left the memory."""
+        """Change the progress of this model, unless it has left the memory."""
         with self._changed:
             if key in self._desks:
                 self._progress[key] = replace(self._progress.get(key, Progress()), **news)

@@ -1,4 +1,4 @@
-"""Where in a source text a change stands, and how a question finds the change that it is about."""
+"""Names a change by its place in the source, and finds the change that a question names."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""A Corrector that answers while TensorFlow is still being imported."""
+"""``StandIn``: corrects with the NumPy network while TensorFlow is still being imported."""
 
 from pathlib import Path
 from typing import NoReturn

@@ -1,5 +1,8 @@
-"""A ``model.TracedModel``: found by its name, and made to answer as ``model.Corrector`` does. Its library is imported
-in the worker alone, where ``load`` is called."""
+"""Makes a user's own model (``model.TracedModel``) answer as ``model.Corrector`` does.
+
+``ATTENTION_MODEL=package.module:factory`` names it. Only the worker imports it, when it calls ``load``. A cache key has LIVE in place
+of the fingerprint. If the model raises an error, page and terminal are told, but without its message, which may hold what was typed.
+"""
 
 import sys
 import traceback
@@ -30,7 +33,7 @@ VARIABLE = "ATTENTION_MODEL"
 
 @dataclass(frozen=True)
 class TracedConfig:
-    """What pages ask of a network's config, where no more is known than that it is a TracedModel."""
+    """What pages ask of a network's config, for a TracedModel, of which not more is known."""
 
     architecture: ClassVar[str] = "traced"
     has_positions: ClassVar[bool] = False
@@ -41,10 +44,10 @@ class TracedConfig:
 
 
 class TracedCorrector:
-    """Answers for one ``model``, one question at a time: its library may not be safe to use from threads.
+    """Answers for one ``model``, one question at a time, because its library may not be safe to use from threads.
 
-    Every change is made, for nobody says how sure the model is of it. Raises OwnModelError for what the model raises
-    and for answers that are none; the message holds nothing that was typed.
+    Every change is made, because the model does not say how sure it is. Raises OwnModelError for what the model raises
+    and for answers that are not valid; the message contains nothing that was typed.
     """
 
     minimum_confidence = TracedConfig.minimum_confidence
@@ -153,8 +156,8 @@ def _told(message: str) -> OwnModelError:
 
 
 def _guarded(what: str, ask: Callable[[], Any]):
-    """What ``ask`` returns. Where it raises, the terminal is told where, but not the message: it may hold the text.
-    Of a wrong attention array in a trace, which is told with its shape, the message is passed on.
+    """The result of ``ask``. If it raises, the terminal is told where, but not the message, which may hold the text. Only the message
+    about a wrong attention array in a trace is passed on; it names the array's shape.
 
     Raises OwnModelError for SystemExit, too, which would end the thread that answers.
     """

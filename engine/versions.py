@@ -1,4 +1,4 @@
-"""Which files a model consists of now, so that a changed model is read again."""
+"""Notices when the files of a model change, so that it is read again."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,9 @@ def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """(name, time of change in ns, size in bytes) of a model's files; none where there is no folder.
 
     Tables are left out: a training that is going on adds to its history every few seconds.
+
+    >>> version_on_disk(Path("no such folder"))
+    ()
     """
     try:
         files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))

@@ -1,7 +1,7 @@
-"""Questions and answers as they travel between machines: JSON and plain arrays, never a pickle.
+"""Writes questions and answers for their way between machines: JSON and plain arrays, never a pickle.
 
-Reading makes nothing but the types of ``_TYPES``, tuples, dictionaries, numbers, texts and arrays. So whoever sends
-something hostile can be wrong, and can run nothing.
+Reading creates only the types of ``_TYPES``, tuples, dictionaries, numbers, texts and arrays. So a hostile message can hold wrong
+data, but cannot run code.
 """
 
 import io
@@ -20,15 +20,18 @@ from engine.progress import Progress
 from engine.versions import ModelKey
 from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
+from model.analysis.lenses import Decided, JamoRead
 from model.analysis.method import Contribution
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
+from model.analysis.writing import Written
 from model.correction.growing import Grown
 from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Question
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -38,10 +41,13 @@ _TYPES: dict[str, type[Any]] = {
         AttentionTrace,
         Change,
         Contribution,
+        Decided,
         Fork,
         Grown,
         Head,
         HeadEffects,
+        JamoRead,
+        OutputWeights,
         PackedCorrection,
         PackedSentence,
         Progress,
@@ -51,6 +57,7 @@ _TYPES: dict[str, type[Any]] = {
         Sums,
         Tally,
         Without,
+        Written,
     )
 }
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (ModelFolderError, ValueError)}
@@ -115,7 +122,7 @@ def read_answer(data: bytes) -> Any:
 
 
 def write_error(error: Exception) -> bytes:
-    """The name and the message; of an error that nobody expects the name alone, for it may hold a visitor's text."""
+    """The error's name and message. Of an unexpected error only the name, because the message may hold a visitor's text."""
     name, message = type(error).__name__, str(error)
     if name not in _ERRORS:
         name, message = errors.EngineError.__name__, f"{name} in the engine"

@@ -1,10 +1,11 @@
 """A worker: the process that holds the networks and answers. ``engine.line`` starts it.
 
 It reads one line of JSON with its orders, writes one line with its address, and then answers connections of
-``multiprocessing.connection``. It ends when its standard input does, so it never outlives who started it,
-not even where that is killed.
+``multiprocessing.connection``: a pickled question over a Unix socket, one at a time on each connection. It ends when its
+standard input is closed. The operating system closes that when the starting process ends, even if it is killed, so no worker is
+left behind.
 
-What visitors type reaches this process through memory alone; none of it is printed or written to a file.
+What visitors type is held in memory only; none of it is printed or written to a file.
 """
 
 import json

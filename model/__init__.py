@@ -1,8 +1,11 @@
-"""The instrumented networks, and what turns a text into its correction.
+"""The library: corrects Korean text, and shows the attention of the network that did.
 
-``from model import Corrector`` is all most callers need. Importing this package loads no
-TensorFlow; ``Corrector.load`` does, which takes seconds. ``trace_keras``,
-``trace_torch`` and ``from_transformers`` open networks of your own.
+Most callers need only ``from model import Corrector``. Importing this package is quick, because it loads no
+TensorFlow. ``Corrector.load`` loads it, which takes some seconds. ``trace_keras``, ``trace_torch`` and
+``from_transformers`` open networks of your own.
+
+The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``plain`` and ``network`` are the
+networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use corrections.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""``python -m model correct``: corrections on the command line, and what heads do over a file of sentences."""
+"""The commands ``python -m model correct``, which corrects text, and ``python -m model heads``, which surveys heads."""
 
 import json
 import math

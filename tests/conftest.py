@@ -87,11 +87,24 @@ def fill_with_noise(network, tokenizer, seed: int, end_bias: float) -> None:
 @pytest.fixture(scope="session")
 def planted():
     """The network of ``tests/planted.py``. It answers questions as a worker does, but in this process."""
-    from engine.cache import AnswerCache
-    from engine.questions import QUESTIONS
     from tests.planted import planted_corrector
 
-    corrector, answers = planted_corrector(), AnswerCache(entries=64, room=64)
+    return asked_here(planted_corrector())
+
+
+@pytest.fixture(scope="session")
+def planted_writer():
+    """The same with a feed-forward network that writes."""
+    from tests.planted import planted_corrector
+
+    return asked_here(planted_corrector(feed_forward=True))
+
+
+def asked_here(corrector):
+    from engine.cache import AnswerCache
+    from engine.questions import QUESTIONS
+
+    answers = AnswerCache(entries=64, room=64)
     corrector.ask = lambda kind, *asked: answers.get(
         (kind, *asked), lambda: (QUESTIONS[kind](corrector, *asked), 1)
     )

@@ -9,6 +9,8 @@ planted, nothing else does anything:
 * ``DECOY``, a head of cross-attention that looks where CODA looks, and writes nothing.
 
 Each of the other heads looks at its own place or at all places alike, and writes nothing.
+
+On request a feed-forward network writes, too: that of layer 2 sees that 먹 is about to be written, and speaks for it.
 """
 
 import numpy as np
@@ -23,16 +25,18 @@ DEPTH = WIDTH // HEADS
 COPY = Head("cross_attention", 0, 0)
 DECOY = Head("cross_attention", 0, 1)
 CODA = Head("cross_attention", 1, 1)
+FEED_FORWARD = 1  # the decoder layer whose feed-forward network writes, where one does
 
 _TOKENS = 24  # a token's own dimension is this + 2 * id, where the sinusoid has a sine near 0
 _NOTHING = WIDTH - 2  # a dimension that is 0 everywhere: behind a normalisation it holds minus the mean
 _TURNING = 8  # pairs of dimensions by which positions are told apart
 _SHARP = 40.0  # logits of a head fall by more than this from its place to the next
 _TOKEN_SIZE, _COPIED, _CODA = 2.0, 6.0, 4.5
+_THRESHOLD, _ADDED = 1.0, 0.5  # of the feed-forward network that writes, and how strongly
 
 
-def planted_network():
-    """(network, tokenizer): built, with the weights described above."""
+def planted_network(feed_forward: bool = False):
+    """(network, tokenizer): built, with the weights described above; ``feed_forward``: whether one of these writes."""
     from model.network.transformer import Transformer
     from model.stored.config import TransformerConfig
     from model.text.tokenizer import Tokenizer
@@ -62,13 +66,15 @@ def planted_network():
         elif head == 0:
             _look_at(attention, head, ahead=0)  # head 1 looks at all places alike
     _plant_values(network, tokenizer)
+    if feed_forward:
+        _plant_feed_forward(network, tokenizer)
     return network, tokenizer
 
 
-def planted_corrector():
+def planted_corrector(feed_forward: bool = False):
     from model import Corrector
 
-    return Corrector("planted", *planted_network(), fingerprint="planted")
+    return Corrector("planted", *planted_network(feed_forward), fingerprint="planted")
 
 
 def _attention(network, kind: str, layer: int):
@@ -115,6 +121,19 @@ def _plant_values(network, tokenizer) -> None:
     meo, meok, geo = (_TOKENS + 2 * tokenizer.encode_target(c)[0] for c in "머먹거")
     coda = _attention(network, "cross", 1)
     _connect(coda, CODA.head, [(geo, 0, meok, _CODA), (geo, 0, meo, -_CODA)])
+
+
+def _plant_feed_forward(network, tokenizer) -> None:
+    """Its first hidden unit is above 0 only where CODA has spoken for 먹 or 먹 was written before."""
+    meok = _TOKENS + 2 * tokenizer.encode_target("먹")[0]
+    for layer, places in (("hidden", {(meok, 0): 1, (_NOTHING, 0): -1}), ("output", {(0, meok): _ADDED})):
+        dense = network.decoder_blocks[FEED_FORWARD].feed_forward.get_layer(layer)
+        kernel = dense.kernel.numpy()
+        for place, size in places.items():
+            kernel[place] = size
+        dense.kernel.assign(kernel)
+        if layer == "hidden":
+            dense.bias.assign(np.eye(1, kernel.shape[1], dtype=np.float32)[0] * -_THRESHOLD)
 
 
 def _connect(attention, head: int, links) -> None:

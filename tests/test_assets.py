@@ -45,6 +45,15 @@ def test_the_record_beside_the_weights(name):
     assert (folder / "corpus.csv").read_text("utf-8").startswith("source,licence,commit,sentences")
 
 
+def test_every_round_of_the_shipped_network_is_listed():
+    with open(ASSETS / "transformer" / "runs.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["run"]) for row in rows] == list(range(1, len(rows) + 1))
+    assert {row["kind"] for row in rows} == {"training", "average"}
+    assert all((row["kind"] == "training") == bool(row["steps"]) for row in rows)
+    assert all(0 < float(row["dev_loss"]) < 1 for row in rows if row["dev_loss"])
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_the_numbers_were_measured_with_these_weights(name):
     *_, fingerprint = load_model_folder(ASSETS / name)

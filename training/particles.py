@@ -1,4 +1,4 @@
-"""Which form of a Korean particle follows a word, by the last sound of the word as it is read aloud.
+"""Chooses the form of a Korean particle by the last sound of the word before it, as it is read aloud.
 
 한글 맞춤법 and 표준국어대사전: 은, 이, 을, 과 follow a consonant and 는, 가, 를, 와 a vowel; 으로 follows a
 consonant except ㄹ, and 로 a vowel or ㄹ. Figures and Latin letters are read in Korean, by the name of the last
@@ -31,7 +31,11 @@ def last_coda(word: str) -> str:
 
 
 def particle(forms: str, word: str) -> str:
-    """Of ``forms``, "after a consonant/after a vowel" such as 은/는 or 으로/로, the one that follows ``word``."""
+    """Of ``forms``, "after a consonant/after a vowel" such as 은/는 or 으로/로, the one that follows ``word``.
+
+    >>> particle("은/는", "책"), particle("으로/로", "3")
+    ('은', '으로')
+    """
     after_consonant, after_vowel = forms.split("/")
     coda = last_coda(word)
     if coda == "ㄹ" and after_vowel.startswith("로"):

@@ -1,4 +1,4 @@
-"""Which characters the network can produce."""
+"""Chooses the characters that the network can produce."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -16,7 +16,11 @@ COMPATIBILITY_JAMO = tuple(map(chr, range(0x3131, 0x3164)))  # ㄱ … ㅣ, as i
 def choose_characters(sentences: Iterable[str], minimum_count: int = 20) -> tuple[str, ...]:
     """KS X 1001 syllables, ASCII and jamo, and whatever else of Hangul and punctuation the
     sentences hold at least ``minimum_count`` times, in code point order. Letters of other scripts
-    (hanja, Cyrillic, …) stay outside: the network copies them verbatim."""
+    (hanja, Cyrillic, …) stay outside: the network copies them verbatim.
+
+    >>> "가" in choose_characters([]), "ㅋ" in choose_characters([]), "漢" in choose_characters(["漢字"] * 100)
+    (True, True, False)
+    """
     counts: Counter[str] = Counter()
     for sentence in sentences:
         counts.update(sentence)

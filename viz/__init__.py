@@ -1,4 +1,7 @@
-"""Data in, Plotly figure out: no Streamlit, no state, no display; in a notebook a figure shows itself."""
+"""Functions that draw: arrays and labels in, a Plotly figure out. No Streamlit, no state.
+
+In a notebook a returned figure shows itself. Empty input gives an empty figure. ``viz.lens`` holds what draws in a browser by itself.
+"""
 
 from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars
@@ -12,6 +15,8 @@ from viz.head_mosaic import head_mosaic, role_mosaic
 from viz.head_tiles import cells_joined
 from viz.hidden import Hidden
 from viz.history import history_curves
+from viz.layer_curve import layer_curve
+from viz.layer_grid import layer_grid
 from viz.lens.explore import Exploration, explore
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
@@ -20,6 +25,7 @@ from viz.pruning import pruning_curve
 from viz.reliability import reliability_curve
 from viz.theme import THEMES
 from viz.token_branches import token_branches
+from viz.waterfall import Amount, waterfall
 from viz.weight_colours import FAINT
 
 __all__ = [
@@ -27,6 +33,7 @@ __all__ = [
     "SIGNED",
     "THEMES",
     "WEIGHT",
+    "Amount",
     "Exploration",
     "Hidden",
     "MapTexts",
@@ -44,6 +51,8 @@ __all__ = [
     "head_grid",
     "head_mosaic",
     "history_curves",
+    "layer_curve",
+    "layer_grid",
     "number_heatmap",
     "number_text",
     "position_shift",
@@ -55,4 +64,5 @@ __all__ = [
     "reliability_curve",
     "role_mosaic",
     "token_branches",
+    "waterfall",
 ]

@@ -17,7 +17,11 @@ from viz.weight_colours import WeightColours, weight_colours
 
 @dataclass(frozen=True)
 class MapTexts:
-    """What is written in and around an attention map, in the reader's language; typed text is escaped later."""
+    """The words in and around an attention map, in the reader's language. Typed text is escaped later.
+
+    >>> MapTexts(title="Encoder", masked="not written yet").query_axis
+    'Query'
+    """
 
     title: str = ""
     query_axis: str = "Query"
@@ -45,6 +49,7 @@ def attention_heatmap(
     first: tuple[int, int] = (0, 0),
     extent: int | None = None,
     difference: bool = False,
+    unbounded: bool = False,
     logarithmic: bool = False,
     colour_max: float | None = 1.0,
     theme: str = "light",
@@ -68,6 +73,7 @@ def attention_heatmap(
             None takes the longer side of this one.
         difference: whether ``weights`` are what is left after something was subtracted: then two colours
             part at 0.
+        unbounded: whether they are amounts of any size, such as nats; then ``colour_max`` is best None.
         logarithmic: whether each factor of ten has the same part of the colours, down to FAINT; what is
             smaller looks like almost 0.
         colour_max: the weight of the strongest colour; None takes the largest in the map.
@@ -75,6 +81,10 @@ def attention_heatmap(
     Raises ValueError for tokens that are no texts, shapes that do not fit each other, weights outside their range, a
     masked cell that holds weight, a row or cell that does not exist, a colour_max that is not finite and positive, and
     an unknown theme.
+
+    >>> figure = attention_heatmap(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["가", "방"])
+    >>> figure.data[0].z.tolist()
+    [[0.75, 0.25], [0.5, 0.5]]
     """
     info = attention_info(
         weights,
@@ -87,6 +97,7 @@ def attention_heatmap(
         first,
         difference,
         colour_max,
+        unbounded,
     )
     colours = weight_colours(info.colour_max, theme, difference=difference, logarithmic=logarithmic)
     layout = attention_layout(info, texts, extent, theme)

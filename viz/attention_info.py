@@ -1,4 +1,4 @@
-"""What one attention map's heatmap shows, checked, and the pixels it takes."""
+"""The data of one attention heatmap after its checks, and the pixels that it takes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,13 +18,13 @@ LEGEND_HEIGHT = 28
 NAME_HEIGHT = 30
 FOOT = 12
 LEAST_LEFT = 40
-# In em, what a row's label has at least: the end mark's width, so that leaving the marks out moves nothing.
+# The least width of a row's label, in em: that of the end mark, so that the map does not move when the marks are hidden.
 LEAST_LABEL = width_in_em("</s>")
 
 
 @dataclass(frozen=True)
 class AttentionInfo:
-    """The data of one heatmap, checked; ``emphasis_rows`` and ``selected`` count tokens from 0."""
+    """The data of one heatmap, checked. ``emphasis_rows`` and ``selected`` count tokens from 0."""
 
     weights: np.ndarray  # (Q, K) float32
     query_tokens: tuple[str, ...]  # (Q,)
@@ -77,22 +77,33 @@ class AttentionInfo:
 
     @property
     def widest_row(self) -> float:
-        """Of the row labels, in em."""
+        """The width of the widest row label, in em."""
         return max([LEAST_LABEL, *(width_in_em(visible_token(token)) for token in self.query_tokens)])
 
     @property
     def widest_column(self) -> float:
-        """Of the column labels, in em."""
+        """The width of the widest column label, in em."""
         return max((width_in_em(visible_token(token)) for token in self.key_tokens), default=1.0)
 
 
 def attention_info(
-    weights, query_tokens, key_tokens, masked, padded, emphasis_rows, selected, first, difference, colour_max
+    weights,
+    query_tokens,
+    key_tokens,
+    masked,
+    padded,
+    emphasis_rows,
+    selected,
+    first,
+    difference,
+    colour_max,
+    unbounded,
 ) -> AttentionInfo:
     """The arguments of ``attention_heatmap`` after their checks; raises the ValueErrors it names."""
     if strange := [token for token in (*query_tokens, *key_tokens) if not isinstance(token, str)]:
         raise ValueError(f"tokens should be texts, received {strange[:3]}")
-    weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), -1 if difference else 0)
+    limits = (-np.inf, np.inf) if unbounded else (-1 if difference else 0, 1)
+    weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), limits)
     padded = _cells("padded", padded, weights)
     masked = _cells("masked", masked, weights) & ~padded
     if (weights[masked] != 0).any():
@@ -124,7 +135,7 @@ def _ends(numbers: range) -> str:
     return f"{numbers.start}..{numbers.stop - 1}"
 
 
-def _checked_weights(weights, shape: tuple[int, int], lowest: int) -> np.ndarray:
+def _checked_weights(weights, shape: tuple[int, int], limits: tuple[float, float]) -> np.ndarray:
     weights = np.asarray(weights, dtype=np.float32)
     if weights.size == 0 and 0 in shape:
         weights = np.zeros(shape, np.float32)
@@ -132,8 +143,11 @@ def _checked_weights(weights, shape: tuple[int, int], lowest: int) -> np.ndarray
         raise ValueError(
             f"weights should have the shape (Q, K) = {shape} of the tokens, received {weights.shape}"
         )
-    if weights.size and not (weights.min() >= lowest - TOLERANCE and weights.max() <= 1 + TOLERANCE):
-        raise ValueError(f"weights should lie in {lowest}..1, received {weights.min()} to {weights.max()}")
+    lowest, highest = limits
+    if weights.size and not (weights.min() >= lowest - TOLERANCE and weights.max() <= highest + TOLERANCE):
+        raise ValueError(
+            f"weights should lie in {lowest}..{highest}, received {weights.min()} to {weights.max()}"
+        )
     return weights
 
 

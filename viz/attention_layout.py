@@ -1,4 +1,4 @@
-"""Where things stand in one attention map's heatmap: its axes, its frames, its legend."""
+"""The layout of an attention heatmap: its axes, its frames, its legend."""
 
 from collections.abc import Sequence
 
@@ -84,7 +84,7 @@ def _query_axis(info: AttentionInfo, title: str, theme: str) -> dict:
 
 
 def _hover_axis(over: str, span: tuple[float, float], first: int, tokens: Sequence[str]) -> dict:
-    """An axis nobody sees that knows the label of every place, which the hover asks it for."""
+    """An invisible axis with a label for every place. The hover reads labels from it, also those that have no room on screen."""
     return {
         "overlaying": over,
         "matches": over,

@@ -42,6 +42,10 @@ def attention_bars(
 
     Raises ValueError for shapes that do not fit each other, weights outside 0..1, an outlined column that
     does not exist, and an unknown theme.
+
+    >>> figure = attention_bars(np.array([[0.75, 0.25], [0.5, 0.5]]), ["가", "방"], ["head 1", "head 2"], outlined=[0])
+    >>> [trace.y.tolist() for trace in figure.data if trace.type == "bar"]
+    [[0.75, 0.25], [0.5, 0.5]]
     """
     info = _info(weights, tokens, names, outlined, first)
     figure = go.Figure(layout=_layout(info, title, token_title, theme))
@@ -167,7 +171,7 @@ def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Lay
 
 
 def _top(info: _BarsInfo, row: int) -> float:
-    """Where a panel begins, as a share of the room of all panels, 1 at the top."""
+    """Where a panel begins, as a share of the height of all panels; 1 is the top."""
     return 1 - (row + _NAME / (_PANEL + _NAME)) / max(len(info.names), 1)
 
 

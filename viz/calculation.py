@@ -1,4 +1,4 @@
-"""Tables of numbers as heatmaps that can be read: what attention is computed from, step by step."""
+"""Tables of numbers drawn as heatmaps with the numbers in their cells: how attention is computed, step by step."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -15,14 +15,18 @@ from viz.token_axis import cell_size, column_ticks
 SIGNED, WEIGHT = "signed", "weight"
 
 MOST_COLUMNS_WITH_NUMBERS = 12
-MOST_COLUMNS_WITH_GAPS = 60  # beyond, gaps would be all there is to see on a phone
+MOST_COLUMNS_WITH_GAPS = 60  # with more columns a phone would show little but the gaps between cells
 _SCALE_HEIGHT, _NAME_HEIGHT, _LEGEND_HEIGHT, _FOOT = 40, 26, 34, 8
 _LEGEND_LINE = 20
 _TALLEST_ROW, _LOWEST_ROW = 34, 15
 
 
 def number_text(value: float, digits: int = 2) -> str:
-    """A number as a table shows it: rounded, no needless zeros, −∞ for a masked logit, nothing for a gap."""
+    """A number as a table shows it: rounded, no needless zeros, −∞ for a masked logit, nothing for a gap.
+
+    >>> number_text(0.5), number_text(1 / 3), number_text(float("-inf"))
+    ('0.5', '0.33', '−∞')
+    """
     if np.isnan(value):
         return ""
     if np.isinf(value):
@@ -85,6 +89,10 @@ def number_heatmap(
 
     Raises ValueError for shapes that do not fit each other, another scale, a ``largest`` that is not finite and
     positive, a ``label_every`` below 1, and an unknown theme.
+
+    >>> figure = number_heatmap(np.array([[1.0, -2.0]]), ["query"], ["1", "2"])
+    >>> figure.data[0].z.tolist()
+    [[1.0, -2.0]]
     """
     if label_every < 1:
         raise ValueError(f"label_every should be at least 1, received {label_every}")
@@ -116,11 +124,16 @@ def attention_steps(
     hover: tuple[str, str, str] = ("Key", "Step", "Value"),
     theme: str = "light",
 ) -> go.Figure:
-    """One query's way from products to weights: a row for each key, a column for each step, weights last.
+    """The steps of one query from products to weights: a row for each key, a column for each step, the weights last.
 
     ``steps`` are signed numbers (K,) each, with -inf where masked; ``weights`` (K,) lie in 0..1 and have
     their own colours. ``step_labels`` name the steps and the weights. Raises ValueError for shapes that do
     not fit each other and for weights outside 0..1.
+
+    >>> steps = [np.array([2.0, 0.0]), np.array([1.0, 0.0])]  # query · key for both keys, and the same divided by 2
+    >>> figure = attention_steps(steps, np.array([0.73, 0.27]), ["가", "방"], ["q · k", "scaled", "softmax"])
+    >>> figure.data[0].z.tolist()
+    [[2.0, 1.0], [0.0, 0.0]]
     """
     weights = np.asarray(weights, dtype=np.float64)
     if not ((weights >= -TOLERANCE) & (weights <= 1 + TOLERANCE)).all():
@@ -131,7 +144,7 @@ def attention_steps(
     layout = _layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
     layout.xaxis.ticktext = [
         plain_text(label) for label in step_labels
-    ]  # names, in which a blank is no token
+    ]  # names of steps, not tokens: a space in them stays a space
     last = len(steps)
     figure = go.Figure(layout=layout)
     if info.values.size:
@@ -177,7 +190,7 @@ def _info(values, row_labels, column_labels, scale, largest, hidden, numbers) ->
     if not 0 < largest < np.inf:
         raise ValueError(f"largest should be finite and positive, received {largest}")
     hidden = hidden or Hidden()
-    hidden.cells(values.shape)  # refuses cells of another shape
+    hidden.cells(values.shape)  # raises ValueError for cells of another shape
     if numbers is None:
         numbers = len(column_labels) <= MOST_COLUMNS_WITH_NUMBERS
     return _TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
@@ -186,7 +199,7 @@ def _info(values, row_labels, column_labels, scale, largest, hidden, numbers) ->
 def _heatmap(
     info: _TableInfo, columns: np.ndarray, hover: tuple[str, str, str], height: float, theme: str
 ) -> go.Heatmap:
-    """The values of ``columns`` many columns, at x = ``columns``."""
+    """A heatmap trace with the first ``len(columns)`` columns of the table, drawn at x = ``columns``."""
     colours = palette(theme)
     values = info.values[:, : len(columns)]
     exact = _exact_texts(info, values)
@@ -228,7 +241,7 @@ def _cell_texts(info: _TableInfo, values: np.ndarray) -> list[list[str]]:
 
 
 def _colours(info: _TableInfo, theme: str) -> tuple[str, ...]:
-    """The whole scale, or of it the part that the colour of the text can be read on."""
+    """The colours of the scale; if numbers stand in the cells, only those on which the text can be read."""
     colours = palette(theme)
     scale = colours.sequential if info.scale == WEIGHT else colours.diverging
     if not info.numbers:
@@ -275,7 +288,7 @@ def _layout(
 ) -> go.Layout:
     rows, columns = max(len(info.row_labels), 1), max(len(info.column_labels), 1)
     cell = cell_size(columns)
-    if design_width is not None:  # less what the labels of the rows take
+    if design_width is not None:  # minus the width of the row labels
         cell = replace(cell, width=min(cell.width, 0.8 * design_width / columns))
     ticks = column_ticks(info.column_labels, cell)
     row_height = info.row_height(design_width)

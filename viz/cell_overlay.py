@@ -1,4 +1,4 @@
-"""What lies over the cells of an attention map: the axes of its hover, outlines, and entries of the legend."""
+"""What is drawn over the cells of an attention map: outlines, legend entries, and the axes that the hover uses."""
 
 from collections.abc import Sequence
 

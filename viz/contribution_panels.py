@@ -1,4 +1,4 @@
-"""From which tokens a produced one comes: one small panel for each method, all over the same tokens."""
+"""Which tokens a produced token comes from: one small panel for each attribution method, all over the same tokens."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -15,11 +15,14 @@ _PANEL, _NAME, _FOOT, _LEGEND = 52, 22, 40, 26  # pixels
 
 @dataclass(frozen=True)
 class MethodPanel:
-    """What one method says: (K,) values over the tokens, and how it came by them.
+    """What one method says: (K,) values over the tokens, and how it got them.
 
-    ``intervened``: the network was asked again with something changed; else the values are of the pass as it was.
-    ``values`` of None are not known yet: the panel has its name and its place alone.
-    ``note`` stands beside the name, such as how far the method agrees with the reference.
+    ``intervened``: the network was asked again with something changed; otherwise the values are read from the pass as it was.
+    ``values`` of None are not known yet: the panel shows its name and an empty place.
+    ``note`` stands beside the name, such as how well the method agrees with the reference.
+
+    >>> MethodPanel("gradient", np.array([0.5, -0.25])).intervened
+    False
     """
 
     name: str
@@ -43,9 +46,9 @@ def contribution_panels(
 ) -> go.Figure:
     """Small multiples on one axis: K tokens, and for each of the panels a row of bars.
 
-    Methods have different units, so each panel is scaled to its own largest size: compared are the shapes. Bars
-    below the line speak against what was written. What was observed and what was intervened differ in colour
-    and in pattern, so that no grey printer mixes them up.
+    Methods have different units, so each panel is scaled to its own largest size; compare the shapes only. Bars
+    below the line speak against what was written. Observed and intervened values differ in colour and in pattern, so
+    that they can be told apart in a grey print, too.
 
     Args:
         panels: any number; one whose values are all 0 has no bars.
@@ -55,6 +58,11 @@ def contribution_panels(
 
     Raises ValueError for values of another length or not finite, for tokens that do not exist, and for an unknown
     theme.
+
+    >>> panels = [MethodPanel("rollout", np.array([0.2, 0.8])), MethodPanel("left out", np.array([-1.0, 4.0]), True)]
+    >>> figure = contribution_panels(panels, ["가", "방"])
+    >>> [bars.y.tolist() for bars in figure.data]  # each divided by its largest size
+    [[0.25, 1.0], [-0.25, 1.0]]
     """
     info = _info(panels, tokens, outlined, split)
     figure = go.Figure(layout=_layout(info, title, token_title, theme))

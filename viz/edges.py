@@ -1,4 +1,4 @@
-"""The weights that are worth a line."""
+"""Chooses the weights that are strong enough to be drawn as a line."""
 
 import numpy as np
 

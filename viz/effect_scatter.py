@@ -1,4 +1,4 @@
-"""What heads do for an edit against how much they look at it."""
+"""A scatter plot of heads: how much each looks at an edit, and how much the edit depends on it."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -40,6 +40,11 @@ def attention_effect_scatter(
         chosen: heads with a ring around them.
 
     Raises ValueError for different lengths, attention outside 0..1, effects that are not finite, and an unknown theme.
+
+    >>> heads = [("cross_attention", 0, 0), ("cross_attention", 0, 1)]
+    >>> figure = attention_effect_scatter([0.1, 0.75], [-0.25, -3.0], heads)
+    >>> figure.data[0].y.tolist()
+    [-0.25, -3.0]
     """
     points = _points(attention, effects, heads)
     figure = go.Figure(layout=_scatter_layout(title, attention_title, effect_title, theme))

@@ -1,4 +1,4 @@
-"""How long the vectors are that a network adds up for each token: embedding and positional encoding."""
+"""The lengths of the two vectors that a network adds for each token: its embedding and its positional encoding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,6 +42,10 @@ def embedding_sizes(
         names: of the three in the legend and in the hover.
 
     Raises ValueError where the lengths differ and for an unknown theme.
+
+    >>> figure = embedding_sizes(["가", "방"], np.array([1.0, 1.5]), np.array([16.0, 24.0]), np.array([11.0, 11.0]))
+    >>> [trace.name for trace in figure.data]
+    ['embedding', 'embedding × √D', 'positional encoding']
     """
     series = _series(tokens, (embedding, scaled, encoding), names, theme)
     cell = cell_size(len(tokens))

@@ -1,4 +1,4 @@
-"""How heads grew up: one share for each head at each snapshot, and the loss and the score above them."""
+"""How heads develop during training: the share of a role for each head and snapshot, below the loss and the score."""
 
 from collections.abc import Sequence
 
@@ -38,6 +38,11 @@ def growth_curves(
 
     Raises ValueError for shapes that do not fit each other, shares outside 0..1, a snapshot that does not exist, and
     an unknown theme.
+
+    >>> shares = np.array([[0.1, 0.1], [0.4, 0.2], [0.9, 0.1]])  # of two heads at three snapshots
+    >>> figure = growth_curves([0, 100, 1000], [5.0, 1.0, 0.2], [0.0, 0.3, 0.8], shares, ["head 1", "head 2"])
+    >>> [trace.name for trace in figure.data][2:]
+    ['head 1', 'head 2']
     """
     shares = np.asarray(shares, np.float32).reshape(len(steps), len(names))
     measured = {"losses": np.asarray(losses, np.float32), "scores": np.asarray(scores, np.float32)}

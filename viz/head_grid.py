@@ -30,6 +30,7 @@ def head_grid(
     labels: Sequence[str] = (),
     chosen: Collection[Head] = (),
     colour_max: float = 1.0,
+    signed: bool = False,
     scale: bool = True,
     theme: str = "light",
 ) -> Specification:
@@ -49,13 +50,19 @@ def head_grid(
         labels: a text above each tile, in the sequence of ``order``, or none.
         chosen: tiles that are framed.
         colour_max: the weight of the strongest colour.
+        signed: whether ``weights`` are amounts of both signs, such as nats; then two colours part at 0, and
+            -colour_max is the strongest colour of the other side.
         scale: whether the colour scale is shown; without it and without a title the tiles begin at the top.
 
-    Raises ValueError for shapes that do not fit each other, weights that are not finite and not negative, a
+    Raises ValueError for shapes that do not fit each other, weights that are not finite, negative ones that are not ``signed``, a
     tile that does not exist or comes twice, a number of labels that is not that of the tiles, a colour_max
     that is not finite and positive, and an unknown theme.
+
+    >>> figure = head_grid(np.full((2, 4, 3, 3), 1 / 3))  # two layers of four heads
+    >>> len(figure.data[1].customdata)  # one marker for each head
+    8
     """
-    tiles = arrange(weights, masked, order, labels, colour_max)
+    tiles = arrange(weights, masked, order, labels, colour_max, signed)
     names = (
         _names(layer_names, tiles.layers, "layer_names"),
         _names(head_names, tiles.heads, "head_names"),
@@ -72,7 +79,7 @@ def head_grid(
         ],
         "annotations": [_label(tiles, place, text, theme) for place, text in enumerate(labels)],
     }
-    mosaic = _heatmap(tiles, colour_max, weight_title, theme) | {"showscale": scale}
+    mosaic = _heatmap(tiles, colour_max, signed, weight_title, theme) | {"showscale": scale}
     return {"data": [mosaic, _tile_markers(tiles, titles, names, labels)], "layout": layout}
 
 
@@ -83,8 +90,9 @@ def _names(names, count: int, argument: str) -> tuple[str, ...]:
     return names
 
 
-def _heatmap(tiles: Tiles, colour_max: float, weight_title: str, theme: str) -> dict:
-    grid, colours = palette(theme).grid, weight_colours(1.0, theme, difference=False, logarithmic=False)
+def _heatmap(tiles: Tiles, colour_max: float, signed: bool, weight_title: str, theme: str) -> dict:
+    grid, colours = palette(theme).grid, weight_colours(1.0, theme, difference=signed, logarithmic=False)
+    lowest = -colour_max if signed else 0.0
     edge = WEAKEST / STRONGEST / 2
     scale = [[0, grid], [edge, grid], [edge, colours.ground]]
     scale += [
@@ -100,7 +108,7 @@ def _heatmap(tiles: Tiles, colour_max: float, weight_title: str, theme: str) -> 
         "colorbar": weight_scale(plain_text(weight_title), _height(tiles))
         | {
             "tickvals": [WEAKEST, (WEAKEST + STRONGEST) / 2, STRONGEST],
-            "ticktext": ["0", f"{colour_max / 2:g}", f"{colour_max:g}"],
+            "ticktext": [f"{value:.3g}" for value in (lowest, (lowest + colour_max) / 2, colour_max)],
             "len": 160,
         },
     }

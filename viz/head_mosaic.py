@@ -1,4 +1,4 @@
-"""What heads do: one square for each head, coloured by a number or by a role."""
+"""One square for each head of a network, coloured by a number or by the head's role."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,6 +51,10 @@ def head_mosaic(
     Raises ValueError for grids of another rank or with infinite values, for margins of another shape, for negative
     values that are not ``signed``, for chosen heads that do not exist, a ``largest`` that is not finite and positive,
     and an unknown theme.
+
+    >>> figure = head_mosaic({"cross_attention": np.array([[-1.5, 0.25], [0.0, 2.0]])})
+    >>> figure.data[0].z.tolist()
+    [[-1.5, 0.25], [0.0, 2.0]]
     """
     info = _mosaic_info(values, names, chosen, largest)
     margins = {kind: np.asarray(grid, float) for kind, grid in (margins or {}).items()}
@@ -92,6 +96,11 @@ def role_mosaic(
         details: by kind, for each layer what the hover adds about each head.
 
     Raises ValueError for a role without a label, for more roles than there are colours, and for an unknown theme.
+
+    >>> labels = {"copy": ("C", "copies"), "next": ("N", "next character"), "broad": ("·", "looks broadly")}
+    >>> figure = role_mosaic({"cross_attention": [["copy", "next"], ["copy", "broad"]]}, labels)
+    >>> [trace.name for trace in figure.data if trace.name]
+    ['C copies', 'N next character', '· looks broadly']
     """
     found = {role for grid in roles.values() for row in grid for role in row}
     if strange := sorted(found - set(labels)):

@@ -1,4 +1,4 @@
-"""The attention maps of many heads as tiles of one picture of bytes."""
+"""Puts the attention maps of many heads into one picture, one byte for each cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ Head = tuple[int, int]  # layer and head, both counted from 0
 # One byte a cell: 1..255 are weights from 0 to colour_max, 0 is no cell at all (a gap, or masked). It is 0
 # because the JSON spells many zero bytes as short "A"s, but the slashes of many 255s as six characters each.
 NO_CELL, WEAKEST, STRONGEST = 0, 1, 255
+MIDDLE = 128  # of values of both signs: 0
 
 # Pixels that all tiles of a line share out: an overview stands beside what it opens.
 WIDTH = 420
@@ -41,7 +42,11 @@ class Tiles:
 
 
 def cells_joined(queries: int, keys: int) -> int:
-    """How many tokens along an axis share one cell of a tile, 1 where each has its own."""
+    """How many tokens along an axis share one cell of a tile, 1 where each has its own.
+
+    >>> cells_joined(40, 40), cells_joined(300, 300)
+    (1, 3)
+    """
     return max(1, ceil(max(queries, keys) / MOST_CELLS))
 
 
@@ -51,9 +56,10 @@ def arrange(
     order: Sequence[Head] | None,
     labels: Sequence[str],
     colour_max: float,
+    signed: bool = False,
 ) -> Tiles:
     """The arguments of ``head_grid`` as a picture; raises the ValueErrors it names."""
-    weights = _checked_weights(weights)
+    weights = _checked_weights(weights, signed)
     if not 0 < colour_max < np.inf:
         raise ValueError(f"colour_max should be finite and positive, received {colour_max}")
     layers, heads = weights.shape[:2]
@@ -63,30 +69,35 @@ def arrange(
         raise ValueError(f"order should hold tiles of {layers} x {heads} once each, received {order}")
     if labels and len(labels) != len(order):
         raise ValueError(f"labels should have {len(order)} texts, received {len(labels)}: {labels}")
-    bytes_ = _bytes(weights, masked, colour_max)
+    bytes_ = _bytes(weights, masked, colour_max, signed)
     across = heads if order == tuple(places) else max(heads, isqrt(max(len(order), 1)))
     chosen = [bytes_[tile] for tile in order]
     tiles = np.array(chosen, np.uint8).reshape(len(order), *bytes_.shape[2:])
     return _placed(tiles, order, (layers, heads), across, bool(labels))
 
 
-def _checked_weights(weights) -> np.ndarray:
+def _checked_weights(weights, signed: bool) -> np.ndarray:
     weights = np.asarray(weights, dtype=np.float32)
     if weights.size == 0 and weights.ndim != 4:
         weights = np.zeros((0, 0, 0, 0), np.float32)
     if weights.ndim != 4:
         raise ValueError(f"weights should have the shape (L, H, Q, K), received {weights.shape}")
-    if weights.size and not (np.isfinite(weights).all() and weights.min() >= -1e-4):
+    lowest = -np.inf if signed else -1e-4
+    if weights.size and not (np.isfinite(weights).all() and weights.min() >= lowest):
         raise ValueError(
             f"weights should be finite and not negative, received {weights.min()} to {weights.max()}"
         )
     return weights
 
 
-def _bytes(weights: np.ndarray, masked, colour_max: float) -> np.ndarray:
+def _bytes(weights: np.ndarray, masked, colour_max: float, signed: bool) -> np.ndarray:
     """(L, H, Q, K) floats -> (L, H, rows, columns) uint8 of one tile each."""
-    shares = np.clip(weights / colour_max, 0, 1)
-    tiles = np.rint(WEAKEST + shares * (STRONGEST - WEAKEST)).astype(np.uint8)
+    if signed:
+        half = STRONGEST - MIDDLE
+        tiles = np.rint(MIDDLE + np.clip(weights / colour_max, -1, 1) * half).astype(np.uint8)
+    else:
+        shares = np.clip(weights / colour_max, 0, 1)
+        tiles = np.rint(WEAKEST + shares * (STRONGEST - WEAKEST)).astype(np.uint8)
     if masked is not None:
         masked = np.asarray(masked, dtype=bool)
         if masked.shape != weights.shape[2:]:
@@ -94,18 +105,24 @@ def _bytes(weights: np.ndarray, masked, colour_max: float) -> np.ndarray:
                 f"masked should have the shape (Q, K) = {weights.shape[2:]}, received {masked.shape}"
             )
         tiles[:, :, masked] = NO_CELL
-    return _shrunk(tiles, cells_joined(*tiles.shape[2:]))
+    return _shrunk(tiles, cells_joined(*tiles.shape[2:]), signed)
 
 
-def _shrunk(tiles: np.ndarray, joined: int) -> np.ndarray:
-    """(..., Q, K) -> (..., ceil(Q/joined), ceil(K/joined)): the largest of the cells that are joined."""
+def _shrunk(tiles: np.ndarray, joined: int, signed: bool) -> np.ndarray:
+    """(..., Q, K) -> (..., ceil(Q/joined), ceil(K/joined)): the strongest of the cells that are joined."""
     if joined == 1:
         return tiles
     *heads, queries, keys = tiles.shape
     rows, columns = ceil(queries / joined), ceil(keys / joined)
     filling = [(0, 0)] * len(heads) + [(0, rows * joined - queries), (0, columns * joined - keys)]
     blocks = np.pad(tiles, filling, constant_values=NO_CELL)
-    return blocks.reshape(*heads, rows, joined, columns, joined).max(axis=(-3, -1))
+    blocks = blocks.reshape(*heads, rows, joined, columns, joined)
+    highest = blocks.max(axis=(-3, -1))
+    if not signed:
+        return highest
+    lowest = np.where(blocks == NO_CELL, STRONGEST, blocks).min(axis=(-3, -1))
+    below = MIDDLE - lowest.astype(int) > highest.astype(int) - MIDDLE
+    return np.where(below & (highest != NO_CELL), lowest, highest)
 
 
 def _placed(

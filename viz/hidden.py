@@ -1,6 +1,6 @@
-"""Cells that hold nothing: hatched where a mask forbids looking, dotted where there is only padding.
+"""Cells that hold nothing: hatched if a mask forbids looking, dotted if there is only padding.
 
-Both differ from each other and from a weight that is merely small without a look at the colour.
+The patterns tell both apart from each other, and from a cell whose weight is only small.
 """
 
 from dataclasses import dataclass
@@ -13,9 +13,12 @@ from viz.theme import palette
 
 @dataclass(frozen=True)
 class Hidden:
-    """Which cells of a (Q, K) picture hold nothing, why, and how the legend calls them.
+    """Which cells of a (Q, K) picture hold nothing, why, and what the legend calls them.
 
-    A cell that is both masked and padded shows as padded: that nothing stands there is the deeper reason.
+    A cell that is both masked and padding is drawn as padding, because no token stands there at all.
+
+    >>> Hidden(masked=np.array([[False, True], [False, False]])).reasons((2, 2)).tolist()
+    [['', 'masked'], ['', '']]
     """
 
     masked: np.ndarray | None = None  # (Q, K) bool
@@ -44,7 +47,7 @@ class Hidden:
         return found
 
     def areas(self, shape: tuple[int, int], theme: str) -> list[dict]:
-        """The traces that draw them over a heatmap whose cell (q, k) lies at x = k, y = q."""
+        """The Plotly traces that draw these cells over a heatmap whose cell (q, k) lies at x = k, y = q."""
         everything = self.cells(shape)
         padded = np.zeros(shape, bool) if self.padded is None else np.asarray(self.padded, bool)
         drawn = ((everything & ~padded, "/", self.masked_name), (padded, ".", self.padded_name))

@@ -1,4 +1,4 @@
-"""How training went: loss, development scores and learning rate over the steps."""
+"""Draws how a training went: loss, development scores and learning rate over the steps."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REQUIRED_COLUMNS = ("step", "loss", "learning_rate")
 _PANEL_HEIGHT = 200
 _HEAD, _FOOT = TITLE_HEIGHT + 8, 50
 _SPACE_BETWEEN = 0.08
-_COOLED = 0.1  # less than this share of its highest rate is left at the end of a cooling
+_COOLED = 0.1  # a cooling ends below this share of its highest rate
 
 
 def history_curves(
@@ -54,6 +54,10 @@ def history_curves(
         panel_height: pixels of each panel.
 
     Raises ValueError for a missing column, naming those received, and for an unknown theme.
+
+    >>> frame = pd.DataFrame({"step": [1, 2], "loss": [5.0, 3.0], "learning_rate": [0.1, 0.2], "dev_loss": [np.nan, 4.0]})
+    >>> [trace.name for trace in history_curves(frame).data]
+    ['Loss', 'dev_loss', 'Learning rate']
     """
     titles = (loss_title, score_title, learning_rate_title)
     panels = _info(frame, losses, scores, titles)
@@ -67,8 +71,9 @@ def history_curves(
 
 
 def coolings(rates: np.ndarray) -> list[tuple[int, int]]:
-    """Of learning rates (N,) the first and the last index of each stretch in which they come down, without rising in
-    between, to less than a tenth of where they began."""
+    """The stretches of learning rates (N,) in which the rate falls, without rising in between, to less than a tenth of where it
+    began: the first and the last index of each.
+    """
     rises = np.flatnonzero(np.diff(rates) > 0) + 1
     found = []
     for start, end in zip((0, *rises), (*rises, len(rates)), strict=True):
@@ -122,7 +127,7 @@ def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | Non
 
 
 def _curves(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[_Curve, ...]:
-    """Those of ``columns`` that were measured at all."""
+    """Those of ``columns`` that have at least one measured value."""
     curves = []
     for column, name in columns.items():
         rows = frame[["step", column]].dropna().astype(float)

@@ -1,4 +1,4 @@
-"""Text a person typed, made safe for figures: Plotly reads some HTML, entities and $TeX$ in every label."""
+"""Makes typed text safe for figures. Plotly would read some HTML, entities and $TeX$ in every label."""
 
 import unicodedata
 
@@ -17,7 +17,7 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"}
 
 
 def escape(text: str) -> str:
-    """``text`` so that Plotly draws it character by character: ``<b>`` is three signs, not bold."""
+    """``text`` so that Plotly draws it character by character: ``<b>`` is three characters and not a tag."""
     return "".join(_ENTITIES.get(character, character) for character in text)
 
 
@@ -42,7 +42,7 @@ def width_in_em(label: str) -> float:
 
 
 def visible_token(token: str, limit: int = TICK_LENGTH) -> str:
-    """``token_label`` before escaping: what the eye sees, for measuring."""
+    """``token_label`` without the escaping: the characters that are seen, to measure their width."""
     return _shorten(_visible(token), limit)
 
 

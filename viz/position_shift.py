@@ -1,4 +1,4 @@
-"""What moving a token along the sentence does to its vector, beside what another token there would do."""
+"""How much a token's vector changes when the token moves, compared with putting another token in its place."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,11 @@ _LEGEND_HEIGHT = 48
 
 @dataclass(frozen=True)
 class ShiftReference:
-    """A token that stands in the place of the one that moves, as a level line."""
+    """A token that stands in the place of the one that moves, as a level line.
+
+    >>> ShiftReference("방", 5.0).token
+    '방'
+    """
 
     token: str
     value: float
@@ -41,6 +45,10 @@ def position_shift(
         moved_name, other_name: legend texts; ``{token}`` is where the token goes.
 
     Raises ValueError for another rank and for an unknown theme.
+
+    >>> figure = position_shift(np.array([0.0, 1.0, 2.0]), [ShiftReference("방", 5.0)])
+    >>> [trace.name for trace in figure.data]
+    ['the same token, moved', '방 in its place']
     """
     moved = np.asarray(moved, np.float32)
     if moved.ndim != 1:

@@ -1,4 +1,4 @@
-"""How alike positions are: the matrix of all pairs, and the curve over their distance."""
+"""How similar two positional encodings are: a matrix of all pairs, and a curve over the distance of the positions."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -27,6 +27,9 @@ def position_similarity_heatmap(
 
     The numbers travel exactly, as float32: 64 x 64 of them take 22 kB of JSON, 512 x 512 take 1.4 MB.
     Raises ValueError for another shape and for an unknown theme.
+
+    >>> position_similarity_heatmap(np.array([[4.0, 3.0], [3.0, 4.0]])).data[0].z.tolist()
+    [[4.0, 3.0], [3.0, 4.0]]
     """
     similarities = _checked(similarities, 2)
     if similarities.shape[0] != similarities.shape[1]:
@@ -85,6 +88,9 @@ def position_similarity_curve(
         titles: of distance and similarity, on the axes and in the hover.
 
     Raises ValueError for another rank and for an unknown theme.
+
+    >>> position_similarity_curve(np.array([4.0, 3.0, 1.0])).data[0].y.tolist()
+    [4.0, 3.0, 1.0]
     """
     by_distance = _checked(by_distance, 1)
     colours = palette(theme)

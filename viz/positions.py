@@ -1,4 +1,4 @@
-"""The positional encoding as a picture of its matrix and as curves of single dimensions."""
+"""The positional encoding: a heatmap of its matrix, and curves of single dimensions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,6 +30,9 @@ def positional_encoding_heatmap(
 
     The numbers travel exactly, as float32: 50 x 128 of them take 50 kB of JSON, 512 x 512 take 1.9 MB.
     Raises ValueError for another rank, for values outside -1..1, and for an unknown theme.
+
+    >>> positional_encoding_heatmap(np.zeros((50, 16))).data[0].z.shape
+    (50, 16)
     """
     matrix = _checked_matrix(matrix)
     positions, dimensions = matrix.shape
@@ -95,6 +98,9 @@ def positional_encoding_curves(
 
     Raises ValueError for another rank, values outside -1..1, a dimension that does not exist, an unknown
     theme.
+
+    >>> [curve.name for curve in positional_encoding_curves(np.zeros((50, 16)), [0, 1]).data]
+    ['dim 0 (sin)', 'dim 1 (cos)']
     """
     curves = _curves(_checked_matrix(matrix), dimensions)
     layout = base_layout(theme) | {

@@ -1,4 +1,4 @@
-"""How well a network still corrects as heads are removed, in one order against others."""
+"""How well a network still corrects as more and more heads are removed; one order of removal compared with others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -31,6 +31,11 @@ def pruning_curve(
 
     Raises ValueError for rows that are no triples, for shares outside 0..1, for a ``main`` that is not among the
     curves where there are any, and for an unknown theme.
+
+    >>> by_effect, by_chance = [(0, 0.8, 0.99), (24, 0.4, 0.9)], [(0, 0.8, 0.99), (24, 0.1, 0.5)]
+    >>> figure = pruning_curve({"effect": by_effect, "chance": by_chance}, main="effect")
+    >>> len(figure.data)  # two curves in two panels
+    4
     """
     info = _info(curves, main)
     figure = go.Figure(layout=_layout(info, title, removed_title, titles, theme))

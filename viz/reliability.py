@@ -1,4 +1,4 @@
-"""Whether confidence can be trusted: how sure a network was of its changes against how often it was right."""
+"""The reliability diagram: how sure a network was of its changes, and how often it was right."""
 
 from __future__ import annotations
 
@@ -40,6 +40,11 @@ def reliability_curve(
 
     Raises ValueError for a missing column, naming those received, for shares outside 0..1, and for an unknown
     theme.
+
+    >>> columns = ["low", "high", "count", "mean_confidence", "share_right"]
+    >>> bins = pd.DataFrame([[0.0, 0.5, 10, 0.3, 0.25], [0.5, 1.0, 90, 0.9, 0.875]], columns=columns)
+    >>> reliability_curve(bins).data[1].y.tolist()
+    [0.25, 0.875]
     """
     info = _info(bins)
     figure = go.Figure(layout=_layout(info, title, titles, theme))

@@ -1,4 +1,4 @@
-"""What a figure is made of, before Plotly holds it as objects of its own, and how a browser receives it."""
+"""A figure as plain dictionaries, which can be sent to the browser without building Plotly's objects."""
 
 import json
 from base64 import b64encode
@@ -25,10 +25,10 @@ class FigureFunction(Protocol[_Arguments]):
 
 
 def as_figure(specification: Callable[_Arguments, Specification]) -> FigureFunction[_Arguments]:
-    """A function that returns what ``specification`` describes as a ``go.Figure``.
+    """Make a plotting function of one that returns a ``Specification``: it returns the same as a ``go.Figure``.
 
-    Plotly checks each property of a figure that it is given, which takes several times as long as all the rest. A page that
-    draws the same kind of figure at each key sends the ``specification`` as it is; that both are the same is tested.
+    Plotly checks each property of a figure, which takes several times as long as everything else. A page that draws a figure
+    at each key sends the ``specification`` instead; a test compares the two.
     """
 
     @wraps(specification)

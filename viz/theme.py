@@ -1,4 +1,4 @@
-"""How every figure looks, light and dark: fonts, colours, colour scales, and the sizes of type and of saved pictures."""
+"""The look of every figure, light and dark: fonts, colours, colour scales, and the sizes of type and of saved pictures."""
 
 from dataclasses import dataclass
 

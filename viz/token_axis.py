@@ -1,4 +1,4 @@
-"""Tokens along an axis: places 0, 1, 2 … with labels, so that a repeated syllable keeps its own place."""
+"""Labels tokens along an axis. Tokens stand at 0, 1, 2, … so that a repeated syllable gets a place of its own."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def cell_size(columns: int, rows: int = 1) -> CellSize:
 
 @dataclass(frozen=True)
 class ColumnTicks:
-    """Labels of columns, and the pixels they need. Each stands on a step: 0 is next to the columns."""
+    """The labels of columns, and the pixels they need. Each label stands on a step; step 0 is next to the columns."""
 
     positions: tuple[int, ...]
     labels: tuple[str, ...]
@@ -63,9 +63,9 @@ class ColumnTicks:
 
 
 def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
-    """Labels of all columns: upright where they fit, on several steps where crowded, turned where long.
+    """The labels of all columns: upright if they fit, on several steps if they are crowded, turned if they are long.
 
-    Columns are left out only where four steps do not suffice, that is beyond about 200.
+    Columns lose their labels only if four steps do not suffice, that is beyond about 200 columns.
     """
     labels = tuple(token_label(token) for token in tokens)
     positions = tuple(range(len(tokens)))
@@ -84,7 +84,7 @@ def column_ticks(tokens: Sequence[str], cell: CellSize) -> ColumnTicks:
 
 
 def row_ticks(tokens: Sequence[str], cell: CellSize, always: Collection[int] = ()) -> tuple[int, ...]:
-    """The rows that have a label: all where they fit, else some, evenly spaced, and those of ``always``."""
+    """The rows that get a label: all if they fit, otherwise some at equal distances and those of ``always``."""
     step = ceil(1.2 * cell.font / cell.height)
     if step == 1 or cell.height >= SMALLEST_SQUARE_CELL:
         return tuple(range(len(tokens)))

@@ -1,4 +1,4 @@
-"""Ways to go on after the same beginning: one row of tokens for each, coloured by how probable the network found them."""
+"""Different continuations of the same beginning: one row of tokens each, coloured by their probability."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +33,11 @@ def token_branches(
 
     Raises ValueError for rows that do not fit each other, probabilities outside 0..1, a step that no branch has,
     and an unknown theme.
+
+    >>> ways = [["돼", "요"], ["되", "요"]]
+    >>> figure = token_branches(ways, [[0.75, 0.5], [0.25, 0.5]], ["written", "other"], parted=0)
+    >>> figure.data[0].z.tolist()
+    [[0.75, 0.5], [0.25, 0.5]]
     """
     info = _info(tokens, probabilities, names, parted)
     figure = go.Figure(layout=_layout(info, title, step_title, theme))
@@ -79,7 +84,7 @@ def _cells(info: _BranchesInfo, step_title: str, probability_title: str, theme: 
         texts[row, : len(tokens)] = [token_label(token, limit=4) for token in tokens]
     return go.Heatmap(
         z=values,
-        text=texts.tolist(),  # the browser makes some of it smaller
+        text=texts.tolist(),  # the browser may shrink the text to fit its cell
         customdata=texts,
         texttemplate="%{text}",
         textfont={"size": 15 if info.steps <= 44 else 10},

@@ -1,4 +1,4 @@
-"""Which colour a weight has: linear or logarithmic, of one sign or of two."""
+"""The colour of a weight: on a linear or a logarithmic scale, for weights or for differences."""
 
 from dataclasses import dataclass
 from math import log10

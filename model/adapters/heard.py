@@ -25,7 +25,7 @@ def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
 
 
 def without_output(heard: Sequence[np.ndarray], output: np.ndarray | None) -> list[np.ndarray]:
-    """What was heard without the softmax that makes the probabilities of ``output`` (T, V), at once or row by row."""
+    """The maps without the softmax that makes the probabilities of ``output`` (T, V), taken at once or row by row."""
     if output is None:
         return list(heard)
     return [maps for maps in heard if not _is_part(maps, output)]

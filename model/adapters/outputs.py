@@ -14,7 +14,7 @@ _ALTERNATIVES = 5
 
 
 def names(token: Token, pad: int) -> Callable[[int], str]:
-    """What names an id; one that has no name is called by its number, and padding <pad>."""
+    """A function that names ids. An id without a name is called by its number, padding is called <pad>."""
 
     def name(number: int) -> str:
         number = int(number)

@@ -1,38 +1,50 @@
 """What a trace says about a correction, and what the network says when it is asked again with something changed.
 
-Exported here are the questions of the laboratory: ``head_effects``, ``written_without`` and ``pair_effects`` (without
-each head), ``pruning_curve`` (without more and more of them), ``contributions`` (from which characters?),
-``replaced_for_change`` (with other weights), ``road_not_taken`` (with another token at one step), ``aligned_difference``
-(two passes side by side), ``growth`` (the roles of heads over the course of training). ``question_of_change`` makes of a change the question
-that most of them answer: why the fix, and not what was typed? They take what answers (``model.correction.answers``), or traces.
+This package exports the questions of the laboratory. They take what answers (``model.correction.answers``) or traces:
 
-The submodules hold more, all in NumPy. On a trace: ``edits`` (which rows and columns belong to a change, which heads look there),
-``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads). Arithmetic:
-``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
+* ``head_effects``, ``written_without``, ``pair_effects``: what changes when a head is switched off?
+* ``pruning_curve``: how well does the network correct with fewer and fewer heads?
+* ``contributions``: which characters does a produced character come from? Several methods answer.
+* ``replaced_for_change``: what changes when a head is given other weights?
+* ``road_not_taken``: how would the network go on after another token?
+* ``aligned_difference``: how does the attention of two passes differ?
+* ``growth``: when in training did each head take up its role?
+
+Most of them ask why the network wrote the fix and not what was typed. ``question_of_change`` makes that question of a change.
+
+The submodules hold more, all in NumPy. Read from a trace: ``edits`` (the rows and columns of a change, and the heads that look
+there), ``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads).
+Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
 """
 
 from model.analysis.contributions import contribution, contributions
 from model.analysis.forks import Fork, road_not_taken
 from model.analysis.growth import Growth, growth
 from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
+from model.analysis.lenses import Decided, JamoRead, when_decided
 from model.analysis.method import Contribution
 from model.analysis.pair_effects import PairEffects, pair_effects
 from model.analysis.pruning import Pruned, pruning_curve
 from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
 from model.analysis.twins import aligned_difference
+from model.analysis.writing import Part, Written, who_wrote
 from model.trace.odds import Question
 
 __all__ = [
     "Contribution",
+    "Decided",
     "Fork",
     "Growth",
     "HeadEffects",
+    "JamoRead",
     "PairEffects",
+    "Part",
     "Pruned",
     "Question",
     "Replaced",
     "Without",
+    "Written",
     "aligned_difference",
     "contribution",
     "contributions",
@@ -45,5 +57,7 @@ __all__ = [
     "replaced_attention",
     "replaced_for_change",
     "road_not_taken",
+    "when_decided",
+    "who_wrote",
     "written_without",
 ]

@@ -1,4 +1,4 @@
-"""How far a person's guess at what matters and a network's attention point at the same tokens."""
+"""How well a person's guess agrees with attention: do the tokens that a person marked get most of the weight?"""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ from model.trace.trace import AttentionTrace
 class Agreement:
     """``marks`` tokens were marked among K candidates; arrays have the leading shape of the weights.
 
-    ``share`` says how much attention lies on the marks. It means little alone, so two guesses of the same
-    number of tokens stand beside it: ``random`` is what a blind guess reaches on average, ``best`` what no
-    guess surpasses. Always ``random <= best`` and ``share <= best``; ``share`` may fall below ``random``.
+    ``share`` says how much attention lies on the marks. It means little alone, so it stands beside two other guesses of
+    as many tokens: ``random`` is what a blind guess reaches on average, ``best`` is the most that any guess reaches. Always
+    ``random <= best`` and ``share <= best``; ``share`` may be below ``random``.
     """
 
     marks: int
     share: np.ndarray  # (...) sum of the weights of the marked tokens
-    best: np.ndarray  # (...) sum of as many largest weights
+    best: np.ndarray  # (...) sum of the largest weights, as many as there are marks
     random: np.ndarray  # (...) marks / K of the sum of all weights
-    hits: np.ndarray  # (...) int, how many of as many most attended tokens are marked
+    hits: np.ndarray  # (...) int, how many of the k most attended tokens are marked, for k marks
 
     @property
     def precision(self) -> np.ndarray:

@@ -1,6 +1,7 @@
-"""From what does one produced token come? The same question put to several methods, and how far they agree.
+"""Which tokens does one produced token come from? Several attribution methods answer the same question.
 
-``methods/`` has one file for each of them.
+``methods/`` has one file for each method. Each gives a number to each source token and to each token that the decoder had read.
+``agreement`` compares two methods.
 """
 
 from collections.abc import Iterable, Iterator
@@ -31,7 +32,7 @@ class MethodAgreement:
 
 
 def methods_of(corrector: Intervenes) -> tuple[str, ...]:
-    """The names of the methods that this network can be asked by."""
+    """The names of the methods that work with this network."""
     return tuple(name for name, method in METHODS.items() if method.needs in corrector.config.abilities)
 
 
@@ -41,6 +42,11 @@ def contributions(
     """What ``methods`` say, by default all of ``methods_of``, each as soon as it is known.
 
     Raises ValueError for a method that this network cannot be asked by.
+
+    >>> from model.analysis.questions import question_of_row
+    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> [each.method for each in contributions(corrector, "머거요", "먹어요", question, ["attention", "rollout"])]
+    ['attention', 'rollout']
     """
     row, known = Row(corrector, source, target, question), methods_of(corrector)
     for name in known if methods is None else methods:
@@ -55,7 +61,14 @@ def contributions(
 def contribution(
     corrector: Intervenes, source: str, target: str, question: Question, method: str
 ) -> Contribution:
-    """What one method says."""
+    """What one method says.
+
+    >>> from model.analysis.questions import question_of_row
+    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> found = contribution(corrector, "머거요", "먹어요", question, "rollout")
+    >>> found.source.shape, found.before.shape  # three characters and the end mark; the start mark
+    ((4,), (1,))
+    """
     return next(contributions(corrector, source, target, question, [method]))
 
 

@@ -21,7 +21,7 @@ class Focus:
 
 @dataclass(frozen=True)
 class EditAttention:
-    """How much of its attention each head gives to a change, and gives to such places anyway."""
+    """The share of its attention that each head gives to a change, and the share that it usually gives to such places."""
 
     share: np.ndarray  # (L, H) float32 in 0..1
     usual: np.ndarray  # (L, H) float32 in 0..1
@@ -44,9 +44,9 @@ class LeadingHead(NamedTuple):
 def copy_positions(changes: Sequence[Change], source_length: int, target_length: int) -> np.ndarray:
     """(T,) int: the source position that a plain copy would look at while it writes each target token.
 
-    Both lengths count the end mark. Outside the changes that is the same character on the other side (the
-    end mark for the end mark). Inside a replacement the characters are paired from its beginning, one to
-    one, as far as both sides have any; every other row has no counterpart and gets -1.
+    Both lengths count the end mark. Outside the changes it is the same character of the other text (the end mark for
+    the end mark). Inside a replacement characters are paired from its beginning, one to one, as far as both sides have
+    any. Every other row has no counterpart and gets -1.
 
     Raises ValueError for lengths that the changes do not turn into each other.
     """
@@ -105,8 +105,9 @@ def row_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -
 
 
 def changed_rows(changes: Sequence[Change], target_length: int) -> np.ndarray:
-    """(T,) bool: the rows that write something else than a copy would. A deletion writes nothing; it shows
-    in the row that follows, which goes on behind what was left out."""
+    """(T,) bool: the rows that write something else than a copy would. A deletion writes nothing itself; it shows in the next
+    row, which continues after what was left out.
+    """
     changed = np.zeros(target_length, bool)
     for change in changes:
         changed[list(_written(change))] = True
@@ -144,18 +145,17 @@ def attention_to_edit(
 ) -> EditAttention:
     """How much of their attention the rows of a change give to its columns, both as in ``focus``.
 
-    ``share``: the mass on these columns, averaged over the rows; in the encoder without the cells in which
-    a row looks at itself.
+    ``share``: the weight on these columns, averaged over the rows. In the encoder the cells in which a row looks at
+    itself do not count.
 
-    ``usual``: what the same head gives to such places where nothing is corrected. The columns of each row
-    of the change lie at some distances from where that row stands (``row_positions``; a row without a
-    counterpart stands at the source character that a copy would write next). Every row outside all
-    ``changes`` is asked for its mass at the same distances from where it stands, wherever these all lie
-    inside the sentence (and not behind the mask); the answers are averaged over those rows, then over the
-    rows of the change. So a head that always copies has as large a ``usual`` as ``share``, and one that
-    turns to the mistake does not. A row that sees nothing but its columns, at the beginning of decoder
-    self-attention, has no choice: its own mass is its usual one. Where no row can be asked (nothing is left
-    unchanged, or the sentence is too short) ``usual`` is 0.
+    ``usual``: how much the same head gives to such places where nothing is corrected. The columns of each row of the
+    change lie at certain distances from where that row stands (``row_positions``; a row without a counterpart stands at
+    the source character that a copy would write next). For every row outside all ``changes`` the weight at the same
+    distances is taken, if these all lie inside the sentence and not behind the mask. The results are averaged over those
+    rows, then over the rows of the change. So for a head that always copies ``usual`` is as large as ``share``, and for one
+    that turns to the mistake it is smaller. A row that sees nothing but its columns, at the beginning of decoder
+    self-attention, has no choice, so its own weight counts as usual. If no row can be compared (nothing is unchanged, or
+    the sentence is too short) ``usual`` is 0.
 
     ``change`` is one of ``changes``, which lead from the trace's source to its target.
 

@@ -1,4 +1,4 @@
-"""The road not taken: another token at one step, and how the network goes on from there."""
+"""The road not taken: force another token at one step and let the network go on from there."""
 
 from dataclasses import dataclass
 
@@ -29,6 +29,10 @@ def road_not_taken(corrector: Network, source: str, target: str, row: int, candi
 
     Raises ValueError for a row that the target does not have, for a token that the network cannot write, such as
     ``<outside>``, and for a network that takes no interventions.
+
+    >>> fork = road_not_taken(corrector, "머거요", "먹어요", row=0, candidate="머")
+    >>> fork.observed.target_tokens[0], fork.other.target_tokens[0]
+    ('먹', '머')
     """
     ids = corrector.tokenizer.encode_target(target)
     if not 0 <= row < len(ids):

@@ -1,4 +1,4 @@
-"""When a head found its role: what it looks at, at each snapshot of the training.
+"""When each head took up its role: what it looks at in each snapshot of the training.
 
 N snapshots, L layers, H heads. Roles are those of ``model.analysis.roles``, observed in one sentence.
 """
@@ -41,6 +41,10 @@ def growth(
     """Follow the roles of one kind of attention through N traces of writing ``texts`` for ``sources``.
 
     Raises ValueError where there is no trace.
+
+    >>> traces = [corrector.trace("머거요", "먹어요")] * 2  # instead of one trace for each snapshot
+    >>> growth("cross_attention", ["머거요"] * 2, ["먹어요"] * 2, traces).leading.shape
+    (2, 4, 4)
     """
     if not traces:
         raise ValueError("growth should be followed through at least one trace, received none")

@@ -1,4 +1,4 @@
-"""A head summed up in one number."""
+"""One number for each head: how widely it spreads its attention, and how far away it looks."""
 
 import numpy as np
 
@@ -14,6 +14,9 @@ def entropy(weights: np.ndarray) -> np.ndarray:
 
     Source: Shannon, "A Mathematical Theory of Communication" (1948), section 6.
     Raises ValueError for weights of another rank.
+
+    >>> entropy(np.array([[[[0.5, 0.5], [1.0, 0.0]]]])).tolist()  # rows of 1 bit and of 0 bits
+    [[0.5]]
     """
     weights = _checked(weights)
     logarithms = np.log2(np.where(weights > 0, weights, 1))

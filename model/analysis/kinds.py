@@ -1,4 +1,4 @@
-"""What kind of mistake a change repairs, as far as the difference itself shows it."""
+"""Which kind of mistake a change repairs. The kind is read from the two spellings alone."""
 
 import math
 from collections.abc import Iterator
@@ -34,6 +34,10 @@ def kind_of(change: Change, source: str, target: str) -> str:
     It is a description of the difference, not of what the writer was thinking: 낳다 for 낫다 is one jamo.
 
     Raises ValueError for a change whose offsets belong to other texts.
+
+    >>> from model.text.changes import find_changes
+    >>> [kind_of(*find_changes(a, b), a, b) for a, b in (("바비", "밥이"), ("궁물", "국물"), ("할수", "할 수"))]
+    ['liaison', 'sound', 'spacing']
     """
     _refuse_strangers(change, source, target)
     if "".join(change.wrong.split()) == "".join(change.right.split()):
@@ -85,7 +89,7 @@ def _moves_a_space(change: Change) -> bool:
 
 
 def _heard_alike(change: Change, source: str, target: str) -> tuple[str, str] | None:
-    """(typed, corrected): the change among so many neighbours that both sound alike; None where nothing helps."""
+    """(typed, corrected): the change with as many neighbours as make both sound alike; None if no number of them does."""
     return next((pair for pair in _in_context(change, source, target) if sound_alike(*pair)), None)
 
 
@@ -111,7 +115,7 @@ def _start(change: Change) -> tuple[int, int]:
 
 
 def _gap(one: Change, other: Change) -> float:
-    """How many characters of the source lie between two changes; endlessly many from one to itself."""
+    """How many characters of the source lie between two changes; infinite for a change and itself."""
     first, last = sorted((one, other), key=_start)
     return last.source_start - first.source_end if first != last else math.inf
 
@@ -143,8 +147,9 @@ def _is_one_jamo(wrong: str, right: str) -> bool:
 
 
 def _is_stray_coda(wrong: str, right: str) -> bool:
-    """Whether one syllable differs in its coda alone, which no ear suggests, and is none of the 2,350
-    syllables of KS X 1001, the ones in use."""
+    """Whether one syllable differs in its coda only and is none of the 2,350 syllables of KS X 1001, which are the ones in
+    use. Nobody spells such a syllable by ear.
+    """
     if not (len(wrong) == len(right) == 1 and is_syllable(wrong) and is_syllable(right)):
         return False
     (*start, coda), (*other, _) = decompose(wrong), decompose(right)

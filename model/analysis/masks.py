@@ -1,4 +1,4 @@
-"""What a batch hides from attention, in NumPy: padding, and what is not written yet.
+"""The padding mask and the look-ahead mask in NumPy, for drawing.
 
 The networks' masks say where a query MAY look; these say what is hidden, which is what pictures show.
 """

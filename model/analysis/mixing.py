@@ -1,4 +1,4 @@
-"""How tokens are mixed on their way through a Transformer, in plain NumPy on what one pass holds.
+"""How much of each input token reaches each decoder row: rollout, norms, ALTI and value zeroing, in NumPy.
 
 L layers, H heads, S source tokens, T target tokens, D d_model. A decoder row t mixes the T tokens it may have read
 (columns as in decoder self-attention, the start mark first) and the S source tokens. In every function "own" are

@@ -1,4 +1,4 @@
-"""What each head does for all of one sentence: for every edit, for what is copied, and for the whole text."""
+"""What each head does for one sentence: for each of its edits, for the characters that are copied, and for the whole text."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -38,6 +38,10 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
     """All of ``PairEffects`` for one sentence, from one batch of teacher-forced passes.
 
     Raises ValueError for a network that takes no interventions and for a source that is longer than it can read.
+
+    >>> effects = pair_effects(corrector, "머거요", "먹어요")
+    >>> effects.edits.shape, effects.copied.shape  # one edit and one copied character, without each of 48 heads
+    ((1, 48), (1, 48))
     """
     heads = every_head(corrector.config)
     ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)

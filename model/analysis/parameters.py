@@ -1,11 +1,11 @@
-"""Which part of a network owns how many of its parameters, read from the paths of its weights."""
+"""Counts the parameters of each part of a network, from the paths of its weights."""
 
 import re
 from collections.abc import Mapping
 
-OUTPUT_BIAS = "output_bias"  # lies with the embedding, whose vectors it shares, but is the other end's
+OUTPUT_BIAS = "output_bias"  # stored with the embedding, because both share their vectors, but it belongs to the output layer
 
-# What a part does, by its name; in the order in which data passes them.
+# Role -> pattern of the names of its parts, in the order in which data passes through them.
 _ROLES = {
     "embedding": r"embedding",
     "encoder_self_attention": r"encoder_\d+/self_attention",
@@ -45,7 +45,7 @@ def group_parameters(sizes: Mapping[str, int]) -> dict[str, int]:
 
 
 def role_of(part: str) -> str:
-    """One of ROLES. Raises ValueError for a part that neither network has."""
+    """The role of a part, one of ROLES. Raises ValueError for a part that no network has."""
     for role, pattern in _ROLES.items():
         if re.fullmatch(pattern, part):
             return role
@@ -53,7 +53,7 @@ def role_of(part: str) -> str:
 
 
 def by_role(parts: Mapping[str, int]) -> dict[str, int]:
-    """Sizes of parts -> sizes of ROLES, all layers together, without roles that this network has nothing of."""
+    """Sizes of parts -> sizes of ROLES, all layers added. Roles that this network does not have are left out."""
     found: dict[str, int] = {}
     for part, size in parts.items():
         role = role_of(part)
@@ -62,12 +62,12 @@ def by_role(parts: Mapping[str, int]) -> dict[str, int]:
 
 
 def attention_share(parts: Mapping[str, int]) -> float:
-    """Which share of all parameters, in 0..1, projects queries, keys, values and what attention found."""
+    """The share of all parameters, in 0..1, that belongs to attention: the projections of queries, keys, values and outputs."""
     inside = sum(size for part, size in parts.items() if role_of(part).endswith("attention"))
     return inside / max(sum(parts.values()), 1)
 
 
 def under(parts: Mapping[str, int], *places: str) -> int:
-    """All parameters of the layers ``places``, such as ``encoder_1``."""
+    """The number of parameters in the layers ``places``, such as ``encoder_1``."""
     inside = tuple(f"{place}/" for place in places)
     return sum(size for part, size in parts.items() if part in places or part.startswith(inside))

@@ -1,4 +1,4 @@
-"""Where the changes of a text stand among the tokens of a trace, whatever the tokens are: characters or subwords."""
+"""Finds where the changes of a text stand among the tokens of a trace. Tokens may be characters or pieces of words."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,20 +7,21 @@ from typing import Any
 from model.text.changes import Change
 from model.trace.trace import AttentionTrace, Spans
 
-# What tokenizers call the ends of a text and what fills it up.
+# What tokenizers call the marks at the ends of a text, and padding.
 MARKS = frozenset(
     ("<s>", "</s>", "<pad>", "<bos>", "<eos>", "[CLS]", "[SEP]", "[PAD]", "<|endoftext|>", "[START]", "[END]")
 )
 
 
 def by_character(tokens: Sequence[str]) -> bool:
-    """Whether each token is one character, but for the end mark."""
+    """Whether each token is one character, except for the end mark."""
     return bool(tokens) and tokens[-1] in MARKS and all(len(token) == 1 for token in tokens[:-1])
 
 
 def one_token_a_character(trace: AttentionTrace, side: str) -> bool:
-    """Whether the tokens of "source" or "target" are all characters of its text, one after the other. A trace of characters
-    may leave some out, such as spaces."""
+    """Whether the tokens of "source" or "target" are exactly the characters of its text. (A trace of characters may leave
+    some out, such as spaces; then they are not.)
+    """
     tokens, spans = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_spans")
     return by_character(tokens) and spans in (None, _one_after_the_other(tokens))
 
@@ -32,7 +33,7 @@ def _one_after_the_other(characters: Sequence[str]) -> Spans:
 
 
 def text_of(trace: AttentionTrace, side: str) -> str | None:
-    """The text of "source" or "target", where the trace has it or its tokens are characters; else None."""
+    """The text of "source" or "target". If the trace has no text, its tokens joined if they are characters; else None."""
     tokens, text = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_text")
     if text is None and by_character(tokens):
         return "".join(tokens[:-1]).replace("␣", " ")
@@ -40,7 +41,7 @@ def text_of(trace: AttentionTrace, side: str) -> str | None:
 
 
 def spans_of(trace: AttentionTrace, side: str) -> Spans | None:
-    """Where each token of "source" or "target" stands in ``text_of``; None where nobody knows."""
+    """Where each token of "source" or "target" stands in ``text_of``; None if that is not known."""
     tokens, spans = getattr(trace, f"{side}_tokens"), getattr(trace, f"{side}_spans")
     if spans is None and by_character(tokens):
         return _one_after_the_other(tokens)
@@ -48,10 +49,10 @@ def spans_of(trace: AttentionTrace, side: str) -> Spans | None:
 
 
 def changes_in_tokens(trace: AttentionTrace, changes: Sequence[Change]) -> tuple[Change, ...] | None:
-    """``changes`` between the texts of a trace with offsets that count its tokens; ``wrong`` and ``right`` stay.
+    """The same ``changes`` with offsets that count the tokens of a trace; ``wrong`` and ``right`` stay.
 
-    A token that a change touches belongs to it, so two changes may share one. A side without tokens has the offset
-    0. None where the trace does not say where its tokens stand.
+    A token that a change touches belongs to it, so two changes may share a token. On a side without tokens the offsets are 0.
+    None if the trace does not say where its tokens stand.
     """
     placed = list(changes)
     for side in ("source", "target"):
@@ -82,8 +83,9 @@ def in_tokens(
 
 
 def _touched(spans: Spans, start: int, end: int) -> tuple[int, int]:
-    """The tokens (first, one behind the last) that hold the characters start..end. Of no characters, the token around
-    them, or the gap before the token that follows; at the end, that before the end mark."""
+    """The tokens (first, one behind the last) that hold the characters start..end. If start equals end: the token around that
+    place, or the gap before the next token; at the end of the text the gap before the end mark.
+    """
     touched = [n for n, (first, last) in enumerate(spans) if first < end and start < last]
     if touched:  # also where start == end lies inside a token
         return touched[0], touched[-1] + 1

@@ -83,8 +83,8 @@ def nearest_others(
 ) -> list[Other]:
     """The ``count`` tokens of the sentence that are most like the one at ``position``, the nearest first.
 
-    Each is put at that ``position`` itself, so that only who it is differs. Tokens that read the same count
-    once, and those that read like the one at ``position`` not at all. ``embeddings`` (S, D) are unscaled.
+    Each is put at that same ``position``, so only the tokens differ and not their places. Equal tokens count once, and
+    tokens equal to the one at ``position`` are left out. ``embeddings`` (S, D) are unscaled.
     """
     embeddings = _ranked(embeddings, 2, "embeddings", "(S, D)")
     if len(tokens) != len(embeddings):

@@ -29,6 +29,10 @@ def pruning_curve(
     before it, so that one teacher-forced pass decides. Correct sentences are the right sides, each judged once.
 
     Raises ValueError, as soon as the first result is asked for, for a count outside 0..``len(order)``.
+
+    >>> order = [Head("cross_attention", 3, head) for head in range(4)]
+    >>> [point.removed for point in pruning_curve(corrector, [("머거요", "먹어요")], order, [0, 4])]
+    [0, 4]
     """
     if strange := [count for count in counts if not 0 <= count <= len(order)]:
         raise ValueError(f"a count should lie in 0..{len(order)}, the length of order, received {strange[0]}")

@@ -1,4 +1,4 @@
-"""How far two rankings agree."""
+"""How well two rankings agree: Spearman's correlation, and the share of the top places that both have."""
 
 import numpy as np
 
@@ -15,6 +15,9 @@ def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
     """Spearman's rank correlation (1904) of two (N,) arrays, in -1..1; nan where either does not vary.
 
     Raises ValueError for arrays of different lengths.
+
+    >>> round(float(rank_correlation(np.array([1, 2, 3]), np.array([1, 3, 2]))), 2)
+    0.5
     """
     if np.shape(one) != np.shape(other):
         raise ValueError(f"both should be equally long, received {np.shape(one)} and {np.shape(other)}")

@@ -1,4 +1,4 @@
-"""Would another attention have done? One head's weights are exchanged, and the network is asked again.
+"""Would the network have written the same with other attention? Replace the weights of one head and ask again.
 
 S source tokens, T target tokens, Q query and K key positions. Source: Jain & Wallace, "Attention is not Explanation"
 (NAACL 2019), section 4.2; see also the answer of Wiegreffe & Pinter, "Attention is not not Explanation" (EMNLP 2019).
@@ -50,6 +50,12 @@ def replaced_attention(
     each of ``painted`` by its name: weights (Q, K) as ``Intervention.weights`` wants them.
 
     Raises ValueError for a head that the network does not have and for weights that do not fit.
+
+    >>> from model.analysis.questions import question_of_row
+    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> found = replaced_attention(corrector, "머거요", "먹어요", question, Head("cross_attention", 3, 0))
+    >>> [each.how for each in found]
+    ['observed', 'uniform', 'copy', 'permuted']
     """
     trace = corrector.trace(source, target)
     if head not in trace.heads:
@@ -86,6 +92,12 @@ def replaced_for_change(
     row cannot see are left out.
 
     Raises ValueError as ``replaced_attention`` and ``question_of_change`` do.
+
+    >>> from model.text.changes import find_changes
+    >>> (change,) = find_changes("머거요", "먹어요")
+    >>> question, found = replaced_for_change(corrector, "머거요", "먹어요", change, Head("cross_attention", 3, 0))
+    >>> question.written_token, found[0].intervened
+    ('먹', False)
     """
     question = question_of_change(corrector, source, target, change)
     versions = {}

@@ -1,4 +1,4 @@
-"""Korean by ear: one key for all spellings that a listener could not tell apart.
+"""How Korean sounds: spellings that a listener could not tell apart get the same key.
 
 The rules are those of the Standard Pronunciation (표준 발음법), whose articles (제…항) are named beside
 them, and besides what most speakers do: they no longer tell ㅐ from ㅔ, lose ㅎ between vowels, and let a
@@ -60,7 +60,7 @@ RULES = (
 
 
 class Ear(NamedTuple):
-    """One way to read where there are several."""
+    """The choices that a reader has where a text can be pronounced in several ways."""
 
     across_spaces: bool = False  # two words in one breath (밥 먹다 [밤먹따])
     moves_as_heard: bool = (
@@ -79,15 +79,22 @@ EARS = tuple(Ear._make((*each, "")) for each in product((False, True), repeat=_C
 
 
 def sound_alike(one: str, other: str) -> bool:
-    """Whether some way to read two texts makes them the same to the ear."""
+    """Whether two texts sound the same in at least one way to read them.
+
+    >>> sound_alike("궁물", "국물"), sound_alike("국물", "구멍")
+    (True, False)
+    """
     return _ear_for(one, other) is not None
 
 
 @lru_cache(_KEPT)
 def rules_between(one: str, other: str) -> tuple[str, ...]:
-    """Those of RULES without which two texts that sound alike would not; none for texts that do not sound alike.
+    """The RULES that are needed for two texts to sound alike; none for texts that do not sound alike.
 
-    Two spellings may also sound alike by what has no name here, such as the place of a nasal (감기, 강기).
+    Two spellings may also sound alike by a rule that has no name here, such as the place of a nasal (감기, 강기).
+
+    >>> rules_between("궁물", "국물")
+    ('nasalisation',)
     """
     ear = _ear_for(one, other)
     if ear is None:
@@ -105,8 +112,9 @@ def _ear_for(one: str, other: str) -> Ear | None:
 
 
 def reading(text: str, ear: Ear = EARS[0]) -> str:
-    """How a text sounds, as a key to compare by: texts that sound alike have the same. It is no
-    transcription, for what writers confuse it does not distinguish (the tense onset after ㄴ, ㄹ, ㅁ, ㅇ)."""
+    """How a text sounds, as a key: texts that sound alike have the same key. It is no transcription, because it leaves out
+    differences that writers do not hear (the tense onset after ㄴ, ㄹ, ㅁ, ㅇ).
+    """
     if ear.without != "vowel":
         text = re.sub("(?<=[가-힣])의", "에" if ear.ui_as_e else "이", text)
     if ear.across_spaces:
@@ -117,8 +125,9 @@ def reading(text: str, ear: Ear = EARS[0]) -> str:
 
 
 def carried_over(coda: str) -> frozenset[str]:
-    """The onsets that a coda may become in the syllable behind it when that begins with a vowel: by liaison
-    alone, so ㅎ, which is lost, has none."""
+    """The onsets that a coda may become in the next syllable, if that begins with a vowel. By liaison alone: ㅎ, which is lost,
+    becomes none.
+    """
     if coda not in _MOVES:
         return frozenset()
     return frozenset((_MOVES[coda][1], _HEARD[coda]))

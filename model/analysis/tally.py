@@ -1,4 +1,7 @@
-"""Means over many sentences, kept as sums, with intervals that know which rows came from one sentence."""
+"""Means over many sentences with 95 % intervals, kept as sums so that two surveys can be added.
+
+Rows of one sentence resemble each other, so the interval counts sentences and not rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two passes side by side: which tokens of one stand for which of the other, and how their attention differs."""
+"""Two passes side by side: which token of one corresponds to which of the other, and how their attention differs."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from model.trace.trace import AttentionTrace
 
 
 def counterparts(one: str, other: str) -> np.ndarray:
-    """(len(other) + 1,) int: the token of ``one`` that stands where each token of ``other`` does; -1 where none does.
+    """(len(other) + 1,) int: for each token of ``other`` the token of ``one`` that corresponds to it; -1 if none does.
 
-    Characters that both share stand for each other, and so do the end marks.
+    Characters that both share correspond to each other, and so do the end marks.
     """
     positions = copy_positions(find_changes(one, other), len(one) + 1, len(other) + 1)
     # In a replacement these are one to one: another character is no counterpart.
@@ -32,6 +32,12 @@ def aligned_difference(
     tokens that have none may sum to anything, because the weight that went to them is left out.
 
     Raises ValueError for weights that do not have the shape of their trace.
+
+    >>> one, other = corrector.trace("밥", "밥"), corrector.trace("밥요", "밥요")
+    >>> weights = tuple(trace.encoder_attention.mean(axis=(0, 1)) for trace in (one, other))
+    >>> difference, without = aligned_difference("encoder_attention", one, other, weights)
+    >>> difference.shape, without[1].tolist()  # the row of 요, which has no counterpart
+    ((3, 3), [True, True, True])
     """
     for trace, map_ in zip((one, other), weights, strict=True):
         if np.shape(map_) != (expected := trace.attention(kind).shape[2:]):

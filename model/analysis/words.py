@@ -1,4 +1,4 @@
-"""Attention between words (in Korean: eojeol) instead of tokens."""
+"""Attention between words (어절) instead of tokens: the rows of a word are averaged, its columns are added."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ def _axis(trace: AttentionTrace, side: str, tokens: Sequence[str]) -> WordAxis:
 
 
 def _labels(tokens: Sequence[str], words: Words, text: str | None, spans: Spans | None) -> tuple[str, ...]:
-    """What the text has where each word stands; its tokens where it has nothing there, such as marks."""
+    """The text of each word; its tokens if there is no text, as for marks."""
     labels = word_labels(tokens, words)
     if spans is None or text is None:
         return labels
@@ -58,7 +58,7 @@ def _labels(tokens: Sequence[str], words: Words, text: str | None, spans: Spans 
 
 
 def _one_later(words: Words, size: int) -> Words:
-    """The words with one more token before them, which stands alone, and as many tokens in all as before."""
+    """The same words shifted by one token. The start mark becomes a word of its own, and the last token falls away."""
     moved = ((start + 1, min(end + 1, size)) for start, end in words)
     return tuple(pair for pair in ((0, min(1, size)), *moved) if pair[0] < pair[1])
 
@@ -66,15 +66,12 @@ def _one_later(words: Words, size: int) -> Words:
 def words_in_text(text: str, spans: Spans) -> Words:
     """Where the words of a text stand among its tokens, by the characters from which each token was made.
 
-    A token begins a word where white space lies between its first visible character and the last one before it. One
-    of white space alone belongs to the word before it, one of no characters stands alone. In a text without white
-    space everything is one word.
+    A token begins a word if white space lies between the last visible character before it and its first one. A token of
+    white space belongs to the word before it. A token without characters is a word of its own. A text without white
+    space is one word.
     """
-    starts, done, alone = (
-        [],
-        0,
-        True,
-    )  # done: the end of what was read; alone: nothing may join what stands before
+    # done: the end of the last visible character so far; alone: the next token begins a word
+    starts, done, alone = [], 0, True
     for place, (start, end) in enumerate(spans):
         piece = text[start:end]
         visible = start + len(piece) - len(piece.lstrip())

@@ -1,4 +1,4 @@
-"""How much a network computes for one sentence, counted from its config.
+"""How many multiplications a network needs for one sentence, computed from its config.
 
 L layers, H heads, S source and T target tokens (marks included), D d_model, F feed-forward width, V vocabulary.
 """

@@ -27,12 +27,13 @@ from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.odds import Odds, Question
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
 
 class Described(Protocol):
-    """What is known of any network before it is asked. ``NetworkConfig`` says more of ours."""
+    """What is known of any network before it is asked. ``NetworkConfig`` says more about ours."""
 
     @property
     def architecture(self) -> str: ...
@@ -55,7 +56,13 @@ class Described(Protocol):
 
 
 class Answers(Protocol):
-    """Corrects a text, and shows what it looked at."""
+    """Corrects a text, and shows what it looked at.
+
+    >>> def corrected(network: Answers, text: str) -> str:
+    ...     return network.correct(text).text
+    >>> corrected(corrector, "밥을 머거요.")
+    '밥을 먹어요.'
+    """
 
     @property
     def name(self) -> str: ...
@@ -155,7 +162,13 @@ class Passes(Protocol):
 
 
 class Network(Intervenes, Protocol):
-    """A network of ours in this process; ``Corrector`` says more of each member."""
+    """A network of ours in this process; ``Corrector`` says more of each member.
+
+    >>> def layers(network: Network) -> int:
+    ...     return network.taps("머거요", "먹어요", ["encoder_residual"])["encoder_residual"].shape[0] // 2
+    >>> layers(corrector)
+    4
+    """
 
     @property
     def config(self) -> NetworkConfig: ...
@@ -184,11 +197,17 @@ class Network(Intervenes, Protocol):
 
     def embeddings(self, text: str) -> np.ndarray: ...
 
+    def output_weights(self) -> OutputWeights: ...
+
     def weight_sizes(self) -> dict[str, int]: ...
 
 
 class Asked(Answers, Protocol):
-    """The engine's face of a network: further questions go by their names in ``engine.questions.QUESTIONS``."""
+    """The engine's interface to a network: every further question is asked by its name in ``engine.questions.QUESTIONS``.
+
+    >>> def heads(asked: Asked) -> int:
+    ...     return len(asked.ask("head_effects", "머거요", "먹어요", (0, 2)).heads)
+    """
 
     def ask(self, kind: str, *arguments: Any) -> Any:
         """Raises ``NotLoadedError`` where only the loaded network can answer."""

@@ -1,11 +1,14 @@
-"""What is to stand in a text, and how sure that is: what the network thinks of it, and whether its words and phrases are known.
+"""Chooses among the candidates for a stretch of text, and says how sure the choice is.
 
-The network reads characters and knows no list of words, so it is as sure of a non-word as of a word. Here small decision
-trees put its probabilities together with how often the words, before and after the change, stand in the training sentences, and with how
-usual the run of characters is (``ngrams``). Where that leaves doubt, second trees are asked, which also know how usual the words are by their
-morphemes (``morphemes``). Where the network found several answers not improbable, the one that the trees think likeliest is
-proposed. They were fitted on development pairs (``python -m training confidence``) and are data: ``confidence.json`` holds them,
-``words.txt.gz`` and ``ngrams.npz`` the counts. A model folder without these files has the network's own answer and confidence.
+The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small decision trees
+therefore combine its probabilities with two counts from the training sentences: how often the words occur, before and after the
+change (``words``), and how usual the run of characters is (``ngrams``). If the first trees are in doubt, second trees also look at
+morphemes (``morphemes``), which takes longer. The likeliest candidate is proposed. In about one sentence of 25 that is not what the
+network wrote (``Change.instead_of``); then one more pass gives its probabilities and its trace, so that every picture shows a
+pass over the text on the screen.
+
+The trees are fitted on development pairs by ``python -m training confidence``. They are data: ``confidence.json`` holds the trees,
+``words.txt.gz`` and ``ngrams.npz`` the counts. Without these files the network's own answer and confidence are used.
 """
 
 import json
@@ -33,7 +36,7 @@ DOUBT = math.log(0.9 / 0.1)  # log odds up to which, either way, the second tree
 
 
 class Features(NamedTuple):
-    """What the trees ask about one candidate. Probabilities are natural logarithms, the network's, and LEAST_LOG at least."""
+    """What the trees know of one candidate. Probabilities are natural logarithms of the network's, and at least LEAST_LOG."""
 
     fix: float  # of the candidate
     keep: float  # of the source as it is
@@ -94,7 +97,7 @@ class Rated(NamedTuple):
 
 
 def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NGrams) -> list[Rated]:
-    """All candidates of one sentence that would change it. Each is looked at where all else is as the network wrote it."""
+    """The features of all candidates of one sentence that would change it. For each, the other stretches are as the network wrote them."""
     sentence = _Sentence(source, stretches)
     spans = {
         (number, text): sentence.span(number, text)
@@ -138,7 +141,7 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
 
 
 def morphemes(source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]) -> list[Morphemes]:
-    """Of some candidates what the second trees ask besides."""
+    """The additional features for the second trees, of some candidates."""
     sentence = _Sentence(source, stretches)
     texts = {
         (number, text): sentence.nearby(number, text)
@@ -156,12 +159,12 @@ def morphemes(source: str, stretches: Sequence[Stretch], asked: Sequence[Rated])
 
 
 def _ahead(usual: float, others: Iterable[float]) -> float:
-    """How much more usual a candidate is than the most usual other one; ALONE where there is none."""
+    """How much more usual a candidate is than the most usual other one; ALONE if there is no other."""
     return usual - max(others, default=usual - ALONE)
 
 
 class _Sentence:
-    """A source whose stretches are as the network wrote them, but for one."""
+    """A source in which all stretches but one are as the network wrote them."""
 
     def __init__(self, source: str, stretches: Sequence[Stretch]):
         self._parts, done = [], 0  # what stands before each stretch, and what is written there
@@ -171,7 +174,7 @@ class _Sentence:
         self._parts.append(source[done:])
 
     def span(self, number: int, text: str) -> tuple[str, int, int]:
-        """The sentence with ``text`` in one stretch, where that begins, and how far its n-grams reach."""
+        """The sentence with ``text`` in one stretch, where that text begins, and how far n-grams reach that contain it."""
         before, after = self._around(number)
         whole, start = f"{before}{text}{after}", len(before)
         return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
@@ -203,8 +206,8 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Confidence:
-    """``trees`` rate every candidate by its ``Features``. ``second``, which also know morphemes, rate those about which these are in
-    doubt, and no others, because morphemes take the most time of all features; None where a folder has no such trees.
+    """``trees`` rate every candidate by its ``Features``. ``second``, trees that also know morphemes, rate those of which the
+    first are in doubt; only those, because morphemes take more time than all other features. None if a folder has no second trees.
     """
 
     words: Words
@@ -228,13 +231,14 @@ class Confidence:
         return f"{self.trees.to_json()[:-1]}{second}}}\n"
 
     def warm_up(self) -> None:
-        """Load what the second trees need, so that no question waits for it."""
+        """Load Kiwi for the second trees now, so that no question waits for it."""
         if self.second is not None:
             analyse([])
 
     def choose(self, source: str, stretches: Sequence[Stretch]) -> list[Chosen]:
-        """The likeliest candidate of each stretch that the network changed; and of each that it did not, where it is
-        likelier right than wrong."""
+        """The likeliest candidate for each stretch. If the network left a stretch alone, only a candidate that is likelier right
+        than wrong.
+        """
         rated = features(source, stretches, self.words, self.ngrams)
         best: dict[int, tuple[float, str]] = {}
         for odds, each in zip(self._odds(source, stretches, rated), rated, strict=True):

@@ -1,4 +1,4 @@
-"""The files of a model's folder that judge its changes: read, and written."""
+"""Reads and writes the files in a model's folder that ``confidence`` judges changes with."""
 
 from pathlib import Path
 

@@ -1,4 +1,9 @@
-"""What became of a text: the changes that were made, those that were only proposed, and what the network looked at."""
+"""The result of a correction: the changes that were made, those that were only proposed, and the attention behind them.
+
+A ``Correction`` keeps every proposed change with its confidence. So another minimum confidence, or a person's decision about one
+change (``with_decisions``), gives another text without running the network. Each sentence keeps the pass that wrote its answer,
+and at most ``KEPT_TRACES`` traces.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -14,7 +19,10 @@ KEPT_TRACES = 4  # of one sentence: what the network wrote, and the last few wit
 class SentenceCorrection:
     """One sentence of a text, or one part of a sentence that is longer than the network can read.
 
-    ``start`` is where it begins in the whole (NFC) text.
+    ``start`` is where it begins in the whole text (in NFC).
+
+    >>> [sentence.text for sentence in corrector.correct("안녕. 밥을 머거요.").sentences]
+    ['안녕.', '밥을 먹어요.']
     """
 
     start: int
@@ -67,7 +75,14 @@ class SentenceCorrection:
 
 @dataclass(frozen=True)
 class Correction:
-    """What became of one text: ``source`` is what was typed, in NFC; ``text`` is corrected."""
+    """What became of one text: ``source`` is what was typed, in NFC; ``text`` is corrected.
+
+    >>> found = corrector.correct("밥을 머거요.")
+    >>> found.text, [(change.wrong, change.right) for change in found.changes]
+    ('밥을 먹어요.', [('머거', '먹어')])
+    >>> found.with_decisions(rejected={0}).text  # a person takes the first change back
+    '밥을 머거요.'
+    """
 
     source: str
     sentences: tuple[SentenceCorrection, ...]

@@ -1,4 +1,4 @@
-"""Who corrects: a loaded model, from a text to its correction and to everything the network looked at."""
+"""``Corrector``: a loaded model that corrects texts and shows what its network looked at."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +31,7 @@ from model.text.tokenizer import END, START, Tokenizer, normalise, visible
 from model.text.verbatim import spares_verbatim, verbatim_spans
 from model.text.whole_words import spares_words
 from model.trace.interventions import Intervention
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -40,7 +41,7 @@ KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the p
 
 
 class Answer(NamedTuple):
-    """What the network wrote for one sentence, or for a part of it that it reads for itself."""
+    """What the network wrote for one sentence, or for a part of a sentence that it read by itself."""
 
     part: Part
     target: str
@@ -52,7 +53,7 @@ class Answer(NamedTuple):
 
     @property
     def is_torn(self) -> bool:
-        """Whether there is a mark in its middle: then it is no answer at all."""
+        """Whether an end mark or another mark stands in its middle. Such an answer is not used."""
         return len(self.target) + 1 != len(self.produced.ids)
 
     @property
@@ -61,7 +62,14 @@ class Answer(NamedTuple):
 
 
 class Corrector(Intervening):
-    """A loaded model. ``Corrector.load()`` opens the shipped one."""
+    """A loaded model. ``Corrector.load()`` opens the shipped one.
+
+    >>> corrector.correct("밥을 머거요.").text  # corrector = Corrector.load()
+    '밥을 먹어요.'
+    >>> trace = corrector.trace("머거요", "먹어요")
+    >>> trace.cross_attention.shape  # layers, heads, characters written, characters read; both with an end mark
+    (4, 4, 4, 4)
+    """
 
     def __init__(
         self,
@@ -111,7 +119,7 @@ class Corrector(Intervening):
 
         folder = find_model_folder(model)
         network, tokenizer, found = load_model_folder(folder, snapshot)
-        # It was fitted to the last weights; what a snapshot is sure of is another matter.
+        # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so it judges itself.
         confidence = load_confidence(folder) if snapshot is None else None
         return cls(
             model_name(folder), network, tokenizer, found, minimum_confidence, beam_width, confidence, folder
@@ -133,8 +141,8 @@ class Corrector(Intervening):
         ]
 
     def stretches(self, texts: Sequence[str]) -> list[list[tuple[int, str, tuple[Stretch, ...]]]]:
-        """For each text the parts of it that the network read for themselves, most often its sentences: where one begins, the part, and
-        the stretches in which something else could stand.
+        """For each text the parts that the network read by themselves, mostly its sentences: where one begins, the part, and the
+        stretches in which something else could stand.
 
         Raises TypeError for a single text.
         """
@@ -154,8 +162,8 @@ class Corrector(Intervening):
         ]
 
     def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[Part]]:
-        """The texts in NFC, where the sentences of each begin and end, and all sentences one after the other."""
-        if isinstance(texts, str):  # else each of its characters would be a text
+        """The texts in NFC, the spans of the sentences of each, and all sentences in one list."""
+        if isinstance(texts, str):  # a str is a sequence, too: each of its characters would be a text
             raise TypeError("texts should be a list of texts, received one str")
         sources = [normalise(text) for text in texts]
         spans = [split_sentences(source, self.config.max_length) for source in sources]
@@ -180,8 +188,9 @@ class Corrector(Intervening):
     def _propose(
         self, sentences: list[Part], keep_passes: bool
     ) -> list[tuple[tuple[Change, ...], Produced | None]]:
-        """For each sentence, what the network would change and how sure it is, and what else is offered; and the pass that
-        proved it, where passes are to be kept and one pass read the whole sentence as it is."""
+        """For each sentence the proposed changes, what else is offered, and the pass that wrote the answer, if passes are kept and
+        one pass read the whole sentence as it is.
+        """
         offered = [self._offers(sentence) for sentence in sentences]
         read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
         proposed = self._mended(read, keep_passes)
@@ -235,14 +244,16 @@ class Corrector(Intervening):
         return proposed
 
     def _answers(self, sentences: list[Part]) -> Iterator[dict[int, list[Answer]]]:
-        """What the network wrote, by the number of the sentence, a batch at a time; nothing for what it cannot read."""
+        """What the network wrote for each sentence, by its number, a batch at a time; nothing for a sentence that it cannot read."""
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
-        readable.sort(key=lambda i: len(sentences[i].text))  # alike lengths waste little padding
+        readable.sort(
+            key=lambda i: len(sentences[i].text)
+        )  # sentences of about the same length need little padding
         for first in range(0, len(readable), BATCH_SENTENCES):
             yield self._read({i: sentences[i] for i in readable[first : first + BATCH_SENTENCES]})
 
     def _read(self, sentences: dict[int, Part]) -> dict[int, list[Answer]]:
-        """What the network wrote for a few sentences; where it lost its way at an anchor, for the parts beside that."""
+        """What the network wrote for a few sentences. If it lost an anchor, the parts beside the anchor are read by themselves."""
         found: dict[int, list[Answer]] = {i: [] for i in sentences}
         waiting = list(sentences.items())
         while waiting:
@@ -253,7 +264,9 @@ class Corrector(Intervening):
                 lost = part.anchors if target is None else lost_anchors(part, target)
                 if lost:
                     again += [(i, each) for each in parts_beside(part, lost) if self._worth_reading(each)]
-                elif target is not None:  # else the network found no end: better uncorrected than cut off
+                elif (
+                    target is not None
+                ):  # without an end mark the sentence stays uncorrected, which is better than cut off
                     found[i].append(Answer(part, target, one))
             waiting = again
         for answers in found.values():
@@ -261,7 +274,7 @@ class Corrector(Intervening):
         return found
 
     def _weigh(self, answers: list[Answer]) -> list[tuple[tuple[Change, ...], Produced]]:
-        """Of each answer the proposed changes with their probabilities, and the pass that these were read off."""
+        """For each answer the proposed changes with their probabilities, and the pass that these come from."""
         if self.confidence is None:
             return [(self._written(answer), answer.produced) for answer in answers]
         chosen = [self._chosen(answer, self.confidence) for answer in answers]
@@ -281,13 +294,13 @@ class Corrector(Intervening):
         ]
 
     def _written(self, answer: Answer) -> tuple[Change, ...]:
-        """The changes that the network made and that may be proposed, with their probabilities."""
+        """The network's own changes, as far as they may be proposed, with their probabilities."""
         changes = find_changes(answer.source, answer.target) if answer.is_new else ()
         probable = map(self._probable(answer.source, answer.produced), changes)
         return select_changes(probable, partial(self._accepts, answer.part))
 
     def _chosen(self, answer: Answer, judge: Confidence) -> tuple[Change, ...]:
-        """Of all that the network might have written, what is likeliest right, with its confidence."""
+        """The candidates that are likeliest right, as changes with their confidence."""
         chosen = judge.choose(answer.source, self._stretches(answer))
         return changes_of(answer.source, chosen, partial(self._accepts, answer.part))
 
@@ -298,7 +311,7 @@ class Corrector(Intervening):
         return find_stretches(answer.source, answer.target, answer.produced, self.tokenizer, accepts)
 
     def _probable(self, source: str, produced: Produced) -> Callable[[Change], Change]:
-        """What gives a change of ``source`` its probabilities in this pass."""
+        """A function that gives a change of ``source`` its probabilities in this pass."""
         original = self.tokenizer.encode_target(source)
         return lambda change: with_probabilities(change, produced, original[change.source_start])
 
@@ -400,6 +413,13 @@ class Corrector(Intervening):
         """(S, D) float32, a row for each character and the end mark: the token embeddings before they are
         multiplied by sqrt(D) and before positions are added."""
         return self._network.embeddings(self.tokenizer.encode_source(text))
+
+    def output_weights(self) -> OutputWeights:
+        """What the decoder writes with: with ``taps`` it tells what each part of a pass adds to each logit.
+
+        Raises ValueError for a network without a residual stream.
+        """
+        return self._network.output_weights
 
     @property
     def laboratory(self) -> Passes:

@@ -1,6 +1,6 @@
-"""What a network wrote of one sentence, and where it looked, at each of its snapshots.
+"""How each snapshot of a training corrects one sentence, and where it looks.
 
-One network takes the weights of one snapshot after the other: its graphs are traced once, not sixteen times.
+One network is given the weights of one snapshot after the other, so its graphs are made once and not for each snapshot.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from model.trace.trace import AttentionTrace
 
 @dataclass(frozen=True)
 class Grown:
-    """The answer after ``step`` training steps. All that it proposed is in it, however unsure: a young network would
-    otherwise seem to do nothing. Where it found no end, ``text`` is the source."""
+    """The answer of the snapshot after ``step`` training steps, with all its proposals, however unsure; a young network would
+    otherwise seem to do nothing. If it found no end mark, ``text`` is the source.
+    """
 
     step: int
     source: str
@@ -29,7 +30,7 @@ class Grown:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether the network cannot even end the source once all of it is written; then ``text`` is not its own."""
+        """Whether the network writes no end mark even after the whole source. Then ``text`` is not its own."""
         likeliest, *_ = self.trace.alternatives[-1]
         return self.text == self.source and likeliest != self.trace.target_tokens[-1]
 

@@ -1,8 +1,8 @@
-"""What Kiwi has said of the words of a corpus, as a table that can stand in for it.
+"""A table of what Kiwi, a morphological analyser, said about the words of a corpus. It replaces Kiwi during training.
 
-Kiwi's model takes 84 MB. Where it cannot be brought along, training still has to ask which words are nouns
-(``training/noise/compounds.py``) and how a stem and an ending are joined (``training/noise/everyday.py``). The table has for each
-word the analysis that it had most often, whatever stood beside it, and all joins that were asked for.
+Kiwi's model takes 84 MB and may not fit where a model is trained. Training still needs to know which words are nouns
+(``training/noise/compounds.py``) and how a stem and an ending are joined (``training/noise/everyday.py``). The table has the most
+frequent analysis of each word, whatever stood beside it, and the result of each join that was asked for.
 """
 
 import json

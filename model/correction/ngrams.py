@@ -1,14 +1,13 @@
-"""How usual a run of characters is: counts of all runs of up to five characters in the training sentences.
+"""A character n-gram language model: how usual is a run of up to five characters?
 
-The network has seen every sentence a few times at most and has few parameters to remember them by; a table forgets nothing. It is a language
-model of a classical kind: what was counted after a run of characters is mixed with what follows the last characters of that run,
-the more of it the more different ones were seen there (Witten and Bell 1991, as interpolated in Chen and Goodman 1999, section 2.4). Of the
-shortest runs it counts what stands before them, not how often they stand there (Kneser and Ney 1995): a character that is frequent
-after one other alone is not usual elsewhere.
+The network saw each training sentence only a few times and has few parameters to remember them with. A table of counts forgets
+nothing. The model interpolates: the distribution after a long run is mixed with that after its shorter endings. The more different
+characters followed a run, the more weight its endings get (Witten and Bell 1991; Chen and Goodman 1999, section 2.4). The shortest
+runs count how many different characters precede them, not how often they occur (Kneser and Ney 1995), because a character that
+always follows the same one is not usual elsewhere.
 
-``ngrams.npz`` in a model folder holds the counts as a tree: after each run the characters that follow it.
-
-KenLM estimates such models faster, but has to be compiled where it is installed; this table is read by NumPy alone.
+``ngrams.npz`` in a model folder holds the counts as a tree: after each run the characters that follow it. KenLM estimates such models
+faster, but has to be compiled where it is installed; NumPy alone reads this table.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""What is only offered beside the corrections of a sentence: words that were typed in the English layout.
+"""Words that were typed in the English keyboard layout. They are offered beside the corrections of a sentence, never made.
 
-The rest of the sentence is corrected as if these words were right: the network reads them as the Hangul that their keys write.
-Whether they were meant so, only the person who typed them knows. So they have no probability, and no minimum makes them.
+The network reads such a word as the Hangul that its keys write, so the rest of the sentence is corrected as if it were right.
+Only the person who typed the word knows what was meant. So an offer has no probability, and no minimum confidence makes it.
 """
 
 import math

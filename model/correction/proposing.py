@@ -1,4 +1,4 @@
-"""From what was chosen in a sentence to the changes that are proposed, each with its probabilities."""
+"""Turns the candidates that were chosen for a sentence into proposed changes, each with its probabilities."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -13,10 +13,9 @@ from model.text.changes import Change, apply_changes, find_changes, select_chang
 def changes_of(
     source: str, chosen: Iterable[Chosen], accepts: Callable[[Change], bool]
 ) -> tuple[Change, ...]:
-    """The changes of ``source`` that the chosen candidates make together, each with its confidence.
+    """The changes of ``source`` that the chosen candidates make, each with its confidence.
 
-    Candidates beside each other are one change, as they are wherever two texts are compared. Each may be proposed;
-    ``accepts`` is asked once more about what they are together.
+    Candidates that touch become one change, as wherever two texts are compared. ``accepts`` is asked about that whole change.
     """
     kept = without_spoilers(list(chosen))
     parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in kept]
@@ -25,9 +24,9 @@ def changes_of(
 
 
 def without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:
-    """Without what the network would have left alone, where that stands beside something surer that it changed.
+    """Drop a choice that the network would have left alone if it touches a surer one that the network made.
 
-    As one change, what is sure would be as unsure as the rest.
+    As one change both would be only as sure as the unsure one.
     """
     changed = [each for each in chosen if each.stretch.is_changed]
     return [
@@ -42,7 +41,7 @@ def without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:
 
 
 def _rated(change: Change, chosen: Sequence[Chosen]) -> Change:
-    """A change is as sure as the least sure of the stretches that it is made of."""
+    """The change with the confidence of the least sure of the stretches that it is made of."""
     touched = [each for each in chosen if _touches(each, change.source_start, change.source_end)]
     least = min(touched or chosen, key=lambda each: each.confidence)
     first_choice = all(each.text == each.stretch.written for each in touched)
@@ -55,8 +54,9 @@ def _touches(chosen: Chosen, start: int, end: int) -> bool:
 
 
 def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Change:
-    """``change`` with both probabilities: of the tokens that were ``produced`` in its place, and of
-    ``kept_id``, the token that would have kept the source where the change begins."""
+    """``change`` with both probabilities: that of the tokens ``produced`` in its place, and that of ``kept_id``, the token with
+    which keeping the source would begin.
+    """
     end = max(change.target_end, change.target_start + 1)
     written = sum(produced.log_probability(t, produced.ids[t]) for t in range(change.target_start, end))
     return replace(
@@ -67,8 +67,8 @@ def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Chan
 
 
 def is_supported(change: Change) -> bool:
-    """Whether the network itself finds the change possible, once the rest of the sentence is as it is proposed.
+    """Whether the network finds the change possible in the sentence with all other proposals.
 
-    A candidate is read off where something else was written before it. What stands there in the end may make nonsense of it.
+    A candidate's probability was read with other text before it. With the final text it may be nonsense.
     """
     return change.fix_probability is None or change.fix_probability >= LEAST_PROBABILITY

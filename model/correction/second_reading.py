@@ -1,8 +1,8 @@
 """A second reading: a corrected sentence is read again, until nothing more in it is sure.
 
-Beside other mistakes a change is less sure than alone: of 배개가 in a sentence with one more mistake the network is unsure, in the
-sentence without that one it is sure. Whoever corrects a corrected sentence once more would get another one. So it is read again as it
-was corrected, and what is sure now is a change of the sentence as it was typed. The last reading finds nothing, therefore correcting a
+The network is less sure of a change when other mistakes stand beside it. It doubts 배개가 in a sentence with a second mistake and is
+sure of it once that one is mended. So correcting a corrected sentence would change it again. To avoid this, the sentence is read again
+as corrected, and what is sure now becomes a change of the typed sentence. The last reading finds nothing, therefore correcting a
 corrected sentence changes nothing. A right sentence is read once.
 """
 
@@ -13,7 +13,7 @@ from model.text.changes import Change, apply_changes, find_changes, in_order
 
 
 def made(changes: Iterable[Change], minimum: float) -> list[Change]:
-    """Those that are sure enough, with the places of all."""
+    """The changes that are sure enough, with their places in the text that they make."""
     return [change for change in changes if change.confidence >= minimum]
 
 
@@ -44,7 +44,7 @@ def after_second_reading(
 
 
 def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) -> Change:
-    """A change of both readings: as sure as the least sure that it is made of, with the probabilities of the second reading."""
+    """A change of both readings. Its confidence is the lowest of what it is made of, its probabilities those of the second reading."""
     mine = [each for each in first if _meet(change, each)]
     others = [
         each

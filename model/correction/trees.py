@@ -1,7 +1,7 @@
-"""Small decision trees whose leaves add up: what they say of rows of named features, and how they are written as data.
+"""Small decision trees whose leaves are added up to log odds, stored as JSON. ``training/measure/boosting.py`` fits them.
 
-Whoever corrects a text reads them, so they are data that these lines read. With scikit-learn or LightGBM each installation would
-carry a library for training, and scikit-learn's own files are pickles.
+Every installation that corrects text reads them. With scikit-learn or LightGBM each would need a library for training, and
+scikit-learn's own files are pickles.
 """
 
 import json
@@ -71,7 +71,7 @@ def _depth(tree: Tree) -> int:
 
 
 def _level(tree: Tree, depth: int) -> tuple[list[tuple[int, float]], list[Tree]]:
-    """The questions and leaves of a tree, breadth first; a leaf that comes early stands below questions that decide nothing."""
+    """The questions and leaves of a tree, breadth first. Below an early leaf stand questions that decide nothing."""
     row: list[Tree] = [tree]
     questions: list[tuple[int, float]] = []
     for _ in range(depth):

@@ -1,4 +1,4 @@
-"""Words of Hangul: where they stand in a text, and how often each stands in the training sentences.
+"""Finds the Hangul words of a text, and knows how often each occurs in the training sentences.
 
 ``words.txt.gz`` in a model folder holds a word and its count a line. It is text, so that anybody can read it.
 """
@@ -27,7 +27,7 @@ def touching(text: str, start: int, end: int) -> list[str]:
 
 
 class Known(NamedTuple):
-    """How well some words are known: of each measure, the least of all words."""
+    """How well some words are known. Each measure is that of the least known word."""
 
     whole: float  # log(1 + how often the word stands in the training sentences)
     beginning: float  # the share of the word that its longest known beginning covers, 1 for a known word

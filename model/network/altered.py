@@ -1,4 +1,4 @@
-"""Passes whose attention is changed by an argument: the halves of a network, and readings of drafts.
+"""Passes under interventions: encoder and decoder take an argument that changes their attention.
 
 B rows, each a source and an intervention, L layers, H heads, S source and T target tokens, V vocabulary.
 """
@@ -57,10 +57,10 @@ def _spec(array) -> tf.TensorSpec | None:
 
 
 class AlteredReading:
-    """Sources and an intervention for each, encoded once, for all passes over drafts of their corrections.
+    """Sources with an intervention each, encoded once, for all passes over drafts of their corrections.
 
-    What ``drafting.settle`` wants of a reading. A source that several rows share is encoded once for all whose
-    intervention does not reach the encoder.
+    It is the reading that ``drafting.settle`` wants. Rows with the same source whose intervention does not reach the encoder share
+    one encoding.
     """
 
     memory: Any  # tensors, as the halves give them
@@ -88,7 +88,7 @@ class AlteredReading:
         return Pass(np.asarray(logits), {name: np.asarray(array) for name, array in found.items()})
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these rows alone."""
+        """Continue with these rows only."""
         self.sources = [self.sources[row] for row in rows]
         self.interventions = [self.interventions[row] for row in rows]
         self._gather(rows)

@@ -1,7 +1,14 @@
-"""The edge between tensors and NumPy: a loaded network that answers.
+"""The edge between tensors and NumPy: a loaded network that corrects and shows its attention.
 
-S source, T target, L layers, H heads, V vocabulary. Left of this file is TensorFlow, right of it there
-are only NumPy arrays.
+Inside the network there are TensorFlow's tensors; everything that ``CompiledNetwork`` returns is a NumPy array.
+
+It asks three things of a network: ``encode`` (a memory and its attention), ``decode`` (logits and attention) and ``start`` (a step
+and a cache for step-by-step decoding). The Transformer and the recurrent network both have them.
+
+XLA compiles a pass for nine sentence lengths, in the background of a worker. A sentence is padded to the next compiled length. Until
+one is ready, and for batches, one graph for all shapes does the work at half the speed.
+
+S source, T target, L layers, H heads, V vocabulary.
 """
 
 import math
@@ -15,11 +22,13 @@ import tensorflow as tf
 
 from model.network.decoding import beam_search, greedy
 from model.network.laboratory import Laboratory
-from model.network.passes import IDS, Halves, Reading, compile_halves
+from model.network.passes import IDS, Halves, LateGraphs, Reading, compile_halves
 from model.plain.alterations import checked_taps
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.output_weights import output_weights
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
+from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.taps import tap
 
@@ -56,6 +65,7 @@ class CompiledNetwork:
         )
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
         self._tapped: dict[tuple[str, ...], Callable] = {}  # a graph for each set of taps
+        self._late = LateGraphs()  # which makes them: the first questions of a kind are answered without one
 
     def warm_up(self) -> Iterator[float]:
         """Make the graph for all lengths, which answers at once from then on; then compile for the lengths of
@@ -78,11 +88,12 @@ class CompiledNetwork:
                 self._fast_search(pad([[END_ID]], length))
                 self._searched_lengths = tuple(sorted((*self._searched_lengths, length)))
             yield count / steps
+        self._late.at_once = True
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
-        beam: the most probable tokens together); None where no end mark came within ``longest_target``, so that nobody
-        takes a torso for an answer."""
+        beam: the most probable tokens together); None if no end mark came within ``longest_target``, because a sentence
+        without its end is no answer."""
         if self.beam_width > 1:
             return self._follow_beams(sources)
         if len(sources) > FEW:
@@ -152,12 +163,21 @@ class CompiledNetwork:
             _, written = self.network.decode(inputs, memory, taps=names)
             return {**read, **written}
 
-        return tf.function(run, input_signature=[IDS] * 2, autograph=False)
+        return self._late.function(run, [IDS, IDS])
 
     def embeddings(self, ids: Sequence[int]) -> np.ndarray:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
         scaled = self.network.embedding(np.array([ids], np.int32)).numpy()[0]
         return scaled / math.sqrt(scaled.shape[-1])
+
+    @cached_property
+    def output_weights(self) -> OutputWeights:
+        """What the decoder writes with. Raises ValueError for a network without a residual stream."""
+        config = self.network.config
+        if config.architecture != "transformer":
+            raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")
+        weights = {each.path.partition("/")[2]: each.numpy() for each in self.network.weights}
+        return output_weights(config, self.network.embedding.features, weights)
 
     @cached_property
     def _halves(self) -> Halves:

@@ -1,4 +1,8 @@
-"""Passes under interventions, slopes, and what a pass holds inside: tensors in, NumPy arrays out.
+"""Passes under interventions, gradients, and what a pass holds inside: tensors in, NumPy arrays out.
+
+Switching each of 48 heads off in turn is one batch of 48 passes. Passes whose intervention does not reach the encoder share one
+encoding, and a target is cut off behind the row that is asked about. No answer is kept; caches outside use
+``Intervention.fingerprint`` in their keys.
 
 B interventions (or sentences), L layers, H heads, S source and T target tokens, D d_model, V vocabulary.
 """
@@ -25,7 +29,7 @@ _BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pas
 
 
 class Laboratory:
-    """Asks a network what would be if. Safe to call from threads; it keeps no answer.
+    """Asks a network what it would do if something were changed. Safe to call from threads; it keeps no answer.
 
     Only the Transformer takes interventions: its ``encode`` and ``decode`` have ``altered``.
     Raises ValueError for another architecture. ``space_id``: see ``drafting.settle``.

@@ -1,4 +1,4 @@
-"""A model folder becomes a network: built from its config, with the weights of its file.
+"""Builds a network from a model folder: its shape from ``config.json``, its weights from ``weights.npz``.
 
 The networks are imported inside the function that builds one, because they load TensorFlow, which takes seconds.
 """

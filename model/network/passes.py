@@ -1,4 +1,4 @@
-"""A network's two halves as compiled functions, and what passes through them leave as NumPy arrays.
+"""The encoder and the decoder of a network as compiled functions, whose results become NumPy arrays.
 
 B batch, S source, T target, L layers, H heads, V vocabulary.
 """
@@ -38,10 +38,10 @@ def compile_halves(network: keras.Model, jit_compile: bool) -> Halves:
 
 
 class LateGraphs:
-    """Makes functions of functions of tensors: their first calls are computed op by op, later ones by a graph.
+    """Functions of tensors whose first calls are computed without a graph and later ones with one.
 
-    Making a graph takes as long as several calls, and whoever asks once should not wait for it. Once ``at_once`` is
-    True, a function that has no graph yet makes it at its next call.
+    Making a graph takes as long as five to ten calls, too long for somebody who asks once. Once ``at_once`` is True, a
+    function that has no graph yet makes it at its next call.
     """
 
     def __init__(self):
@@ -96,7 +96,7 @@ class Reading:
         return Pass(np.asarray(logits), {kind: np.asarray(weights) for kind, weights in found.items()})
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these rows alone."""
+        """Continue with these rows only."""
         self.sources = [self.sources[row] for row in rows]
         self.memory, self.attention = tf.nest.map_structure(
             lambda array: tf.gather(array, rows), (self.memory, self.attention)

@@ -86,8 +86,9 @@ class Seq2Seq(keras.Model):
         self.built = True
 
     def encode(self, source_ids, training=False, taps=()):
-        """(B, S) -> Memory and no taps: the encoder has no attention. A masked step keeps the state: padding reaches neither the last state nor,
-        where the backward direction begins with it, the sentence."""
+        """(B, S) -> Memory, and no taps, because the encoder has no attention. A masked step keeps the state, so padding reaches
+        neither the last state nor the beginning of the backward direction.
+        """
         mask = ops.not_equal(source_ids, PAD_ID)
         x = self.embedding(source_ids)  # (B, S) -> (B, S, D)
         states = []

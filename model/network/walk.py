@@ -1,4 +1,11 @@
-"""The one walk through a stack of blocks; encoding, decoding, decoding step by step and every analysis take it.
+"""``walk``: the one function that goes through a stack of blocks. Every pass uses it.
+
+Encoding, decoding, step-by-step decoding, projections, interventions and gradients are all this walk with other arguments. ``taps``
+names what it shall hand out (``model/trace/taps.py`` lists the names and shapes). ``altered`` holds what an intervention changes.
+No layer stores anything. A pass without taps and without interventions compiles to a graph that has neither. In step-by-step
+decoding self-attention looks at the cache, and its keys and values become the next cache.
+
+To add a tap: one line in ``TAPS``, and one ``found.add`` or ``found.put`` where it is computed, here and in ``model/plain``.
 
 B batch, Q query and K key positions, D d_model, H heads.
 """
@@ -27,8 +34,9 @@ class Scope(NamedTuple):
 
 
 def decoder_scopes(length, states, mask) -> dict[str, Scope]:
-    """Of a whole target of ``length`` tokens: each sees itself and those before it, and the real tokens of the source,
-    which the encoder left as ``states`` (B, S, D) with ``mask`` (B, 1, 1, S)."""
+    """The scopes for a whole target of ``length`` tokens: each token sees itself, the tokens before it, and the real tokens of
+    the source, for which the encoder left ``states`` (B, S, D) and ``mask`` (B, 1, 1, S).
+    """
     return {
         "decoder_attention": Scope(look_ahead_mask(length)),
         "cross_attention": Scope(mask, lambda attention, *_: attention.keys_values(states)),
@@ -43,10 +51,10 @@ def walk(
     training: bool = False,
     altered: Mapping[str, AlteredAttention] | None = None,
 ):
-    """The residual stream x (B, Q, D) through all ``blocks`` -> (B, Q, D). ``found`` takes what is asked for on the way.
+    """Send the residual stream x (B, Q, D) through all ``blocks`` -> (B, Q, D). ``found`` collects the taps on the way.
 
-    ``scopes``: each kind of attention of a block, in their order. ``altered``: of some kinds what an intervention
-    makes of them, stacked over these blocks.
+    ``scopes``: one for each kind of attention of a block, in their order. ``altered``: what an intervention makes of some kinds,
+    stacked over these blocks.
     """
     side = "encoder" if "encoder_attention" in scopes else "decoder"
 

@@ -1,4 +1,4 @@
-"""Which article of the norm a correction follows."""
+"""Finds the article of the spelling norm that a correction follows."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
     None where no row or rule of the norm makes exactly this change.
 
     >>> article_of("몇일", "며칠", "", " 뒤").article
-    '한글 맞춤법 제27항'
+    '한글 맞춤법 제27항 붙임 2'
     >>> article_of("나무", "나비", "", "") is None
     True
     """

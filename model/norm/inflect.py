@@ -1,6 +1,6 @@
-"""What a predicate looks like before an ending, right or misspelt, from its three principal parts.
+"""Inflects a Korean predicate, rightly spelt or misspelt, from its three principal parts.
 
-The parts are what stands before 고, before 면 and before 서: 잠그·잠그·잠가. The second is left out where it follows from the
+The parts are the forms before 고, before 면 and before 서: 잠그·잠그·잠가. The second may be left out if it follows from the
 first: it is the same after a vowel or ㄹ, and has 으 after another consonant (한글 맞춤법 제15항, 제16항, 제18항).
 """
 

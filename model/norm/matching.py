@@ -1,4 +1,4 @@
-"""Where a row of the norm stands in a text."""
+"""Decides whether a word of the norm's tables stands at a place of a text."""
 
 import re
 

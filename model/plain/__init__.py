@@ -1,3 +1,5 @@
-"""The network without a network library: the positional encoding, the fast search over drafts, the arrays that an
-intervention becomes, and the whole Transformer in NumPy.
+"""Everything about the network that needs no network library.
+
+``positions`` is the positional encoding, ``drafting`` the fast search, ``alterations`` turns interventions into arrays, and
+``transformer`` is the whole network once more in NumPy.
 """

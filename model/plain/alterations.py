@@ -1,4 +1,11 @@
-"""What a pass is asked for, checked against the network's config: interventions become arrays, taps are names that it has.
+"""Checks what a pass is asked to change and to hand out, and turns interventions into arrays.
+
+An ``Altered`` is a tree of arrays, stacked over layers: gates for heads, means that are added, replaced weights, factors for
+values, hidden keys. ``encode`` and ``decode`` take it as an argument; without an intervention it is None. One graph is made for each
+set of arrays that occurs.
+
+``kept``, one factor for each token's embedding, serves three purposes. With 0 a decoder token is left out. The derivative by it is
+gradient × input. Its integral from 0 to 1 is integrated gradients, with a baseline that has positions but no tokens.
 
 B interventions (or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """
@@ -62,9 +69,9 @@ def _check_rows(head: Head, rows: np.ndarray, source_length: int) -> None:
 
 
 class AlteredAttention(NamedTuple):
-    """What interventions make of one kind of attention, as arrays; a part that is None changes nothing.
+    """What interventions make of one kind of attention, as arrays. A part that is None changes nothing.
 
-    B may be 1: then all sentences of a batch are treated alike. ``layer`` takes L away.
+    B may be 1: then all sentences of a batch are treated alike. ``layer`` takes one layer's part, without the axis L.
     """
 
     seen: Any = None  # (B, L, K) bool, False where no query may look
@@ -155,7 +162,7 @@ def _kept(interventions, sizes):
 
 
 def _seen(kind: str, kept, layers: int):
-    """(B, L, K): what has no embedding is not looked at, either."""
+    """(B, L, K), True where a key may be looked at. A token without an embedding may not."""
     if kind != "decoder_attention" or kept is None:
         return None
     return np.repeat(kept[:, None] > 0, layers, axis=1)

@@ -1,18 +1,18 @@
-"""The fast search: a correction is almost what was typed, so what was typed is its first draft.
+"""The fast search. A correction is almost what was typed, so the typed sentence is used as the first draft.
 
-One pass over a draft tells for each place what the network writes after the draft's tokens before it. Where
-that is what stands there, nothing has to be decided; where it is not, the draft is repaired and looked at
-again. A pass that agrees with its whole draft proves it: step-by-step decoding would have asked the same
-questions and got the same answers, so the result is that of ``decoding.greedy``, token for token, and the
-same pass holds all attention of it. A sentence without errors takes one pass, and of sentences with an error
-in every tenth character nine of ten take three or fewer (benchmarks/decoding.md), however long they are.
+One pass over a draft tells for each place what the network would write after the draft's tokens before it. If that is
+what stands there, nothing has to be decided. If it is not, the draft is repaired and the network reads it again. Once a
+pass agrees with its whole draft, the search is done: step-by-step decoding would have asked the same questions and got the
+same answers. So the result is the same as that of ``decoding.greedy``, token for token, and the last pass holds all of its
+attention. A sentence without errors takes one pass. Of sentences with an error in every tenth character, nine of ten take
+three or fewer, however long they are (benchmarks/decoding.md).
 
 This is the "aggressive decoding" of Sun et al. (ACL 2021), who go on step by step from a difference until both
 sentences agree again. Repairing all differences at once, as in a Jacobi iteration (Song et al., ICML 2021;
 Santilli et al., ACL 2023), needs neither steps nor a cache.
 
-What the network cannot make sense of, such as a hundred times the same rare syllable, would be repaired one token at
-a time. So after PASSES passes step-by-step decoding finishes the sentence: the same text for a bounded price.
+Some inputs, such as a rare syllable a hundred times, would be repaired by one token in each pass. So after PASSES passes
+step-by-step decoding finishes the sentence. The text is the same, and the time is bounded.
 """
 
 import math
@@ -166,10 +166,9 @@ def certain_tokens(draft: Sequence[int], said: Sequence[int]) -> list[int]:
 def redraft(draft: list[int], said: list[int], space_id: int) -> list[int]:
     """A better draft, from what the network ``said`` about the last one.
 
-    Only the first difference is certain, the later ones were said after a wrong token; yet they are good
-    guesses, since the network reads the source, too. A space where the draft has none was missing, a token that
-    is skipped was too much, and any other stands for the one it differs from. A poor guess costs a pass
-    and changes nothing.
+    Only the first difference is certain; the later ones were said after a wrong token. They are still good guesses,
+    because the network reads the source, too. A space where the draft has none was missing; a token that is skipped was
+    too much; any other token replaces the one that stands there. A poor guess costs a pass and changes nothing else.
     """
     better: list[int] = []
     t = 0

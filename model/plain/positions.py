@@ -16,6 +16,9 @@ def positional_encoding(positions: int, d_model: int) -> np.ndarray:
     """(P, D) float32: sine in even dimensions, cosine in odd ones.
 
     Raises ValueError where either size is below 1.
+
+    >>> positional_encoding(2, 4)[0].tolist()  # position 0: sines are 0, cosines 1
+    [0.0, 1.0, 0.0, 1.0]
     """
     if positions < 1 or d_model < 1:
         raise ValueError(f"both sizes should be at least 1, received {positions} x {d_model}")

@@ -1,28 +1,32 @@
-"""The Transformer of ``model/network`` once more, in NumPy alone: it answers while TensorFlow is still being imported.
+"""The Transformer of ``model/network`` once more, in NumPy alone. It answers while TensorFlow is still being imported.
 
-It is written independently of Keras, from the same paper (Vaswani et al. 2017), so each is a check on the other:
-``tests/model/plain/test_transformer.py`` holds both against each other to 1e-5.
+That is some seconds after a start and after a worker has died. It takes texts of up to 200 characters (``engine/stand_in.py``);
+all else waits for the network itself. It is written from the same paper (Vaswani et al. 2017) without Keras, so each version checks
+the other: ``tests/model/plain/test_transformer.py`` compares them to 1e-5.
 
 B batch, S source, T target, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from model.plain.alterations import checked_taps
 from model.plain.drafting import Pass, Produced, longest_target, read_off, settle
+from model.plain.output_weights import compose, output_weights
 from model.plain.positions import positional_encoding
 from model.stored.config import TransformerConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
 from model.text.tokenizer import PAD_ID, START_ID, Tokenizer, pad
+from model.trace.interventions import Intervention
+from model.trace.output_weights import EPSILON, OutputWeights
 from model.trace.taps import Found
 from model.trace.trace import ATTENTION_KINDS
 
 PASSES = 16  # that a sentence may take; of those with errors 0.3 % take more than 10 (benchmarks/decoding.md)
-EPSILON = 1e-6  # of layer normalisation
 MASKED_LOGIT = np.float32(-1e9)
 
 
@@ -53,13 +57,17 @@ class PlainTransformer:
     def __init__(self, config: TransformerConfig, features: np.ndarray, weights: Mapping[str, np.ndarray]):
         self.config = config
         self._weights = {name.partition("/")[2]: array.astype(np.float32) for name, array in weights.items()}
-        self._vectors = self._compose(features)  # (ids, D)
+        self._features = features
+        self._vectors = compose(self._weights, features)  # (ids, D)
         self._vocabulary = self._vectors[: config.vocab_size].T  # (D, V)
         longest = longest_target(config.max_length + 1)  # the end mark is a token
         self._positions = positional_encoding(longest, config.d_model)
 
     def count_params(self) -> int:
         return sum(array.size for array in self._weights.values())
+
+    def output_weights(self) -> OutputWeights:
+        return output_weights(self.config, self._features, self._weights)
 
     def encode(
         self, source_ids: np.ndarray, taps: Iterable[str] = ATTENTION_KINDS
@@ -82,14 +90,6 @@ class PlainTransformer:
         logits = states @ self._vocabulary + self._weights["embedding/output_bias"]
         found.put("logits", logits)
         return logits, found.stacked(np.stack)
-
-    def _compose(self, features: np.ndarray) -> np.ndarray:
-        """(ids, 4) -> (ids, D): a syllable's own vector and those of its jamo; any other token's own."""
-        token, *jamo = (
-            self._weights[f"embedding/{name}_embedding"][features[:, i]]
-            for i, name in enumerate(("token", "initial", "medial", "final"))
-        )
-        return token + (features[:, 1:2] > 0) * sum(jamo)
 
     def _walk(self, side: str, ids: np.ndarray, looks: Sequence[_Look], found: Found) -> np.ndarray:
         """The residual stream of the "encoder" or the "decoder" from ids (B, Q) to its end, ready to be read (B, Q, D).
@@ -196,6 +196,27 @@ class PlainNetwork:
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """What ``drafting.read_off`` tells of one pass over one sentence."""
         return read_off(self.read([source], [list(target)])[0])
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]:
+        """See ``CompiledNetwork.taps``. Raises NotLoadedError for an intervention."""
+        if intervention is not None:
+            raise NotLoadedError("only the loaded network takes interventions")
+        names = checked_taps(names, self.network.config)
+        memory, read = self.network.encode(pad([source]), names)
+        _, written = self.network.decode(pad([[START_ID, *target[:-1]]]), memory, names)
+        found = {**read, **written}
+        return {name: found[name][0] for name in names}
+
+    @cached_property
+    def output_weights(self) -> OutputWeights:
+        """See ``CompiledNetwork.output_weights``."""
+        return self.network.output_weights()
 
 
 def _give_up(sources: Sequence[Sequence[int]]) -> NoReturn:

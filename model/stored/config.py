@@ -1,4 +1,4 @@
-"""The numbers that fix a network's shape: one frozen, self-validating dataclass for each kind of network."""
+"""The numbers that decide a network's shape: one frozen dataclass, which checks itself, for each kind of network."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, ClassVar, Self

@@ -68,7 +68,7 @@ def find_model_folder(model: str | Path) -> Path:
 
 
 def model_name(folder: Path) -> str:
-    """What a model folder is called: as it is, or as the training run that left it there."""
+    """What a model folder is called: its own name, or that of the training run that wrote it."""
     folder = folder.absolute()
     return folder.parent.name if folder.name == RUN_MODEL else folder.name
 
@@ -175,7 +175,7 @@ def fingerprint(folder: Path, weights: Path | None = None) -> str:
 
 
 def of_weights(fingerprint: str) -> str:
-    """The part of a fingerprint that tells one set of weights from another, whatever is proposed with them."""
+    """The first half of a fingerprint. It tells one set of weights from another, whatever judges their changes."""
     return fingerprint.partition(".")[0]
 
 

@@ -1,1 +1,11 @@
-"""What heads do, and how well methods agree, over many sentences: made chunk by chunk, kept in a model's folder."""
+"""What each head does over many sentences, and how well attribution methods agree.
+
+``python -m model heads FILE --out FOLDER`` writes ``heads.json`` and ``heads.csv``, and goes on where it was stopped. A survey is a
+sum over sentences, so the page of the heads can add a few sentences at a time.
+
+``assets/transformer/heads.json`` was made of our own sentences: the 289 everyday ones in ``benchmarks/everyday*.csv``, each with two
+sets of generated errors (``python benchmarks/own_pairs.py pairs.csv``, then ``python -m model heads pairs.csv --effects 377 --pruning
+408``). Heads were ordered by the first part of the file and the pruning curve was measured on the last part; the two share no
+sentence. New weights need a new survey, because a survey belongs to the first half of a fingerprint (``folder.of_weights``).
+Fitting the confidence anew needs none: a survey asks the network alone. The same holds for ``agreement.json``.
+"""

@@ -1,5 +1,6 @@
-"""How well each method of ``analysis.contributions`` agreed with leaving characters out, over many edits: a file of a
-model's folder that ``benchmarks/does_attention_matter.py`` writes. It holds numbers and no text.
+"""Reads ``agreement.json``: how well each attribution method agrees with really leaving characters out, over many edits.
+
+``benchmarks/does_attention_matter.py`` writes the file into a model's folder. It holds numbers and no text.
 """
 
 import json

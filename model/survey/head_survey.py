@@ -1,4 +1,4 @@
-"""What a survey of heads found (``survey_files.result``), as arrays: read from ``heads.json`` or from a running survey.
+"""The result of a survey of heads as arrays, from ``heads.json`` or from a survey that is still running.
 
 L layers, H heads, D d_model. Roles are observed; effects come from passes in which one head was off.
 """

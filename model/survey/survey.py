@@ -29,7 +29,7 @@ _EFFECTS_CHUNK = 4
 
 @dataclass(frozen=True)
 class Plan:
-    """What a survey asks for; a state that was made by another plan is not gone on with."""
+    """What a survey measures. A saved state that was made with another plan is not resumed."""
 
     pairs: tuple[Pair, ...]  # (source, target) of every sentence
     effects: int  # sentences with changes whose heads are taken away
@@ -107,8 +107,9 @@ class Survey:
             yield f"random {seed + 1}", random_order(self.heads, seed)
 
     def join(self, other: Survey) -> None:
-        """Take up the sums of a survey of the same network over other sentences. Of all sentences only those that are
-        examples are kept."""
+        """Add the sums of a survey of the same network over other sentences. Of the sentences only those are kept that are
+        examples.
+        """
         behind = np.array([0, len(self.plan.pairs), 0])[:, None, None]
         moved = {name: best + behind for name, best in other.sums.best.items()}
         self.sums = self.sums + Sums(other.sums.tallies, moved)

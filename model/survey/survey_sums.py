@@ -1,4 +1,4 @@
-"""What some sentences add to a survey of heads; the sums of several chunks are added.
+"""The sums that some sentences contribute to a survey of heads. Sums of several chunks can be added.
 
 L layers, H heads. ``sums_of_roles`` looks at plain passes, ``sums_of_effects`` takes each head away.
 """

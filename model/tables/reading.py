@@ -1,4 +1,4 @@
-"""The rows of a CSV, TXT or XLSX file, one after the other; a bad row is told by its number and does no harm."""
+"""Reads the rows of a CSV, TXT or XLSX file one after the other. A bad row is reported by its number and skipped."""
 
 from collections.abc import Iterator
 from itertools import chain, islice

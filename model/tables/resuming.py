@@ -1,4 +1,4 @@
-"""A long run over a file that goes on where it was interrupted.
+"""Resumes a long run over a file where it was interrupted.
 
 Beside the result lies ``<result>.part`` while the run lasts: one line of JSON that says what is done to which
 file, then one line for each finished row. It is renamed or converted at the end, so that the result is whole or

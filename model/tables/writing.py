@@ -1,4 +1,4 @@
-"""Corrected rows as CSV and XLSX that no spreadsheet takes for anything but text."""
+"""Writes corrected rows as CSV and XLSX so that a spreadsheet shows each cell as text and never runs it as a formula."""
 
 import csv
 import io

@@ -1,9 +1,9 @@
-"""What a correction has to copy in order: anchors. Where the network did not, it has lost its way in the text beside them.
+"""Anchors: marks, digits and other characters that a correction has to copy, in order.
 
-The network seldom met some marks. Before ``* 않된다`` it takes the asterisk for a slip of the following word and writes 안 된다. Such a
-text differs from what was typed in two things at once, the lost mark and the mended word. Neither may be carried out alone: the
-characters that the network wrote next to a lost mark stand for both. So a sentence is cut at the anchors that were lost, and what is
-between them is read again, each part for itself (``parts_beside``).
+The network seldom met some marks. In ``* 않된다`` it takes the asterisk for a slip in the next word and writes 안 된다. That text
+differs from what was typed in two ways at once: a lost mark and a mended word. Making only one of the two changes would be wrong,
+because what the network wrote next to the lost mark stands for both. So a sentence is cut at the anchors that were lost, and each
+part between them is read again by itself (``parts_beside``).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,10 +17,10 @@ from model.text.sentences import Span
 
 
 class Part(NamedTuple):
-    """A stretch of a sentence that the network reads for itself, without white space at its ends.
+    """A stretch of a sentence that the network reads by itself, without white space at its ends.
 
-    ``start`` is where it begins in the sentence; ``anchors`` (in order, apart from each other) count from the start of ``text``, and so do
-    those of them that are no prose, ``verbatim``.
+    ``start`` is where it begins in the sentence. ``anchors`` are in order and do not touch; ``verbatim`` are those of them that are
+    no prose. Both count from the start of ``text``.
     """
 
     start: int
@@ -70,8 +70,9 @@ def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
 
 
 def lost_anchors(part: Part, target: str) -> list[Span]:
-    """The anchors of a part that ``target`` does not copy at their place, in order; all of them where it holds a protected
-    character that the source does not have."""
+    """The anchors of a part that ``target`` does not copy at their place, in order. All of them if the target has a protected
+    character that the source does not have.
+    """
     if not part.anchors:
         return []
     places = _copied(part.text, target)
@@ -92,7 +93,7 @@ def _is_copied(anchor: Span, places: dict[int, int]) -> bool:
 
 
 def _is_set_alike(anchor: Span, source: str, target: str, places: dict[int, int]) -> bool:
-    """Whether an anchor that the target copies has white space before and after it where the source has."""
+    """Whether the anchor has white space before and after it in the target where it has in the source."""
     start, end = places[anchor.start], places[anchor.end - 1] + 1
     return all(
         one[-1:].isspace() == other[-1:].isspace()
@@ -114,7 +115,7 @@ def _copied(source: str, target: str) -> dict[int, int]:
 
 
 def parts_beside(part: Part, anchors: Sequence[Span]) -> list[Part]:
-    """What a part has before, between and after these of its anchors: only what holds prose."""
+    """What stands before, between and after these anchors of a part. Only stretches that hold prose."""
     starts, ends = [0, *(a.end for a in anchors)], [*(a.start for a in anchors), len(part.text)]
     parts = [part.cut(start, end) for start, end in zip(starts, ends, strict=True)]
     return [each for each in parts if each.has_prose]

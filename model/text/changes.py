@@ -1,4 +1,4 @@
-"""Where two versions of a sentence differ, as spans a person would point at."""
+"""Finds where two versions of a sentence differ, as spans that a person would point at."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -12,17 +12,20 @@ class Change:
     """One place where the correction differs: ``source[source_start:source_end] == wrong`` and
     ``target[target_start:target_end] == right``. Either may be empty (an insertion, a deletion).
 
-    A change that a network made carries two probabilities, both given the source and all of the target before the
-    change: ``fix_probability`` of the change (the product over its tokens; for a deletion, of the token that follows)
-    and ``keep_probability`` of writing the next character of the source instead, which is how leaving the text alone
-    would begin. The target is the text with all that was proposed; where the network alone judges its changes, all
-    that it wrote. So they stay the same when some changes are left undone: the trace of that text has its own.
-    They are None between any two texts.
-    ``known_confidence`` is what ``model.correction.confidence`` makes of both and of whether the words are known, where the
-    model has its files. Such a model may propose what its network found less probable: then ``instead_of`` is what the network
-    wrote for the stretch that the change lies in, and None where it wrote this itself.
+    A network's change carries two probabilities, both given the source and the target before the change.
+    ``fix_probability`` is that of writing the change (the product over its tokens; for a deletion, that of the token that
+    follows). ``keep_probability`` is that of writing the next character of the source instead, so of leaving the text alone.
+    Both come from one pass over the text with all proposed changes, and stay the same when some of these are left undone.
+    Between two texts without a network both are None.
+
+    ``known_confidence`` is the judgement of ``model.correction.confidence``, where the model's folder has its files. With it a
+    change may be proposed that is not the network's own choice. Then ``instead_of`` is what the network wrote there.
+
     ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.english_layout``). No network judged
-    that, so it has no confidence, and only a person makes it.
+    it, so it has no confidence, and only a person makes it.
+
+    >>> Change(0, 2, 0, 2, "머거", "먹어", fix_probability=0.9, keep_probability=0.0).confidence
+    0.9
     """
 
     source_start: int
@@ -39,7 +42,7 @@ class Change:
 
     @property
     def is_weighed(self) -> bool:
-        """Whether it has a ``confidence``: a model of one's own may change a text without saying how sure it is."""
+        """Whether it has a ``confidence``. A user's own model may change a text without saying how sure it is."""
         return self.known_confidence is not None or None not in (self.fix_probability, self.keep_probability)
 
     @property
@@ -53,8 +56,8 @@ class Change:
 
     @property
     def network_confidence(self) -> float:
-        """How sure the network is by itself: that it writes just this, and that it would not keep the source,
-        ``fix_probability * (1 - keep_probability)``.
+        """How sure the network is by itself, ``fix_probability * (1 - keep_probability)``: that it writes this change, and
+        that it would not keep the source.
 
         Raises ValueError for a change without probabilities.
         """
@@ -64,7 +67,7 @@ class Change:
 
     @property
     def place(self) -> str:
-        """Its offsets in words. Messages name a change by them: they may reach a log, where nobody's words belong."""
+        """The offsets in words. Error messages name a change by them and not by its text, because messages may reach a log."""
         source, target = (self.source_start, self.source_end), (self.target_start, self.target_end)
         return "source[{}:{}] to target[{}:{}]".format(*source, *target)
 
@@ -80,12 +83,15 @@ class Change:
 
 
 def find_changes(source: str, target: str) -> tuple[Change, ...]:
-    """The places where two texts differ; between any two of them both have a character in common.
+    """The places where two texts differ. Between two neighbouring changes there is at least one character that both texts share.
 
-    First the texts without white space are aligned with the fewest edits (Levenshtein 1966), then what
-    stands between the aligned characters is compared. So a moved space is a moved space: the alignment
-    of the texts as they are might as well drop the letter beside it here and insert it again there, and
-    whoever undoes one of the two changes would lose the letter.
+    First the texts without white space are aligned with the fewest edits (Levenshtein 1966), then what stands between
+    the aligned characters is compared. So a space that moved is one change. If the texts were aligned with their
+    spaces, the letter beside the space might be deleted in one place and inserted in another; undoing one of these two
+    changes would lose the letter.
+
+    >>> [(change.wrong, change.right) for change in find_changes("밥을 머거요", "밥을 먹어요")]
+    [('머거', '먹어')]
     """
     changes: list[Change] = []
     for (first, one), (last, other) in pairwise(_common(source, target)):
@@ -95,8 +101,9 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
 
 
 def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
-    """``find_changes`` of a correction. Where less than half of the characters stay, as in a translation, one change of
-    the whole text: what such texts have in common is chance."""
+    """``find_changes`` of a correction. If less than half of the characters stay, as in a translation, there is one change
+    of the whole text, because the characters that such texts share are chance.
+    """
     if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
         return (Change(0, len(source), 0, len(target), source, target),)
     return find_changes(source, target)
@@ -126,7 +133,11 @@ def _differences(source: str, target: str, span: tuple[int, int], other: tuple[i
 
 
 def apply_changes(source: str, changes: Iterable[Change]) -> str:
-    """The text that results from making only these changes."""
+    """The text that results from making only these changes.
+
+    >>> apply_changes("밥을 머거요", find_changes("밥을 머거요", "밥을 먹어요"))
+    '밥을 먹어요'
+    """
     parts, done = [], 0
     for change in changes:
         parts += [source[done : change.source_start], change.right]

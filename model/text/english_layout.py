@@ -1,7 +1,7 @@
-"""Words that were typed while the keyboard was in its English layout: dkssud for 안녕.
+"""Finds words that were typed while the keyboard was in its English layout: dkssud for 안녕.
 
-The same keys write both, by KS X 5002 and the QWERTY layout. Nobody can know from the keys alone which was meant, so such a word may
-only be offered. What is offered is chosen with restraint: the keys have to write whole syllables, and these a word that is known.
+The same keys write both, by KS X 5002 and the QWERTY layout. The keys alone do not tell which was meant, so such a word is only
+offered, and only if its keys write whole syllables that make a known word.
 """
 
 import re

@@ -35,13 +35,21 @@ def indices(syllable: str) -> tuple[int, int, int]:
 
 
 def decompose(syllable: str) -> tuple[str, str, str]:
-    """``"값" -> ("ㄱ", "ㅏ", "ㅄ")``; the final is ``""`` where there is no coda."""
+    """``"값" -> ("ㄱ", "ㅏ", "ㅄ")``; the final is ``""`` where there is no coda.
+
+    >>> decompose("값")
+    ('ㄱ', 'ㅏ', 'ㅄ')
+    """
     initial, medial, final = indices(syllable)
     return INITIALS[initial], MEDIALS[medial], FINALS[final]
 
 
 def compose(initial: str, medial: str, final: str = "") -> str:
-    """``("ㄱ", "ㅏ", "ㅄ") -> "값"``. Raises ValueError for what is no initial, medial or final."""
+    """``("ㄱ", "ㅏ", "ㅄ") -> "값"``. Raises ValueError for what is no initial, medial or final.
+
+    >>> compose("ㄱ", "ㅏ", "ㅄ")
+    '값'
+    """
     try:
         offset = (_INITIAL_INDEX[initial] * 21 + _MEDIAL_INDEX[medial]) * 28 + _FINAL_INDEX[final]
     except KeyError as error:

@@ -1,4 +1,4 @@
-"""The two-set (두벌식) Hangul keyboard of KS X 5002: its neighbours, its shift, the jamo of two keys.
+"""The two-set (두벌식) Hangul keyboard of KS X 5002: which keys are neighbours, what shift gives, which jamo take two keys.
 
 Source: KS X 5002 for the jamo of each key. How far the rows are shifted against each other is not the
 standard's but that of ordinary keyboards: a quarter and three quarters of a key to the right of the top row.
@@ -50,6 +50,9 @@ def neighbours(jamo: str) -> tuple[str, ...]:
 
     Shift stays held (ㄲ -> ㄸ ㅆ ㅇ ㄹ). Of a jamo typed with two keys one key goes astray, and only
     results that are one jamo again count (ㅘ -> ㅙ ㅚ). Raises ValueError for what is on no key.
+
+    >>> neighbours("ㄱ")
+    ('ㄷ', 'ㅅ', 'ㅇ', 'ㄹ')
     """
     if jamo in _PLACES:
         return _side_by_side(jamo)

@@ -1,4 +1,7 @@
-"""What no correction may touch: characters that are not spelling, and laughing and weeping."""
+"""What no correction may touch: digits, other scripts, symbols, brackets and quotation marks, and laughing (ㅋㅋ) and weeping (ㅠㅠ).
+
+A change that would lose, alter or invent one of them is not proposed.
+"""
 
 import re
 
@@ -30,7 +33,7 @@ def spares_protected(change: Change) -> bool:
 
 
 def spares_outcries(change: Change, source: str) -> bool:
-    """Whether ``source`` keeps its laughing and weeping, and gets no other, when this change alone is made."""
+    """Whether ``source`` keeps its laughing and weeping, and gets no other, if this change alone is made."""
     return _outcries(source) == _outcries(apply_changes(source, [change]))
 
 
@@ -47,7 +50,11 @@ def spares_gaps(change: Change, source: str) -> bool:
 
 
 def protected(text: str) -> str:
-    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation."""
+    """The characters no correction may touch: other scripts, digits, emoji, symbols, most punctuation.
+
+    >>> protected("3시에 (봐)")
+    '3()'
+    """
     return "".join(filter(is_protected, text))
 
 
@@ -61,7 +68,11 @@ def _is_space(character: str) -> bool:
 
 
 def outcries(text: str) -> list[tuple[int, int]]:
-    """Where laughing, weeping and initials stand, in order and apart from each other."""
+    """Where laughing, weeping and initials stand, in order and apart from each other.
+
+    >>> outcries("그래 ㅋㅋ")
+    [(3, 5)]
+    """
     return [found.span() for found in _OUTCRY.finditer(text)]
 
 

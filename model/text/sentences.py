@@ -1,4 +1,8 @@
-"""Cutting a text into sentences and the white space between them, losing nothing."""
+"""Cuts a text into sentences and the white space between them. Nothing is lost.
+
+A long sentence is cut into parts at spaces, because the network knows no more than ``max_length`` positions. What it writes for
+sentences four times as long as those it was trained on is nonsense.
+"""
 
 import math
 import re

@@ -1,4 +1,10 @@
-"""Text to ids and back, one token per Unicode character, with the jamo features of each id."""
+"""Text to ids and back, one token per Unicode character, with the jamo features of each id.
+
+The vocabulary holds the 2,350 syllables of KS X 1001, ASCII, jamo and frequent punctuation. The network sees a syllable as the sum
+of its own vector and those of its initial, medial and final jamo; the rest of the 11,172 syllables it reads by their jamo alone.
+A character outside the vocabulary (emoji, hanja, other scripts) is one token, ``<outside>``. Where the network writes
+``<outside>``, ``Tokenizer.decode`` aligns both sentences and puts the character of the source there.
+"""
 
 import re
 import unicodedata
@@ -24,6 +30,10 @@ class Tokenizer:
     can also produce. ``vocab_size <= id < vocab_size + 11172``: a Hangul syllable that is not in
     the vocabulary; these it can only read, through their jamo. Every other character is read as
     ``<outside>``. A produced ``<outside>`` means "the outside character of the source, verbatim".
+
+    >>> tokenizer = Tokenizer("가나다 ")
+    >>> tokenizer.decode(tokenizer.encode_target("가나"), "가나")
+    '가나'
     """
 
     def __init__(self, characters: Iterable[str]):

@@ -1,7 +1,7 @@
-"""Spans of a text that stay as they are typed: addresses, paths, code, tags, drawn-out vowels. No correction may change a character in them.
+"""Finds what stays exactly as it was typed: addresses, paths, code, tags, drawn-out vowels.
 
-The network was trained on prose. In ``www.쇼핑몰.한국/안되요`` it would mend 안되요, and the address would lead nowhere. What is
-between the spans is prose and corrected as always: ``<b>안되요</b>`` becomes ``<b>안 돼요</b>``, for only the tags are spans.
+The network was trained on prose. In ``www.쇼핑몰.한국/안되요`` it would mend 안되요, and the address would lead nowhere. Prose
+between the spans is corrected as always: ``<b>안되요</b>`` becomes ``<b>안 돼요</b>``, because only the tags are spans.
 """
 
 import re

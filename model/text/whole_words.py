@@ -1,7 +1,7 @@
-"""Whether a change keeps the words of a text: none may vanish, and none come from nowhere.
+"""Refuses changes that lose a word or add one. A correction may only write the same words in another way.
 
-A correction writes a word in another way. What leaves a word out or adds one is a rewriting, and that the network is sure of it says
-little: said twenty times, a word is lost nine times at a probability of 0.999. The only word that may go is one that slipped in twice.
+The network's confidence is no help here: when a word is said twenty times it drops nine of them at a probability of 0.999. The only
+word that may go is one that was typed twice by mistake.
 """
 
 import re
@@ -74,7 +74,9 @@ def _is_written_again(word: Span, start: int, wrong: str, kept: list[bool]) -> b
 
 
 def _is_doubled(word: Span, source: str) -> bool:
-    """Whether a word stands there twice in a row, no more, in a text of more words: those two alone are said twice on purpose."""
+    """Whether the word stands there exactly twice in a row, in a text of more words. (A text of nothing but two equal words says
+    them twice on purpose.)
+    """
     words = [(found.start(), found.group()) for found in _WORD.finditer(source)]
     said = next(text for start, text in words if start == word.start)
     run = max(len(list(same)) for text, same in groupby(text for _, text in words) if text == said)
@@ -82,7 +84,7 @@ def _is_doubled(word: Span, source: str) -> bool:
 
 
 def _is_beside_letters(change: Change, source: str) -> bool:
-    """Whether what comes in belongs to a word that is there."""
+    """Whether the inserted text belongs to a word that is already there."""
     before, after = source[: change.source_start][-1:], source[change.source_end :][:1]
     joins_before = is_hangul(before) and not change.right[0].isspace()
     joins_after = is_hangul(after) and not change.right[-1].isspace()

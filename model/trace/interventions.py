@@ -1,7 +1,9 @@
-"""What is changed in a pass, as plain data: heads switched off, weights replaced, tokens left out.
+"""``Intervention``: what a pass is asked to change, as plain data. Heads off, weights replaced, tokens left out.
 
-An intervention is an argument of a pass (``Laboratory.look``), never a state of a network. B interventions
-(or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
+An intervention is an argument of a pass (``Laboratory.look``), never a state of a network, so two threads cannot disturb each other.
+``model/plain/alterations.py`` turns it into arrays.
+
+B interventions (or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """
 
 import hashlib
@@ -31,18 +33,21 @@ class ZeroedValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Intervention:
-    """What is changed in one pass; ``Intervention()`` changes nothing. Those that do the same are equal, and hash
-    alike: one may be part of the key under which an answer is kept, and its arrays are not changed afterwards.
+    """What is changed in one pass; ``Intervention()`` changes nothing. Interventions that do the same are equal and have the
+    same hash, so one can be part of a cache key. Do not change its arrays afterwards.
 
-    ``off``: heads whose output, before the output projection, is zero (Michel et al. 2019, section 2.3), or
-    what ``means`` says of them: by kind (L, H, D/H), such as the mean over a corpus.
-    ``weights``: by head (Q, K), what stands in place of its attention weights (Jain & Wallace 2019). A row
-    of NaN stays as it is; so does every row beyond Q. In decoder self-attention nothing may stand right of
-    the diagonal.
+    ``off``: heads whose output, before the output projection, is zero (Michel et al. 2019, section 2.3), or their part of
+    ``means``: by kind (L, H, D/H), such as the mean over a corpus.
+    ``weights``: by head (Q, K), what replaces its attention weights (Jain & Wallace 2019). A row of NaN keeps the head's
+    own weights; so does every row beyond Q. In decoder self-attention nothing may stand right of the diagonal.
     ``zeroed``: value vectors that are multiplied by zero; the weights stay as they are (Mohebbi et al. 2023).
-    ``without_source``: source positions that nobody may look at, as if padding stood there; the other
-    tokens keep their positions. ``without_target``: the same of what the decoder has read, 0 being the start
-    mark; besides, its embedding is zero, because a row begins with the token that it has just read.
+    ``without_source``: source positions that nobody may look at, as if they were padding; the other tokens keep their
+    positions. ``without_target``: the same for what the decoder has read, 0 being the start mark. Its embedding is zero, too,
+    because a row begins with the token that it has just read.
+
+    >>> intervention = Intervention(off=frozenset({("cross_attention", 3, 0)}))
+    >>> intervention.off, intervention.reaches_encoder
+    (frozenset({Head(kind='cross_attention', layer=3, head=0)}), False)
     """
 
     off: frozenset[Head] = frozenset()
@@ -69,7 +74,7 @@ class Intervention:
 
     @property
     def reaches_encoder(self) -> bool:
-        """Whether what the encoder leaves is changed by it."""
+        """Whether it changes the encoder's result."""
         places: list[Head | ZeroedValue] = [*self.off, *self.weights, *self.zeroed]
         return bool(self.without_source) or any(place.kind == "encoder_attention" for place in places)
 

@@ -1,4 +1,4 @@
-"""What a laboratory hands over: NumPy arrays with a documented shape each.
+"""The results of the laboratory's passes: NumPy arrays with a documented shape each.
 
 L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """
@@ -9,7 +9,9 @@ import numpy as np
 
 
 class Slopes(NamedTuple):
-    """A score at N points of the path from no embeddings to all, and how it changes with each token's."""
+    """The gradients for integrated gradients. All token embeddings are multiplied by a factor that goes from 0 to 1 in N points; at
+    each point there are the score and its derivatives by the factor of each token.
+    """
 
     score: np.ndarray  # (N,) float32
     source: np.ndarray  # (N, S) float32, d score / d factor of each source token's embedding
@@ -17,7 +19,7 @@ class Slopes(NamedTuple):
 
 
 class Insides(NamedTuple):
-    """What one pass over one sentence holds, by kind of attention."""
+    """What one pass over one sentence computes inside, by kind of attention."""
 
     attention: dict[str, np.ndarray]  # (L, H, Q, K)
     values: dict[str, np.ndarray]  # (L, H, K, D/H) value vectors
@@ -30,7 +32,7 @@ class Insides(NamedTuple):
 
 
 class Zeroed(NamedTuple):
-    """Cosine distances in 0..2 that zeroing one position's values makes in one decoder layer's output."""
+    """How much the output of each decoder layer changes if the values of one position are zeroed: cosine distances in 0..2."""
 
-    decoder: np.ndarray  # (L, T, T) of row t, by what the decoder has read
-    cross: np.ndarray  # (L, T, S) of row t, by source position
+    decoder: np.ndarray  # (L, T, T): the change of row t, by the position that the decoder has read
+    cross: np.ndarray  # (L, T, S): the change of row t, by the source position

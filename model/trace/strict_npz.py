@@ -1,7 +1,7 @@
-"""One ``.npz`` of known arrays and some JSON, read as if whoever wrote it meant harm.
+"""Reads and writes one ``.npz`` of known arrays and some JSON. A hostile file is refused before it can do harm.
 
-NumPy allocates whatever size a file claims to have before it reads it. Here every claim is held against the
-size of the file first, and nothing is unpickled.
+NumPy allocates whatever size a file claims before it reads it. Here each claim is compared with the size of the file
+first, and nothing is unpickled.
 
 safetensors is as safe, but whoever reads a trace would need one more library where NumPy opens this file. Its files are not
 compressed (a trace would be a fifth larger), and the shapes and the JSON would have to be checked all the same.
@@ -28,7 +28,7 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no mo
 
 
 class TraceError(ValueError):
-    """A field of a trace, or the file that should hold one, is not what it should be. ``advice`` says what to do."""
+    """A field of a trace, or the file that should hold one, is wrong; the message says how. ``advice`` says what to do."""
 
     def __init__(self, field: str, expected: str, received: object, advice: str = ""):
         text = str(received)

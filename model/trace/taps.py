@@ -1,7 +1,7 @@
 """What a pass can hand out, by name: attention, queries, keys, values, sub-layer outputs, the residual stream.
 
-B batch, L layers, H heads, S source and T target tokens, D d_model, V vocabulary. Who hands out the NumPy arrays of one
-sentence leaves out B. A sub-layer is one attention or one feed-forward network: an encoder layer has two (self-attention,
+B batch, L layers, H heads, S source and T target tokens, D d_model, V vocabulary. Arrays of a single sentence have no B. A
+sub-layer is one attention or one feed-forward network: an encoder layer has two (self-attention,
 feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
 
 query, key, value: projected and split into heads. An intervention that zeroes values does it behind them.
@@ -62,7 +62,7 @@ def tap(of: str, part: str) -> str:
 
 
 class Found:
-    """What one pass hands out. It keeps the tensors whose names were asked for, and forgets all others.
+    """Collects what one pass hands out. It keeps the tensors whose names were asked for and drops all others.
 
     >>> found = Found(["encoder_residual"])
     >>> found.add("encoder", residual=1, output=2)
@@ -81,7 +81,7 @@ class Found:
                 self._layers[name].append(tensor)
 
     def put(self, name: str, tensor: Any) -> None:
-        """A tap that is not stacked over layers."""
+        """Keep a tap that is not stacked over layers."""
         if name in self._layers:
             self._whole[name] = tensor
 
@@ -89,6 +89,6 @@ class Found:
         return self._layers[name]
 
     def stacked(self, stack: Callable[..., Any]) -> dict[str, Any]:
-        """What was found, by name; ``stack(tensors, axis=1)`` puts layers behind B."""
+        """What was collected, by name. ``stack(tensors, axis=1)`` puts the axis of layers behind B."""
         stacks = {name: stack(tensors, axis=1) for name, tensors in self._layers.items() if tensors}
         return stacks | self._whole

@@ -1,4 +1,9 @@
-"""What one full pass of a network leaves behind: NumPy arrays with a documented shape each."""
+"""``AttentionTrace``: the attention of one full pass of any network, as NumPy arrays, and its file format.
+
+Attention in the decoder is causal, so one full pass over the start mark and the produced text gives the same attention that
+step-by-step decoding saw. The source or the target may be missing. ``save`` writes one ``.npz``; ``load`` checks the file before it
+believes it and names the field that is wrong.
+"""
 
 from collections.abc import Callable
 from dataclasses import InitVar, dataclass, fields
@@ -71,6 +76,11 @@ class AttentionTrace:
     white space separates (``analysis.words``).
 
     Shapes: L layers, H heads, S source tokens, T target tokens, D d_model, A alternatives, W words.
+
+    >>> weights = np.array([[[[0.75, 0.25], [0.5, 0.5]]]])  # one layer, one head, two tokens
+    >>> trace = AttentionTrace(source_tokens=("나", "는"), encoder_attention=weights)
+    >>> trace.kinds, trace.shape("encoder_attention")
+    (('encoder_attention',), (1, 1))
     """
 
     source_tokens: tuple[str, ...] = ()  # (S,) what the encoder read

@@ -1,7 +1,7 @@
-"""A model of one's own, live in the app: what it has to be able to do.
+"""What your own model needs so that the app can show it live: the methods of ``TracedModel``.
 
-``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and
-asks what it returns. One question is asked at a time.
+``ATTENTION_MODEL=package.module:factory streamlit run app.py`` calls ``factory()`` once, in a worker's process, and then
+asks the object that it returned, one question at a time.
 """
 
 from typing import Protocol, runtime_checkable
@@ -12,7 +12,18 @@ from model.trace.trace import AttentionTrace
 
 @runtime_checkable
 class TracedModel(Protocol):
-    """A network that rewrites a sentence and shows its attention."""
+    """A network that rewrites a sentence and shows its attention.
+
+    >>> from model.trace.trace import AttentionTrace
+    >>> class Copies:
+    ...     def correct(self, text):
+    ...         return text
+    ...     def trace(self, source, target):
+    ...         tokens, weights = tuple(source), np.eye(len(source))[None, None]  # each character looks at itself
+    ...         return AttentionTrace(source_tokens=tokens, target_tokens=tokens, cross_attention=weights)
+    >>> isinstance(Copies(), TracedModel)
+    True
+    """
 
     def correct(self, text: str) -> str:
         """What the model makes of one sentence: its correction, its translation, its continuation."""
@@ -33,6 +44,14 @@ class InterveningModel(TracedModel, Protocol):
 
     The interventions are heads that are off (``Intervention.off``), weights that are replaced (``weights``, of one
     head), and tokens that nobody may look at (``without_source``, ``without_target``); never two of these at once.
+
+    >>> class CopiesAnyway:
+    ...     def correct(self, text): ...
+    ...     def trace(self, source, target): ...
+    ...     def correct_under(self, text, intervention): ...
+    ...     def trace_under(self, source, target, intervention): ...
+    >>> isinstance(CopiesAnyway(), InterveningModel)
+    True
     """
 
     def correct_under(self, text: str, intervention: Intervention) -> str | None:

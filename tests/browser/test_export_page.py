@@ -32,7 +32,7 @@ def make_lens(text=NASTY, kind="cross_attention", theme="light", trace=None, lay
 
 
 def unchanged() -> dict[str, dict[str, object]]:
-    """What an address that says nothing means for every view."""
+    """The settings of every view if the address does not mention them."""
     return {
         view.name: {setting.name: setting.read(setting.default) for setting in view.settings}
         for view in VIEWS

@@ -1,1 +1,1 @@
-"""Sentences and pairs as they are read from files: which are left out, held back, or read more seldom."""
+"""Reads sentences and pairs from files, and decides which are left out, held back for measuring, or read less often."""

@@ -1,4 +1,4 @@
-"""Reading what a model learns from or is measured on: sentences, or pairs of a wrong and a right one.
+"""Reads what a model learns from or is measured on: sentences, or pairs of a wrong and a right one.
 
 Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
 ``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,
@@ -32,7 +32,7 @@ class _BadRow(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One correct sentence, as far as ``faults`` can tell; NFC, without surrounding white space."""
+    """One sentence that is right as far as ``faults`` can tell; in NFC, without surrounding white space."""
 
     text: str
     source: str = ""  # the collection it comes from, where the file says so
@@ -41,7 +41,7 @@ class Sentence:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence as somebody wrote it and as it should read; equal where nothing is wrong."""
+    """A sentence as somebody wrote it and as it should read; both are equal if nothing is wrong."""
 
     source: str
     target: str

@@ -1,9 +1,8 @@
-"""Mistakes by which a sentence of the corpus shows that its writer is no model of correct spelling.
+"""Finds sentences of a corpus that contain a spelling mistake. They are left out.
 
-What people chat is full of them (안돼, 보고싶어, 할거야: in every tenth sentence of some collections), and a network that is
-told to leave them as they are learns just that: of 저는영화를 보고싶어요 it mended both spaces, of 저는 영화를 보고싶어요 none.
-So a sentence with one of these is left out, and the network reads the others. Only what is wrong for certain, or
-nearly so, is listed; a few right sentences lost (안가: 안 가, or a safe house) do no harm.
+In some collections of chat every tenth sentence has one (안돼, 보고싶어, 할거야). Training takes corpus sentences as right, so a network
+learns to leave such mistakes alone: it mended both spaces of 저는영화를 보고싶어요, and none in 저는 영화를 보고싶어요. Only what is
+certainly, or nearly certainly, wrong is listed. A few right sentences are lost with it (안가 may be a safe house), which does no harm.
 """
 
 import re
@@ -71,7 +70,13 @@ _EACH = {right: re.compile(pattern) for right, pattern in _FAULTS.items()}
 
 
 def find_fault(text: str) -> str | None:
-    """What a sentence gets wrong, with the right spelling and its source; None where nothing is found."""
+    """What a sentence gets wrong, with the right spelling and its source; None where nothing is found.
+
+    >>> find_fault("밥을 먹어요.") is None
+    True
+    >>> find_fault("그러면 안되요.")
+    "'안되' is misspelt: 안 돼, 안 가 (한글 맞춤법 제2항)"
+    """
     if not _ANY.search(text):
         return None
     right, found = next(

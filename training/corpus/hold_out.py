@@ -1,4 +1,4 @@
-"""``python -m training hold-out``: keep a part of a corpus away from training, by document as far as the file allows."""
+"""``python -m training hold-out``: keeps a part of a corpus away from training, whole documents where the file allows it."""
 
 import json
 from collections import defaultdict
@@ -28,7 +28,7 @@ def held_lines(lines: list[str], one_in: int) -> set[int]:
 @click.option("--held", required=True, type=click.Path(dir_okay=False, path_type=Path), help="To measure on.")
 @click.option("--one-in", default=ONE_IN, show_default=True, type=click.IntRange(min=2))
 def command(corpus, rest, held, one_in):
-    """Divide CORPUS, JSON Lines with a source in each row, into two files; the same ones each time."""
+    """Divide CORPUS, JSON Lines with a source in each row, into two files; always in the same way."""
     with corpus.open(encoding="utf-8", newline="\n") as file:  # splitlines would end a line at U+2028, too
         lines = list(file)
     apart = held_lines(lines, one_in)

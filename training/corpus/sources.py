@@ -1,4 +1,4 @@
-"""How often the sentences of each source are read: what the corpus has too much of is weighed down."""
+"""Decides how often the sentences of each source are read. Sources that the corpus has too much of are read less often."""
 
 import math
 import random
@@ -10,7 +10,11 @@ MACHINE_TRANSLATED = "mt"  # names the machine-translated sentences of all sourc
 
 
 def read_weights(texts: Iterable[str]) -> dict[str, float]:
-    """``["statutes=0.25"]`` as a dict. Raises ValueError for what is no name and number from 0 on."""
+    """``["statutes=0.25"]`` as a dict. Raises ValueError for what is no name and number from 0 on.
+
+    >>> read_weights(["statutes=0.25"])
+    {'statutes': 0.25}
+    """
     weights = {}
     for text in texts:
         name, _, value = text.rpartition("=")
@@ -22,7 +26,7 @@ def read_weights(texts: Iterable[str]) -> dict[str, float]:
 
 
 def weight_of(sentence: Sentence, weights: Mapping[str, float]) -> float:
-    """The product of the weights whose name is part of the sentence's source; 1 where none is."""
+    """The product of the weights whose name is part of the sentence's source; 1 if there is none."""
     return math.prod(
         weight
         for name, weight in weights.items()
@@ -31,7 +35,7 @@ def weight_of(sentence: Sentence, weights: Mapping[str, float]) -> float:
 
 
 def copies(sentence: Sentence, weights: Mapping[str, float], rng: random.Random) -> int:
-    """How often a sentence comes in an epoch: of a weight of 1.5 once or twice, by chance."""
+    """How often a sentence comes in an epoch. A weight of 1.5 means once or twice, by chance."""
     weight = weight_of(sentence, weights)
     whole = int(weight)
     return whole + (rng.random() < weight - whole)

@@ -1,4 +1,4 @@
-"""A generated part of a document: a function from what was measured to Markdown, found by its name."""
+"""A generated part of a document: a function that writes Markdown from measured numbers, registered under a name."""
 
 from collections.abc import Callable
 

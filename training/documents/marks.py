@@ -11,6 +11,7 @@ DOCUMENTS = (
     "README.md",
     "README.en.md",
     "docs/model-card.md",
+    "docs/experiments.md",
     "docs/does-attention-matter.md",
     "docs/does-attention-matter.en.md",
     "benchmarks/does_attention_matter.md",

@@ -1,4 +1,4 @@
-"""``python -m training intact``: whether a model leaves alone what it must not touch."""
+"""``python -m training intact``: measures whether a model leaves alone what it must not touch."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Sentences with something in them that a correction must not touch, and whether it did."""
+"""Makes sentences that contain something a correction must not touch, and checks whether it was touched."""
 
 import random
 import re

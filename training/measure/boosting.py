@@ -30,10 +30,10 @@ class Boosting:
 def fit(
     rows: np.ndarray, right: np.ndarray, monotone: Sequence[int], how: Boosting = Boosting()
 ) -> tuple[float, tuple[Tree, ...]]:
-    """(the log odds before any tree, the trees) for rows (N, features) and whether each is right (N,).
+    """(the log odds before any tree, the trees) for rows (N, features) and whether each row is right (N,).
 
-    ``monotone``: for each feature 1 where more of it may never lower the odds, -1 where it may never raise them, else 0.
-    Raises ValueError where all rows are right or none is.
+    ``monotone``: for each feature 1 if a larger value may never lower the odds, -1 if it may never raise them, else 0.
+    Raises ValueError if all rows are right or none is.
     """
     mean = float(np.mean(right))
     if not 0 < mean < 1:
@@ -54,9 +54,9 @@ def fit(
 def calibrated(
     start: float, trees: Sequence[Tree], odds: np.ndarray, right: np.ndarray
 ) -> tuple[float, tuple[Tree, ...]]:
-    """The same trees, scaled so that odds (N,) of theirs are true for what is right (N,) (Platt 1999).
+    """The same trees, scaled so that their odds (N,) agree with how often rows are right (N,) (Platt 1999).
 
-    Which of two rows is surer stays as it is. Raises ValueError where surer rows are right less often.
+    The order of the rows stays as it is. Raises ValueError if surer rows are right less often.
     """
     design = np.stack([np.ones_like(odds), odds], 1)
     line = np.array([0.0, 1.0])
@@ -78,7 +78,7 @@ def _scaled(tree: Tree, slope: float) -> Tree:
 
 
 def _thresholds(values: np.ndarray, count: int) -> np.ndarray:
-    """Between neighbouring values, so that rounding a threshold moves no row to its other side."""
+    """Thresholds halfway between neighbouring values, so that rounding a threshold moves no row to its other side."""
     distinct = np.unique(values)
     between = (distinct[1:] + distinct[:-1]) / 2
     if len(between) > count:

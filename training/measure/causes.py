@@ -1,4 +1,4 @@
-"""Why a sentence with an error did not come out right."""
+"""Finds the reason why a sentence with an error did not come out right."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
-"""``python -m training confidence``: fit what ``model/correction/confidence.py`` reads, on one half of development pairs.
+"""``python -m training confidence``: fits the trees of ``model/correction/confidence.py`` on one half of the development pairs.
 
-The other half, of other sentences, says whether it helps. Which half a sentence belongs to depends on the sentence alone.
+The other half, which has other sentences, shows whether it helps. Which half a sentence belongs to depends on the sentence alone.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ def is_for_fitting(pair: NoisyPair) -> bool:
 
 
 def pairs_of(corpora: Iterable[Corpus], seeds: int) -> list[NoisyPair]:
-    """The pairs of all files: where errors are generated, those of seed 0, and of further seeds in the fitting half."""
+    """The pairs of all files. If errors are generated: those of seed 0, and of further seeds for sentences of the fitting half."""
     pairs = []
     for corpus in corpora:
         pairs += sample_pairs(corpus, 0)
@@ -63,9 +63,9 @@ def pairs_of(corpora: Iterable[Corpus], seeds: int) -> list[NoisyPair]:
 
 
 def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
-    """Phrases of the fitting half, each with one of the native mistakes, all mistakes alike.
+    """Phrases of the fitting half with one native mistake each; all mistakes come equally often.
 
-    In sentences only the common ones are met, and the trees would learn to doubt every word that the table lacks.
+    Sentences contain only the common ones, and the trees would learn to doubt every word that the table of words lacks.
     """
     drill = Drill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
     rng = random.Random(0)
@@ -74,8 +74,8 @@ def drilled_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
 
 
 def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
-    """Phrases of the fitting half, ``count`` of them with one misplaced space each, all mistakes and all words alike, as for
-    ``drilled_pairs``; and every third once more as it is right, or the trees would learn that a phrase always lacks something.
+    """Phrases of the fitting half, ``count`` of them with one misplaced space each, chosen as in ``drilled_pairs``. Every third
+    comes once more without the mistake, or the trees would learn that a phrase always lacks something.
     """
     drill = SpaceDrill(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
     rng = random.Random(0)
@@ -89,7 +89,7 @@ def spaced_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
 def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     """Sentences of the fitting half with a made-up name, which is right, and errors around it.
 
-    No table knows such a name, and trees that meet none take it for a slip in the nearest word that they know.
+    No table knows such a name. Trees that have seen none take it for a slip in the nearest word that they know.
     """
     sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
     maker, rng = ExampleMaker(sentences, ExampleSettings(name_share=1.0)), random.Random(0)
@@ -107,8 +107,9 @@ def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
 
 
 def right_pairs(pairs: Iterable[NoisyPair]) -> list[NoisyPair]:
-    """The right sentences of the fitting half as they are. The training has seen those of ``intact_pairs``, so the network is
-    surer of them than of what people write."""
+    """The right sentences of the fitting half as they are. The network has been trained on those of ``intact_pairs``, so it is surer of
+    them than of what people write.
+    """
     return _as_they_are(sorted({pair.right for pair in pairs if is_for_fitting(pair)}))
 
 
@@ -127,7 +128,7 @@ class Example(NamedTuple):
 def examples(
     pairs: Sequence[NoisyPair], corrector: "Corrector", words: Words, ngrams: NGrams
 ) -> list[Example]:
-    """All candidates for the wrong sentences of ``pairs``; right is what the right sentence has in its stretch."""
+    """All candidates for the wrong sentences of ``pairs``. A candidate is right if the right sentence has it in its stretch."""
     found = []
     wrong = [pair.wrong for pair in pairs]
     for pair, sentences in zip(pairs, corrector.stretches(wrong), strict=True):
@@ -141,8 +142,9 @@ def examples(
 
 
 def right_there(stretch: Stretch, start: int, wanted: Iterable[tuple[int, int, str]]) -> str | None:
-    """What should stand in a stretch of the sentence that begins at ``start`` of the text; None where a wanted edit
-    reaches beyond it. ``wanted``: see ``metrics.edits``."""
+    """What should stand in a stretch of the sentence that begins at ``start`` of the text. None if a wanted edit reaches beyond
+    the stretch. ``wanted``: see ``metrics.edits``.
+    """
     first, last = stretch.start + start, stretch.end + start
     parts, done = [], first
     for begin, end, text in sorted(wanted):
@@ -158,9 +160,9 @@ def right_there(stretch: Stretch, start: int, wanted: Iterable[tuple[int, int, s
 def fit_confidence(
     mine: Sequence[Example], others: Sequence[Example], words: Words, ngrams: NGrams
 ) -> Confidence:
-    """Trees for all of these; the confidence is true for ``mine``, whatever the share of ``others``.
+    """Trees fitted on all of these. The confidence is calibrated on ``mine``, whatever share the ``others`` have.
 
-    Raises ValueError where no candidate is right or none is wrong, and where nothing can be learnt.
+    Raises ValueError if no candidate is right or none is wrong, and if nothing can be learnt.
     """
     right = np.array([each.is_right for each in (*mine, *others)], float)
     rows = np.array([(*each.features, *each.morphemes) for each in (*mine, *others)], float)
@@ -170,7 +172,7 @@ def fit_confidence(
 
 
 def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int) -> Trees:
-    """Trees for all rows, whose odds are true for the first ``mine`` of them."""
+    """Trees for all rows, calibrated on the first ``mine`` of them."""
     start, trees = fit(rows, right, [MONOTONE.get(name, 0) for name in fields], HOW)
     odds = Trees(fields, start, trees).odds(rows[:mine])
     return Trees(fields, *calibrated(start, trees, odds, right[:mine]))

@@ -93,7 +93,12 @@ class Scores:
 
 
 def score(triples: Iterable[tuple[str, str, str]]) -> Scores:
-    """All measures of (source, hypothesis, reference) triples."""
+    """All measures of (source, hypothesis, reference) triples.
+
+    >>> found = score([("머거요", "먹어요", "먹어요"), ("가요", "가요", "가요")])
+    >>> found.exact_match, found.cer_after
+    (1.0, 0.0)
+    """
     triples = list(triples)
     sources, hypotheses, references = zip(*triples, strict=True) if triples else ((), (), ())
     clean = [hypothesis == reference for source, hypothesis, reference in triples if source == reference]
@@ -118,6 +123,9 @@ def edit_counts(source: str, hypothesis: str, reference: str) -> Counts:
     characters form ONE edit. That is strict: of 손니미 -> 손님이 the edit is 니미 -> 님이, and a
     hypothesis 손님미 has one wrong edit and misses one. Where an insertion could stand at several
     places (ㅋ in ㅋㅋ), the alignment of ``find_changes`` decides, for both sides in the same way.
+
+    >>> edit_counts("손니미", "손님미", "손님이")
+    Counts(tp=0, fp=1, fn=1)
     """
     made, wanted = edits(source, hypothesis), edits(source, reference)
     right = len(made & wanted)
@@ -125,7 +133,11 @@ def edit_counts(source: str, hypothesis: str, reference: str) -> Counts:
 
 
 def edits(source: str, target: str) -> set[tuple[int, int, str]]:
-    """What turns ``source`` into ``target``: (start, end, replacement) with offsets in ``source``."""
+    """What turns ``source`` into ``target``: (start, end, replacement) with offsets in ``source``.
+
+    >>> edits("손니미", "손님이")
+    {(1, 3, '님이')}
+    """
     changes = find_changes(source, target)
     return {(change.source_start, change.source_end, change.right) for change in changes}
 
@@ -133,9 +145,8 @@ def edits(source: str, target: str) -> set[tuple[int, int, str]]:
 def repaired(hypothesis: str, reference: str, spans: Iterable[tuple[int, int]]) -> list[bool]:
     """For each span of characters of the reference: does the hypothesis agree with it there?
 
-    It disagrees where a character of the span is missing or another, and where something surplus
-    stands inside the span or at either edge of it: nobody can tell which side of the edge the
-    surplus belongs to, so the doubt goes against the model.
+    It disagrees if a character of the span is missing or another one, and if something surplus stands inside the span or
+    at its edges. Nobody can tell to which side of an edge the surplus belongs, so it counts against the model.
     """
     differences = [(change.target_start, change.target_end) for change in find_changes(hypothesis, reference)]
     return [not any(_overlap(start, end, low, high) for low, high in differences) for start, end in spans]
@@ -152,6 +163,9 @@ def character_error_rate(hypotheses: Sequence[str], references: Sequence[str]) -
 
     Pooled, so that long sentences weigh more; it can exceed 1. ``nan`` if the references are empty.
     Raises ValueError if the two sequences differ in length.
+
+    >>> round(character_error_rate(["머거요"], ["먹어요"]), 2)
+    0.67
     """
     distance = sum(
         Levenshtein.distance(hypothesis, reference)
@@ -164,6 +178,10 @@ def wilson_interval(successes: int, count: int, z: float = Z_95) -> tuple[float,
     """The score interval of a proportion (Wilson 1927), 95% by default; ``(nan, nan)`` for no trials.
 
     Unlike the normal approximation it stays inside 0..1 and is honest at 0% and 100%.
+
+    >>> low, high = wilson_interval(8, 10)
+    >>> round(low, 2), round(high, 2)
+    (0.49, 0.94)
     """
     if not count:
         return math.nan, math.nan

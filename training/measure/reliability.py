@@ -1,4 +1,4 @@
-"""Whether a confidence is true: how often proposed changes are right, and what a threshold gives.
+"""Measures whether a confidence can be trusted: how often changes of each confidence are right, and what a threshold gives.
 
 Everything here reads corrections (``model.Correction``) beside the pairs they were made of: ``proposed``
 has every change the network wanted, and ``with_minimum_confidence`` the correction another threshold gives,
@@ -85,7 +85,7 @@ def reliability(corrections: Iterable["Correction"], pairs: Iterable[NoisyPair])
 
 
 def judge(correction: "Correction", reference: str) -> list[tuple[float, bool]]:
-    """(confidence, right) of each proposed change.
+    """(confidence, right) of each proposed change that has a confidence.
 
     Right means what it means in ``metrics.edit_counts``: the reference, too, replaces just this span
     of the source, by just this text.
@@ -140,10 +140,9 @@ def threshold_table(
 def best_threshold(table: dict[float, Scores]) -> float:
     """The threshold with the highest F0.5 to three digits; of several, the one in their middle.
 
-    The fourth digit is chance, even over thousands of sentences, and on a few sentences many thresholds do the same:
-    their middle is farthest from where it becomes worse. Of two in the middle it is the better one, or the higher, which
-    touches less, where they are equal. Where nothing was wanted and nothing done F0.5 is undefined, and ranks
-    below every number.
+    The fourth digit is chance, even over thousands of sentences, and on a few sentences many thresholds do the same. The one in
+    the middle is farthest from where it becomes worse. Of two in the middle the better one is taken, or, if they are equal, the
+    higher one, which changes less. If nothing was wanted and nothing done, F0.5 is undefined and ranks below every number.
     Raises ValueError for an empty table.
     """
     if not table:

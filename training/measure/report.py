@@ -1,4 +1,4 @@
-"""What ``python -m training evaluate`` found: as data, as JSON and as tables in a terminal."""
+"""The results of ``python -m training evaluate``: as data, as JSON, and as tables in a terminal."""
 
 import json
 import sys
@@ -40,7 +40,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class RuleScore:
-    """How many errors of one rule there were and how many of them are gone."""
+    """How many errors one rule made, and how many of them were mended."""
 
     rule: str
     family: str

@@ -1,7 +1,7 @@
-"""Where slips are practised: on the rarer words of a sentence more often than on its commoner ones.
+"""Puts slips into the rarer words of a sentence more often than into its common ones.
 
-A network soon mends a slip in a word that it meets every minute, and learns most from one in a word that it seldom
-meets. With every syllable as likely as the next, most slips fall on the common words, because most words are common.
+A network soon mends slips in words that it reads all the time; it learns most from slips in rare words. If every syllable were equally
+likely to be hit, most slips would fall on common words.
 """
 
 import random

@@ -1,8 +1,7 @@
-"""The spacing mistakes that people make most, beside whatever else they get wrong.
+"""The most frequent spacing mistakes, made in sentences of every family of errors.
 
-Who writes 늘어난것 or 공부 하기 need not err anywhere else, and who mistypes a word may err here, too. Where a network
-meets such a word mostly in the company of other misplaced spaces, or now and then in its corpus with nobody minding, it
-takes a single one for something meant and leaves it. So these are made in sentences of every family.
+People write 늘어난것 or 공부 하기 in sentences that are otherwise right, and beside mistakes of any other kind. A network that meets such
+a mistake only together with other misplaced spaces takes a single one for intended, and leaves it.
 """
 
 import random
@@ -49,7 +48,7 @@ _DETERMINER = re.compile(
 
 
 def determiner_joined(draft: Draft, rng: random.Random, rate: float) -> None:
-    """관형사, or an adjective that stands like one, joined to its noun: 그 사람 -> 그사람, 여러 가지 -> 여러가지 (제2항)."""
+    """A determiner (관형사), or an adjective that is used like one, joined to its noun: 그 사람 -> 그사람, 여러 가지 -> 여러가지 (제2항)."""
     join_at(_DETERMINER, draft, rng, rate, "determiner_joined")
 
 

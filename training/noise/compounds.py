@@ -1,11 +1,11 @@
-"""Spaces between two nouns that may also be left out: 대기 오염 and 대기오염 are both right.
+"""Finds the spaces between two nouns that may be left out: 대기 오염 and 대기오염 are both right.
 
-제2항 of 한글 맞춤법 parts all words, 제50항 lets the words of a technical term be joined, and no dictionary lists all such
-terms: people and their spell checkers take either. So leaving such a space out is no mistake, and a network that had to
-mend it would learn to change what is right. Kiwi says what is a noun (``model.correction.morphemes``).
+한글 맞춤법 제2항 separates all words, but 제50항 lets the words of a technical term be joined, and no dictionary lists all such terms.
+So leaving such a space out is no mistake. A network that had to put it back would learn to change right texts. Kiwi tells which words
+are nouns (``model.correction.morphemes``).
 
-What is certainly two words stays a mistake when joined: a noun of time, place, measure or person (오늘일출, 도로주변,
-엄마친구), a name (제48항, 제49항), and a noun of one syllable (책값, 시험때), which is often half of a word of its own.
+A space stays obligatory beside a noun of time, place, measure or person (오늘일출, 도로주변, 엄마친구), beside a name (제48항, 제49항),
+and beside a noun of one syllable (책값, 시험때), because those are often half of another word.
 """
 
 import re
@@ -54,7 +54,7 @@ def _words(morphemes: Sequence[Morpheme]) -> list[list[Morpheme]]:
 
 
 def _joins_what_follows(text: str, word: Sequence[Morpheme]) -> bool:
-    """Whether the word is nothing but nouns, and its last one may be joined to another."""
+    """Whether the word consists of nouns only, and its last one may be joined to another."""
     tags = {tag for tag, _, _ in word}
     if tags - _OF_NOUNS or tags == {"XSN"}:  # the latter: 들 alone
         return False
@@ -63,7 +63,7 @@ def _joins_what_follows(text: str, word: Sequence[Morpheme]) -> bool:
 
 
 def _joins_what_precedes(text: str, word: Sequence[Morpheme]) -> bool:
-    """Whether the word begins with a noun that may be joined to another, and no verb is made of it (준비하다)."""
+    """Whether the word begins with a noun that may be joined to another and that no verb is made of (준비하다)."""
     nouns = 0
     while nouns < len(word) and word[nouns][0] in _OF_NOUNS:
         nouns += 1

@@ -1,4 +1,4 @@
-"""A sentence on its way from right to wrong: the one thing every error rule reads and writes."""
+"""``Draft``: a right sentence that is being made wrong. Every error rule reads it and writes into it."""
 
 from dataclasses import dataclass, field
 
@@ -17,11 +17,16 @@ class Edit:
 
 @dataclass
 class Draft:
-    """The correct text, what stands at each of its characters now, and who changed what.
+    """The right text, what stands at each of its characters now, and which rule changed it.
 
-    ``cells[i]`` is what has become of ``text[i]``: usually one character; ``""`` once it was
-    dropped; more than one once something was added beside it. Because cells never move, a rule
-    that runs later still knows which characters of the correct sentence it touches.
+    ``cells[i]`` is what has become of ``text[i]``: usually one character; ``""`` after it was dropped; several characters after
+    something was added beside it. Cells never move, so a later rule still knows which characters of the right sentence it
+    touches.
+
+    >>> draft = Draft("먹어요")
+    >>> draft.put("liaison", "pronunciation", 0, ["머", "거"])
+    >>> "".join(draft.cells), draft.edits[0].rule
+    ('머거요', 'liaison')
     """
 
     text: str
@@ -41,7 +46,7 @@ class Draft:
         return any(edit.start < end and start < edit.end for edit in self.edits)
 
     def put(self, rule: str, family: str, start: int, cells: list[str]) -> None:
-        """Overwrite the cells from ``start`` on and record it (nothing is recorded if equal)."""
+        """Overwrite the cells from ``start`` on and record the edit. Equal cells are not recorded."""
         end = start + len(cells)
         if end > len(self.cells) or start < 0:
             raise ValueError(f"cells {start}:{end} lie outside a sentence of {len(self.cells)}")

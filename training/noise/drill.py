@@ -1,7 +1,7 @@
-"""Short phrases in which native mistakes and misplaced spaces are practised, each mistake as often as the next.
+"""Makes short phrases in which each native mistake and each misplaced space is practised equally often.
 
-In running text a few mistakes have room everywhere and most nowhere: of the table's rows half have none in 40,000
-sentences. What is closed must be learnt by heart, so it is met again and again, in a few words that cost little.
+In running text a few mistakes can be made everywhere and most nowhere: half of the table's rows find no place in 40,000 sentences.
+A network has to learn these words by heart, so it meets them again and again, in short phrases that cost little time.
 """
 
 import random
@@ -26,7 +26,7 @@ _BY_WORD_BEFORE = frozenset({"negation_joined", "determiner_joined", "unit_noun_
 
 
 class Drill:
-    """Phrases from some correct sentences, and from the table where no sentence has room for its row."""
+    """Phrases from some right sentences; from the table itself for rows that have room in no sentence."""
 
     def __init__(self, sentences: Iterable[str]):
         self.places: dict[str | Mistake, list[tuple[str, Site]]] = {}
@@ -45,7 +45,7 @@ class Drill:
         self.some_words = [text.split(" ") for places in self.places.values() for text, _ in places[:2]]
 
     def phrase(self, rng: random.Random) -> str:
-        """A few correct words with room for a native mistake."""
+        """A few right words in which a native mistake can be made."""
         by_rule = self.rules and rng.random() < RULE_SHARE
         mistakes: Sequence[str | Mistake] = self.rules if by_rule else self.rows
         mistake = rng.choice(mistakes)
@@ -68,10 +68,10 @@ class Drill:
 
 
 class SpaceDrill:
-    """Phrases of some correct sentences with one common spacing mistake each.
+    """Phrases of some right sentences with one frequent spacing mistake each.
 
-    Each rule comes as often as the next, and of each rule every word: 것 and 수 stand in every other sentence, 텐데 and
-    자마자 in one of a thousand, and people get them wrong alike.
+    Each rule comes equally often, and so does each word of a rule: 것 and 수 stand in every other sentence, 텐데 and 자마자 in one
+    of a thousand, but people get all of them wrong.
     """
 
     def __init__(self, sentences: Iterable[str]):

@@ -1,8 +1,7 @@
-"""Everyday sentences put together from everyday words, since the corpora are mostly written language.
+"""Composes everyday sentences from everyday words, because the corpora are mostly written language.
 
-They say what manuals and statutes never do (방이 좁네요, 비가 올까 봐 우산을 샀어요), in the endings that people talk in, and
-their spaces follow 한글 맞춤법. Two clauses together need not make sense; each does. Kiwi joins stems and
-endings (Lee 2024, as in ``model/correction/morphemes.py``).
+They have spoken endings (방이 좁네요, 비가 올까 봐 우산을 샀어요) and the spaces of 한글 맞춤법. Each clause makes sense; two clauses
+together need not. Kiwi joins stems and endings (Lee 2024, as in ``model/correction/morphemes.py``).
 """
 
 import random
@@ -14,7 +13,7 @@ from model.correction.morphemes import join
 
 
 class Predicate(NamedTuple):
-    """What can be said, and of what."""
+    """A verb or adjective, the words before it, and the nouns that it can be said of."""
 
     before: tuple[str, ...]  # words before the stem: 비가 오-
     stem: str

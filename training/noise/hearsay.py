@@ -1,7 +1,7 @@
-"""Hearsay as people tell it (했대, 온대요, 없다며?, 책이래), which is no misspelling and stays as it is.
+"""Turns statements into hearsay (했대, 온대요, 없다며?, 책이래). It is right as it is, and the network practises to leave it.
 
-Written sentences hardly have it, so a network that has never met it takes 대 for a slip in 다. Sources: 표준국어대사전 '-대', '-ㄴ대',
-'-래', '-재', '-다며', '-다던데'.
+Written language hardly has it; a network that never met it takes 대 for a slip in 다. Sources: 표준국어대사전 '-대', '-ㄴ대', '-래', '-재',
+'-다며', '-다던데'.
 """
 
 import random
@@ -12,7 +12,7 @@ from model.text.hangul import FINALS, syllables_with_coda
 
 
 class _Ending(NamedTuple):
-    """How a sentence that is stated may end, and how it ends where it is told on."""
+    """An ending of a statement, and the ending with which somebody else tells it."""
 
     stated: re.Pattern
     told: tuple[str, ...]
@@ -35,7 +35,11 @@ _END_MARKS = ("", ".", ".", "?", "!")
 
 
 def as_hearsay(text: str, rng: random.Random) -> str:
-    """The sentence as somebody tells it on; as it is, where its end is none of those known here."""
+    """The sentence as somebody tells it who has heard it; unchanged if its ending is not known here.
+
+    >>> as_hearsay("비가 온다.", random.Random(0))
+    '비가 온대요?'
+    """
     for stated, told in _ENDINGS:
         if stated.search(text):
             return stated.sub("", text) + rng.choice(told) + rng.choice(_END_MARKS)

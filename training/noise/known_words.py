@@ -1,7 +1,7 @@
-"""Which words a slip may touch, and which it must not make: what the shipped table of words knows.
+"""Decides which words a slip may touch and which results it must not have, by the shipped table of words.
 
-A slip that loses something (시간이 -> 시이) can be mended only in a word that the reader knows, and a slip that happens to
-make another real word is no practice at all: whoever learns to mend it changes right texts.
+A slip that loses a syllable (시간이 -> 시이) can be mended only in a known word. A slip that happens to make another real word must not
+be practised: a network that learns to mend it changes right texts.
 """
 
 from collections import Counter, defaultdict
@@ -67,7 +67,7 @@ class KnownWords(NamedTuple):
         return word in self.common or word[: particle_start(word)] in self.common_nouns
 
     def looks_right(self, written: str, word: str) -> bool:
-        """Whether what is written instead of ``word`` is real, or is two words that are: 회이자료 -> 회의자료."""
+        """Whether the misspelling of ``word`` is itself a word, or two words: 회이자료 for 회의자료."""
         if self.is_real(written):
             return True
         end = self.noun_at_start(written)

@@ -1,6 +1,6 @@
-"""Laughing and weeping as people chat it (ㅋㅋㅋ, ㅎㅎ, ㅠㅠ), which is no misspelling and stays as it is.
+"""Adds laughing and weeping (ㅋㅋㅋ, ㅎㅎ, ㅠㅠ) to both sides of a pair, so that the network practises to leave it.
 
-No corpus of well-written sentences has it, so a network that has never met it takes it for slips.
+No corpus of well-written sentences has it; a network that never met it takes it for slips.
 """
 
 import random

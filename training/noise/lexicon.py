@@ -1,8 +1,8 @@
-"""Sentences with other nouns in them, so that more words are met than the corpora have.
+"""Replaces nouns in right sentences, so that a network meets more words than the corpora have.
 
-A network that has read 파종 never and 포장 often takes the one for the other. So in a right sentence a noun is replaced by
-another of its kind, as ``noun_list`` found them; the particle after it takes the form that follows the new noun
-(``training.particles``). The sense may become odd; grammar and spelling stay right.
+A network that has read 포장 often and 파종 never takes 파종 for a slip. So a noun is replaced by another of its kind (``nouns.txt``, made
+by ``noun_list``), and the particle after it gets the right form (``training.particles``). The sentence may make little sense, but its
+grammar and spelling stay right.
 """
 
 import random
@@ -98,7 +98,7 @@ def ending_of(noun: str) -> tuple[str, int]:
 
 
 def _unlike(noun: str, other: str) -> bool:
-    """Whether the nouns differ in two syllables: 풍우 for 경우 would teach that slips in a frequent noun are meant."""
+    """Whether the nouns differ in two syllables. With 풍우 for 경우 the network would learn that slips in a frequent noun are meant."""
     return len(noun) != len(other) or sum(a != b for a, b in zip(noun, other, strict=True)) > 1
 
 

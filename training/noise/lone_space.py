@@ -1,8 +1,7 @@
 """One misplaced space in a sentence that is otherwise right: the most frequent mistake there is.
 
-``spacing`` makes these beside others and as often as chance finds room for them. Where a network sees most of them in company, it
-doubts the lone one. Here exactly one space is left out or put in, at any kind of place where the norm is certain,
-and rare kinds as often as frequent ones.
+``spacing`` makes several at once. A network that mostly sees them together doubts a single one. Here exactly one space is left out or
+put in, at a kind of place where the norm is certain; rare kinds come as often as frequent ones.
 """
 
 import random

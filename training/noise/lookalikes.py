@@ -1,7 +1,7 @@
 """Right sentences that look as if something had slipped: drawn-out ends, doubled adverbs, initials, laughing.
 
-All of it is written on purpose and stays (감사합니다아, 빨리빨리, ㄱㅅ). Who has practised slips alone would mend it.
-Which doubled adverbs are one word says the 표준국어대사전 (빨리빨리, 오래오래); the others are written apart (정말 정말).
+All of it is written on purpose and has to stay (감사합니다아, 빨리빨리, ㄱㅅ). A network that has practised slips alone would change it.
+The 표준국어대사전 tells which doubled adverbs are one word (빨리빨리, 오래오래); the others are written apart (정말 정말).
 """
 
 import random
@@ -26,7 +26,7 @@ LOOSE_SHARE = 0.25  # of drawn-out ends are written in single vowels: 네ㅔㅔ
 def drawn_out(text: str, rng: random.Random) -> str:
     """The text with its last syllable drawn out: 감사합니다 -> 감사합니다아, 그래? -> 그래애?, 정말 -> 정마알, 네 -> 네ㅔㅔ.
 
-    As it is where it does not end in a syllable.
+    Unchanged if it does not end in a syllable.
     """
     words = text.rstrip(END_MARKS)
     if not words or not is_syllable(words[-1]):

@@ -1,12 +1,10 @@
-"""Names, so that copying one syllable by syllable is practised too.
+"""Makes up names, so that the network practises to copy a word that it does not know, syllable by syllable.
 
-Most are made up. Half of these are spelt as 외래어 표기법 (국립국어원) spells foreign names: simple vowels, no tense initials (제4항), and of the
-codas only ㄱ, ㄴ, ㄹ, ㅁ, ㅂ, ㅅ and ㅇ (제3항). The other half are of any syllables of KS X 1001: what a name
-may be that follows no pattern at all.
+Half of the made-up names follow 외래어 표기법 (국립국어원) for foreign names: simple vowels, no tense initials (제4항), and as codas only ㄱ, ㄴ,
+ㄹ, ㅁ, ㅂ, ㅅ and ㅇ (제3항). The other half are any syllables of KS X 1001, because names need not follow a pattern.
 
-Names of several short words are half Vietnamese, since no other names that are written apart are as frequent in Korean
-classes: the commonest family names, middle names and given names, spelt as 외래어 표기법 (제3장, 베트남어) spells them. Without
-them a network takes the spaces in such a name for mistakes.
+Half of the names with several short words are Vietnamese (the commonest family, middle and given names, spelt by 외래어 표기법 제3장),
+because in Korean classes these are the most frequent names with spaces. Without them a network takes the spaces for mistakes.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""The frequent mistakes of native writers: a sourced table, and rules for what inflects too freely.
+"""The frequent mistakes of native writers: a table with sources, and rules for words with too many forms for a table.
 
 A mistake is found in the CORRECT text of a ``Draft`` and written over it. The table of ``native_table.py`` holds the
 closed cases (며칠/몇일); a rule below covers an open class (돼/되 before any ending) by one regular expression.

@@ -1,4 +1,4 @@
-"""The sourced table of what native writers get wrong: closed cases such as 며칠/몇일.
+"""Reads the table of native writers' mistakes (``native_mistakes.tsv``): single words and phrases such as 며칠/몇일.
 
 A row stands where its ``right`` spelling stands in a CORRECT text. The sources, row by row: 한글 맞춤법, 표준어 규정,
 외래어 표기법 and 표준국어대사전 (국립국어원).

@@ -1,11 +1,12 @@
 """Writes ``nouns.txt``, the list of nouns that ``lexicon`` varies sentences with: python -m training.noise.noun_list
 
-Kiwi (Lee 2024) knows 117,000 nouns, numbered by how frequent they are in its training text, and how alike two words are used.
-Frequent nouns stand in a line with those that are used most alike (책상 beside 의자, 부산 beside 대구). Of the rarer ones it
-knows too little, and the head of a Korean compound is its end: they stand with those of the same last syllable and length
-(개척지 beside 거주지), those of two syllables all together. Left out are the rarest, dialect, what looks like a misspelling of a commoner noun (버쓰 beside 버스), and every
-noun that Kiwi does not read as one before each of the usual particles (가지는 may be a verb, so 가지 is no safe place), and
-what stands for grammar more than for a thing (경우, 정도).
+Kiwi (Lee 2024) knows 117,000 nouns, their frequency, and how similarly two words are used. A frequent noun stands in a line with those
+that are used most like it (책상 beside 의자, 부산 beside 대구). Kiwi knows too little about the rarer ones. Since a Korean compound is
+named by its end, those stand with nouns of the same last syllable and length (개척지 beside 거주지); rare nouns of two syllables all
+stand together.
+
+Left out are the rarest nouns, dialect, what looks like a misspelling of a commoner noun (버쓰 beside 버스), nouns that Kiwi does not read
+as nouns before each of the usual particles (가지는 may be a verb), and nouns that are more grammar than thing (경우, 정도).
 
 It takes about three minutes. The list is shipped, since machines for training need not have Kiwi's model.
 """
@@ -53,7 +54,7 @@ Noun = tuple[int, str, str]  # number, form, tag
 
 
 def frequent_first(kiwi: Any) -> list[Noun]:
-    """Its nouns of two syllables or more, without those that are more often something else."""
+    """Kiwi's nouns of two syllables or more, the most frequent first, without forms that are more often something else."""
     nouns, taken = [], set()
     for number in range(RARE):
         morpheme = kiwi.morpheme(number)
@@ -68,7 +69,7 @@ def frequent_first(kiwi: Any) -> list[Noun]:
 
 
 def well_spelt(nouns: Iterable[Noun]) -> list[Noun]:
-    """Without those that a commoner one differs from in nothing but sounds that are easily confused."""
+    """The nouns without those that differ from a commoner one only in sounds that are easily confused."""
     kept, sounds = [], set()
     for noun in nouns:
         sound = "".join("".join(hangul.decompose(each)) for each in noun[1]).translate(_ONE_SOUND)
@@ -89,7 +90,7 @@ def is_safe(kiwi: Any, form: str) -> bool:
 
 
 def alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
-    """The nouns in lines of those that are used alike, each in one line; some are in none."""
+    """Lines of nouns that are used alike. A noun stands in one line at most."""
     waiting = {number: (form, tag) for number, form, tag in nouns}
     lines = []
     for number, form, tag in nouns:
@@ -107,7 +108,7 @@ def alike(kiwi: Any, nouns: list[Noun]) -> list[list[str]]:
 
 
 def of_one_ending(nouns: Iterable[Noun]) -> list[list[str]]:
-    """The nouns in lines of those with the same last syllable and length; those of two syllables in one line."""
+    """Lines of nouns with the same last syllable and length; all nouns of two syllables in one line."""
     lines = defaultdict(list)
     for _, form, _ in nouns:
         lines[ending_of(form)].append(form)

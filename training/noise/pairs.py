@@ -1,4 +1,4 @@
-"""(wrong, right) pairs: which families of errors meet in one sentence, and how strongly."""
+"""Makes (wrong, right) pairs: decides which families of errors are combined in a sentence, and how strongly each errs."""
 
 import random
 from collections.abc import Mapping
@@ -113,6 +113,10 @@ def make_pair(
     ``family`` is a key of MIX, or None to draw one by its share in ``mix``; a family that finds nothing to do
     in this sentence gives way to another one when drawn, and to "clean" when asked for.
     Raises ValueError for an unknown family.
+
+    >>> pair = make_pair("밥을 먹어요.", random.Random(0), family="pronunciation")
+    >>> pair.wrong, [edit.rule for edit in pair.edits]
+    ('바블 머거요.', ['liaison', 'liaison'])
     """
     if family is None:
         family = rng.choices(list(mix), weights=list(mix.values()))[0]

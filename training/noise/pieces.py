@@ -1,4 +1,4 @@
-"""Small pieces of correct sentences, and what a note makes of them: prose, signs that stay, and text for a machine."""
+"""Cuts small pieces from correct sentences for notes, and tells what a part of a note is: prose, signs, or text for a machine."""
 
 import random
 import re
@@ -48,7 +48,7 @@ def notes() -> tuple[str, ...]:
 
 
 class Role(Enum):
-    """What becomes of a part of a note where its writer errs."""
+    """What may happen to a part of a note when its writer makes mistakes."""
 
     PROSE = "prose"  # may be misspelt, and is mended
     KEPT = "kept"  # signs, names, figures: typed right, and stay
@@ -73,7 +73,7 @@ def verbatim(text: str) -> Part:
 
 
 def _whole(words: list[str], start: int, end: int) -> list[str]:
-    """``words[start:end]`` with those that belong to its first and last word: of 할 수 있다 no 수 alone."""
+    """``words[start:end]``, extended by the words that its first and last one belong to: never 수 alone out of 할 수 있다."""
     while 0 < start < end and _LEANS.match(words[start]):
         start -= 1
     while 0 < end < len(words) and (words[end - 1] in _LEADS or _LEANS.match(words[end])):

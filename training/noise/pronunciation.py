@@ -1,4 +1,4 @@
-"""Korean written as it is heard (표준 발음법): all pronunciation rules, in order, and how often."""
+"""Writes Korean as it is heard (표준 발음법): all pronunciation rules in their order, and how often each is used."""
 
 import random
 from collections.abc import Callable, Mapping

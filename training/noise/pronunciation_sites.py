@@ -1,4 +1,4 @@
-"""Where pronunciation rules meet a draft: the boundary between one syllable and what follows it.
+"""Applies pronunciation rules to a draft, at each boundary between a syllable and what follows it.
 
 Almost every article of 표준 발음법 about consonants says what happens to a coda in front of an
 onset. A rule states that once, on letters, as a ``Change``; here it becomes a table of plain dict
@@ -69,7 +69,7 @@ def boundary_table(
 
 
 def unchanged(coda: str, initial: str, medial: str, final: str) -> None:
-    """The ``Change`` that never applies."""
+    """A ``Change`` that never applies."""
 
 
 def word_table(pairs: Mapping[str, str]) -> Table:

@@ -1,9 +1,9 @@
-"""Short notes with the signs that people put around words, as (wrong, right) pairs.
+"""Makes (wrong, right) pairs of short notes: lists, tables, headings, chat, mark-up and code.
 
-The corpora are running text. A network that read nothing else loses its way where a line begins with ``*``, a cell
-ends with ``|`` or a sentence with ``^^``, and rewrites what stands beside it. So pieces of correct sentences are
-set as lists, tables, headings, chat, mark-up and code. What is prose in them is misspelt and mended; signs, names
-and figures stay; and what a machine reads stays even where it is misspelt, for ``#할수있다`` is right as it is.
+The corpora are running text. A network that read nothing else is confused by a line that begins with ``*``, a cell that ends with
+``|`` or a sentence that ends with ``^^``, and rewrites what stands beside the sign. So pieces of correct sentences are set as notes.
+Prose in them is misspelt and mended. Signs, names and figures stay. Text for a machine stays even if it is misspelt, because
+``#할수있다`` is right as it is.
 """
 
 import random
@@ -74,7 +74,7 @@ def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) 
 
 
 def _fixed(part: Part, rng: random.Random, misspell: Misspell) -> Part:
-    """What a machine reads, now and then misspelt on both sides; any other part as it is."""
+    """Text for a machine, now and then misspelt on both sides; any other part as it is."""
     mistyped = part.role is Role.VERBATIM and rng.random() < MISTYPED_ALIKE
     return verbatim(sparing(misspell, part.text, rng)) if mistyped else part
 
@@ -85,7 +85,7 @@ def _typed(part: Part, rng: random.Random, misspell: Misspell) -> str:
 
 
 def sparing(misspell: Misspell, text: str, rng: random.Random) -> str:
-    """The misspelt text, or ``text`` where that would have other protected characters."""
+    """The misspelt text; ``text`` itself if the misspelling would change protected characters."""
     typed = misspell(text, rng)
     return typed if protected(typed) == protected(text) else text
 

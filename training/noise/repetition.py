@@ -1,6 +1,6 @@
-"""A word, phrase or short sentence said again and again: 괜찮아 괜찮아 괜찮아, 할수있다 할수있다.
+"""Makes pairs in which something is said again and again: 괜찮아 괜찮아 괜찮아, 할수있다 할수있다.
 
-A network that seldom meets this loses count and leaves some out. The correction says it as often as it was typed.
+A network that seldom meets this loses count and leaves some out. The correction repeats it as often as it was typed.
 """
 
 import random

@@ -65,7 +65,7 @@ def _drop(draft: Draft, rule: str, position: int) -> None:
 
 
 def insert_space(draft: Draft, rule: str, position: int) -> None:
-    """Put a space before ``text[position]``, where neither side has vanished or already has one."""
+    """Put a space before ``text[position]``, if both sides still have their letters and no space stands there."""
     before, after = draft.cells[position - 1], draft.cells[position]
     if before and after and before[-1] != " " and after[0] != " " and _is_free(draft, position - 1):
         draft.put(rule, FAMILY, position - 1, [before + " "])

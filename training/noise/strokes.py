@@ -103,7 +103,7 @@ def _free_words(draft: Draft) -> list[tuple[int, str]]:
 
 
 def _try(draft: Draft, rng: random.Random, name: str, start: int, word: str) -> bool:
-    """Let a kind of slip act on a word, at a syllable by chance; False where it cannot, or must not."""
+    """Let a kind of slip act on a word, at a random syllable. False if it cannot, or must not."""
     written = SLIPS[name](word, rng.randrange(len(word)), rng)
     if written is None or written == word or known_words().looks_right(written, word):
         return False
@@ -114,7 +114,7 @@ def _try(draft: Draft, rng: random.Random, name: str, start: int, word: str) -> 
 
 
 def _spares_outcries(draft: Draft, start: int, word: str, written: str) -> bool:
-    """Whether the correction would be accepted: none that takes tears away is (나무 -> 나ㅜ)."""
+    """Whether the correction would be accepted. None that removes a weeping letter is (나무 -> 나ㅜ)."""
     before, after = "".join(draft.cells[:start]), "".join(draft.cells[start + len(word) :])
     source = before + written + after
     if not has_loose_jamo(source):
@@ -195,7 +195,7 @@ def make_slipped(text: str, rng: random.Random) -> tuple[str, str]:
 
 
 def _can_be_mended(wrong: str, right: str) -> bool:
-    """Whether every change from wrong to right leaves laughing and weeping as they are."""
+    """Whether all changes from wrong to right leave laughing and weeping as they are."""
     if not has_loose_jamo(wrong):
         return True
     return all(spares_outcries(change, wrong) for change in find_changes(wrong, right))

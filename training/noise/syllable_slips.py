@@ -77,7 +77,7 @@ def syllables_swapped(word: str, index: int, rng: random.Random) -> str | None:
 
 
 def jamo_exchanged(word: str, index: int, rng: random.Random) -> str | None:
-    """The same letter of two syllables changes places: 물고기 -> 굴모기, 도서관 -> 더소관, 전화 -> 저환."""
+    """The same part (initial, medial or final) of two syllables changes places: 물고기 -> 굴모기, 도서관 -> 더소관, 전화 -> 저환."""
     other = _other(word, index, rng)
     if other is None:
         return None

@@ -150,7 +150,7 @@ def shift_slip(draft: Draft, rng: random.Random, rate: float) -> None:
 
 
 def _exchanges(first: str, second: str) -> list[list[str]]:
-    """Both syllables after two of their jamo have changed places, in every way that is legal."""
+    """Both syllables after two of their jamo have changed places, in every legal way."""
     one, two = decompose(first), decompose(second)
     results = []
     for part in range(3):  # the same part of both; an empty coda makes it a move: 한다 -> 하단

@@ -1,6 +1,6 @@
-"""Where a word's particle or suffix begins, judged by spelling alone: the grammar the spacing rules need.
+"""Finds where a word's particle or suffix begins, by spelling alone. The spacing rules need it.
 
-The lists hold what is recognised with some safety; a word in doubt counts as having no second part.
+The lists hold what can be recognised with some certainty; a word in doubt counts as having no particle.
 """
 
 from functools import lru_cache
@@ -91,7 +91,11 @@ def _agrees(particle: str, stem: str) -> bool:
 
 @lru_cache(maxsize=65536)
 def particle_start(word: str) -> int:
-    """Index at which the longest particle that fits ``word`` (Hangul only) begins; 0 where it has none."""
+    """Index at which the longest particle that fits ``word`` (Hangul only) begins; 0 where it has none.
+
+    >>> particle_start("학교에서")
+    2
+    """
     if word in _NO_PARTICLE:
         return 0
     for length in range(min(_LONGEST, len(word) - 1), 0, -1):
@@ -107,7 +111,7 @@ def particle_start(word: str) -> int:
 
 @lru_cache(maxsize=65536)
 def suffix_start(word: str) -> int:
-    """Index at which a form of -하다, -되다, -시키다 or -드리다 begins; 0 where there is none.
+    """Where a form of -하다, -되다, -시키다 or -드리다 begins; 0 if there is none.
 
     Only after two syllables or more: 말하다 and 일하다 look like 못하다 and 위하다.
     """

@@ -1,4 +1,4 @@
-"""``python -m training average``: one model of several that share a beginning."""
+"""``python -m training average``: makes one model by averaging the weights of several that were trained from the same start."""
 
 import shlex
 from collections.abc import Mapping
@@ -25,12 +25,12 @@ from training.run.record import Record, hardware
 )
 @click.option("--last", type=click.IntRange(min=2), help="Of one model: its last so many snapshots.")
 def command(models, out, share, last):
-    """Average the weights of MODELS, the later ones trained on from the earlier, into a new model.
+    """Average the weights of MODELS, where the later ones were trained on from the earlier, into a new model.
 
-    There is often no hill of the loss between such weights, and what lies between them may correct better than
-    each of them (Wortsman et al. 2022, "Robust fine-tuning of zero-shot models"); the mean of many late weights of one
-    run does what lowering the learning rate does (Izmailov et al. 2018). The record is that of the last one, and this step.
-    Three and more models, and snapshots, have equal parts.
+    Between such weights the loss often has no hill, and a point between them may correct better than each of them (Wortsman et
+    al. 2022, "Robust fine-tuning of zero-shot models"). The mean of many late weights of one run works like a lower learning rate
+    (Izmailov et al. 2018). The new model keeps the record of the last one, with this step added. Three or more models, and snapshots,
+    count equally.
     """
     if last is None and len(models) < 2 or last is not None and len(models) != 1:
         raise click.UsageError("give two models or more, or one model and --last")
@@ -72,7 +72,7 @@ def _snapshots(model: str, last: int) -> list[Origin]:
 
 
 def _mean(sets: list[Mapping[str, np.ndarray]], shares: list[float]) -> dict[str, np.ndarray]:
-    """Of each array the sum of the sets' arrays times their shares."""
+    """The weighted mean of several sets of arrays, array by array; ``shares`` are the weights."""
     return {
         name: np.asarray(sum(share * weights[name] for share, weights in zip(shares, sets, strict=True)))
         for name in sets[-1]

@@ -1,4 +1,4 @@
-"""Everything a run needs to continue as if it had never stopped, in one atomically replaced file."""
+"""Saves and loads a checkpoint: all that a run needs to continue on the same numbers, in one file that is replaced at once."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -78,5 +78,5 @@ def _progress(archive) -> Progress:
 
 
 def _useless(path: Path, error: Exception) -> CheckpointError:
-    """Whatever is wrong with the file, the run must not silently start anew."""
+    """The error for any damaged file: the run must not silently start anew."""
     return CheckpointError(f"{path} does not belong to this run or is damaged: {error}")

@@ -1,4 +1,4 @@
-"""The time that a run may take."""
+"""``Clock``: ends a run after some minutes, and fits its learning rates to that time."""
 
 import math
 import time
@@ -8,8 +8,8 @@ from collections.abc import Callable
 class Clock:
     """Tells when the time of a run is over, and where on its schedule it stands.
 
-    Without a limit the schedule follows the steps. With one it follows whichever is further along, so the learning
-    rate is at its end when the time is: a run that is simply cut off has never come down from a high rate.
+    Without a limit the schedule follows the steps. With one it follows steps or time, whichever is further along, so the learning
+    rate has come down when the time is over. A run that is simply cut off has never come down from a high rate.
 
     >>> clock = Clock(seconds=100, first=0, total=1000, now=iter([0, 50, 100]).__next__)
     >>> clock.step_of_schedule(20)

@@ -1,9 +1,9 @@
-"""Optimiser steps under JAX: loss, gradients and update as one compiled function, and nothing that waits for Python.
+"""Optimiser steps under JAX: loss, gradients and update are one compiled function, and no step waits for Python.
 
-What a step costs besides its arithmetic was measured with Keras's ``train_on_batch``: it writes a thousand variables back after
-each step and waits for the loss. Here the state stays on the device and is updated in place (its buffers are
-donated), a few steps are always under way, and the running mean of the losses is part of the state. Batches have few shapes
-(``StreamSettings.widths``), which are all compiled at once in threads.
+Keras's ``train_on_batch`` writes a thousand variables back after each step and waits for the loss. Here the state stays on the
+device and is updated in place (its buffers are donated), a few steps are always under way, and the running mean of the losses is part
+of the state. JAX compiles each shape of a batch anew, so batches have few shapes (``--widths``, each with a fixed number of rows),
+which are compiled at the same time in threads.
 """
 
 from collections import deque

@@ -1,4 +1,4 @@
-"""What the network practises on: pairs made of a correct sentence, and of what the corpus has too little of."""
+"""Makes the pairs that the network practises on: of each correct sentence, and of what the corpus has too little of."""
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,8 +22,10 @@ Item = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as 
 OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
 LONE_SPACE_SENTENCES = 20_000  # in which places for one misplaced space are looked for
 SEARCHED_SENTENCES = 60_000  # in which places for native mistakes are looked for
-ALONE = 0.1  # of the names stand in no sentence, as in a list of a class
-RIGHT_IN_DRILL = 0.15  # of the drilled phrases stay right, or every right one would be doubted
+ALONE = 0.1  # share of the names that stand alone, as in a list of a class
+RIGHT_IN_DRILL = (
+    0.15  # share of the drilled phrases that stay right, or the network would doubt every right one
+)
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class ExampleMaker:
                 yield practised
 
     def mistake(self, text: str, rng: random.Random, family: str | None = None) -> tuple[str, str]:
-        """The sentence as a (wrong, right) pair, by a family of ``MIX`` or one that is drawn."""
+        """The sentence as a (wrong, right) pair. The errors are of the given family of ``MIX``, or of one that is drawn."""
         settings = self.settings
         weights = None
         if self.aim is not None and rng.random() < settings.aim_share:
@@ -123,7 +125,7 @@ class ExampleMaker:
         return pair.wrong, pair.right
 
     def _varied(self, text: str, rng: random.Random) -> str:
-        """The sentence, now and then with something that the corpus has too little of."""
+        """The sentence, now and then with something added that the corpus has too little of."""
         if self.settings.hearsay_share and rng.random() < self.settings.hearsay_share:
             text = as_hearsay(text, rng)
         if rng.random() < self.settings.join_share:
@@ -136,7 +138,7 @@ class ExampleMaker:
         return text
 
     def _named(self, text: str, rng: random.Random) -> tuple[str, str]:
-        """The sentence made wrong on both sides of a name that stays: nobody can mend a name never seen."""
+        """The sentence with a name that both sides share, and errors beside it. A name never seen could not be mended."""
         name = made_up_phrase(rng)
         if rng.random() < ALONE:
             return name, name

@@ -1,4 +1,4 @@
-"""Which pairs a network still has something to learn from, as a small one sees it.
+"""Chooses the pairs that are worth a training step: a small network, the judge, picks those that it finds hard.
 
 Most generated pairs are solved long before training ends: of the shipped network's loss on its own training pairs,
 83 % lie in a fifth of the tokens, those of the pairs with the highest loss per token. A network of a thirteenth of
@@ -23,10 +23,9 @@ Encoded = tuple[Sequence[int], Sequence[int]]  # source and target ids
 
 
 class Judge:
-    """Keeps of the pairs of a pool the ``share`` that the model in ``folder`` finds hardest, and ``others`` of the rest.
+    """Keeps of the pairs of a pool the ``share`` that the model in ``folder`` finds hardest, and a share ``others`` of the rest.
 
-    Its network is loaded by the process that first asks it. Raises ValueError
-    for a share that is not from 0 to 1.
+    The process that first asks it loads its network. Raises ValueError for a share that is not from 0 to 1.
     """
 
     def __init__(self, folder: Path, share: float, others: float = 0.05):

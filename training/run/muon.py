@@ -9,8 +9,8 @@ from keras import ops
 class GroupedMuon(keras.optimizers.Muon):
     """The same updates as Keras's Muon; matrices of one shape are made orthogonal together.
 
-    A network of four and four layers has 64 square and 16 oblong matrices, and each takes 15 products. Stacked, they are 45 products of
-    stacks instead of 1,200 of matrices too small for a GPU. Its variables are those of Keras's Muon.
+    A network with four layers on each side has 64 square and 16 oblong matrices, and each takes 15 products. Stacked, these are 45
+    products of stacks instead of 1,200 of matrices that are too small for a GPU. It has the same variables as Keras's Muon.
     """
 
     def __init__(self, *arguments, **settings):

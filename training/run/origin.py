@@ -1,4 +1,4 @@
-"""The model a run starts from, and how a larger network begins as that model."""
+"""The model that a run starts from, and how a larger network can begin as the same function."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -48,8 +48,8 @@ class Origin(NamedTuple):
         return cls(f"{model_name(folder)} {found}", config, tokenizer, weights, Past.read(folder))
 
     def grown(self, **sizes: int) -> "Origin":
-        """The same origin for a network with more feed-forward units (``dff``) or more layers on each side
-        (``num_layers``). Raises ValueError for fewer than it has, and where it could not begin as the same function.
+        """The same origin for a network with more feed-forward units (``dff``) or more layers on each side (``num_layers``).
+        Raises ValueError for fewer than it has, and if the larger network could not begin as the same function.
         """
         for size, wanted in sizes.items():
             if self.config.architecture != "transformer" or wanted < getattr(self.config, size):

@@ -1,4 +1,4 @@
-"""``python -m training pack``: the files that a training needs, small enough to be carried to another machine."""
+"""``python -m training pack``: packs the files of a training so that they are small enough to carry to another machine."""
 
 import json
 import lzma

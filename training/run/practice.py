@@ -1,4 +1,4 @@
-"""Practices: what a network practises beside the usual mistakes of a sentence.
+"""``PRACTICES``: the kinds of pairs that a network practises besides the usual mistakes.
 
 A practice makes one further pair from a sentence, or from nothing but chance. To add one, add an entry to ``PRACTICES``;
 ``python -m training train --practice "NAME=0.2"`` then practises it beside a fifth of the sentences.

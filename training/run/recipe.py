@@ -1,4 +1,4 @@
-"""``python -m training recipe``: a whole training from nothing, stage by stage, as ``recipe.toml`` says."""
+"""``python -m training recipe``: trains from nothing, stage by stage, as ``recipe.toml`` says."""
 
 import shlex
 import subprocess
@@ -12,7 +12,7 @@ RECIPE = Path(__file__).with_name("recipe.toml")
 
 
 class RecipeError(ValueError):
-    """A recipe that cannot be followed; the message says why."""
+    """A recipe that cannot be used; the message says why."""
 
 
 def stage_arguments(recipe: dict, folder: Path, out: Path, workers: int = 1) -> list[list[str]]:

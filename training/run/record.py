@@ -57,7 +57,7 @@ class Past:
 
     @classmethod
     def read(cls, folder: Path) -> "Past":
-        """Rows that lie beyond the weights are left out: a run writes them more often than it saves weights."""
+        """The record up to the model's weights. Later rows are left out, because a run writes rows more often than weights."""
         runs, rows = read_runs(folder), read_history(folder)
         steps = sum(run["taken"]["steps"] for run in runs)
         return cls(tuple(runs), tuple(row for row in rows if int(row["step"]) <= steps))

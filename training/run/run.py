@@ -74,7 +74,7 @@ class Run:
         )
 
     def settle(self) -> Progress:
-        """Wait for the steps that are under way; the progress with their running mean."""
+        """Wait until the steps that were started are done; the progress with their running mean."""
         self.progress = replace(self.progress, mean_loss=self.steps.mean_loss())
         return self.progress
 
@@ -111,11 +111,11 @@ class Run:
         show: Callable[[Progress, float], None],
         seconds: float | None = None,
     ) -> None:
-        """Run to the schedule's last step or for so many ``seconds``, calling ``show(progress, mean loss)`` now and then.
+        """Run until the schedule's last step or for so many ``seconds``. ``show(progress, mean loss)`` is called now and then.
 
-        With ``snapshot_drop`` the weights are kept beside the model at the start, at the end, and
-        whenever the mean loss has fallen by that share since they were last kept; with ``snapshot_every``
-        after each so many steps, to be averaged.
+        With ``snapshot_drop`` the weights are kept beside the model at the start, at the end, and whenever the mean loss has
+        fallen by that share since they were last kept. With ``snapshot_every`` they are kept each time so many steps have passed, to
+        be averaged.
         """
         began = time.monotonic()
         if self.progress.step < self.config.schedule.steps:

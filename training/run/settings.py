@@ -1,4 +1,4 @@
-"""Everything that decides a run's result, besides the corpus itself."""
+"""The settings of a run: everything that decides its result, besides the corpus itself."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""Optimiser steps as Keras takes them, on any backend; ``compiled.CompiledSteps`` does the same faster under JAX."""
+"""Optimiser steps as Keras takes them, on any backend, and ``Steps``, the protocol of what a run needs.
+
+``compiled.CompiledSteps`` does the same faster under JAX.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol

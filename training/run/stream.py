@@ -24,7 +24,11 @@ JUDGED_TOKENS = 2048  # of one batch that a judge reads: larger ones outgrow the
 
 
 def read_widths(text: str) -> tuple[int, ...]:
-    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number."""
+    """``"16,32,164"`` as ``StreamSettings.widths``. Raises ValueError for what is no whole number.
+
+    >>> read_widths("16,32")
+    (16, 32)
+    """
     return tuple(int(part) for part in filter(None, text.split(",")))
 
 
@@ -51,7 +55,7 @@ class StreamSettings(ExampleSettings):
 
 
 def batch_shapes(settings: StreamSettings) -> list[tuple[int, int]]:
-    """The shapes (B, S) that batches of ``widths`` have; none where they may have any."""
+    """The shapes (B, S) of batches with these ``widths``; none if batches may have any shape."""
     return [(max(1, settings.batch_tokens // width), width) for width in settings.widths]
 
 
@@ -117,7 +121,7 @@ def _batches_of_widths(
 
 
 class PoolMaker:
-    """Makes pool ``i`` of a corpus; with a ``judge``, of the pairs that it keeps."""
+    """Makes pool ``i`` of a corpus. With a ``judge`` only the pairs that it keeps."""
 
     def __init__(
         self,

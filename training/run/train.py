@@ -1,4 +1,4 @@
-"""``python -m training train``: clean sentences in, a model folder out."""
+"""``python -m training train``: trains a model on correct sentences or on pairs, and writes its folder."""
 
 import os
 import random

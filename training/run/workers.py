@@ -1,4 +1,4 @@
-"""The background processes that make a run's batches ahead of its steps."""
+"""Makes a run's batches in background processes, ahead of its steps."""
 
 import gc
 import multiprocessing
@@ -21,13 +21,13 @@ _THREADED = {
 
 
 class Stream:
-    """Batches from ``start`` on, each with the position that follows it. A context manager: its processes begin when it is
-    entered and are ended, whatever they are doing, when it is left.
+    """Batches from ``start`` on, each with the position that follows it. A context manager: its processes start when it is
+    entered and end when it is left, whatever they are doing.
 
-    Of N processes each makes every Nth pool and hands it over through a pipe of its own, so they need neither locks
-    nor threads, and one that is killed while it writes blocks nobody. They are forked where no library with threads is loaded
-    yet: a fork shares the corpus, where each new process would have to be sent it (with 15 processes and 600,000
-    sentences, half a minute). Else they are spawned.
+    Of N processes each makes every Nth pool and hands it over through a pipe of its own. So they need neither locks nor
+    threads, and a process that is killed while it writes blocks nobody. They are forked if no library with threads is loaded
+    yet, because a fork shares the corpus. Otherwise they are spawned, and each has to be sent the corpus, which takes half a
+    minute with 15 processes and 600,000 sentences.
     """
 
     def __init__(self, maker: Callable[[int], list[Batch]], start: Position, workers: int = 1):

@@ -1,4 +1,4 @@
-"""A step of shipping: what it reads, what it leaves, and the commands that make the one of the other."""
+"""A step of shipping: what it reads, what it writes, and the commands that do it."""
 
 import ast
 import hashlib
@@ -31,7 +31,7 @@ class Step:
     once: bool = False  # it keeps what the steps after it overwrite, so it must not be repeated afterwards
 
     def fingerprint(self) -> str:
-        """Changes when a command or the content of an input does."""
+        """A key that changes when a command or the content of an input changes."""
         told = json.dumps([self.commands, [digest(path) for path in self.inputs]])
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 

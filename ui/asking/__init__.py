@@ -1,1 +1,1 @@
-"""Where pages ask the engine, wait for its answers, choose the model, and follow files under way."""
+"""How pages ask the engine: questions, waiting for a model, the choice of a model, and files that are being corrected."""

@@ -1,6 +1,7 @@
-"""Files that visitors bring, on their way through the network: in the server's memory alone, and no longer than they are needed.
+"""Works through a visitor's file in a thread, a few rows at a time, so that other visitors are answered in between.
 
-Whoever drops the same file again, in another tab or after a break, finds what has been done so far.
+Files stay in memory and are never written to a disk: all that are being worked on, and the last few that are done. A visitor who drops
+the same file again, in another tab or after a break, finds what has been done so far.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def at_most(rows: Iterable[Item], most: int) -> Iterator[Item]:
 
 
 class Job:
-    """Works on one file in a thread; a subclass says how in ``work``, and has its own fields ready before this begins.
+    """Works on one file in a thread. A subclass says how in ``work``, and has its own fields ready before that begins.
 
     ``work`` asks for a little at a time, so that other visitors are answered in between.
     """
@@ -52,7 +53,7 @@ class Job:
 
     @property
     def is_over(self) -> bool:
-        """Whether everything is done, or an ``error`` has ended it."""
+        """Whether everything is done, or an ``error`` has ended the job."""
         raise NotImplementedError
 
     def work(self) -> None:
@@ -80,7 +81,7 @@ Kind = TypeVar("Kind", bound=Job)
 class Jobs(Generic[Kind]):
     """The files that were dropped lately, by their content and the model.
 
-    Those under way all stay, since somebody waits for them. Of those that are over, the ``kept`` asked for last stay.
+    All that are being worked on stay, because somebody waits for them. Of those that are done, the last ``kept`` stay.
     """
 
     def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], Kind], kept: int = KEPT):
@@ -89,7 +90,7 @@ class Jobs(Generic[Kind]):
         self._lock = Lock()
 
     def job(self, content: bytes, name: str, corrector: EngineCorrector, column: str | None = None) -> Kind:
-        """The job of this file and this column, begun where there is none or where it failed. Raises what ``begin`` raises."""
+        """The job of this file and column; it is started if there is none or if it failed. Raises what ``begin`` raises."""
         suffix = name.rpartition(".")[2].lower()
         key = hashlib.sha256(content).hexdigest(), suffix, corrector.fingerprint, column
         mine: Future[Kind] = Future()

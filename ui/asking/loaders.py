@@ -1,6 +1,8 @@
-"""The models and their answers; pages reach the engine and the model only through here.
+"""One function for each question that a page asks; pages reach the engine and the model only through here.
 
-The networks run in processes of their own (``engine``), which also keeps the answers: nothing here does.
+``engine`` gives the one engine of a server. The first run of ``app.py`` starts it, so its workers load beside the first page. The
+engine keeps the answers; nothing is kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
+visitor in ``runs/*/model``, read again when their files change.
 """
 
 from __future__ import annotations
@@ -70,6 +72,8 @@ __all__ = [
     "replaced",
     "road_not_taken",
     "stand_in",
+    "when_decided",
+    "who_wrote",
     "written_without",
 ]
 
@@ -96,7 +100,7 @@ def is_live(entry: ModelEntry) -> bool:
 
 
 def model_id(entry: ModelEntry) -> str:
-    """What a link calls the model: an own one may be named like a shipped one."""
+    """The name of the model in a link. A user's own model may have the same folder name as a shipped one, so it gets another."""
     return entry.name if is_shipped(entry) or is_live(entry) else f"{OWN_MODELS}/{entry.name}"
 
 
@@ -129,7 +133,7 @@ def load_corrector(path: Path | str) -> EngineCorrector:
 
 
 def head_survey(path: Path | str, corrector: Asked) -> HeadSurvey | None:
-    """What the heads of the model in this folder do over many sentences; None where nobody has asked these weights.
+    """The survey of the heads of the model in this folder; None if there is none for these weights.
 
     Raises model.ModelFolderError for a damaged file.
     """
@@ -148,7 +152,7 @@ def _of_these_weights(read, path: Path | str, name: str, corrector: Asked):
 
 
 def stand_in(path: Path | str) -> StandIn | None:
-    """What answers texts before the model in this folder is ready; None where nothing does."""
+    """The network that answers texts before the model in this folder is ready; None if there is none."""
     return None if isinstance(path, str) else _stand_in(str(path), version_on_disk(path))
 
 
@@ -207,10 +211,10 @@ def fix_without(
 
 
 def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Asked):
-    """(row, all methods, what those say that have answered, what asks for more or None), of a change, or of what was
-    written at a row.
+    """What the methods say about a change, or about what was written at a row: (row, all methods, the answers so far, a function
+    that asks for more or None).
 
-    The quick methods are waited for, the others are here once they were asked for.
+    It waits for the quick methods. The answers of the others are here if they were asked for before.
     """
     question = ("step_contributions", about) if isinstance(about, int) else ("contributions", _span(about))
     asked = question[0], sentence.source, sentence.text, question[1]
@@ -222,6 +226,18 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
         if more is None:
             return row, methods, found, partial(corrector.ask, *asked, part)
         found += more[-1]
+
+
+def who_wrote(sentence: SentenceCorrection, corrector: Asked):
+    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.Written``."""
+    spans = tuple(map(_span, sentence.changes))
+    return corrector.ask("who_wrote", sentence.source, sentence.text, spans)
+
+
+def when_decided(sentence: SentenceCorrection, corrector: Asked):
+    """What the network would say after each sub-layer: ``model.analysis.lenses.Decided``."""
+    spans = tuple(map(_span, sentence.changes))
+    return corrector.ask("when_decided", sentence.source, sentence.text, spans)
 
 
 def replaced(
@@ -246,7 +262,7 @@ def grown(text: str, corrector: EngineCorrector):
 
 
 def _given(means: Mapping[str, np.ndarray] | None) -> tuple:
-    """The argument of a question; none where there are no means, which models of one's own do not take."""
+    """The argument of a question; none if there are no means, because a user's own model takes none."""
     if not means:
         return ()
     return (tuple((kind, _nested(grid.tolist())) for kind, grid in means.items()),)

@@ -1,4 +1,4 @@
-"""A model that is still being loaded: the page stays alive and says how far that is."""
+"""Shows how far a model is loaded, and runs the page again when it is ready."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SECONDS_BETWEEN_LOOKS = 0.5
 
 
 class StillLoading(Exception):
-    """The model ``corrector`` cannot answer yet."""
+    """The model ``corrector`` is still being loaded."""
 
     def __init__(self, corrector: EngineCorrector):
         super().__init__(corrector.name)
@@ -28,7 +28,7 @@ class StillLoading(Exception):
 
 @st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
 def show(corrector: EngineCorrector) -> None:
-    """How far the loading of this model is, kept up to date; at its end the page is run again."""
+    """Show how far the loading of this model is, and keep it up to date. At the end the page is run again."""
     try:
         progress = corrector.prepare()
     except (EngineError, ModelFolderError):  # the page says what is wrong

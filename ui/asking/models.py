@@ -1,4 +1,4 @@
-"""Which model a page is about: the choice, and what cannot be chosen."""
+"""The control that chooses the model of a page. A model that cannot be used is named with its reason."""
 
 from ui.asking import loaders
 from ui.shell import address, controls, markup
@@ -9,13 +9,13 @@ NAMED = ("transformer", "seq2seq", "growing-up")  # the shipped models that have
 
 
 def chosen() -> loaders.ModelEntry | None:
-    """The model that the page is about; None where none can be used."""
+    """The model that the page is about; None if none can be used."""
     found = usable()
     return found[address.get_option("model", list(found), otherwise=next(iter(found)))] if found else None
 
 
 def choose() -> loaders.ModelEntry | None:
-    """Ask which one, if there are several, and return it. What cannot be used is named with its reason."""
+    """Let the visitor choose a model, if there are several, and return it. Models that cannot be used are named with the reason."""
     found = usable()
     if len(found) > 1:
         names = {id_: name_of(entry) for id_, entry in found.items()}
@@ -27,8 +27,9 @@ def choose() -> loaders.ModelEntry | None:
 
 
 def choose_confidence(corrector: loaders.EngineCorrector | loaders.StandIn) -> None:
-    """Changes that the network is less sure of are left undone. Nothing is asked where a model does not say how sure
-    it is."""
+    """The control for the minimum confidence: less sure changes are left undone. Not shown for a model that does not say how
+    sure it is.
+    """
     if corrector.config.architecture == LIVE:
         return
     controls.slide_share("confidence", corrector.minimum_confidence)
@@ -46,6 +47,6 @@ def usable() -> dict[str, loaders.ModelEntry]:
 
 
 def name_of(entry: loaders.ModelEntry) -> str:
-    """What the visitor calls the model: a shipped one in words, an own one by its folder."""
+    """What the visitor calls the model: words for a shipped one, the folder's name for an own one."""
     shipped = loaders.model_id(entry) in NAMED
     return say(f"model_name_{entry.name.replace('-', '_')}") if shipped else entry.name

@@ -1,4 +1,4 @@
-"""Files whose sentences are surveyed: what all heads do in them."""
+"""Surveys the sentences of a visitor's file: what each head does in them."""
 
 from __future__ import annotations
 

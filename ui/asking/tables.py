@@ -1,4 +1,4 @@
-"""Files of many texts that are corrected row by row."""
+"""Corrects a visitor's file of many texts, row by row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// Shows nothing. `window.askAhead(text)` tells the server of a text that may not be typed to its end yet (live_text.js).
+// Shows nothing. `window.askAhead(text)` sends the server a text that may still be typed on (live_text.js calls it).
 export default function ({ setTriggerValue }) {
   window.askAhead = (text) => setTriggerValue("text", text);
   return () => delete window.askAhead;

@@ -1,8 +1,8 @@
-"""Has the network read a text in the pause after which it is sent, so that its answer is there when the page is run.
+"""Asks the network about a text while its visitor still pauses, so that the answer is there when the page runs.
 
-Halfway through the pause the text area tells the text to a fragment (``live_text.js``). That fragment draws nothing: it
-only asks. A text that is typed on has then been read for nothing, so one is read at a time on the whole server, and none
-while other pages wait for their turn.
+The text area sends its text after a short pause in typing. Halfway through this pause it tells the text to a fragment
+(``live_text.js``), which draws nothing and changes no setting; it only asks the engine. If the visitor types on, the work was for
+nothing. So the whole server reads one text ahead at a time, and none while pages wait for their turn.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ _COMPONENT = st.components.v2.component("ahead", js=Path(__file__).with_suffix("
 
 @st.fragment
 def listen(corrector: loaders.EngineCorrector) -> None:
-    """Ask ``corrector`` for what the text area tells, from now until the page shows another model."""
+    """Ask ``corrector`` about each text that the text area tells, until the page shows another model."""
 
     def ask() -> None:
         text = heard(_KEY, "text")

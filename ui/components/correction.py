@@ -1,4 +1,4 @@
-"""The corrected text as the control: its changed words are the buttons that everything else follows."""
+"""The corrected text on the screen. Its changed words are buttons; the chosen one decides what all pictures show."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ def correction_data(
 
 
 def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[dict]:
-    """Text that stays, with a mark where another sentence begins."""
+    """Text that stays as it is, with a mark at the beginning of each sentence."""
     pieces: list[dict] = []
     done = start
     for place in sorted(place for place in starts if start <= place < end):
@@ -114,7 +114,7 @@ def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, l
 def _word(
     source: str, start: int, end: int, inside: list[Proposal], share_of: Callable[[Change], str]
 ) -> dict:
-    """What was typed, what stands now, and what else the network would have written."""
+    """What was typed, what stands there now, and what the network would have written otherwise."""
     made = [each.change for each in inside if each.made]
     offered = [each for each in inside if not each.made]
     return {
@@ -146,7 +146,7 @@ def _offer(
 
 
 def _side(source: str, start: int, end: int, changes: list[Change], *, old: bool) -> list[tuple[str, bool]]:
-    """(text, whether it differs): the word before or after these changes. Where a space was taken out, nothing differs."""
+    """(text, whether it differs) for the parts of the word, before or after these changes. A removed space does not differ."""
     parts, done = [], start
     for change in sorted(changes, key=lambda change: change.source_start):
         side = change.wrong if old else change.right

@@ -1,3 +1,4 @@
+// Draws the encoder-decoder of diagram.py, and tells which part was chosen.
 const NARROW_BELOW = 700; // pixels of width: beneath this the letters of the wide form would be too small
 const SVG = "http://www.w3.org/2000/svg";
 const SMALL = 100; // boxes narrower than this have less room around their words

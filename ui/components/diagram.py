@@ -1,4 +1,4 @@
-"""A drawn encoder-decoder whose parts can be chosen, by mouse, touch and keyboard."""
+"""A drawing of an encoder-decoder. Its parts can be chosen by mouse, touch and keyboard."""
 
 from collections.abc import Callable
 from dataclasses import asdict

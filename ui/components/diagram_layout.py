@@ -1,5 +1,6 @@
 """Where the parts of a drawn encoder-decoder go: two columns as in figure 1 of Vaswani et al. (2017), read from
-below, or on a phone one below the other, read from above. Lengths are in pixels at the drawing's own size."""
+below, or on a phone one below the other, read from above. Lengths are in pixels at the drawing's own size.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Sublayer:
-    """One part with its residual connection and its normalisation, which comes first in newer networks."""
+    """One part with its residual connection and its normalisation, which stands before the part in newer networks."""
 
     core: Stage
     norm: Stage
@@ -41,7 +42,7 @@ class Sublayer:
 
 @dataclass(frozen=True)
 class Layer:
-    """A row that opens; ``sublayers`` are drawn where it is open."""
+    """A row that can be opened. Its ``sublayers`` are drawn if it is open."""
 
     row: Stage
     sublayers: tuple[Sublayer, ...] = ()

@@ -1,4 +1,7 @@
-"""What the browser tells of a component or a table. Who tampers with it may tell anything, of any type."""
+"""Reads what the browser reports about a component or a table.
+
+A manipulated browser can send any value of any type, so each is checked before it is used.
+"""
 
 from collections.abc import Mapping
 

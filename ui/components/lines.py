@@ -1,4 +1,4 @@
-"""Attention as lines between two columns of tokens."""
+"""Puts the lines of ``viz/lens/lines.py`` on a page."""
 
 import streamlit as st
 

@@ -1,3 +1,4 @@
+// The text area: sends its text after a short pause in typing, and lets the network read it halfway through the pause.
 const PAUSE = 200; // milliseconds without typing after which the text is sent
 const AHEAD = 100; // milliseconds without typing after which the network may read the text already (ahead.py)
 const PATIENCE = 3000; // milliseconds after which it is said that the server has not got to it yet
@@ -10,7 +11,7 @@ export default function ({ data, parentElement, setStateValue }) {
 
   // The area can be seen, and typed into, before this module has arrived: what is in it then was typed.
   const typedEarly = area.dataset.revision === undefined && area.value !== "";
-  // 0: nothing has been replaced in this session, which may be a new one beside a text that was typed before.
+  // 0: nothing was replaced in this session. It may be a new session whose text was typed before it began.
   if (area.dataset.revision === undefined || (data.revision && area.dataset.revision !== String(data.revision))) {
     clearTimeout(area.pending);
     area.dataset.revision = data.revision;

@@ -1,4 +1,8 @@
-"""A text area whose text arrives while it is being typed, also while an input method composes a syllable."""
+"""A text area that sends its text while it is being typed, also while an input method composes a syllable.
+
+The text in the browser always wins over what Python believes. In a session's first run it may differ from the address: the browser
+may come from a page process that has ended. If no answer comes for three seconds, the area says so by itself.
+"""
 
 import re
 import time
@@ -24,12 +28,12 @@ _COMPONENT = st.components.v2.component(
 def live_text(
     text: str, label: str, placeholder: str, waiting: str, longest: int, on_typed: Callable[[str], None]
 ) -> None:
-    """Show the text area; ``on_typed`` receives its text after each pause, before the page is run again, and in a
-    session's first run where the browser holds another one than ``text``.
+    """Show the text area. ``on_typed`` gets its text after each pause before the page runs again, and in a session's first run if
+    the browser holds another text than ``text``.
 
-    The browser's text leads. ``text`` fills the area when it is first shown and after ``replace``, at no
-    other time: an answer that arrives late can neither lose a character nor move the cursor. The area
-    holds at most ``longest`` UTF-16 units. ``waiting`` is said while the page has not got to a text for long.
+    The browser's text always wins. ``text`` fills the area when it is first shown and after ``replace``, and at no other time.
+    So a late answer can neither lose a character nor move the cursor. The area holds at most ``longest`` UTF-16 units.
+    ``waiting`` is shown if the page has not answered for long.
     """
     data = {
         "text": text,
@@ -47,7 +51,7 @@ def live_text(
 
     held = _COMPONENT(key=_KEY, data=data, on_text_change=answer)
     if _IS_KNOWN not in st.session_state:
-        # A browser whose server has gone brings its text to a new session, which knows of no change.
+        # If a page process ends, the browser brings its text to a new session, to which it is no change.
         st.session_state[_IS_KNOWN] = True
         if isinstance(held.text, str) and held.text != text:
             on_typed(whole(held.text))
@@ -60,5 +64,5 @@ def whole(text: str) -> str:
 
 def replace() -> None:
     """Make the next ``live_text`` overwrite what the area holds with its ``text``."""
-    # A time, not a number that counts: another session's area may have been replaced as often.
+    # A time and not a counter: in a new session a counter might have the same value again.
     st.session_state[_REVISION] = time.time_ns() // 1_000_000

@@ -1,10 +1,11 @@
-"""The one way in which a Plotly figure reaches the screen, and a click on it comes back.
+"""``plot``: puts a Plotly figure on the page and reports clicks, taps and the arrow keys' choice. Every page uses it.
 
-``st.plotly_chart`` mounts a chart anew whenever its numbers change, and does not report clicks on the cells of a
-heatmap. This component keeps its node and redraws in place.
+``st.plotly_chart`` builds a chart anew whenever its numbers change, and does not report clicks on the cells of a heatmap. This
+component redraws in place (``Plotly.react``); the latest figure wins. It owns the page's only Plotly (``static/``), so
+``st.plotly_chart``, which would load a second one, is used nowhere.
 
-What draws is 20 kB of text. With a component it would travel to the browser with each figure at each key; as a component of its
-own it is the same in every run, and Streamlit does not send again what a browser keeps.
+The script that draws has 20 kB. Sent with each figure it would be half of all that travels at a key. So it is a component of its own,
+which is the same in every run, and Streamlit does not send again what a browser has.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,7 @@ _DRAWING = st.components.v2.component(
 
 
 def prepare() -> None:
-    """Bring along what draws the figures of this page, once; it shows nothing."""
+    """Load the script that draws the figures of this page, once. It shows nothing itself."""
     _DRAWING(key="plot_drawing")
 
 

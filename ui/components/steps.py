@@ -1,4 +1,4 @@
-"""Decoding replayed step by step; moving in it runs no page again."""
+"""Puts the replay of decoding (``viz/lens/steps.py``) on a page. Moving through the steps does not run the page again."""
 
 from collections.abc import Callable
 

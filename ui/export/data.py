@@ -34,7 +34,7 @@ COLUMNS = (
 def part_that_fits(lens: Lens) -> str:
     """How much of the attention CSV and JSON hold: ``"all"``, the shown ``"kind"``, or the ``"shown"`` map.
 
-    The largest of them that a sheet can show. NPZ always holds all.
+    It is the largest that a spreadsheet can show. NPZ always holds all.
     """
     sizes = {kind: lens.trace.attention(kind).size for kind in lens.trace.kinds}
     if sum(sizes.values()) <= SHEET_ROWS:

@@ -1,4 +1,7 @@
-"""One view as a page of its own: the sentence, its correction, every head, and the pictures of the view."""
+"""Writes the open view as one HTML file: the sentence, its correction, every head, and the pictures of the view.
+
+If an experiment of the laboratory is open, it comes last, after everything that was observed, and is marked as changed.
+"""
 
 from __future__ import annotations
 
@@ -131,7 +134,7 @@ def _component(part: Component, say: Say) -> Iterable[str]:
 
 
 def _experiment(choices: Choices, changed: Sequence[Component]) -> Iterable[str]:
-    """What was found by asking the network again stands apart, behind everything that was observed of this sentence."""
+    """The part with the open experiment. It comes last, so that nobody takes it for what the network really did."""
     experiment = choices.experiment
     if experiment is None or not changed:
         return

@@ -1,4 +1,4 @@
-"""The pictures of one view, made without a session: what only the session knows comes in ``Choices``."""
+"""Makes the pictures of one view for a file. It runs outside of a session, so all it needs is in ``Choices``."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
 
 @dataclass(frozen=True)
 class Experiment:
-    """What the network answered when something was changed, as it stood on the page."""
+    """What the network answered when something was changed, as the page showed it."""
 
     title: str
     told: tuple[str, ...]  # what it says, then the notes
-    figures: Mapping[str, tuple[go.Figure, str]]  # by name, with what each shows in words
+    figures: Mapping[str, tuple[go.Figure | Specification, str]]  # by name, with what each shows in words
     intervenes: bool  # whether something was changed; else another pass was observed
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The settings of the view that a lens lacks."""
+    """The settings of the view that are not part of a lens."""
 
     language: str
     address: str  # opens the view in the app
@@ -57,7 +57,7 @@ class Choices:
 
 
 def heatmap(lens: Lens, say: Say, choices: Choices) -> Specification:
-    """The lens's map, in the light in which the view shows it."""
+    """The lens's map with the settings of the heatmap view."""
     return full_size.picture(lens, choices.values["heatmap"], choices.selected, say)
 
 
@@ -67,7 +67,7 @@ def heatmap_part(lens: Lens, say: Say, choices: Choices) -> Component:
 
 
 def overviews(lens: Lens, say: Say) -> dict[str, Component]:
-    """All heads, by kind; none of a network that has one head alone."""
+    """All heads, one picture for each kind. None if the network has a single head."""
     trace = lens.trace
     if trace.num_layers * trace.num_heads == 1:
         return {}
@@ -106,7 +106,7 @@ def place(lens: Lens, say: Say, head: Head | None = None) -> str:
 
 
 def moving(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:
-    """The pictures that answer to a finger: lines, and decoding step by step where the trace has it."""
+    """The pictures that react to the pointer: lines, and the replay of decoding if the trace has what it needs."""
     found = [Component("lines", LINES, _lines(lens, say, choices))]
     if not needs.probabilities(lens):
         found.append(Component("steps", STEPS, _steps(lens, say, choices)))

@@ -1,1 +1,7 @@
-"""A sentence that is looked at: the text and its correction beside one open view."""
+"""The main page and the laboratory: a typed sentence, its correction and all heads, beside one open view.
+
+The way of the data, from a text to a picture::
+
+    text -> loaders.correct -> Correction -> proposals (a person's decisions) -> a sentence and the change in focus
+    its trace + Selection + change = Lens -> View.describe, View.draw -> figures.draw -> plot
+"""

@@ -1,4 +1,8 @@
-"""What a view looks at: one sentence of a correction, one map of its attention, one change."""
+"""``Lens``: everything that a view needs to know: the sentence, its trace, the chosen map, the change in focus.
+
+The chosen map is a ``Selection``: a kind of attention, a layer or the mean, a head or the mean. Changes count characters in a
+``Correction`` and tokens here (``model/analysis/places.py``); if each token is one character, that is the same.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,11 +22,11 @@ from ui.wording.texts import say
 
 @dataclass(frozen=True)
 class Lens:
-    """The choices that all views of one sentence share. ``change`` is the one in focus of the sentence's changes;
-    None: the whole sentence.
+    """The choices that all views of one sentence share. ``change`` is one of the sentence's changes, the one in focus; None means
+    the whole sentence.
 
-    ``change`` and ``sentence.changes`` count characters. What is drawn counts tokens: ``changes``, ``all_changes`` and
-    ``focus``, which are the same where tokens are characters.
+    ``change`` and ``sentence.changes`` count characters. ``changes``, ``all_changes`` and ``focus``, which are drawn, count
+    tokens. If each token is one character, that is the same.
     """
 
     corrector: loaders.Asked
@@ -31,7 +35,7 @@ class Lens:
     selection: Selection
     change: Change | None
     theme: str
-    from_file: bool = False  # whether no link leads to it
+    from_file: bool = False  # it was opened from a visitor's file, so no link can open it again
 
     @property
     def kind(self) -> str:
@@ -92,7 +96,7 @@ class Lens:
         return ~self.trace.padding(self.kind)[0]
 
     def can(self, question: str) -> bool:
-        """Whether the network answers one of ``engine.questions``, such as "head_effects"."""
+        """Whether the network can answer this one of ``engine.questions``, such as "head_effects"."""
         return QUESTIONS[question].suits(self.corrector.config)
 
     @cached_property

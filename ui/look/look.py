@@ -1,6 +1,11 @@
-"""The page of one look: a sentence that is typed, its correction, all heads, and an open view of them.
+"""Puts the main page and the laboratory together. Both are composed alike; only their views differ.
 
-Two pages are composed like this; they differ in their views.
+Left: the typed text, its correction, all heads as tiles. Right: the open view. The main page has ``views.VIEWS``, which show what the
+network did; the laboratory has ``views.EXPERIMENTS``, which change something and ask the network again.
+What was changed has a colour of its own, and each picture that stands beside an original says which of the two it is.
+
+The address names the open view, so it is known before any control is drawn (``stage.chosen_view``). From a session's second run on,
+the main page therefore sends text and pictures first and the controls after them.
 """
 
 from functools import partial
@@ -26,7 +31,7 @@ LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says t
 
 
 def show(page: str, views: tuple[View, ...], setting: str) -> None:
-    """The page ``page`` with ``views`` as its tabs; ``setting`` of the address says which one is open."""
+    """The page ``page`` with ``views`` as its tabs; ``setting`` is the setting that names the open one."""
     entrance = page == header.PAGES[0]
     again = header.begin(page, heading=say("product" if entrance else f"{page}_title"))
     with st.container(key="stage"):
@@ -54,8 +59,9 @@ def write_and_look(
     setting: str,
     late: bool,
 ) -> loaders.EngineCorrector | loaders.StandIn | None:
-    """The text with its correction, the heads and the open view; ``late``: its controls come after the pictures. Returns the model,
-    None where there is none."""
+    """The text with its correction, the heads and the open view. With ``late`` the controls come after the pictures. Returns the
+    model; None if there is none.
+    """
     with left:
         writing, heads = st.container(key="writing"), st.container(key="heads")
     entry = models.chosen()
@@ -103,18 +109,20 @@ def show_pictures(
     heads: st.delta_generator.DeltaGenerator,
     late: bool = False,
 ) -> None:
-    """The open view, and all heads in the container ``heads``. ``late``: the controls come after them."""
+    """The open view, and all heads in the container ``heads``. With ``late`` the controls come after them."""
     stage = Stage()
     controls_of_view = partial(show_controls, stage, lens.trace, view, views, setting)
     popovers = None if late else controls_of_view()
     try:
-        if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
-            framed = view.framed(lens) if view.framed and not view.lacks(lens) else None
+        if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
+            complete = not view.lacks(lens)
+            framed = view.framed(lens) if view.framed and complete else None
             with heads:
-                overview.draw(lens, framed, shown_below=view.has_map)
+                nats = view.tiles(lens) if complete else None
+                overview.draw(lens, framed, nats, shown_below=view.has_map)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
-        if late:  # who gets no picture can still open another view
+        if late:  # without a picture, a visitor can still open another view
             controls_of_view()
         raise
     popovers = popovers or controls_of_view()
@@ -147,14 +155,14 @@ def choose_example() -> None:
 
 
 def keep_typed(text: str) -> None:
-    """Go on with ``text``; what was chosen about another one is forgotten."""
+    """Keep ``text``, and forget what was chosen in the text before it."""
     if text != address.get("sentence"):
         address.put("sentence", text)
         address.forget("text")
 
 
 def correct(text: str, corrector: loaders.EngineCorrector | loaders.StandIn) -> loaders.Correction | None:
-    """The correction as the settings want it; None, and a message, where there is none."""
+    """The correction with the visitor's settings. None, and a message, if there is none."""
     if not text.strip():
         st.info(say("empty"))
         return None

@@ -1,4 +1,9 @@
-"""What the network proposed for a text, what became of it, and which change is in focus."""
+"""Draws the corrected text and keeps what a person decided: the change in focus, changes accepted or rejected.
+
+A person may accept a change of which the network was unsure, and reject one of which it was sure. The ``Correction`` applies the
+decisions (``with_decisions``) without asking the network; only the attention of a text that the network did not write itself takes a
+new pass.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +44,7 @@ class Decisions:
         return cls(address.get_share("confidence"), accepted, rejected)
 
     def applied(self, found: loaders.Correction, own_minimum: float) -> loaders.Correction:
-        """The same answer of the network with these decisions; ``found`` itself where there are none."""
+        """``found`` with these decisions, without asking the network; ``found`` itself if there are none."""
         if self.minimum is not None and self.minimum != own_minimum:
             found = found.with_minimum_confidence(self.minimum)
         if self.accepted or self.rejected:
@@ -50,9 +55,9 @@ class Decisions:
 def show_correction(
     found: loaders.Correction, *, decides: bool = True
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
-    """Draw the corrected text; the sentence whose pictures are shown, and its change in focus.
+    """Draw the corrected text; returns the sentence whose pictures are shown, and its change in focus.
 
-    Without ``decides`` nothing can be accepted or rejected: nobody is there who could be asked about another text.
+    Without ``decides`` nothing can be accepted or rejected, because no network is there to be asked about the other text.
     """
     place = opened(found)
     proposals = _proposals(found)
@@ -138,7 +143,7 @@ def _with_norm(proposal: Proposal, sentence: loaders.SentenceCorrection, chosen:
 
 
 def _about(change: Change, sentence: loaders.SentenceCorrection) -> str:
-    """What becomes of what, how sure the network is, and which kind of mistake that is."""
+    """One line about a change: what becomes of what, how sure the network is, which kind of mistake it is."""
     target = apply_changes(sentence.source, sentence.proposed)  # to which the offsets of proposals belong
     if change.is_english_layout:
         return say("correction_about_layout", what=in_words(change))
@@ -172,7 +177,7 @@ def _firsts(found: loaders.Correction) -> list[int]:
 
 
 def _answer(found: loaders.Correction, what: str, number: int, decides: bool = True) -> None:
-    """Do what the visitor asked for in the text; a number that is none of it changes nothing."""
+    """Do what the visitor asked for in the text. A number that belongs to no proposal changes nothing."""
     if what == "open":
         if 0 <= number < len(found.sentences):
             _open(found, number, "")

@@ -1,4 +1,4 @@
-"""The one sentence that a page without a text area is about: the one the main page was left with."""
+"""The sentence of a page without a text area: the one that the main page showed last."""
 
 import streamlit as st
 
@@ -12,7 +12,7 @@ MAX_CHARACTERS = 2_000  # of one text, on every page
 
 
 def show(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
-    """Name the sentence and lead to where it is typed; None, and a message, where there is none."""
+    """Name the sentence and lead to the page where it is typed. None, and a message, if there is none."""
     text = address.get("sentence")
     sentence = None
     if len(text) <= MAX_CHARACTERS:

@@ -1,4 +1,4 @@
-"""The open view: its tab, which attention it shows, its options, and what is said about it."""
+"""Draws the open view: its tab, the choice of kind, layer and head, its options, its picture and the texts around it."""
 
 from functools import partial
 
@@ -18,7 +18,7 @@ MEAN, FIRST = "mean", "1"
 
 
 class Stage:
-    """Where the parts of the open view stand, below each other; each may be filled when its time has come."""
+    """The places of the parts of the open view, one below the other. Each is filled when its turn comes."""
 
     def __init__(self):
         line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
@@ -28,14 +28,14 @@ class Stage:
 
 
 def chosen_view(trace: AttentionTrace, among: tuple[View, ...], setting: str) -> tuple[View, Selection]:
-    """The open view of those ``among`` which ``setting`` chooses, and the attention it shows."""
+    """The view among ``among`` that ``setting`` names, and the attention that it shows."""
     views = {view.name: view for view in among}
     view = views[address.get_option(setting, list(views))]
     return view, chosen_map(trace) if view.has_map else Selection(trace.kinds[-1])
 
 
 def chosen_map(trace: AttentionTrace) -> Selection:
-    """The attention that the address says, of what the trace has."""
+    """The map that the address names, as far as the trace has it."""
     kind = address.get_option("kind", list(trace.kinds))
     layers, heads = map(_numbers, trace.shape(kind))
     layer, head = address.get_option("layer", layers, FIRST), address.get_option("head", heads)
@@ -45,7 +45,7 @@ def chosen_map(trace: AttentionTrace) -> Selection:
 def show_controls(
     stage: Stage, trace: AttentionTrace, view: View, among: tuple[View, ...], setting: str
 ) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """What ``chosen_view`` is chosen with; the popovers of its options and of what can be taken along."""
+    """The controls for ``chosen_view``, and the popovers for its options and for what can be taken along."""
     with stage.tabs:
         controls.choose(
             setting,
@@ -66,7 +66,7 @@ def show_controls(
 
 
 def show_map_controls(trace: AttentionTrace) -> None:
-    """What ``chosen_map`` is chosen with; asks only where there is a choice."""
+    """The controls for ``chosen_map``. Shown only if there is a choice."""
     selection = chosen_map(trace)
     if len(trace.kinds) > 1:
         controls.choose(
@@ -94,7 +94,7 @@ def _numbers(count: int) -> list[str]:
 
 
 def _choose_number(name: str, options: list[str], otherwise: str | None = None) -> None:
-    """The label stands beside its options, and both go to the next line together."""
+    """The label stands beside its options; if there is no room, both move to the next line."""
     with st.container(
         key=f"{name}_box", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
     ):
@@ -122,11 +122,8 @@ def show_view(stage: Stage, view: View, lens: Lens) -> None:
 
 
 def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
-    """Everything that is one click away."""
+    """Everything that takes one more click to see."""
     options, taking = popovers
-    if view.has_map and not view.intervenes:
-        with stage.map:
-            ask_without(lens, lens.single_head, "head_off")
     if options.open:
         with options:
             for setting in view.options:
@@ -138,6 +135,8 @@ def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
         with taking:
             take_away.show(lens, VIEWS, view)
     with stage.more:
+        if view.has_map and not view.intervenes and lens.single_head is not None:
+            ask_without(lens, lens.single_head, "head_off", "head_off_question")
         for note in about(lens):
             markup.paragraph(note, "note")
         if not view.lacks(lens):

@@ -1,4 +1,7 @@
-"""The network grows up: what it wrote of the typed sentence, and where it looked, at each of its snapshots."""
+"""Shows how a network learned: how each of its snapshots corrects the typed sentence, and where it looks.
+
+The film is a fragment that runs by itself, so that the rest of the page is not run for each picture.
+"""
 
 from pathlib import Path
 
@@ -93,7 +96,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
 
 
 def show_told(grown) -> None:
-    """What was written at one snapshot."""
+    """What the network wrote at one snapshot."""
     same = "growing_unfinished" if grown.is_unfinished else "growing_reading_same"
     told = "growing_reading" if grown.text != grown.source else same
     markup.told(say(told, step=f"{grown.step:,}", text=grown.text))

@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def choose():
-    """What the map is coloured by, at which characters, and a file of one's own or None."""
+    """The controls: what the map shows, at which characters, and the visitor's own file. Returns the file or None."""
     quantity, place, own = st.columns([4, 4, 3], vertical_alignment="bottom")
     with quantity:
         by = controls.pick("heads_by", list(QUANTITIES), _with_source, LEADING)
@@ -91,7 +91,7 @@ def _with_source(name: str) -> str:
 
 
 def shipped(entry: loaders.ModelEntry, corrector: loaders.Asked) -> HeadSurvey | None:
-    """What lies in the model's folder; None where nothing does that can be used."""
+    """The survey in the model's folder; None if there is none that can be used."""
     try:
         return loaders.head_survey(entry.path, corrector)
     except ModelFolderError as error:

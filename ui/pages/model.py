@@ -127,12 +127,12 @@ def compare_shipped() -> None:
 
 
 def calibration_error(evaluation: dict) -> float | None:
-    """None where it was not measured, and where the network wanted to change nothing."""
+    """None if it was not measured, or if the network proposed nothing."""
     return evaluation.get("reliability", {}).get("expected_calibration_error")
 
 
 def show_confidence(evaluation: dict) -> None:
-    """Whether a confidence of 0.9 is right nine times of ten, and what asking for more costs."""
+    """Whether a confidence of 0.9 is right nine times of ten, and what a higher minimum costs."""
     error = calibration_error(evaluation)
     if error is not None:
         figure = viz.reliability_curve(
@@ -211,10 +211,27 @@ def show_training(card: model_card.ModelCard) -> None:
             pairs, seconds = card.learned
             caption = say("history_caption", pairs=f"{pairs:,}", hours=f"{seconds / 3600:,.1f}")
             markup.paragraph(caption, "note")
+    if card.losses is not None:
+        show_runs(card.losses)
     for run in card.runs:
         st.code(run["command"], language=None, wrap_lines=True)
         machine = " · ".join(f"{name} {value}" for name, value in run.get("hardware", {}).items())
         markup.paragraph(machine, "note")
+
+
+def show_runs(losses: pd.DataFrame) -> None:
+    """How far each run, and each average of weights, brought the loss on unseen sentences."""
+    figure = viz.history_curves(
+        losses.rename(columns={"run": "step"}).assign(loss=None, learning_rate=None),
+        losses={"dev_loss": say("history_scores")},
+        scores={},
+        step_title=say("runs_run"),
+        loss_title=say("history_loss"),
+        learning_rate_title=None,
+        theme=controls.theme(),
+    )
+    figures.draw(figure, "runs", "model-runs")
+    markup.paragraph(say("runs_reading", count=len(losses)), "note")
 
 
 main()

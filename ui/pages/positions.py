@@ -187,7 +187,7 @@ def show_move(
 
 
 def describe_move(token: str, move: analysis.Move, others: list[analysis.Other]) -> str:
-    """Whether where it stands or who it is makes more of a difference to ``token``."""
+    """Whether the position or the token itself changes the vector of ``token`` more."""
     values = {
         "token": name_of(token),
         "one": f"{move.distance[1]:.1f}",

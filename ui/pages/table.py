@@ -1,4 +1,4 @@
-"""A file from the class: every row corrected, its kinds of mistakes counted, each row one click from its attention."""
+"""Corrects a file with the texts of a class, counts the kinds of mistakes, and leads from each row to its attention."""
 
 from functools import partial
 
@@ -163,7 +163,7 @@ def all_kinds(say: Say, kinds: tuple[str, ...]) -> str:
 
 
 def wording(of_page: str) -> Wording:
-    """A downloaded file in the language ``of_page``: it is made outside of the session, which alone knows that."""
+    """The words of a downloaded file in the language ``of_page``. The file is made outside of the session that knows the language."""
     say = partial(say_in, of_page)
     return Wording(
         tuple(say(f"table_{column}") for column in COLUMNS),

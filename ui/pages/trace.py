@@ -1,4 +1,4 @@
-"""A trace of any network, from a file: every view of the first page, without typing."""
+"""Opens a file with an ``AttentionTrace`` of any network in the views of the main page. Only the network itself is missing."""
 
 import hashlib
 import io
@@ -30,7 +30,7 @@ MOST_TOKENS = 512  # on a side, likewise
 
 @dataclass(frozen=True)
 class FromFile:
-    """Stands in for the network: a trace file holds one pass, so there is nothing else to ask about."""
+    """Stands in for the network. A trace file holds one pass, so questions that need another pass are not answered."""
 
     name: str
     fingerprint: str
@@ -100,7 +100,7 @@ def read(content: bytes) -> AttentionTrace:
 
 
 def sentence_of(trace: AttentionTrace) -> SentenceCorrection:
-    """What was read and what was written. A side that the trace lacks is as the other one."""
+    """What was read and what was written. A side that the trace lacks is taken to be equal to the other one."""
     texts = [_text(trace, side) for side in ("source", "target")]
     source, target = texts[0] or texts[1], texts[1] or texts[0]
     return SentenceCorrection(0, source, find_rewriting(source, target), 0.0, False, lambda *_: trace)

@@ -1,4 +1,4 @@
-"""The one way in which a page shows a figure."""
+"""``draw``: shows a figure on a page. Every page uses it."""
 
 from collections.abc import Callable
 from math import inf
@@ -26,10 +26,10 @@ def draw(
     label: str = "",
     title: str = "",
 ) -> None:
-    """Show ``figure``; its toolbar saves it as ``file_name`` with the escaped ``title`` above it.
+    """Show ``figure``. Its toolbar saves it as ``file_name`` with the escaped ``title`` above it.
 
-    ``label`` says what it shows to who cannot see it; without one the figure's own title does.
-    ``on_click`` receives what was chosen in it, before the page runs again (``components.plot``).
+    ``label`` describes the figure to people who cannot see it; without a label its own title does. ``on_click`` gets the chosen
+    point before the page runs again (``components.plot``).
     """
     label = label or figure["layout"]["title"]["text"] or say("figure_label")
     plot(

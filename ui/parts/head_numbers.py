@@ -1,4 +1,4 @@
-"""What a head can be looked at by on the page of the heads: a role, or what taking it away changes."""
+"""The numbers of the page of the heads: how much each head plays a role, and what changes without it."""
 
 from __future__ import annotations
 

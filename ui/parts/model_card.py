@@ -5,6 +5,7 @@ import math
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,8 +28,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ModelCard:
-    """``runs`` are the trainings the model went through, the first one first. ``evaluation``, ``history`` and
-    ``snapshots`` are None where the folder does not hold them."""
+    """``runs`` are the trainings the model went through, the first one first. ``evaluation``, ``history``,
+    ``snapshots`` and ``losses`` are None where the folder does not hold them."""
 
     config: dict
     parameters: int
@@ -36,6 +37,7 @@ class ModelCard:
     history: pd.DataFrame | None
     runs: tuple[dict, ...]
     snapshots: pd.DataFrame | None  # a row for each, with its scores
+    losses: pd.DataFrame | None  # a row for each run and each average on the way: run, dev_loss and more
     knows_words: bool  # whether its confidence counts words, too (``model/correction/confidence.py``)
 
     @property
@@ -60,6 +62,7 @@ def read_card(folder: Path) -> ModelCard | None:
         _read(folder / "history.csv", pd.read_csv),
         tuple((_read(folder / "run.json", _read_json) or {}).get("runs", ())),
         _read(folder / "snapshots.csv", pd.read_csv),
+        _read(folder / "runs.csv", partial(pd.read_csv, usecols=["run", "dev_loss"])),
         (folder / "confidence.json").is_file(),
     )
 

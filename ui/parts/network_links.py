@@ -15,8 +15,9 @@ _PAGES = {
 
 
 def follow(part: str) -> str | None:
-    """Keep what ``part``, such as ``cross_attention:3``, chooses; the page that shows it, None to
-    stay. What comes from a browser may be anything: an unknown part changes nothing."""
+    """Keep the choice that ``part``, such as ``cross_attention:3``, stands for. Returns the page that shows it; None to
+    stay. The browser may send anything; an unknown part changes nothing.
+    """
     name, _, number = part.partition(":")
     if name not in _PAGES and name != "layer":
         return None

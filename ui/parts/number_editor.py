@@ -10,8 +10,9 @@ from ui.shell import address, controls
 
 @dataclass
 class _Editor:
-    """What an editor on the screen began with. Its edits count from there, so this stays while they come in.
-    With a different starting table, Streamlit makes a new editor and forgets what was typed."""
+    """What an editor on the screen began with. Its edits count from there, so this stays while edits come in. Given another
+    beginning, Streamlit would make a new editor and forget what was typed.
+    """
 
     version: int
     beginning: NumberTable
@@ -34,7 +35,7 @@ def cells(name: str) -> None:
 
 
 def line(name: str, label: str) -> None:
-    """The setting ``name`` as one line, for other widths and for whoever would rather type than point."""
+    """The setting ``name`` as one line of text, for tables of other widths and for people who prefer to type."""
     key, start = controls.seed(f"line_{name}", address.get(name))
     st.text_input(label, start or "", key=key, on_change=lambda: address.put(name, st.session_state[key]))
 

@@ -41,11 +41,11 @@ class NumberTable:
 
     @property
     def width(self) -> int:
-        """Of the widest row."""
+        """The number of cells in the longest row."""
         return max(map(len, self.cells), default=0)
 
     def problem(self) -> Problem | None:
-        """The first thing that keeps this table from being an array; None where nothing does."""
+        """The first reason why this table is no array of numbers; None if it is one."""
         if not self.cells:
             return Problem("empty")
         if len(self.cells) > MOST_ROWS:

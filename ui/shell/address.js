@@ -18,7 +18,7 @@ export default function ({ data }) {
   if (data.session !== session || hasFollowed(data.followed)) awaited = null;
   session = data.session;
   followed = data.followed.times;
-  // A run that began before Back tells of the view that Back has left.
+  // A run that began before Back reports the view that the visitor has just left.
   if (awaited === null) follow(data);
 }
 

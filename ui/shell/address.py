@@ -1,9 +1,12 @@
-"""What the address bar holds: the view of one session, so that its link opens the same view elsewhere.
+"""Keeps the settings of a session in the address bar, so that a link opens the same view elsewhere.
 
-Streamlit's own binding writes the labels of options into the address, and labels change with the language.
-Here every setting is a short string that means the same in all languages. The address is read once, when a
-session starts; afterwards the session leads and the address follows. What a visitor chooses is a step of the browser's
-history, what is typed is none.
+Streamlit's own binding would write the labels of options, which change with the language. Here each setting is a short string that
+means the same in all languages. The address is read when a session starts. After that the session decides, and ``publish`` writes the
+address at the end of each run.
+
+A choice (STEPS) is a step of the browser's history, so Back takes it back; typing is none. After Back, Streamlit runs the page again
+and says that it follows the history. ``follow`` then takes the settings over before anything is drawn. Answers of runs from before
+Back are ignored by the browser.
 """
 
 import re
@@ -36,9 +39,9 @@ def get(name: str) -> str:
 def put(name: str, value: str) -> None:
     """Change the setting ``name``. Raises KeyError for a name that is not declared.
 
-    In a run that only asks how far a model is (``ui/asking/loading.py``), or lets it read ahead (``ui/components/ahead.py``), nothing
-    changes: nobody decided anything. The browser says with each question where its controls stand, and where the
-    session has just moved one of them and the browser has not heard of it, the old place looks like a choice.
+    In a run of a fragment (``ui/asking/loading.py``, ``ui/components/ahead.py``) nothing changes, because the visitor chose nothing.
+    The browser reports the state of its controls with every run. If the session has just moved a control and the browser does not
+    know yet, the old state would look like a choice.
     """
     if name not in defaults():
         raise KeyError(f"no setting {name!r}, there are {sorted(defaults())}")
@@ -101,7 +104,7 @@ def told(*always: str) -> dict[str, str]:
 
 
 def publish(page: str) -> None:
-    """Write what differs from the defaults into the address bar. ``page`` makes a change of page count."""
+    """Write the settings that differ from the defaults into the address bar. ``page`` makes a change of page a step of the history."""
     context = get_script_run_ctx(suppress_warning=True)
     st.session_state[_PAGE] = context and context.page_script_hash
     times, query = st.session_state.get(_FOLLOWED, (0, ""))
@@ -118,10 +121,10 @@ def publish(page: str) -> None:
 
 
 def follow() -> None:
-    """Take over the settings of the address to which the browser's Back or Forward led, if that is on the same page.
+    """Take over the settings of the address to which the browser's Back or Forward led, if it is on the same page.
 
-    To another page the session brings its settings along. This has to come before anything is drawn: whatever is
-    drawn may end this run in favour of the next one, which does not know of Back.
+    Another page keeps the session's settings. Call this before anything is drawn: drawing may end this run in favour of
+    the next one, which does not know about Back.
     """
     context = get_script_run_ctx(suppress_warning=True)
     if context is None or not context.is_history_navigation:
@@ -144,12 +147,12 @@ def follow() -> None:
 
 
 def note_choice() -> None:
-    """The text was chosen, not typed: that is a step to which Back returns."""
+    """Remember that the text was chosen and not typed, so that Back returns to the text before it."""
     st.session_state[_CHOSEN_TEXTS] = st.session_state.get(_CHOSEN_TEXTS, 0) + 1
 
 
 def _runs_a_part() -> bool:
-    """Whether this run is one of a fragment, in which nobody decides anything."""
+    """Whether Streamlit runs only a fragment of the page. In such a run the visitor has chosen nothing."""
     context = get_script_run_ctx(suppress_warning=True)
     return bool(context and context.fragment_ids_this_run)
 

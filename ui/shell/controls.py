@@ -55,7 +55,7 @@ def switch(name: str) -> bool:
 
 
 def values(settings: Iterable[AnySetting]) -> dict[str, Any]:
-    """What the address says of ``settings``, each of its own type."""
+    """The values of ``settings`` in the address, each in its own type."""
     return {setting.name: setting.read(address.get(setting.name)) for setting in settings}
 
 
@@ -128,7 +128,7 @@ def slide(setting: Number) -> int:
 
 
 def slide_share(name: str, unchosen: float) -> float | None:
-    """A share from 0 to 1 in steps of 0.05; None while it stands at ``unchosen``, which is marked."""
+    """A slider for a share from 0 to 1 in steps of 0.05; returns None while it stands at ``unchosen``, which is marked."""
     unchosen, asked = round(unchosen, 2), address.get_share(name)
     chosen = unchosen if asked is None else asked  # a link may hold any share
     labels = {
@@ -179,10 +179,10 @@ def _numbers(text: str, highest: int) -> list[int]:
 
 
 def seed(key: str, value: Value) -> tuple[str, Value | None]:
-    """``key`` of a widget that is to show ``value``, and what the widget begins with where the browser has none yet.
+    """The ``key`` of a widget that shall show ``value``, and the value that a new widget begins with.
 
-    The setting leads: a widget that stands elsewhere is moved. It must not be moved to where it stands. Such an order
-    reaches the browser with the drawing, and takes back what the visitor has chosen while that was on its way.
+    The setting decides: a widget that shows something else is set to it. A widget that already shows the value must not be
+    set again. The command would reach the browser together with the drawing, and undo what the visitor has chosen since.
     """
     if st.session_state.get(key, value) == value:
         return key, value

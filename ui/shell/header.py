@@ -30,8 +30,9 @@ def show(page: str) -> None:
 
 
 def begin(page: str, *, heading: str | None = None) -> bool:
-    """The left part of the line: the other pages, and the product's name; ``heading`` instead of it, where a page has
-    no other one. Returns whether the run before this one showed the same page."""
+    """The left part of the line: the other pages and the product's name, or ``heading`` on a page without another heading. Returns
+    whether the run before this one showed the same page.
+    """
     markup.style(controls.theme())
     theme_change.follow(controls.theme())
     plot.prepare()
@@ -47,9 +48,9 @@ def begin(page: str, *, heading: str | None = None) -> bool:
 
 
 def tools() -> st.delta_generator.DeltaGenerator:
-    """The right part; what is put into the container returned stands in it.
+    """The right part of the line: fill the container that is returned.
 
-    It may come later in the page than it is seen, so that a keyboard reaches the text before it.
+    It may be made later than it is seen, so that the Tab key reaches the text before it.
     """
     with st.container(
         key="tools", horizontal=True, vertical_alignment="center", width="content", gap="small"
@@ -69,7 +70,7 @@ def turn_to(page: str) -> None:
 
 
 def _languages() -> None:
-    """Each language under its own name, since whoever looks for it may not read the present one."""
+    """Each language under its own name, because a visitor who looks for it may not read the present one."""
     st.menu_button(
         LANGUAGES[language()],
         list(LANGUAGES),
@@ -91,5 +92,5 @@ def _pages(page: str) -> None:
     )
     wanted = st.session_state.pop(_WANTED, None)
     if wanted in PAGES and wanted != page:
-        # With the address unchanged, Back returns here in one step.
+        # The settings stay as they are, so Back returns to this page in one step.
         st.switch_page(f"ui/pages/{wanted}.py", query_params=address.told())

@@ -1,4 +1,8 @@
-"""What a page asks once it has been drawn and its address is published: it is drawn anew with the answer."""
+"""Questions that a page asks only after it has been drawn. Then it runs again and finds the answers in the engine's cache.
+
+The view *from what* uses it: it asks the quick methods, draws empty places for the slow ones, and leaves these for later. What the
+visitor does meanwhile comes first.
+"""
 
 from collections.abc import Callable
 
@@ -8,12 +12,12 @@ _QUESTION = "asked_later"
 
 
 def ask(question: Callable[[], object]) -> None:
-    """Ask this behind the page. The engine keeps the answer, and so the next run finds it."""
+    """Ask this after the page is drawn. The engine keeps the answer, and the next run finds it."""
     st.session_state[_QUESTION] = question
 
 
 def forget() -> None:
-    """What an earlier run left that was ended before its time."""
+    """Forget the questions of a run that was ended before it could ask them."""
     st.session_state.pop(_QUESTION, None)
 
 

@@ -1,4 +1,4 @@
-"""The only place where the pages write HTML; everything that a person typed passes ``escape`` here."""
+"""Writes the HTML of the pages. No other file does, so that all typed text is escaped here."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def paragraph(text: str, kind: str) -> None:
 
 
 def told(text: str, kind: str = "") -> None:
-    """The sentence above a picture. It has room for two lines; a longer one can be scrolled with the keyboard, too."""
+    """The sentence above a picture. It has room for two lines; a longer one can be scrolled, also with the keyboard."""
     st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(text)}</p>')
 
 

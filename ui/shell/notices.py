@@ -1,4 +1,4 @@
-"""Messages about an input or about the model, in the visitor's language."""
+"""Tells the visitor what is wrong: with the input, with the model, or with the engine."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -72,8 +72,9 @@ def no_table(problem: str) -> None:
 
 @contextmanager
 def waiting(place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
-    """Says in ``place`` what is wrong where the engine gives no answer to what is drawn inside. Where more
-    is asked than a stand-in can answer, nothing is drawn: ``load_corrector`` has said how far the model is."""
+    """Show in ``place`` what is wrong if the engine gives no answer to what is drawn inside. If a stand-in cannot answer, nothing is
+    drawn: ``load_corrector`` has already said how far the model is.
+    """
     try:
         yield
     except loaders.NotLoadedError:
@@ -85,7 +86,7 @@ def waiting(place: st.delta_generator.DeltaGenerator) -> Iterator[None]:
 
 @contextmanager
 def page() -> Iterator[None]:
-    """Around a whole page: a message stands where an answer was needed and none came."""
+    """Around a whole page: shows a message if an answer was needed and none came."""
     try:
         yield
     except loaders.EngineError as error:
@@ -107,7 +108,7 @@ def unanswered(error: Exception) -> None:
 
 
 def has_no_inside(entry: loaders.ModelEntry | None) -> bool:
-    """Whether a page about what is inside a network has nothing to show of this one; then it says so."""
+    """Whether a page about the inside of a network has nothing to show of this one. Then it says so."""
     if entry is None or not loaders.is_live(entry):
         return False
     st.info(say("live_model_page"))
@@ -115,7 +116,7 @@ def has_no_inside(entry: loaders.ModelEntry | None) -> bool:
 
 
 def about(text: str, correction: loaders.Correction, config) -> None:
-    """What a person would wonder about this correction by a model with this ``config``."""
+    """What a visitor should know about this correction by a model with this ``config``."""
     limit = config.max_length
     for number, sentence in enumerate(correction.sentences, start=1):
         if sentence.too_long:

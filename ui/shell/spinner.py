@@ -1,7 +1,7 @@
-"""A note while something takes long, which costs nothing where it is quick.
+"""Shows a note while something takes long. It costs nothing if the work is quick.
 
-``st.spinner`` begins a thread each time, also where it is never seen; on a page that is drawn at each key that took a tenth of the
-time until the corrected text.
+``st.spinner`` starts a thread each time, even if it is never seen. On a page that is drawn at each key that took a tenth of the time
+until the corrected text appeared.
 """
 
 from collections.abc import Iterator

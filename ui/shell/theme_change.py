@@ -1,4 +1,4 @@
-"""Draws the page anew when the visitor, or the evening, turns it from light to dark or back."""
+"""Runs the page again when it turns from light to dark or back, because figures and styles have their colours in them."""
 
 from pathlib import Path
 

@@ -1,9 +1,11 @@
-"""Pages take turns: of all sessions of this server one draws at a time, and texts come before pictures.
+"""Pages take turns: of all sessions of a page process one draws at a time, and texts come before pictures.
 
-Python runs one thread at a time. Of sixty pages that are drawn at once none comes to its end before its visitor has typed on, which
-ends it: all the work is lost, and nobody sees an answer. One after the other each takes a twentieth of a second. Who has waited
-longest comes next; a page that waits for the network lets others go ahead, and so does one that has shown its corrected text and
-now draws what belongs to it.
+Python runs one thread at a time. If sixty pages are drawn at once, each is ended by what its visitor types next before it is done, and
+nobody sees an answer. With 60 visitors 5 sentences a second were answered; in turns it is 21.
+
+The page that has waited longest comes next, and a run that was ended keeps its place. While a page waits for the network
+(``Engine.while_waiting``), others go ahead. A page that has shown its corrected text draws its pictures after the texts of others,
+though every twenty-fifth turn is one of pictures. If its visitor types on, that waiting ends.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +23,8 @@ _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
 _LOOK = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
 _AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
 
-_Place = tuple[float, int, Event]  # since when, a number that nobody else has, and what ends the waiting
+# Waiting since when, a unique number to break ties, and what ends the waiting.
+_Place = tuple[float, int, Event]
 
 
 class Turns:
@@ -38,7 +41,7 @@ class Turns:
 
     @contextmanager
     def taken(self, since: float) -> Iterator[None]:
-        """Wait for a place, and hold it. Of those who wait the one with the smallest ``since`` comes next."""
+        """Wait for a place, and hold it. Among those who wait, the one with the smallest ``since`` comes next."""
         self._take(self._texts, since)
         try:
             yield
@@ -47,9 +50,9 @@ class Turns:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Give one's place, if one has one, to others meanwhile; afterwards one comes before all who have not begun.
+        """Give one's place to others meanwhile, if one has a place. Afterwards one comes before all who have not begun.
 
-        Hold no lock around it: who waits for that lock with the place would wait for ever.
+        Hold no lock around it: another thread with the place might wait for that lock for ever.
         """
         if not self._give():
             yield
@@ -60,10 +63,10 @@ class Turns:
             self._take(self._texts, -inf)
 
     def behind_texts(self, since: float, look: Callable[[], object]) -> None:
-        """Let those go first who have not come to this point, but not for ever: a few of them, then one of those who have,
+        """Let others go first who have not reached this point, but not for ever: a few of them, then one of those who have reached it,
         the one with the smallest ``since``.
 
-        ``look`` is called now and then meanwhile; where it raises, the place is not held any more.
+        ``look`` is called now and then meanwhile. If it raises, the place is given up.
         """
         if not self.nobody_waits and self._give():
             self._take(self._pictures, since, look)

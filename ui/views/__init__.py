@@ -1,10 +1,12 @@
 """The views of one sentence, in the order of their tabs.
 
-VIEWS show what the network did. EXPERIMENTS change something and show what it would have done.
+VIEWS show what the network did. EXPERIMENTS change something and show what it would have done. To add a view: a file here that
+declares ``VIEW``, its texts in ``assets/texts/``, and its name in this file.
 """
 
 from ui.shell.settings import AnySetting, Choice
 from ui.views import (
+    decided,
     edits,
     fork,
     heatmap,
@@ -18,11 +20,12 @@ from ui.views import (
     steps,
     twins,
     without,
+    wrote,
 )
 from ui.views.view import View
 
 VIEWS: tuple[View, ...] = tuple(
-    module.VIEW for module in (heatmap, lines, steps, edits, received, numbers, predict)
+    module.VIEW for module in (heatmap, lines, steps, edits, wrote, decided, received, numbers, predict)
 )
 EXPERIMENTS: tuple[View, ...] = tuple(module.VIEW for module in (without, sources, replace, fork, twins))
 ALL_SETTINGS: tuple[AnySetting, ...] = (

@@ -1,4 +1,4 @@
-"""The heads that looked at one change more than they usually look at such a place."""
+"""The view *this change*: the heads that looked at one change more than they usually look at such a place."""
 
 from collections.abc import Sequence
 
@@ -66,7 +66,7 @@ def framed(lens: Lens) -> list[tuple[int, int]]:
 
 
 def change_of(lens: Lens) -> Change:
-    """The change in focus, else the one the network was least sure of; the first where it does not say."""
+    """The change in focus; without one, the change of which the network was least sure, or the first if it does not say."""
     return lens.focus or min(
         lens.all_changes, key=lambda change: change.confidence if change.is_weighed else 1.0
     )

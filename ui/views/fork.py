@@ -1,4 +1,4 @@
-"""The road not taken: another token at one step, and how the network goes on from there."""
+"""The experiment *the road not taken*: another token at one step, and how the network goes on from there."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -28,7 +28,7 @@ TOKEN = Written(
 
 
 def row_of(lens: Lens) -> int:
-    """The step where the roads part, from 0: the chosen one, else where the change in focus or the first begins."""
+    """The step at which another token is forced, from 0: the chosen one, else where the change in focus or the first change begins."""
     length = len(lens.trace.target_tokens)
     chosen = controls.place(STEP, length)
     if chosen is not None:

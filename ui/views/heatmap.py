@@ -1,4 +1,4 @@
-"""The heatmap view: every weight of one attention map, in several lights."""
+"""The view *heatmap*: every weight of one attention map; as it is, minus a copy, by words, on a logarithmic scale."""
 
 import re
 from collections.abc import Callable
@@ -58,9 +58,9 @@ def cells_for(lens: Lens, values: Values) -> MapCells:
 def picture(
     lens: Lens, values: Values, selected: tuple[int, int] | None = None, say: Callable[..., str] = say
 ) -> Specification:
-    """The map as Plotly's data; ``selected`` is a cell's (row, column) numbers or None.
+    """The map as Plotly's data; ``selected`` is the (row, column) of a cell.
 
-    A file is made outside of the session and brings a ``say`` of its own.
+    A file is made outside of the session, so it brings its own ``say``.
     """
     cells = cells_for(lens, values)
     minus_copy = values["shown"] == "difference"

@@ -1,4 +1,4 @@
-"""The lines view: several heads at once, each weight a line from who asks to what is looked at."""
+"""The view *lines*: several heads at once; each weight is a line from the query to the key."""
 
 import re
 
@@ -76,7 +76,7 @@ def choose_heads(lens: Lens) -> None:
 
 
 def chosen_heads(text: str, layers: int, heads: int) -> list[Single]:
-    """ "1.2,3.4" of an address, both counted from 1; what is no head of this network is passed over."""
+    """The heads of an address such as "1.2,3.4", which counts from 1. Heads that this network does not have are left out."""
     found = [
         (int(layer) - 1, int(head) - 1)
         for layer, head in re.findall(r"\b([1-9]\d?)\.([1-9]\d?)\b", text, re.ASCII)

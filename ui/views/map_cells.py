@@ -1,4 +1,4 @@
-"""The cells that the heatmap shows: of syllables or words, with or without the marks, minus a copy or not."""
+"""Computes the cells of the heatmap view: syllables or words, with or without start and end marks, minus a copy or not."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What a picture that somebody takes along is called: the sentence, and which attention it shows."""
+"""Names the files and titles of saved pictures: the sentence, and which attention is shown."""
 
 from ui.look.lens import Lens
 from ui.wording.texts import say

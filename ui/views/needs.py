@@ -1,4 +1,6 @@
-"""What views need of a trace and of a network. Each function names the text that says what is missing, or None."""
+"""Checks whether a trace and its network have what a view needs. Each function returns the key of a text that says what is
+missing, or None.
+"""
 
 from ui.look.lens import Lens
 

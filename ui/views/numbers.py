@@ -1,4 +1,4 @@
-"""One query of one head, from its vector to what it takes from the values, in numbers."""
+"""The view *calculation*: one query of one head in numbers, from its vector to the sum of the weighted values."""
 
 import numpy as np
 import streamlit as st

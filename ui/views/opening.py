@@ -1,4 +1,4 @@
-"""From whatever shows a head: one press opens its map, another asks what becomes of the correction without it."""
+"""The two buttons of every head that is shown: one opens its map, the other asks what becomes of the correction without it."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ def open_head(lens: Lens, head: Head) -> None:
 
 
 def may_switch_off(lens: Lens) -> bool:
-    """Whether it can be asked what becomes of a change without a head."""
+    """Whether the network can be asked what becomes of a change without a head."""
     return bool(lens.changes) and not lens.from_file and needs.experiment("head_effects")(lens) is None
 
 
@@ -29,14 +29,13 @@ def switch_off(head: Head) -> None:
     header.turn_to("laboratory")
 
 
-def ask_without(lens: Lens, head: Head | None, key: str) -> None:
-    """The button that switches ``head`` off; it cannot be pressed while no single head is chosen."""
+def ask_without(lens: Lens, head: Head, key: str, text: str = "head_off") -> None:
+    """The button that switches ``head`` off. By default its ``text`` is short: it stands beside the one that opens the head."""
     if may_switch_off(lens):
         st.button(
-            say("head_off"),
+            say(text),
             key=key,
             help=say("head_off_help"),
-            disabled=head is None,
             on_click=switch_off,
             args=(head,),
         )

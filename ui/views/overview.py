@@ -1,4 +1,4 @@
-"""The overview: all heads of all layers in one small picture, from which one can be opened."""
+"""All heads of all layers as small tiles; choosing a tile opens its head."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -32,19 +32,25 @@ FORMULAS = (
 Head = tuple[int, int]  # layer and head from 0
 
 
-def draw(lens: Lens, framed: list[Head] | None = None, shown_below: bool = True) -> None:
+def draw(
+    lens: Lens,
+    framed: list[Head] | None = None,
+    nats: np.ndarray | None = None,
+    *,
+    shown_below: bool = True,
+) -> None:
     """Every head as a tile; one can be opened. ``framed`` tiles are marked, by default those selected.
 
-    ``shown_below``: whether the open view shows the head that is chosen. Otherwise a tile leads to a view that does.
+    ``nats``: what they show instead of attention, (L, H, Q, K) values of both signs. ``shown_below``: whether the open view
+    shows the head that is chosen. Otherwise a tile leads to a view that does.
     """
+    framed = lens.selection.heads(lens.trace) if framed is None else framed
     figures.draw(
-        figure(
-            lens, rank(lens, order_of(lens)), lens.selection.heads(lens.trace) if framed is None else framed
-        ),
+        figure(lens, rank(lens, order_of(lens)), framed, nats),
         "overview",
         file_name(lens, "heads"),
         partial(open_tile, None if shown_below else lens),
-        label=say("overview_label"),
+        label=say("overview_label" if nats is None else "overview_label_nats"),
         title=picture_title(lens),
     )
 
@@ -110,14 +116,16 @@ def change_of(lens: Lens) -> Change:
     return lens.changes[0]
 
 
-def figure(lens: Lens, ranking: Ranking, framed: list[Head]) -> Specification:
+def figure(lens: Lens, ranking: Ranking, framed: list[Head], nats: np.ndarray | None = None) -> Specification:
     """The tiles as Plotly's data."""
     by_place = ranking.name == "place"
     return viz.head_grid.specification(
-        lens.trace.attention(lens.kind),
+        lens.trace.attention(lens.kind) if nats is None else nats,
         layer_title=say("layer_label"),
         head_title=say("head_label"),
         weight_title=say("hover_weight"),
+        signed=nats is not None,
+        colour_max=1.0 if nats is None else float(np.abs(nats).max()) or 1.0,
         masked=lens.hidden,
         order=None if by_place else ranking.heads,
         labels=() if by_place else [ranking.label(head) for head in ranking.heads],

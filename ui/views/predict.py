@@ -1,4 +1,4 @@
-"""Predict, then reveal: which source characters should matter for a change, and which did the heads look at?"""
+"""The view *predict*: mark the characters that should matter for a change, then compare with what the heads looked at."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FORMULA = (
 
 
 def draw(lens: Lens, values: Values) -> None:
-    """Before the reveal nothing here depends on what the network looked at."""
+    """Nothing that is shown before the reveal depends on what the network looked at."""
     if not lens.all_changes:
         return
     change = change_of(lens)

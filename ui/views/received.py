@@ -1,4 +1,4 @@
-"""How much each token is looked at: one attention map summed up over its rows."""
+"""The view *looked at*: how much attention each token receives, the mean over the rows of a map."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Would another attention have done? One head's weights are exchanged, and the network is asked again."""
+"""The experiment *another attention*: replace the weights of one head and ask the network again."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ MOST_SHARES = 3  # of one cell; one more click takes them away
 
 
 def head_of(lens: Lens, change: Change) -> Head:
-    """The selected head. A mean has no weights that could be exchanged: then the head of the selected layers and
-    heads that looked at the change most."""
+    """The selected head. A mean has no weights of its own, so it stands for the head of the selected layers and heads that
+    looked at the change most.
+    """
     looked = attention_to_edit(lens.trace, lens.kind, change, lens.all_changes).share
     best = max(lens.selection.heads(lens.trace), key=lambda place: looked[place])
     return Head(lens.kind, *best)

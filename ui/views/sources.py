@@ -1,4 +1,4 @@
-"""From what a produced character comes: the same question put to several methods, of which one leaves characters out."""
+"""The experiment *from what*: several methods say which characters a produced character comes from. One really leaves them out."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -30,8 +30,9 @@ WIDTH = 160  # pixels of the list of steps
 
 
 def asked_about(lens: Lens) -> Change | int | None:
-    """The chosen step, from 0, where another one than the change in focus begins with; else that change. Without any it is
-    the first step. None where the network answers for changes alone, and there is none."""
+    """The step that is asked about, from 0, if another one was chosen than where the change in focus begins; else that change. Without a
+    change it is the first step. None if the network answers for changes only and there is none.
+    """
     change = change_of(lens)
     if not lens.can("step_contributions"):
         return change
@@ -44,8 +45,9 @@ def asked_about(lens: Lens) -> Change | int | None:
 def said(
     lens: Lens, about: Change | int
 ) -> tuple[int, dict[str, Contribution | None], dict[str, MethodAgreement]]:
-    """(row, what each method says, how far those that have answered agree with the reference); the reference first,
-    None for what is not known yet."""
+    """(row, what each method says, how well those that have answered agree with the reference). The reference comes first; None
+    stands for what is not known yet.
+    """
     row, methods, found, _ = loaders.contributions(lens.sentence, about, lens.corrector)
     known = {each.method: each for each in found}
     reference = known.get(REFERENCE)
@@ -75,7 +77,7 @@ def draw(lens: Lens, values: Values) -> None:
 def choose_step(lens: Lens, row: int) -> None:
     """Which of the written characters is asked about."""
     steps = [str(number + 1) for number in range(len(lens.trace.target_tokens))]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         markup.paragraph(say("sources_step_label"), "label")
         controls.pick(
             STEP.name,

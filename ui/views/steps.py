@@ -1,4 +1,4 @@
-"""Decoding step by step: what was written, what else was considered, and what was looked at."""
+"""The view *step by step*: what was written at each step, what else was considered, and what was looked at."""
 
 from functools import partial
 
@@ -43,8 +43,9 @@ def draw(lens: Lens, values: Values) -> None:
 
 
 def part(trace: AttentionTrace, step: int, place: int) -> None:
-    """Turn to the laboratory, where the roads part at ``step`` (from 1): to the candidate at ``place`` of those that the
-    step considered, or for KEEP to what was typed. Where there is no such candidate nothing happens."""
+    """Turn to the laboratory's *road not taken* at ``step`` (from 1), with the candidate at ``place`` among those of the step, or
+    with what was typed for KEEP. If there is no such candidate, nothing happens.
+    """
     if not 1 <= step <= len(trace.target_tokens):
         return
     considered = trace.alternatives[step - 1]
@@ -74,9 +75,9 @@ def notes(lens: Lens, values: Values) -> list[str]:
 
 
 def first_step(lens: Lens) -> int:
-    """The step of the address, counted from 1; for another sentence or change than before, where it begins.
+    """The step in the address, counted from 1. For another sentence or change than before, the step where it begins.
 
-    A link's step holds for what the link shows, not for what the visitor turns to afterwards.
+    A link's step belongs to what the link shows, and not to what the visitor turns to afterwards.
     """
     address.bind([STEP.name], "steps", revision(lens.trace, lens.focus))
     asked = controls.place(STEP, len(lens.trace.target_tokens))

@@ -1,4 +1,4 @@
-"""The view to take with you: its numbers and its pictures as files, and its link."""
+"""What a visitor can take along: the view's numbers and pictures as files, and its link."""
 
 from __future__ import annotations
 
@@ -25,8 +25,9 @@ _NAME_LENGTH = 20
 
 
 def show(lens: Lens, views: Iterable[View], opened: View) -> None:
-    """Buttons for the files, each made when it is asked for and never written to a disk, and the link. The page has what
-    ``views`` show, and the experiment that is ``opened``, if it is one that has figures."""
+    """Buttons for the files, and the link. A file is made when it is asked for and never written to a disk. The page contains what
+    ``views`` show, and the experiment that is ``opened``, if it has figures.
+    """
     trace = lens.trace
     markup.paragraph(
         say(
@@ -76,7 +77,7 @@ def file_name(text: str, ending: str) -> str:
 
 
 def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], bytes]:
-    """Makes the HTML later, outside of the session: what only the session knows is looked up now."""
+    """A function that makes the HTML later, outside of the session. What only the session knows is read now."""
     values = {view.name: controls.values(view.settings) for view in views}
     choices = Choices(
         language=texts.language(),
@@ -91,9 +92,9 @@ def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], 
 
 
 def experiment(lens: Lens, opened: View) -> Experiment | None:
-    """What the open view found out by asking the network again; None for a view that does not."""
+    """What the open view found out by asking the network again; None for a view that does not, or cannot."""
     values = controls.values(opened.settings)
-    made = opened.figures(lens, values) if opened.figures else {}
+    made = opened.figures(lens, values) if opened.figures and not opened.lacks(lens) else {}
     if not made:
         return None
     told = opened.describe(lens, values), *opened.notes(lens, values)
@@ -114,5 +115,5 @@ def show_link() -> None:
 
 
 def link() -> str:
-    """The address of this view; the sentence is always in it, so that another default changes nothing."""
+    """The address of this view. The sentence is always in it, so that another default sentence changes nothing."""
     return f"{(st.context.url or '').rstrip('/')}/?{urlencode(address.told('sentence'))}"

@@ -1,4 +1,4 @@
-"""Two passes side by side: another sentence, what was typed against what is right, or another model."""
+"""The experiment *side by side*: this pass beside that of another sentence, of the uncorrected text, or of another model."""
 
 from dataclasses import dataclass
 
@@ -39,9 +39,9 @@ class Twin:
 
 
 def twin_of(lens: Lens, values: Values) -> Twin | str:
-    """The other pass, or the name of the text that says why there is none.
+    """The other pass, or the key of the text that says why there is none.
 
-    Raises NotLoadedError while no network is there, and StillLoading while another model is on its way.
+    Raises NotLoadedError while no network is there, and StillLoading while another model is being loaded.
     """
     match values["twin"]:
         case "typed":

@@ -1,13 +1,15 @@
-"""What a view of one sentence is; each file beside this declares one as ``VIEW``."""
+"""``View``: the declaration of a view of one sentence. Each file beside this one declares one, as ``VIEW``."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 
 from ui.look.lens import Lens
 from ui.shell.settings import AnySetting, Choice, Flag, Number
+from viz.specification import Specification
 
 Values = Mapping[str, Any]  # name of a setting -> its value, as ``Setting.read`` gives it
 
@@ -34,7 +36,9 @@ class View:
     has_map: bool = True  # whether kind, layer and head decide what it shows
     drawn: tuple[AnySetting, ...] = ()  # of its settings those whose controls stand beside the picture
     # For the exported page: each figure with what it shows, in words, by its name.
-    figures: Callable[[Lens, Values], dict[str, tuple[go.Figure, str]]] | None = None
+    figures: Callable[[Lens, Values], Mapping[str, tuple[go.Figure | Specification, str]]] | None = None
+    # (L, H, Q, K) values of both signs that the picture of all heads shows; None there: their attention.
+    tiles: Callable[[Lens], np.ndarray | None] = lambda lens: None
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
     lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need
 

@@ -1,4 +1,4 @@
-"""What each head does for a change: it is switched off, and the network is asked again."""
+"""The experiment *switch heads off*: what each head does for a change, found by asking the network again without it."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ def change_of(lens: Lens) -> Change | None:
 
 
 def survey_of(lens: Lens) -> HeadSurvey | None:
-    """The survey that has the means of this model's heads; None where there is none."""
+    """The survey with the means of this model's heads; None if there is none."""
     entry = models.chosen()
     try:
         return entry and loaders.head_survey(entry.path, lens.corrector)

@@ -13,11 +13,10 @@ _MOST_DIGITS = 6  # a float32 knows no more
 
 
 def probability(value: float, minimum: float | None = None, digits: int = 2) -> str:
-    """A probability, or a confidence, never called certain or impossible.
+    """A probability or a confidence, never written as certain or impossible.
 
-    It has ``digits`` digits, near 0 and 1 at least three: 0.996 and 0.999 differ in what one may expect. With a
-    ``minimum``, it has as many as it takes to stand on the same side of it: 0.748 is not written 0.75 where 0.75 is
-    asked for.
+    It has ``digits`` digits, near 0 and 1 at least three, because 0.996 and 0.999 promise different things. With a ``minimum`` it has as
+    many as it takes to stand on the right side of it: 0.748 is not written as 0.75 if 0.75 is required.
     """
     if digits < 3 and not 0.01 <= value < 0.99:
         digits = 3

@@ -21,7 +21,7 @@ def look_ahead_mask(trace: AttentionTrace, kind: str) -> np.ndarray | None:
 
 
 def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
-    """The rows that a change concerns; where nothing was written (or typed), the row that follows."""
+    """The rows that a change concerns. If nothing was written (or typed), the row that follows."""
     found: set[int] = set()
     for change in changes:
         start, end = _side(change, kind)

@@ -1,4 +1,4 @@
-"""How a change of a text is named. A change has ``wrong`` and ``right``, of which one may be empty."""
+"""A short name for a change of a text. A change has ``wrong`` and ``right``; one of them may be empty."""
 
 from viz.lens.texts import Say
 

@@ -1,7 +1,7 @@
-"""An HTML file that needs nothing but itself: text, figures, components, font and the library that draws.
+"""Writes an HTML file that needs no other file: text, figures, components, font, and Plotly in packed form.
 
-No request can leave it: its content security policy forbids all, and lets only those scripts run that were
-written here, named by their hashes. What a person typed arrives escaped or inside blocks of JSON.
+Its content security policy forbids every request, and runs only the scripts written here, which it names by their hashes. Typed text
+is escaped or stands in blocks of JSON.
 """
 
 import base64
@@ -45,10 +45,10 @@ def document(
     used: Sequence[Script] = (),
     font: bool = True,
 ) -> bytes:
-    """The file: ``body`` is HTML that holds a place for each component that shows something.
+    """The file: ``body`` is HTML with a place for each component that shows something.
 
-    ``title`` and ``no_script`` (said where scripts are switched off) are plain text. ``used`` are scripts without a
-    place of their own, which a component starts. Without ``font`` the reader's own fonts write.
+    ``title`` and ``no_script`` (shown if scripts are switched off) are plain text. ``used`` are scripts without a place of
+    their own, which a component starts. Without ``font`` the reader's own fonts are used.
     Raises ValueError for a script that does not export exactly one function by default.
     """
     modules = {script.name: script for script in (*used, *(part.script for part in components))}
@@ -91,7 +91,7 @@ def _data_block(part: Component) -> str:
 
 
 def _whole(text: str, end: str) -> str:
-    """``text`` as a browser reads it; raises ValueError where it would end its element before its end."""
+    """``text`` as a browser reads it. Raises ValueError for text that would end its HTML element too early."""
     if end in text.lower():
         raise ValueError(f"{text[:40]!r}… holds {end!r}, which would end it")
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,4 +1,10 @@
-"""The lens for a notebook: every head of a trace, drawn in the browser from one self-contained page."""
+"""``explore``: an interactive page with every head of a trace, for a notebook.
+
+Every weight is sent once, as a whole number of ten-thousandths (of two-thousandths above a million weights), compressed. Of each
+figure the page gets everything but the weights, made by the same functions as in the app. ``explore.js`` fills in the weights of the
+chosen head, so choosing another head asks no Python. In a notebook the page stands in a frame that may run scripts and save files, but
+reaches neither the notebook nor the network.
+"""
 
 import json
 import zlib
@@ -71,7 +77,11 @@ class Trace(Protocol):
 
 @dataclass(frozen=True)
 class Exploration:
-    """A page that shows itself as the output of a notebook's cell."""
+    """A page that shows itself as the output of a notebook's cell.
+
+    >>> Exploration(b"<!doctype html>", height=400)
+    Exploration(height=400)
+    """
 
     page: bytes = field(repr=False)  # HTML, UTF-8; a notebook keeps what repr says, too
     height: int  # pixels
@@ -112,6 +122,12 @@ def explore(
 
     Raises ValueError for no trace, numbers in a trace that are no attention (``AttentionTrace.check``), another number
     of names than of traces, and an unknown language or theme.
+
+    >>> from model import AttentionTrace
+    >>> tokens, weights = ("나", "는"), np.array([[[[0.75, 0.25], [0.5, 0.5]]]])  # one layer, one head
+    >>> page = explore(AttentionTrace(source_tokens=tokens, encoder_attention=weights))
+    >>> page.page.startswith(b"<!DOCTYPE html>")
+    True
     """
     traces = tuple(traces) if isinstance(traces, Iterable) else (traces,)
     names = tuple(names) or ("",) * len(traces)
@@ -140,7 +156,7 @@ def explore(
 
 
 def _say_in(language: str) -> Say:
-    """Texts in the words of any network; where there are none, those of the app."""
+    """The texts in words that fit any network; the app's own where there are no such words."""
     texts = table(language)
 
     def say(key: str, /, **values: object) -> str:
@@ -153,7 +169,7 @@ def _say_in(language: str) -> Say:
 def lens_data(say: Say, trace: Trace, theme: str) -> dict:
     """Everything that ``explore.js`` needs to draw any head of ``trace``, as JSON.
 
-    Of each figure it gets one that lacks the weights, which ``explore.js`` fills in.
+    Each figure comes without its weights, which ``explore.js`` fills in.
     """
     count = sum(trace.attention(kind).size for kind in trace.kinds)
     unit = UNIT if count <= MANY_WEIGHTS else COARSE_UNIT

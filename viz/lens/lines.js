@@ -1,3 +1,4 @@
+// Draws attention as lines between two columns of tokens, and answers the pointer by itself.
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".lines") ?? parentElement.appendChild(box("div", "lines"));
   root.lines ??= new Lines(root);

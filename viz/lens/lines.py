@@ -1,4 +1,4 @@
-"""Attention as lines between two columns of tokens, drawn in the browser from data alone."""
+"""Attention as lines between two columns of tokens. Python sends the data, ``lines.js`` draws them in the browser."""
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby

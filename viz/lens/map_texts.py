@@ -1,4 +1,4 @@
-"""What is written in and around an attention map: the same words wherever one is drawn."""
+"""The words in and around an attention map: the same on every page, in files and in notebooks."""
 
 from viz.attention import MapTexts
 from viz.lens.texts import Say

@@ -1,5 +1,8 @@
-"""A Plotly figure as the component ``plot.js`` draws it: redrawn in place, fitted to the window, each cell within
-reach of the arrow keys."""
+"""The data from which ``plot.js`` draws a Plotly figure: in place, fitted to the window, with cells that arrow keys reach.
+
+``layout.meta.fit`` of a figure says whether it may be fitted to the window (``plot_fit.js``). All maps of a sentence get cells of one
+size, and so do sentences of about the same length. Choosing a cell moves nothing.
+"""
 
 import plotly.graph_objects as go
 

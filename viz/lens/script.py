@@ -1,4 +1,4 @@
-"""A component as its parts: what ``st.components.v2.component`` takes, and what a page of its own holds."""
+"""The parts of a JavaScript component: its HTML, style and script, for Streamlit or for a page without Streamlit."""
 
 import json
 import re
@@ -17,7 +17,7 @@ _EXPORT = re.compile(r"^export default ", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Script:
-    """A module without imports that exports one function by default, and its style.
+    """A JavaScript module without imports that exports one function by default, and its style.
 
     The function takes ``data``, the ``parentElement`` to draw in, and the functions by which it answers
     (``setTriggerValue``, ``setStateValue``).

@@ -1,4 +1,4 @@
-"""Decoding replayed step by step in the browser: every step is sent once, and moving asks for nothing again."""
+"""Decoding replayed step by step. All steps are sent at once, so moving through them asks Python for nothing."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -152,7 +152,7 @@ def produced_place(trace, row: int) -> int:
 
 
 def revision(trace, chosen) -> str:
-    """The same for the same sentence, correction and chosen change, whatever else a view shows of them."""
+    """A key that is the same for the same sentence, correction and chosen change, whatever else a view shows of them."""
     return sha256(repr((trace.source_tokens, trace.target_tokens, chosen)).encode()).hexdigest()[:16]
 
 
@@ -175,5 +175,5 @@ def _change(say: Say, change) -> dict:
 
 
 def _short(probabilities: np.ndarray) -> list:
-    """All that a float32 knows, and no more: the page rounds, and 0.0065016 cut to 0.0065 here would become 0.006 there."""
+    """The number in the digits that a float32 has. The page rounds; cut to 0.0065 here, 0.0065016 would become 0.006 there."""
     return np.round(probabilities.astype(np.float64), 8).tolist()

@@ -1,3 +1,4 @@
+// What was looked at in one step of decoding. The wrapper puts this text before that of steps.js.
 /** The weights of `data` as numbers again: row t of `cross` has S of them, row t of `self` has t + 1. */
 function unpacked(data) {
   const weights = (text) => {

@@ -1,6 +1,6 @@
-"""Every text on a screen, from one folder per language with one file per room of the app.
+"""Reads every text that a screen shows: one folder for each language, one file for each part of the app.
 
-A folder in ``assets/texts`` is a language. It is called as in the address (``ko``, ``pt-BR``) and says its own name under the key
+A folder in ``assets/texts`` is a language. It is called as in the address (``ko``, ``pt-BR``) and has its own name under the key
 ``language_name``. A text that it lacks is shown in English, which more readers know than Korean; what English lacks, too, in
 Korean, in which texts are written first. ``tests/ui/wording/test_texts.py`` lists what each language lacks.
 """

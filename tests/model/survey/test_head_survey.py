@@ -60,7 +60,7 @@ def test_no_file_and_a_damaged_one(surveyed, tmp_path):
 
 def test_the_shipped_survey_is_of_the_shipped_weights():
     found = read_head_survey(SHIPPED)
-    wanted = "run the commands that docs/architecture.md gives for heads.json"
+    wanted = "run the commands that model/survey/__init__.py gives for heads.json"
     assert found.fingerprint == of_weights(fingerprint(SHIPPED)), wanted
     assert found.overlap == 0
     assert np.isfinite([found.effect(kind, "loss").margin for kind in found.kinds]).all()

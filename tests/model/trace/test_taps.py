@@ -1,6 +1,5 @@
 """What a pass hands out: shapes, the exact sum of the residual stream, and the same numbers from two networks."""
 
-import doctest
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +11,6 @@ from model.plain.alterations import checked_taps
 from model.plain.positions import positional_encoding
 from model.plain.transformer import PlainTransformer
 from model.stored.config import Seq2SeqConfig
-from model.trace import taps
 from model.trace.interventions import Head, Intervention, ZeroedValue
 from model.trace.taps import TAPS
 
@@ -176,10 +174,6 @@ def test_what_a_network_lacks_is_named(recurrent, tiny_corrector):
     for intervention in (None, Intervention()):
         with pytest.raises(ValueError, match=r"a transformer has no taps \['residual'\]"):
             tiny_corrector.taps(SENTENCE, TARGET, ["residual"], intervention)
-
-
-def test_the_examples_of_the_docstrings_run():
-    assert doctest.testmod(taps).failed == 0
 
 
 def test_a_name_that_is_asked_for_twice_is_handed_out_once(tiny_network):

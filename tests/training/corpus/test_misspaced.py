@@ -1,10 +1,7 @@
 """Which sentences of a corpus lack a space for certain, and which only look like it."""
 
-import doctest
-
 import pytest
 
-from training.corpus import misspaced
 from training.corpus.misspaced import find_joints, is_misspaced
 
 
@@ -75,8 +72,3 @@ def test_texts_are_answered_in_order():
     assert [
         bool(found) for found in find_joints(["책상위에 있다.", "책상 위에 있다.", "책상위에 있다."])
     ] == [True, False, True]
-
-
-def test_examples_in_docstrings():
-    found = doctest.testmod(misspaced)
-    assert found.attempted and not found.failed

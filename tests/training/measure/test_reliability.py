@@ -24,6 +24,7 @@ class Proposal:
     source_end: int
     right: str
     confidence: float
+    is_weighed: bool = True
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,11 @@ CORRECTIONS = [
     FakeCorrection("손니미", (Proposal(1, 3, "님미", 0.85),)),
     FakeCorrection("맞는 문장", (Proposal(0, 1, "맡", 0.45),)),
 ]
+
+
+def test_what_is_offered_without_a_confidence_is_not_judged():
+    offer = Proposal(0, 1, "담", 0.0, is_weighed=False)
+    assert judge(FakeCorrection("감배", (offer,)), "담배") == []
 
 
 def test_a_proposal_is_right_if_the_reference_makes_the_same_edit():

@@ -1,6 +1,5 @@
 """One misplaced space: where it may be, where it may not, and that rare kinds are practised as often as frequent ones."""
 
-import doctest
 import random
 from collections import Counter
 
@@ -108,8 +107,3 @@ def test_look_alikes_are_right():
     assert len(set(look_alikes())) == len(look_alikes()) > 100
     assert look_alike(random.Random(0)) in look_alikes()
     assert not [text for text in look_alikes() if is_misspaced(text)]
-
-
-def test_examples_in_docstrings():
-    found = doctest.testmod(lone_space)
-    assert found.attempted and not found.failed

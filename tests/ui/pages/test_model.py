@@ -219,9 +219,19 @@ def test_a_folder_without_results_still_shows_its_sizes(open_app, folder):
     assert not rows(app)
 
 
-@pytest.mark.parametrize("name", ["evaluation.json", "history.csv", "run.json"])
+def test_the_loss_of_each_run_is_drawn_where_it_was_recorded(open_app, folder):
+    add_history(folder)
+    before = len(figures(open_app("model")))
+    (folder / "runs.csv").write_text("run,kind,dev_loss\n1,training,0.1\n2,training,\n3,average,0.05\n")
+    app = open_app("model")
+    assert len(figures(app)) == before + 1
+    assert decode(figure(app, "runs")["data"][0]["y"]).tolist() == [0.1, 0.05]
+
+
+@pytest.mark.parametrize("name", ["evaluation.json", "history.csv", "run.json", "runs.csv"])
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe"])
 def test_a_record_that_is_being_written_is_passed_over(open_app, folder, name, content):
+    add_history(folder)
     (folder / name).write_bytes(content)
     app = open_app("model")
     assert not app.exception

@@ -18,7 +18,7 @@ RIGHT_WORD_SHARE = 0.4  # of the sentences that stay are of words that others ge
 
 
 class NormPair(NamedTuple):
-    """A phrase or sentence with one mistake, and without it; twice the same where nothing is to be mended."""
+    """A phrase or sentence with one mistake, and without it; twice the same if there is nothing to mend."""
 
     wrong: str
     right: str
@@ -49,10 +49,9 @@ def norm_counterexample(rng: random.Random, held_out: bool = False) -> NormPair:
 
 
 def norm_in(text: str, rng: random.Random) -> tuple[str, str] | None:
-    """(wrong, ``text``): a mistake of a practised word or of a rule, made in a correct text; None where none has room.
+    """(wrong, ``text``): a mistake of a practised word or of a rule, made in a right text. None if no mistake has room in it.
 
-    No word that is held out is touched, by its own row or by a rule. Of the kinds that have room one is drawn, each as
-    likely as the next: the first of them in a random order.
+    Words that are held out are not touched. Of the kinds that have room one is drawn, each as likely as the next.
     """
     of_rows = _standing(text, held_out=False)
     kept_out = [place for places in _standing(text, held_out=True).values() for place in places]

@@ -24,7 +24,7 @@ class Template:
         self.places = [i for i, (kind, value) in enumerate(self.parts) if kind == 2 and "|" in value]
 
     def fill(self, slots: Mapping[str, Sequence[str]], rng: random.Random) -> tuple[str, str]:
-        """(wrong, right), with one of its places wrong; twice the same where it has none."""
+        """(wrong, right), with one of its places wrong; twice the same if it has no place for a mistake."""
         mistaken = rng.choice(self.places) if self.places else None
         right = wrong = ""
         for index, (kind, value) in enumerate(self.parts):

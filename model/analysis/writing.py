@@ -1,0 +1,194 @@
+"""Who wrote it: what each part of the decoder added to the score of a correction, as an exact sum.
+
+N questions, L layers, H heads, S source and T target tokens, K key positions, D d_model, d = D/H, V vocabulary. A
+question is about one row: why this token and not that one? Its score is log p(written) - log p(instead), in nats.
+
+The score is a difference of two logits, so it is linear in the normalised end of the residual stream, which is a sum of
+all that was added to it. With the last layer normalisation held at the scale that it had in this pass, the score is the sum
+of what each part adds. Source: Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021), direct logit
+attribution. What an attention adds is split over its heads and over the positions they look at, because a head's output
+is a sum over positions of weight times value (Kobayashi et al. 2020).
+
+It says what was written, not what mattered: a part may also act through later parts, and the encoder is taken as given.
+That ``norm_first`` is False changes nothing but this: all layer normalisations of the decoder are held, not the last alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from model.analysis.questions import questions_of_sentence
+from model.correction.answers import Network
+from model.text.changes import Change
+from model.trace.odds import Question
+from model.trace.output_weights import OutputWeights, deviation
+from model.trace.taps import tap
+
+KINDS = (
+    "decoder_attention",
+    "cross_attention",
+)  # in the order of a layer's sub-layers; feed-forward is the third
+TAPS = (
+    "logits",
+    "decoder_embedding",
+    "decoder_residual",
+    "decoder_output",
+    *KINDS,
+    *(tap(kind, "value") for kind in KINDS),
+)
+
+
+class Part(NamedTuple):
+    """Something that was added, and what it added to the score: more than 0 speaks for what was written."""
+
+    name: str  # embedding, position, decoder_attention, cross_attention, feed_forward, projection_bias, output_bias
+    layer: int | None  # from 0
+    head: int | None
+    nats: float
+
+
+@dataclass(frozen=True)
+class Written:
+    """N questions about one sentence, and what each part of the decoder added to their scores, in nats.
+
+    The first T ``questions`` are the rows of the sentence: the token that was written against the likeliest other one. Those
+    of the changes follow: what the fix writes against keeping what was typed.
+    """
+
+    questions: tuple[Question, ...]  # (N,)
+    changes: tuple[int | None, ...]  # of each change its question; None where fix and source write the same
+    score: np.ndarray  # (N,) float64, of the pass itself
+    embedding: np.ndarray  # (N,) the token that was written before
+    position: np.ndarray  # (N,)
+    looks: dict[str, np.ndarray]  # by kind (N, L, H, K): of each head, by the position that it looked at
+    feed_forward: np.ndarray  # (N, L), their biases included
+    projection_bias: np.ndarray  # (N,) biases of the output projections, which belong to no head
+    output_bias: np.ndarray  # (N,) of the output layer, and what the normalisations shift
+
+    def parts(self, number: int) -> tuple[Part, ...]:
+        """All parts of one question's score, in the order of the network."""
+        found = [Part("embedding", None, None, float(self.embedding[number]))]
+        found.append(Part("position", None, None, float(self.position[number])))
+        for layer in range(self.feed_forward.shape[1]):
+            for kind in KINDS:
+                heads = self.looks[kind][number, layer].sum(axis=-1)
+                found += [Part(kind, layer, head, float(nats)) for head, nats in enumerate(heads)]
+            found.append(Part("feed_forward", layer, None, float(self.feed_forward[number, layer])))
+        found.append(Part("projection_bias", None, None, float(self.projection_bias[number])))
+        found.append(Part("output_bias", None, None, float(self.output_bias[number])))
+        return tuple(found)
+
+    def remainder(self, number: int) -> float:
+        """What the parts leave of the score: a rounding error."""
+        return float(self.score[number]) - sum(part.nats for part in self.parts(number))
+
+    def rows(self) -> list[int]:
+        """(T,) the question that a picture of the whole sentence shows in each row: where a change begins that of the
+        change."""
+        count = len(self.questions) - sum(number is not None for number in self.changes)
+        found = list(range(count))
+        for number in reversed([each for each in self.changes if each is not None]):
+            found[self.questions[number].row] = number
+        return found
+
+    def maps(self, kind: str) -> np.ndarray:
+        """(L, H, T, K): for each head a map like that of its attention, whose cells are nats. Heads and layers add up."""
+        return self.looks[kind][self.rows()].transpose(1, 2, 0, 3)
+
+
+def who_wrote(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> Written:
+    """Of every row of a sentence, and of each of ``changes``, some of ``find_changes(source, target)``::
+
+        written = who_wrote(corrector, "머거요", "먹어요", find_changes("머거요", "먹어요"))
+        parts = written.parts(written.changes[0])
+        max(parts, key=lambda part: part.nats)  # Part(name='cross_attention', layer=3, head=0, nats=…)
+        sum(part.nats for part in parts)  # log p(먹) - log p(머)
+
+    Raises ValueError for a network without a residual stream.
+    """
+    found = corrector.taps(source, target, TAPS)
+    questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
+    return decomposed(found, corrector.output_weights(), questions, numbers)
+
+
+def decomposed(
+    found: Mapping[str, np.ndarray],
+    weights: OutputWeights,
+    questions: Sequence[Question],
+    changes: Sequence[int | None] = (),
+) -> Written:
+    """The parts of ``questions``' scores in a pass that handed out TAPS, without B."""
+    rows = [each.row for each in questions]
+    written, instead = ([getattr(each, name) for each in questions] for name in ("written", "instead"))
+    asked = (weights.vocabulary[written] - weights.vocabulary[instead]).astype(np.float64)  # (N, D)
+    directions, shifted = _directions(found, weights, rows, asked)
+    embedding = found["decoder_embedding"][rows]
+    logits = found["logits"].astype(np.float64)
+    layers = weights.biases[KINDS[0]].shape[0]
+    biases = np.zeros(len(rows))
+    looks = {}
+    for place, kind in enumerate(KINDS):
+        towards = directions[place::3]  # (L, N, D)
+        biases += np.einsum("ld,lnd->n", weights.biases[kind], towards)
+        looks[kind] = _looks(found, weights.kernels[kind], kind, rows, towards)
+    feed_forward = found["decoder_output"][2::3][:, rows]
+    return Written(
+        questions=tuple(questions),
+        changes=tuple(changes),
+        score=logits[rows, written] - logits[rows, instead],
+        embedding=_dot(embedding, directions[0]),
+        position=_dot(found["decoder_residual"][0][rows] - embedding, directions[0]),
+        looks=looks,
+        feed_forward=np.stack([_dot(feed_forward[n], directions[3 * n + 2]) for n in range(layers)], axis=1),
+        projection_bias=biases,
+        output_bias=shifted + weights.bias[written] - weights.bias[instead],
+    )
+
+
+def _directions(
+    found: Mapping[str, np.ndarray], weights: OutputWeights, rows: Sequence[int], asked: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """((3L, N, D), (N,)): what is added at a sub-layer adds its dot product with the first to the score, with the
+    normalisations that follow held at their scale; the second is what these shift the score by.
+
+    ``asked`` (N, D): the same of the end of the stream behind the last normalisation.
+    """
+    stream, added = found["decoder_residual"].astype(np.float64), found["decoder_output"]
+    norms = weights.norms["decoder"].astype(np.float64)
+    sublayers = added.shape[0]
+    if weights.norm_first:
+        shifted = asked @ norms[0, 1]
+        towards = _through(asked, stream[-1][rows], norms[0, 0])
+        return np.repeat(towards[None], sublayers, axis=0), shifted
+    found_directions, shifted = [], np.zeros(len(asked))
+    for n in reversed(
+        range(sublayers)
+    ):  # from the end: each normalisation is passed by all that came before it
+        shifted = shifted + asked @ norms[n, 1]
+        asked = _through(asked, (stream[n] + added[n])[rows], norms[n, 0])
+        found_directions.append(asked)
+    return np.stack(found_directions[::-1]), shifted
+
+
+def _through(towards: np.ndarray, entering: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+    """(N, D) directions behind a normalisation as directions before it; ``entering`` (N, D) says its scale."""
+    scaled = towards * gamma
+    return (scaled - scaled.mean(axis=-1, keepdims=True)) / deviation(entering)
+
+
+def _looks(
+    found: Mapping[str, np.ndarray], kernels: np.ndarray, kind: str, rows: Sequence[int], towards: np.ndarray
+) -> np.ndarray:
+    """(N, L, H, K): weight times what the value of each position writes."""
+    read = np.einsum("lhdo,lno->lhdn", kernels, towards, optimize=True)  # what a head's values are read with
+    values = found[tap(kind, "value")] @ read.astype(
+        np.float32
+    )  # (L, H, K, d) @ (L, H, d, N) -> (L, H, K, N)
+    weighed = found[kind][:, :, rows] * values.swapaxes(-1, -2)  # (L, H, N, K)
+    return np.ascontiguousarray(weighed.transpose(2, 0, 1, 3))
+
+
+def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    return np.einsum("nd,nd->n", one, other)

@@ -1,0 +1,103 @@
+"""Who wrote it, on the page, over a network of which it is known what writes."""
+
+import numpy as np
+import pytest
+
+from model.analysis.writing import who_wrote
+from model.text.changes import find_changes
+from tests.planted import CAUSE, CODA, COPY, RIGHT, ROW, WRONG
+from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
+from ui.wording.texts import table
+
+KO = table("ko")
+NAMES = {"cross_attention": KO["kind_cross_attention"]}
+
+
+@pytest.fixture
+def open_wrote(open_app, correctors, planted_writer):
+    def open_at(**settings: str):
+        correctors["transformer"] = planted_writer
+        app = open_app(**{"view": "wrote", "sentence": WRONG, "edit": "1"} | settings)
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+@pytest.fixture
+def written(planted_writer):
+    return who_wrote(planted_writer, WRONG, RIGHT, find_changes(WRONG, RIGHT))
+
+
+def bars_of(app) -> dict[str, float]:
+    bars = figure(app, "wrote")["data"][0]
+    return dict(zip(bars["hovertext"], bars["x"], strict=True))
+
+
+def test_the_bars_are_the_parts_and_sum_to_the_score(open_wrote, written):
+    app = open_wrote()
+    found = bars_of(app)
+    (number,) = written.changes
+    coda = f"{NAMES['cross_attention']} {CODA.layer + 1}·{CODA.head + 1}"
+    assert next(iter(found)) == coda  # the largest first
+    assert found.pop(KO["wrote_sum"]) == pytest.approx(written.score[number], abs=1e-4)
+    assert sum(found.values()) == pytest.approx(written.score[number], abs=1e-4)
+    assert coda in told(app) and "‘먹’" in told(app)
+
+
+def test_the_bars_may_stand_in_the_order_of_the_network(open_wrote):
+    found = list(bars_of(open_wrote(wrote_order="network")))
+    copy, coda = (f"{NAMES['cross_attention']} {each.layer + 1}·{each.head + 1}" for each in (COPY, CODA))
+    assert found.index(copy) < found.index(coda) < found.index(KO["wrote_feed_forward"].format(layer=2))
+
+
+def test_a_bar_opens_the_map_of_its_head_in_nats(open_wrote, written):
+    app = send(open_wrote(), "wrote", "click", {"custom": list(CODA)})
+    view = [setting(app, name) for name in ("kind", "layer", "head", "wrote_as")]
+    assert view == ["cross_attention", str(CODA.layer + 1), str(CODA.head + 1), "map"]
+    shown = numbers(app, "wrote_map")
+    np.testing.assert_allclose(shown, written.maps("cross_attention")[CODA.layer, CODA.head], atol=1e-5)
+    assert np.abs(shown[ROW]).argmax() == CAUSE
+    assert "‘거’" in told(app)
+
+
+@pytest.mark.parametrize("custom", [None, ["cross_attention", 9, 9], ["encoder_attention", 0, 0], "x"])
+def test_what_a_browser_may_send_besides_changes_nothing(open_wrote, custom):
+    app = send(open_wrote(), "wrote", "click", {"custom": custom})
+    assert setting(app, "wrote_as") == "parts" and not app.exception
+
+
+def test_a_mean_of_heads_is_a_sum_of_nats(open_wrote, written):
+    app = open_wrote(wrote_as="map", layer="mean", head="mean")
+    np.testing.assert_allclose(
+        numbers(app, "wrote_map"), written.maps("cross_attention").sum(axis=(0, 1)), atol=1e-4
+    )
+    assert KO["wrote_place_all"] in told(app)
+
+
+def test_any_written_character_can_be_asked_about(open_wrote, written):
+    app = open_wrote(sources_step="1")
+    assert "1걸음" in told(app) and "‘나’ 쪽으로" in told(app)
+    assert bars_of(app)[KO["wrote_sum"]] == pytest.approx(written.score[0], abs=1e-4)
+
+
+def test_all_heads_are_shown_in_nats_too(open_wrote):
+    nats = figure(open_wrote(), "overview")["data"][0]
+    attention = figure(open_wrote(view="heatmap"), "overview")["data"][0]
+    assert nats["z"] != attention["z"] and nats["colorscale"] != attention["colorscale"]
+
+
+def test_the_encoders_heads_write_nothing_themselves(open_wrote):
+    app = open_wrote(wrote_as="map", kind="encoder_attention")
+    assert KO["wrote_encoder"] in told(app)
+    assert "wrote_map" not in figures(app)
+
+
+def test_it_says_what_is_given_and_how_exact_it_is(open_wrote):
+    app = open_popover(open_wrote(), "explanation")
+    assert KO["wrote_given"] in html(app) and "e-0" in html(app)
+
+
+def test_a_network_without_a_residual_stream_says_so(open_app):
+    app = open_app(view="wrote", sentence="고갱이 왔다")
+    assert KO["lacks_residual"] in told(app)

@@ -1,0 +1,224 @@
+"""When it was decided: what the network would say after each sub-layer, and where each jamo stands."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+import viz
+from model.analysis.lenses import JAMO, Decided
+from ui.asking import loaders
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls
+from ui.shell.settings import Choice
+from ui.views import needs
+from ui.views.naming import file_name
+from ui.views.sources import choose_step
+from ui.views.view import Values, View
+from ui.views.wrote import number_of
+from ui.wording.numbers_text import probability
+from ui.wording.reading import changed_rows
+from ui.wording.texts import say
+from viz.labels import visible_token
+from viz.specification import Specification
+
+GRID, CURVE, READ_JAMO = "grid", "curve", "jamo"
+SETTINGS = (
+    Choice("decided_as", (GRID, CURVE, READ_JAMO)),
+    Choice("decided_part", ("final", "medial", "initial")),
+    Choice("decided_side", ("decoder", "encoder")),
+)
+FORMULA = r"p_n = \mathrm{softmax}\big(\mathrm{LayerNorm}(x_n)\, E^{\top} + b\big)"
+NO_FINAL = "∅"
+
+
+def decided(lens: Lens) -> Decided:
+    return loaders.when_decided(lens.sentence, lens.corrector)
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """The grid of all characters, the curve of one, or the jamo of one part."""
+    found = decided(lens)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        _choose("decided_as", SETTINGS[0])
+        if values["decided_as"] == READ_JAMO:
+            _choose("decided_part", SETTINGS[1])
+            _choose("decided_side", SETTINGS[2])
+        elif values["decided_as"] == CURVE:
+            choose_step(lens, found.questions[number_of(lens, found)].row)
+    name = f"decided_{values['decided_as']}"
+    figure, label = _pictures(lens, values, found)[name]
+    figures.draw(
+        figure,
+        name,
+        file_name(lens, name.replace("_", "-")),
+        partial(choose_column, lens) if name == "decided_grid" else None,
+        label=label,
+    )
+
+
+def _choose(name: str, setting: Choice) -> None:
+    controls.choose(
+        name, list(setting.options), lambda option: say(f"{name}_{option}"), label_visibility="collapsed"
+    )
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
+    """All three."""
+    return _pictures(lens, values, decided(lens))
+
+
+def _pictures(lens: Lens, values: Values, found: Decided) -> dict[str, tuple[Specification, str]]:
+    side, part = values["decided_side"], values["decided_part"]
+    return {
+        "decided_grid": (_grid(lens, found), say("decided_grid_label")),
+        "decided_curve": (_curve(lens, found), say("decided_curve_label")),
+        "decided_jamo": (
+            _jamo_grid(lens, found, side, part),
+            say("decided_jamo_label", part=say(f"decided_part_{part}"), side=say(f"decided_side_{side}")),
+        ),
+    }
+
+
+def choose_column(lens: Lens, point: dict) -> None:
+    """Ask about the step of a chosen cell, and show its curve; a point that is none changes nothing."""
+    cell = figures.cell_of(point)
+    if cell is not None and 0 <= cell[1] < len(lens.trace.target_tokens):
+        address.put("sources_step", str(cell[1] + 1))
+        address.put("decided_as", CURVE)
+
+
+def places(side: str, count: int) -> list[str]:
+    """The beginning of the stream, then each sub-layer by its name."""
+    sublayers = ("encoder", "feed") if side == "encoder" else ("decoder", "cross", "feed")
+    named = [
+        say(f"decided_place_{sublayers[n % len(sublayers)]}", layer=n // len(sublayers) + 1)
+        for n in range(count - 1)
+    ]
+    return [say("decided_place_input"), *named]
+
+
+def _grid(lens: Lens, found: Decided) -> Specification:
+    details = [
+        [
+            " · ".join(
+                f"{visible_token(found.names[token])} {probability(share)}"
+                for token, share in zip(tokens, shares, strict=True)
+            )
+            for tokens, shares in zip(*row, strict=True)
+        ]
+        for row in zip(found.likeliest.tolist(), found.probabilities.tolist(), strict=True)
+    ]
+    return viz.layer_grid.specification(
+        found.labels(),
+        found.probabilities[..., 0],
+        places("decoder", len(found.likeliest)),
+        lens.trace.target_tokens,
+        details=details,
+        outlined=found.questions[number_of(lens, found)].row,
+        emphasis=_changed(lens, "decoder"),
+        place_title=say("decided_place"),
+        token_title=say("decided_step"),
+        probability_title=say("decided_probability"),
+        theme=lens.theme,
+    )
+
+
+def _curve(lens: Lens, found: Decided) -> Specification:
+    number = number_of(lens, found)
+    question = found.questions[number]
+    names = [visible_token(row[question.row]) for row in found.labels()]
+    return viz.layer_curve.specification(
+        found.scores[:, number].tolist(),
+        places("decoder", len(found.scores)),
+        details=[say("decided_likeliest", token=name) for name in names],
+        marked=found.settled(question.row),
+        value_title=say(
+            "decided_score",
+            token=visible_token(question.written_token),
+            other=visible_token(question.instead_token),
+        ),
+        theme=lens.theme,
+    )
+
+
+def _jamo_grid(lens: Lens, found: Decided, side: str, part: str) -> Specification:
+    read = found.jamo[f"{side} {part}"]
+    texts = [[JAMO[part][jamo] or NO_FINAL for jamo in row] for row in read.likeliest.tolist()]
+    tokens = lens.trace.source_tokens if side == "encoder" else lens.trace.target_tokens
+    expected = [
+        ["" if np.isnan(share) else say(f"decided_own_{side}", share=probability(share)) for share in row]
+        for row in read.expected.tolist()
+    ]
+    return viz.layer_grid.specification(
+        texts,
+        read.probability,
+        places(side, len(read.likeliest)),
+        tokens,
+        details=expected,
+        emphasis=_changed(lens, side),
+        place_title=say("decided_place"),
+        token_title=say(f"decided_step_{side}"),
+        probability_title=say("decided_probability" if side == "decoder" else "decided_likeness"),
+        theme=lens.theme,
+    )
+
+
+def _changed(lens: Lens, side: str) -> list[int]:
+    kind, tokens = (
+        ("encoder_attention", lens.trace.source_tokens)
+        if side == "encoder"
+        else ("cross_attention", lens.trace.target_tokens)
+    )
+    return changed_rows(lens.changes, kind, len(tokens))
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """After which sub-layer the answer stays the same, or what the chosen jamo does."""
+    found = decided(lens)
+    number = number_of(lens, found)
+    row = found.questions[number].row
+    names = places("decoder", len(found.likeliest))
+    place = found.settled(row)
+    token = visible_token(lens.trace.target_tokens[row])
+    if values["decided_as"] == READ_JAMO:
+        return say(
+            "decided_jamo_reading",
+            part=say(f"decided_part_{values['decided_part']}"),
+            side=say(f"decided_side_{values['decided_side']}"),
+        )
+    if place == 0:
+        return say("decided_reading_start", token=token)
+    before = visible_token(found.labels()[place - 1][row])
+    return say("decided_reading", token=token, place=names[place], before=before)
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    """What a lens can and cannot say."""
+    how = values["decided_as"]
+    told = [say(f"decided_{how}_note")]
+    if how == READ_JAMO:
+        told.append(say(f"decided_jamo_{values['decided_side']}"))
+    return [*told, say("decided_limits")]
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("decided_idea"))
+    st.latex(FORMULA)
+    st.markdown(say("decided_formula"))
+
+
+VIEW = View(
+    "decided",
+    describe,
+    draw,
+    SETTINGS,
+    notes,
+    explain,
+    framed=lambda lens: [],
+    has_map=False,
+    figures=figures_of,
+    drawn=SETTINGS,
+    lacks=needs.answers("when_decided", "lacks_residual"),
+)

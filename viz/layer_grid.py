@@ -1,0 +1,145 @@
+"""What is read at each place of a network, step by step: a text in each cell, its probability as colour."""
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+
+from viz.labels import plain_text, template_text, token_label, width_in_em
+from viz.specification import Specification, as_figure
+from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
+from viz.token_axis import cell_size, column_ticks
+
+_ROW, _LEAST_ROW, _SCALE, _FOOT, _EM = 28, 17, 36, 40, 13  # pixels; an em is that of the names
+_TYPE, _SMALL_TYPE, _MANY = 13, 9, 44  # pixels of the texts; smaller ones beyond so many columns
+
+
+@as_figure
+def layer_grid(
+    texts: Sequence[Sequence[str]],
+    probabilities: np.ndarray,
+    places: Sequence[str],
+    tokens: Sequence[str],
+    *,
+    details: Sequence[Sequence[str]] | None = None,
+    outlined: int | None = None,
+    emphasis: Collection[int] = (),
+    title: str = "",
+    place_title: str = "Place",
+    token_title: str = "Token",
+    probability_title: str = "Probability",
+    theme: str = "light",
+) -> Specification:
+    """P rows, from the beginning of the network down to its end, and T columns; step t lies at x = t + 1.
+
+    Args:
+        texts: (P, T) texts of the cells, as they were typed; they are escaped here.
+        probabilities: (P, T) in 0..1; nan where nothing can be said, and such cells stay empty.
+        places: P names of the rows. ``tokens``: T tokens below the columns.
+        details: (P, T) lines that the hover adds.
+        outlined: a column that is framed. ``emphasis``: columns whose labels are bold.
+
+    Example: ``layer_grid([["가"], ["각"]], [[0.4], [0.9]], ["input", "layer 1"], ["각"])``.
+
+    Raises ValueError for shapes that do not fit each other, probabilities outside 0..1, a column that does not exist, and
+    an unknown theme.
+    """
+    values = _checked(texts, probabilities, places, tokens, details)
+    if strange := [
+        n for n in (*emphasis, *([] if outlined is None else [outlined])) if not 0 <= n < len(tokens)
+    ]:
+        raise ValueError(f"columns should lie in 0..{len(tokens) - 1}, received {strange}")
+    layout = _layout(places, tokens, outlined, emphasis, (title, place_title, token_title), theme)
+    if not values.size:
+        return {"data": [], "layout": layout}
+    shown = [
+        ["" if np.isnan(value) else token_label(text, limit=4) for text, value in zip(*row, strict=True)]
+        for row in zip(texts, values, strict=True)
+    ]
+    more = [[template_text(each) for each in row] for row in details] if details else shown
+    cells = {
+        "type": "heatmap",
+        "z": values,
+        "x0": 1,
+        "y0": 0,
+        "text": shown,
+        "texttemplate": "%{text}",
+        "textfont": {"size": _TYPE if len(tokens) <= _MANY else _SMALL_TYPE},
+        "customdata": more,
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": colour_scale(palette(theme).sequential),
+        "colorbar": weight_scale(plain_text(probability_title), layout["height"])
+        | {"nticks": 3, "tickformat": "~g"},
+        "xgap": 1,
+        "ygap": 1,
+        "hoverongaps": False,
+        "hovertemplate": f"{template_text(place_title)}: %{{y}}<br>{template_text(token_title)} %{{x:d}}<br>"
+        f"<b>%{{text}}</b> · {template_text(probability_title)}: <b>%{{z:.3f}}</b><br>%{{customdata}}<extra></extra>",
+    }
+    return {"data": [cells], "layout": layout}
+
+
+def _checked(texts, probabilities, places, tokens, details) -> np.ndarray:
+    values = np.asarray(probabilities, np.float32)
+    expected = len(places), len(tokens)
+    if values.size == 0 and 0 in expected:
+        values = np.zeros(expected, np.float32)
+    shapes = [(len(each), *{len(row) for row in each}) for each in (texts, details) if each]
+    if values.shape != expected or any(shape != expected for shape in shapes):
+        raise ValueError(
+            f"texts and probabilities should be (P, T) = {expected}, received {values.shape}, {shapes}"
+        )
+    if (values < 0).any() or (values > 1 + 1e-4).any():
+        raise ValueError(
+            f"probabilities should lie in 0..1, received {np.nanmin(values)} to {np.nanmax(values)}"
+        )
+    return values
+
+
+def _layout(
+    places: Sequence[str],
+    tokens: Sequence[str],
+    outlined: int | None,
+    emphasis: Collection[int],
+    titles: tuple[str, str, str],
+    theme: str,
+) -> dict:
+    rows, columns = max(len(places), 1), max(len(tokens), 1)
+    ticks = column_ticks(tokens, cell_size(columns))
+    foot = _FOOT + ticks.height
+    height = TITLE_HEIGHT + _SCALE + rows * _ROW + foot
+    least = TITLE_HEIGHT + _SCALE + rows * _LEAST_ROW + foot
+    title, _, token_title = titles
+    widest = max((width_in_em(place) for place in places), default=1.0)
+    frame = {
+        "type": "rect",
+        "x0": (outlined or 0) + 0.5,
+        "x1": (outlined or 0) + 1.5,
+        "y0": -0.5,
+        "y1": rows - 0.5,
+        "line": {"color": palette(theme).accent, "width": 2},
+    }
+    fixed = {"tickmode": "array", "showgrid": False, "zeroline": False, "fixedrange": True}
+    return base_layout(theme) | {
+        "title": figure_title(plain_text(title), height),
+        "xaxis": base_axis(theme, plain_text(token_title))
+        | fixed
+        | {
+            "range": [0.5, columns + 0.5],
+            "tickvals": [position + 1 for position in ticks.positions],
+            "ticktext": ticks.below(emphasis),
+            "tickangle": ticks.angle,
+            "tickfont": {"size": cell_size(columns).font},
+        },
+        "yaxis": base_axis(theme, "")
+        | fixed
+        | {
+            "range": [rows - 0.5, -0.5],
+            "tickvals": list(range(len(places))),
+            "ticktext": [plain_text(place) for place in places],
+        },
+        "shapes": [] if outlined is None else [frame],
+        "height": height,
+        "margin": {"t": TITLE_HEIGHT + _SCALE, "l": 16 + _EM * widest, "r": 12, "b": foot},
+        "meta": {"fit": "fill", "least": least, "tokens": columns},
+    }

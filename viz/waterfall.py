@@ -1,0 +1,144 @@
+"""Amounts that add up to a sum, one bar behind the other."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from viz.labels import plain_text, template_text, width_in_em
+from viz.specification import Specification, as_figure
+from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+
+_ROW, _LEAST_ROW, _FOOT, _EM = 26, 15, 44, 13  # pixels; an em is that of the names
+
+
+class Amount(NamedTuple):
+    """One bar. ``custom`` is what a page is told when the bar is chosen, such as a head."""
+
+    name: str
+    value: float
+    custom: tuple | None = None
+    chosen: bool = False  # whether its name stands out
+
+
+@as_figure
+def waterfall(
+    amounts: Sequence[Amount],
+    *,
+    total_name: str = "Sum",
+    title: str = "",
+    value_title: str = "Nats",
+    theme: str = "light",
+) -> Specification:
+    """A bar for each amount, from top to bottom, which begins where the one before it ends; the last one is their sum.
+
+    Amounts above 0 are filled bars, those below 0 hollow ones, so that no colour has to be told apart. ``customdata`` of
+    each bar is its ``custom``, so that a page can react to a click or to the arrow keys.
+
+    Example: ``waterfall([Amount("head 1", 5.4), Amount("head 2", -1.0)])`` ends at 4.4.
+
+    Raises ValueError for values that are not finite, and for an unknown theme.
+    """
+    values = np.array([amount.value for amount in amounts], float)
+    if not np.isfinite(values).all():
+        raise ValueError(f"values should be finite, received {values[~np.isfinite(values)][:3]}")
+    ends = np.cumsum(values)
+    rows = [*amounts, Amount(total_name, float(values.sum()))]
+    starts = [*(ends - values), 0.0]
+    layout = _layout(rows, starts, title, value_title, theme)
+    if not amounts:
+        return {"data": [], "layout": layout}
+    return {
+        "data": [_bars(rows, starts, value_title, theme), _places(rows, starts, value_title)],
+        "layout": layout,
+    }
+
+
+def _number(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def _bars(rows: Sequence[Amount], starts: Sequence[float], value_title: str, theme: str) -> dict:
+    colours = palette(theme)
+    filled = [colours.lines[0]] * (len(rows) - 1) + [colours.text]
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "y": list(range(len(rows))),
+        "x": [row.value for row in rows],
+        "base": list(starts),
+        "width": 0.72,
+        "marker": {
+            "color": [
+                colour if row.value >= 0 else "rgba(0,0,0,0)"
+                for row, colour in zip(rows, filled, strict=True)
+            ],
+            "line": {"color": filled, "width": 1.5},
+        },
+        "text": [_number(row.value) for row in rows],
+        "textposition": "outside",
+        "textangle": 0,
+        "cliponaxis": False,
+        "customdata": [None if row.custom is None else list(row.custom) for row in rows],
+        "hovertext": [template_text(row.name) for row in rows],
+        "hovertemplate": f"%{{hovertext}}<br>{template_text(value_title)}: <b>%{{text}}</b><extra></extra>",
+        "showlegend": False,
+    }
+
+
+def _places(rows: Sequence[Amount], starts: Sequence[float], value_title: str) -> dict:
+    """An invisible marker on each bar that can be chosen: the arrow keys go from one to the next."""
+    found = [number for number, row in enumerate(rows) if row.custom is not None]
+    return {
+        "type": "scatter",
+        "x": [starts[number] + rows[number].value / 2 for number in found],
+        "y": found,
+        "customdata": [list(rows[number].custom or ()) for number in found],
+        "text": [f"{template_text(rows[n].name)}<br>{_number(rows[n].value)}" for n in found],
+        "mode": "markers",
+        "marker": {"size": 1, "opacity": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _layout(
+    rows: Sequence[Amount], starts: Sequence[float], title: str, value_title: str, theme: str
+) -> dict:
+    height = TITLE_HEIGHT + len(rows) * _ROW + _FOOT
+    ends = [start + row.value for start, row in zip(starts, rows, strict=True)]
+    lowest, highest = min([0.0, *starts, *ends]), max([0.0, *starts, *ends])
+    room = max(highest - lowest, 1e-6) * 0.16  # for the numbers beside the bars
+    widest = max((width_in_em(row.name) for row in rows), default=1.0)
+    accent = palette(theme).accent
+    names = [plain_text(row.name) for row in rows]
+    return base_layout(theme) | {
+        "title": figure_title(plain_text(title), height),
+        "xaxis": base_axis(theme, plain_text(value_title))
+        | {
+            "range": [lowest - room * (lowest < 0), highest + room],
+            "zeroline": True,
+            "zerolinecolor": palette(theme).quiet_text,
+            "fixedrange": True,
+        },
+        "yaxis": base_axis(theme, "")
+        | {
+            "range": [len(rows) - 0.4, -0.6],
+            "tickmode": "array",
+            "tickvals": list(range(len(rows))),
+            "ticktext": [
+                f'<b><span style="color:{accent}">{name}</span></b>' if row.chosen else name
+                for name, row in zip(names, rows, strict=True)
+            ],
+            "showgrid": False,
+            "fixedrange": True,
+        },
+        "height": height,
+        "margin": {"t": TITLE_HEIGHT, "l": 20 + _EM * widest, "r": 12, "b": _FOOT},
+        "meta": {
+            "fit": "fill",
+            "least": TITLE_HEIGHT + len(rows) * _LEAST_ROW + _FOOT,
+            "across": 1,
+            "half": [max(highest - lowest, 1e-6) / 40, 0.5],
+        },
+    }

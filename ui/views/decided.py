@@ -1,4 +1,4 @@
-"""The experiment *when it was decided*: what the network would say after each sub-layer, and where each jamo appears."""
+"""The view *when decided*: what the network would say after each sub-layer, and where each jamo appears."""
 
 from functools import partial
 

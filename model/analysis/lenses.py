@@ -89,6 +89,7 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
     questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
     read = weights.read("decoder", found["decoder_residual"])
     logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)
+    probabilities = np.exp(logs)
     rows, written, instead = (
         [getattr(question, name) for question in questions] for name in ("row", "written", "instead")
     )
@@ -99,13 +100,13 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
         questions=questions,
         changes=numbers,
         likeliest=likeliest,
-        probabilities=np.exp(np.take_along_axis(logs, likeliest, axis=-1)),
-        written=np.exp(logs[:, steps, written[: len(steps)]]),
+        probabilities=np.take_along_axis(probabilities, likeliest, axis=-1),
+        written=probabilities[:, steps, written[: len(steps)]],
         scores=logs[:, rows, written] - logs[:, rows, instead],
         names=dict(zip(known, corrector.tokenizer.labels(known), strict=True)),
         jamo={
             **_encoder_jamo(found["encoder_residual"], weights, source),
-            **_decoder_jamo(np.exp(logs), corrector.tokenizer.features()[: logs.shape[-1], 1:], target),
+            **_decoder_jamo(probabilities, corrector.tokenizer.features()[: logs.shape[-1], 1:], target),
         },
     )
 
@@ -129,11 +130,13 @@ def _encoder_jamo(stream: np.ndarray, weights: OutputWeights, text: str) -> dict
 def _decoder_jamo(probabilities: np.ndarray, features: np.ndarray, text: str) -> dict[str, JamoRead]:
     """How probable all syllables with a jamo are together, of probabilities (3L+1, T, V). ``features`` (V, 3): each token's
     jamo as numbers from 1, 0 where it is no syllable."""
-    found = {}
-    for part, column in zip(JAMO, features.T, strict=True):
-        belongs = np.equal.outer(column, np.arange(1, len(JAMO[part]) + 1)).astype(np.float32)  # (V, jamo)
-        found[f"decoder {part}"] = _jamo_read(probabilities @ belongs, part, text)
-    return found
+    sizes = [len(names) for names in JAMO.values()]
+    belongs = [
+        np.equal.outer(column, np.arange(1, size + 1)) for column, size in zip(features.T, sizes, strict=True)
+    ]
+    summed = probabilities @ np.concatenate(belongs, axis=1).astype(np.float32)  # (3L+1, T, all jamo)
+    each = np.split(summed, np.cumsum(sizes)[:-1], axis=-1)
+    return {f"decoder {part}": _jamo_read(found, part, text) for part, found in zip(JAMO, each, strict=True)}
 
 
 def _jamo_read(probabilities: np.ndarray, part: str, text: str) -> JamoRead:

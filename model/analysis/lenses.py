@@ -38,7 +38,12 @@ LIKELIEST = 3
 
 @dataclass(frozen=True)
 class JamoRead:
-    """The likeliest jamo of one part of the syllable at each place and position; nan where no syllable stands."""
+    """The likeliest jamo of one part of the syllable (initial, medial or final) at each place and position. nan where no syllable stands.
+
+    >>> found = when_decided(corrector, "머거요", "먹어요").jamo["decoder final"]
+    >>> found.probability.shape == found.likeliest.shape
+    True
+    """
 
     likeliest: np.ndarray  # (places, positions) int16, numbers in JAMO; -1 where no syllable stands
     probability: np.ndarray  # (places, positions) float32, of the likeliest
@@ -70,13 +75,15 @@ class Decided:
 
 
 def when_decided(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> Decided:
-    """Of every row of a sentence, and of each of ``changes``, some of ``find_changes(source, target)``::
-
-        decided = when_decided(corrector, "머거요", "먹어요")
-        [row[0] for row in decided.labels()]  # the likeliest first character, place by place; 먹 at the end
-        decided.jamo["decoder final"].likeliest[:, 0]  # when its ㄱ appears
+    """When each row of a sentence was decided, and each of ``changes``, some of ``find_changes(source, target)``.
 
     Raises ValueError for a network without a residual stream.
+
+    >>> decided = when_decided(corrector, "머거요", "먹어요")
+    >>> decided.labels()[-1][0]  # the likeliest first character at the last place
+    '먹'
+    >>> decided.jamo["decoder final"].likeliest.shape  # where its ㄱ appears: places by characters written
+    (13, 4)
     """
     found, weights = corrector.taps(source, target, TAPS), corrector.output_weights()
     questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])

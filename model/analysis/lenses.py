@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.questions import questions_of_sentence
+from model.analysis.contrasts import questions_of_sentence
 from model.correction.answers import Network
 from model.plain.drafting import log_softmax
 from model.text import hangul
 from model.text.changes import Change
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
 from model.trace.taps import tap
 
@@ -54,7 +54,7 @@ class JamoRead:
 class Decided:
     """What the places of one pass say. ``questions`` and ``changes`` are those of ``writing.Written``."""
 
-    questions: tuple[Question, ...]  # (N,)
+    questions: tuple[Contrast, ...]  # (N,)
     changes: tuple[int | None, ...]
     likeliest: np.ndarray  # (3L+1, T, LIKELIEST) int32, token ids
     probabilities: np.ndarray  # (3L+1, T, LIKELIEST) float32
@@ -91,7 +91,7 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
     logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)
     probabilities = np.exp(logs)
     rows, written, instead = (
-        [getattr(question, name) for question in questions] for name in ("row", "written", "instead")
+        [getattr(contrast, name) for contrast in questions] for name in ("row", "written", "instead")
     )
     likeliest = _likeliest(logs)
     known = sorted(set(likeliest.ravel().tolist()))

@@ -19,10 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.questions import questions_of_sentence
+from model.analysis.contrasts import questions_of_sentence
 from model.correction.answers import Network
 from model.text.changes import Change
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights, deviation
 from model.trace.taps import tap
 
@@ -61,7 +61,7 @@ class Written:
     of the changes follow: what the fix writes against keeping what was typed.
     """
 
-    questions: tuple[Question, ...]  # (N,)
+    questions: tuple[Contrast, ...]  # (N,)
     changes: tuple[int | None, ...]  # of each change its question; None where fix and source write the same
     score: np.ndarray  # (N,) float64, of the pass itself
     embedding: np.ndarray  # (N,) the token that was written before
@@ -121,7 +121,7 @@ def who_wrote(corrector: Network, source: str, target: str, changes: Sequence[Ch
 def decomposed(
     found: Mapping[str, np.ndarray],
     weights: OutputWeights,
-    questions: Sequence[Question],
+    questions: Sequence[Contrast],
     changes: Sequence[int | None] = (),
 ) -> Written:
     """The parts of ``questions``' scores in a pass that handed out TAPS, without B."""

@@ -80,7 +80,7 @@ class CompiledNetwork:
                 def choose(_, chosen=(self._fast_halves, length)):
                     return chosen
 
-                Reading([[END_ID]], choose).look([[END_ID]])
+                Reading([[END_ID]], choose).pass_over([[END_ID]])
                 self._fast_lengths = tuple(sorted((*self._fast_lengths, length)))
             yield count / steps
         for count, length in enumerate(SEARCHED_LENGTHS, len(LENGTHS) + 1):
@@ -208,7 +208,7 @@ class CompiledNetwork:
 
     def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         room = max(map(len, (*sources, *targets)))
-        looked = Reading(sources, lambda _: self._choose(len(sources), room)).look(targets)
+        looked = Reading(sources, lambda _: self._choose(len(sources), room)).pass_over(targets)
         return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
 
     def _search_greedily(self, source):

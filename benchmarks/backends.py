@@ -71,7 +71,7 @@ class Backend:
         from model.network.passes import Reading
         from model.plain.drafting import read_off
 
-        looked = Reading(self.halves, [source]).look([target])
+        looked = Reading(self.halves, [source]).pass_over([target])
         return read_off(looked.row(0, source, target))
 
     def _timed(self, ask) -> Times:

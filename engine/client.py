@@ -22,11 +22,11 @@ from engine.answers import PackedCorrection, freeze, unpack
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
 from engine.laboratory import Laboratory
-from engine.line import LOST, Line
+from engine.link import LOST, Link
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT, MB, QUESTIONS
-from engine.remote import SCHEMES, RemoteLine
+from engine.remote import SCHEMES, RemoteLink
 from engine.shared import find_worker
 from engine.traced import VARIABLE, TracedConfig
 from engine.versions import LIVE, ModelKey, version_on_disk
@@ -68,12 +68,12 @@ class Engine:
 
     def __init__(
         self,
-        lines: Sequence[Line | RemoteLine],
+        links: Sequence[Link | RemoteLink],
         patience: float = PATIENCE,
         laboratory: Laboratory | None = None,
     ):
-        """``laboratory`` is asked what needs TensorFlow; without one, ``lines`` are asked everything."""
-        self._lines, self._patience, self._laboratory = list(lines), patience, laboratory
+        """``laboratory`` is asked what needs TensorFlow; without one, ``links`` are asked everything."""
+        self._links, self._patience, self._laboratory = list(links), patience, laboratory
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
         self._ahead = Lock()  # held while a question is asked ahead
@@ -103,12 +103,12 @@ class Engine:
         keys = tuple(_readable(models))
         light = tuple(key for key in keys if only_keras() or _is_light(key, CORRECT))
         orders = Orders(light, max(models_in_memory, len(keys)), questions, ahead)
-        lines = [Line(partial(WorkerProcess, orders)) for _ in range(workers)]
+        links = [Link(partial(WorkerProcess, orders)) for _ in range(workers)]
         if only_keras():
-            return cls(lines, patience)
+            return cls(links, patience)
         heavy = tuple(key for key in keys if key not in light)
         return cls(
-            lines, patience, Laboratory(lambda: Line(partial(WorkerProcess, orders._replace(models=heavy))))
+            links, patience, Laboratory(lambda: Link(partial(WorkerProcess, orders._replace(models=heavy))))
         )
 
     @classmethod
@@ -120,8 +120,8 @@ class Engine:
         without a host.
         """
         if str(place).startswith(SCHEMES):
-            return cls([RemoteLine(str(place))], patience)
-        return cls([Line(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
+            return cls([RemoteLink(str(place))], patience)
+        return cls([Link(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
 
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
@@ -188,9 +188,9 @@ class Engine:
 
     def progress(self, key: ModelKey) -> Progress:
         """How far the worker is that has got furthest with this model."""
-        known = [line.progress.get(key, Progress()) for line in self._lines]
-        if self._laboratory is not None and (line := self._laboratory.line) is not None:
-            known.append(line.progress.get(key, Progress()))
+        known = [link.progress.get(key, Progress()) for link in self._links]
+        if self._laboratory is not None and (link := self._laboratory.link) is not None:
+            known.append(link.progress.get(key, Progress()))
         return max(known, key=lambda each: (each.problem is None, each.order))
 
     def prepare(self, key: ModelKey) -> Progress:
@@ -198,18 +198,18 @@ class Engine:
 
         Raises the error that kept the model from being loaded, and EngineDiedError if no worker can be started.
         """
-        with self._who_answers(key, CORRECT) as lines:
-            for line in lines:
-                line.prepare(key)
+        with self._who_answers(key, CORRECT) as links:
+            for link in links:
+                link.prepare(key)
         progress = self.progress(key)
-        if problem := progress.problem or (self.is_lost and self._lines[0].problem):
+        if problem := progress.problem or (self.is_lost and self._links[0].problem):
             raise problem
         return progress
 
     @property
     def is_lost(self) -> bool:
         """Whether several starts of a worker in a row have failed. It is still tried every half minute."""
-        return all(line.is_lost for line in self._lines)
+        return all(link.is_lost for link in self._links)
 
     def forget(self) -> None:
         """Drop all answers; the models stay."""
@@ -219,8 +219,8 @@ class Engine:
     def close(self) -> None:
         """End the workers and all threads. Questions under way get EngineDiedError."""
         atexit.unregister(self.close)
-        for line in self._lines:
-            line.close()
+        for link in self._links:
+            link.close()
         if self._laboratory is not None:
             self._laboratory.close()
 
@@ -232,24 +232,24 @@ class Engine:
 
     def _ask(self, question: tuple) -> tuple[Any, int]:
         key, deadline = question[0], time.monotonic() + self._patience
-        with self._who_answers(key, question[1]) as lines:
+        with self._who_answers(key, question[1]) as links:
             for _ in range(2):  # a question whose worker died is asked once more
-                line = min(lines, key=lambda line: (line.is_lost, not line.has(key), line.under_way))
+                link = min(links, key=lambda link: (link.is_lost, not link.has(key), link.under_way))
                 try:
-                    answer, size = line.ask(question, deadline)
+                    answer, size = link.ask(question, deadline)
                     return freeze(answer), size
                 except LOST:
-                    line.wait_for_loss()
+                    link.wait_for_loss()
         raise EngineDiedError("the worker ended twice while it was asked the same question")
 
     @contextmanager
-    def _who_answers(self, key: ModelKey, kind: str) -> Iterator[Sequence[Line | RemoteLine]]:
+    def _who_answers(self, key: ModelKey, kind: str) -> Iterator[Sequence[Link | RemoteLink]]:
         """The workers that are asked this sort of question about this model."""
         if self._laboratory is None or _is_light(key, kind):
-            yield self._lines
+            yield self._links
         else:
-            with self._laboratory.awake() as line:
-                yield [line]
+            with self._laboratory.awake() as link:
+                yield [link]
 
 
 class EngineCorrector:

@@ -5,38 +5,38 @@ from contextlib import contextmanager
 from threading import Lock, Timer
 
 from engine.errors import EngineDiedError
-from engine.line import Line
+from engine.link import Link
 
 REST = 600.0  # seconds without a question, after which the worker ends: TensorFlow holds a gigabyte
 
 
 class Laboratory:
-    """The line to the worker that is asked what needs TensorFlow. ``begin`` makes it. Safe to use from threads."""
+    """The link to the worker that is asked what needs TensorFlow. ``begin`` makes it. Safe to use from threads."""
 
-    def __init__(self, begin: Callable[[], Line], rest: float = REST):
+    def __init__(self, begin: Callable[[], Link], rest: float = REST):
         self._begin, self._rest = begin, rest
         self._lock = Lock()  # of all that follows
-        self._line: Line | None = None
+        self._link: Link | None = None
         self._users = 0
         self._is_closed = False
         self._timer: Timer | None = None
 
     @property
-    def line(self) -> Line | None:
-        """The line there is now; None while there is no worker."""
-        return self._line
+    def link(self) -> Link | None:
+        """The link there is now; None while there is no worker."""
+        return self._link
 
     @contextmanager
-    def awake(self) -> Iterator[Line]:
-        """The line, which stays as long as it is used. Raises EngineDiedError where the engine has been closed."""
+    def awake(self) -> Iterator[Link]:
+        """The link, which stays as long as it is used. Raises EngineDiedError where the engine has been closed."""
         with self._lock:
             if self._is_closed:
                 raise EngineDiedError("the engine has been closed")
             self._users += 1
             self._stop_timer()
-            self._line = line = self._line or self._begin()
+            self._link = link = self._link or self._begin()
         try:
-            yield line
+            yield link
         finally:
             with self._lock:
                 self._users -= 1
@@ -49,16 +49,16 @@ class Laboratory:
         with self._lock:
             self._is_closed = True
             self._stop_timer()
-            line, self._line = self._line, None
-        if line is not None:
-            line.close()
+            link, self._link = self._link, None
+        if link is not None:
+            link.close()
 
     def _sleep(self) -> None:
         with self._lock:
-            if self._users or self._line is None:
+            if self._users or self._link is None:
                 return
-            line, self._line = self._line, None
-        line.close()
+            link, self._link = self._link, None
+        link.close()
 
     def _stop_timer(self) -> None:
         if self._timer is not None:

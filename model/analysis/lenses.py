@@ -21,12 +21,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.questions import questions_of_sentence
+from model.analysis.contrasts import questions_of_sentence
 from model.correction.answers import Network
 from model.plain.drafting import log_softmax
 from model.text import hangul
 from model.text.changes import Change
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
 from model.trace.taps import tap
 
@@ -38,7 +38,12 @@ LIKELIEST = 3
 
 @dataclass(frozen=True)
 class JamoRead:
-    """The likeliest jamo of one part of the syllable at each place and position; nan where no syllable stands."""
+    """The likeliest jamo of one part of the syllable (initial, medial or final) at each place and position. nan where no syllable stands.
+
+    >>> found = when_decided(corrector, "머거요", "먹어요").jamo["decoder final"]
+    >>> found.probability.shape == found.likeliest.shape
+    True
+    """
 
     likeliest: np.ndarray  # (places, positions) int16, numbers in JAMO; -1 where no syllable stands
     probability: np.ndarray  # (places, positions) float32, of the likeliest
@@ -49,7 +54,7 @@ class JamoRead:
 class Decided:
     """What the places of one pass say. ``questions`` and ``changes`` are those of ``writing.Written``."""
 
-    questions: tuple[Question, ...]  # (N,)
+    questions: tuple[Contrast, ...]  # (N,)
     changes: tuple[int | None, ...]
     likeliest: np.ndarray  # (3L+1, T, LIKELIEST) int32, token ids
     probabilities: np.ndarray  # (3L+1, T, LIKELIEST) float32
@@ -70,13 +75,15 @@ class Decided:
 
 
 def when_decided(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> Decided:
-    """Of every row of a sentence, and of each of ``changes``, some of ``find_changes(source, target)``::
-
-        decided = when_decided(corrector, "머거요", "먹어요")
-        [row[0] for row in decided.labels()]  # the likeliest first character, place by place; 먹 at the end
-        decided.jamo["decoder final"].likeliest[:, 0]  # when its ㄱ appears
+    """When each row of a sentence was decided, and each of ``changes``, some of ``find_changes(source, target)``.
 
     Raises ValueError for a network without a residual stream.
+
+    >>> decided = when_decided(corrector, "머거요", "먹어요")
+    >>> decided.labels()[-1][0]  # the likeliest first character at the last place
+    '먹'
+    >>> decided.jamo["decoder final"].likeliest.shape  # where its ㄱ appears: places by characters written
+    (13, 4)
     """
     found, weights = corrector.taps(source, target, TAPS), corrector.output_weights()
     questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
@@ -84,7 +91,7 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
     logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)
     probabilities = np.exp(logs)
     rows, written, instead = (
-        [getattr(question, name) for question in questions] for name in ("row", "written", "instead")
+        [getattr(contrast, name) for contrast in questions] for name in ("row", "written", "instead")
     )
     likeliest = _likeliest(logs)
     known = sorted(set(likeliest.ravel().tolist()))

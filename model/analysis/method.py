@@ -14,7 +14,7 @@ import numpy as np
 from model.correction.answers import Intervenes, Network
 from model.stored.config import INSIDE
 from model.trace.laboratory_data import Insides
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 from model.trace.trace import AttentionTrace
 
 # What a method costs: one pass over the sentence, one for each token, or many along a path. Cheap ones are shown first.
@@ -28,7 +28,7 @@ class Row:
     corrector: Intervenes
     source: str
     target: str
-    question: Question
+    contrast: Contrast
 
     @cached_property
     def trace(self) -> AttentionTrace:
@@ -44,7 +44,7 @@ class Row:
         """The ids of the source, and of the target up to this row. Tokens that are written later have no influence on it."""
         tokenizer = self.network.tokenizer
         return tokenizer.encode_source(self.source), tokenizer.encode_target(self.target)[
-            : self.question.row + 1
+            : self.contrast.row + 1
         ]
 
     @cached_property

@@ -3,8 +3,7 @@
 Kiwi has a language model of morphemes. It was trained on far more text than our network and our tables of words, and it knows
 stems, particles and endings. It only rates what the network wrote; it proposes nothing itself.
 
-Kiwi takes a second to load and keeps 230 MB. A worker therefore loads it after its first graph is made; before the network is
-there, ``engine/stand_in.py`` loads it only when a sentence leaves doubt.
+Kiwi takes a second to load and keeps 230 MB. A worker therefore loads it once its network is there.
 """
 
 import os

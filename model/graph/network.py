@@ -121,7 +121,7 @@ class GraphNetwork:
         return settle(self._reading(sources), sources, self.space_id, self.step_by_step)
 
     def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
-        looked = self._reading(sources).look(targets)
+        looked = self._reading(sources).pass_over(targets)
         return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
 
     def _reading(self, sources: Sequence[Sequence[int]]) -> "Reading":
@@ -147,7 +147,7 @@ class Reading:
         self._decode, self._kinds = decode, tuple(kinds)
         self._state = encode({"source": pad(sources)})
 
-    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
         ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
         kept = _starting(self._state, "memory_") | _starting(self._state, "cache_")
         found = {**self._state, **self._decode({"ids": ids, **kept})}

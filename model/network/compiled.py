@@ -165,7 +165,7 @@ class CompiledNetwork:
         return [next(seen) if target else None for target in targets]
 
     def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
-        looked = Reading(self._halves, sources).look(targets)
+        looked = Reading(self._halves, sources).pass_over(targets)
         return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
 
     def _search_greedily(self, source):

@@ -79,7 +79,7 @@ class Reading:
         self.halves = halves
         self.memory, self.attention = halves.encode(pad(sources))  # tensors, as the halves give them
 
-    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
         ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
         logits, attention = self.halves.decode(ids, self.memory)
         found = {**self.attention, **attention}

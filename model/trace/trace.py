@@ -29,6 +29,11 @@ _RANKS = {  # how many dimensions each array has
     "log_probabilities": 1,
     "alternative_probabilities": 2,
 }
+_AXES = {  # what gives an attention its rows and columns
+    "encoder_attention": "Rows and columns are the source_tokens",
+    "decoder_attention": "Rows are the target_tokens, columns the decoder_input_tokens",
+    "cross_attention": "Rows are the target_tokens, columns the source_tokens",
+}
 _PADDING = ("source_padding", "target_padding")
 
 _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
@@ -123,7 +128,7 @@ class AttentionTrace:
             rows, columns = map(len, self.axes(kind))
             received = np.shape(getattr(self, kind))
             if len(received) != 4 or 0 in received or received[2:] != (rows, columns):
-                raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received)
+                raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received, _AXES[kind])
         self._check_positions(source, target)
         if self.log_probabilities is not None:
             expect_shape("log_probabilities", self.log_probabilities, (target,))

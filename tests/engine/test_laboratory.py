@@ -14,8 +14,8 @@ from model.graph.files import GRAPH_FOLDER
 SECONDS = 60
 
 
-def libraries(line) -> str:
-    return Path(f"/proc/{line.endpoint.pid}/maps").read_text()
+def libraries(link) -> str:
+    return Path(f"/proc/{link.endpoint.pid}/maps").read_text()
 
 
 def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
@@ -25,11 +25,11 @@ def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
         model.trace("가나", "가나")
         model.embeddings("가나")
         assert (model.num_parameters, model.progress.is_ready) == (sum(model.weight_sizes().values()), True)
-        assert engine._laboratory.line is None
+        assert engine._laboratory.link is None
         assert model.projections("가나", "가나").keys() == set(model.config.attention_kinds)
-        (line,) = engine._lines
-        assert "onnxruntime" in libraries(line) and "tensorflow" not in libraries(line)
-        assert "tensorflow" in libraries(engine._laboratory.line)
+        (link,) = engine._links
+        assert "onnxruntime" in libraries(link) and "tensorflow" not in libraries(link)
+        assert "tensorflow" in libraries(engine._laboratory.link)
 
 
 def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_path):
@@ -41,7 +41,7 @@ def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_
             assert time.monotonic() < deadline
             time.sleep(0.1)
         assert own.correct("").text == ""
-        assert "tensorflow" not in libraries(engine._lines[0])
+        assert "tensorflow" not in libraries(engine._links[0])
 
 
 def test_correcting_and_attention_are_never_asked_of_keras():
@@ -51,7 +51,7 @@ def test_correcting_and_attention_are_never_asked_of_keras():
 
 
 class Closing:
-    """A line that only knows whether it has been closed."""
+    """A link that only knows whether it has been closed."""
 
     is_closed = False
 
@@ -61,18 +61,18 @@ class Closing:
 
 def test_it_begins_when_asked_and_rests_when_nobody_asks():
     laboratory = Laboratory(Closing, rest=0.05)
-    assert laboratory.line is None
-    with laboratory.awake() as line, laboratory.awake() as same:
-        assert line is same is laboratory.line
+    assert laboratory.link is None
+    with laboratory.awake() as link, laboratory.awake() as same:
+        assert link is same is laboratory.link
         time.sleep(0.1)
-        assert not line.is_closed  # somebody still waits for an answer
+        assert not link.is_closed  # somebody still waits for an answer
     deadline = time.monotonic() + SECONDS
-    while not line.is_closed:
+    while not link.is_closed:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert laboratory.line is None
+    assert laboratory.link is None
     with laboratory.awake() as other:
-        assert other is not line
+        assert other is not link
     laboratory.close()
     assert other.is_closed
     with pytest.raises(EngineDiedError, match="closed"), laboratory.awake():

@@ -4,7 +4,7 @@ from model.analysis.method import Method, Row, Said
 
 
 def say(row: Row) -> Said:
-    asked = row.question.row, row.question.written, row.question.instead
+    asked = row.contrast.row, row.contrast.written, row.contrast.instead
     found = row.network.laboratory.slopes(*row.ids, asked, [1.0])
     return Said(found.source[0], found.target[0])
 

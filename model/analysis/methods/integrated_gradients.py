@@ -12,7 +12,7 @@ from model.analysis.method import PATH, Method, Row, Said
 
 
 def say(row: Row) -> Said:
-    asked = row.question.row, row.question.written, row.question.instead
+    asked = row.contrast.row, row.contrast.written, row.contrast.instead
 
     def slope(points):
         found = row.network.laboratory.slopes(*row.ids, asked, points)

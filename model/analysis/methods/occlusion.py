@@ -10,8 +10,8 @@ from model.trace.interventions import Intervention
 def say(row: Row) -> Said:
     length = len(row.trace.source_tokens)
     gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
-    gone += [Intervention(without_target=frozenset([place])) for place in range(row.question.row + 1)]
-    odds = row.corrector.odds(row.source, row.target, row.question, [Intervention(), *gone]).log_odds
+    gone += [Intervention(without_target=frozenset([place])) for place in range(row.contrast.row + 1)]
+    odds = row.corrector.odds(row.source, row.target, row.contrast, [Intervention(), *gone]).log_odds
     lost = odds[0] - odds[1:]
     return Said(lost[:length], lost[length:])
 

@@ -29,8 +29,8 @@ from ui.look.lens import Lens
 from ui.views import VIEWS, take_away
 from ui.views.map_cells import cells_of
 from ui.wording import texts
-from viz.lens import document
-from viz.lens.script import Script
+from viz.browser import document
+from viz.browser.script import Script
 
 NASTY = "고갱 =+-@\",'</script><b>&\u2028😀"
 

@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from model import Corrector
+from model.analysis.contrasts import contrast_of_change
 from model.analysis.integrated import integrate
 from model.analysis.methods.norms import norms
 from model.analysis.methods.rollout import rollout
-from model.analysis.questions import question_of_change
 from model.stored.folder import WEIGHTS_FILE, find_model_folder
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID
@@ -162,11 +162,11 @@ def plain_rollout(seen) -> np.ndarray:
 
 def differences(corrector: Corrector, plain: PlainTransformer, source: str, target: str) -> dict[str, float]:
     """The largest difference of each quantity between both implementations, as a share of its largest value."""
-    question = question_of_change(corrector, source, target, find_changes(source, target)[0])
-    asked = question.row, question.written, question.instead
+    contrast = contrast_of_change(corrector, source, target, find_changes(source, target)[0])
+    asked = contrast.row, contrast.written, contrast.instead
     ids = (
         corrector.tokenizer.encode_source(source),
-        corrector.tokenizer.encode_target(target)[: question.row + 1],
+        corrector.tokenizer.encode_target(target)[: contrast.row + 1],
     )
     inputs = [START_ID, *ids[1][:-1]]
     insides = corrector.laboratory.insides(*ids)

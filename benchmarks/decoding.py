@@ -37,9 +37,9 @@ class CountedReading(Reading):
         self.passes = np.zeros(len(sources), int)
         self._rows = np.arange(len(sources))
 
-    def look(self, drafts):
+    def pass_over(self, drafts):
         self.passes[self._rows] += 1
-        return super().look(drafts)
+        return super().pass_over(drafts)
 
     def keep(self, rows: Sequence[int]):
         self._rows = self._rows[list(rows)]

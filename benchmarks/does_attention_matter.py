@@ -22,10 +22,10 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from model import Corrector
+from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import REFERENCE, agreement, contributions
 from model.analysis.head_effects import head_effects
 from model.analysis.kinds import kind_of
-from model.analysis.questions import question_of_change
 from model.analysis.ranks import shared_top
 from model.analysis.tally import Estimate, Tally
 from model.stored.folder import find_model_folder, fingerprint, of_weights
@@ -96,14 +96,14 @@ def ask(corrector: Corrector, number: int, text: str):
     sentence = sentences[0]
     source, target = sentence.source, sentence.text
     for change in sentence.changes:
-        question = question_of_change(corrector, source, target, change)
-        found = {each.method: each for each in contributions(corrector, source, target, question)}
+        contrast = contrast_of_change(corrector, source, target, change)
+        found = {each.method: each for each in contributions(corrector, source, target, contrast)}
         reference = found[REFERENCE]
         sizes = np.abs(reference.source[:-1])
         if sizes.size < 2:
             continue
         compared = {name: agreement(each, reference) for name, each in found.items() if name != REFERENCE}
-        cross = sentence.trace.cross_attention[:, :, question.row, :-1].mean(axis=1)  # (L, S)
+        cross = sentence.trace.cross_attention[:, :, contrast.row, :-1].mean(axis=1)  # (L, S)
         heads = head_effects(corrector, source, target, change)
         yield {
             "pair": number,

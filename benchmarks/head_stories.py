@@ -27,8 +27,8 @@ from model.survey.head_survey import HeadSurvey, read_head_survey
 from model.trace.interventions import Head
 from training.documents.stories import heads_of_stories, heads_table, pruning_table, sentence_table
 from ui.parts.head_numbers import SIGNS, pruning_curve
-from viz.lens.map_texts import map_texts
-from viz.lens.texts import LANGUAGES, table
+from viz.browser.map_texts import map_texts
+from viz.browser.texts import LANGUAGES, table
 
 SENTENCE = "꼬치 활짝 피어서 아이드리 우서요."
 PLOTLY = next((ROOT / "static").glob("plotly-cartesian-*.js"))

@@ -17,13 +17,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from model import Corrector
+from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import METHODS, contribution
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
+from model.analysis.lenses import when_decided
 from model.analysis.pair_effects import pair_effects
-from model.analysis.questions import question_of_change
 from model.analysis.replacing import replaced_attention
 from model.analysis.twins import aligned_difference
+from model.analysis.writing import who_wrote
 from model.survey.survey_sums import sums_of_roles
 from model.text.changes import find_changes
 from model.trace.interventions import Head
@@ -59,7 +61,7 @@ def main(model, rounds):
     """Print a line for each question."""
     corrector = Corrector.load(model)
     change = find_changes(SOURCE, TARGET)[-1]
-    question = question_of_change(corrector, SOURCE, TARGET, change)
+    contrast = contrast_of_change(corrector, SOURCE, TARGET, change)
     strongest = head_effects(corrector, SOURCE, TARGET, change).strongest()
     head = Head("cross_attention", corrector.config.num_layers - 1, 0)
     asked = corrector, SOURCE, TARGET
@@ -68,9 +70,11 @@ def main(model, rounds):
         "texts without the strongest five": lambda: written_without(
             corrector, SOURCE, [[each] for each in strongest]
         ),
-        **{name: lambda name=name: contribution(*asked, question, name) for name in METHODS},
-        "four attentions of one head": lambda: replaced_attention(*asked, question, head),
-        "another token": lambda: road_not_taken(*asked, question.row, question.instead_token),
+        **{name: lambda name=name: contribution(*asked, contrast, name) for name in METHODS},
+        "four attentions of one head": lambda: replaced_attention(*asked, contrast, head),
+        "who wrote it": lambda: who_wrote(*asked, find_changes(SOURCE, TARGET)),
+        "when it was decided": lambda: when_decided(*asked, find_changes(SOURCE, TARGET)),
+        "another token": lambda: road_not_taken(*asked, contrast.row, contrast.instead_token),
         "a second sentence beside it": lambda: _twin(corrector),
         f"effects of all heads on {len(find_changes(SOURCE, TARGET))} edits": lambda: pair_effects(*asked),
         f"roles of all heads in {TOGETHER} sentences": lambda: sums_of_roles(

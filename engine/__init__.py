@@ -7,7 +7,7 @@
 * ATTENTION_WORKERS: how many workers, 1 by default.
 * ATTENTION_AHEAD: 0 keeps idle workers from compiling in advance, for machines whose cores are needed elsewhere.
 
-``engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``line`` leads to one worker, ``worker`` is its
+``engine.open(folder)`` gives a model that answers as ``model.Corrector`` does. ``link`` leads to one worker, ``worker`` is its
 program, ``shelf`` holds its models, ``desk`` queues the questions about one model, ``questions`` lists what can be asked.
 """
 

@@ -8,7 +8,7 @@ from threading import Event
 import click
 
 from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, Engine, model_key, own_model, works_ahead
-from engine.line import Line
+from engine.link import Link
 from engine.process import Orders, WorkerProcess
 from engine.shared import prepare_folder
 from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_folder
@@ -36,7 +36,7 @@ def main(folder, workers, models, questions):
         signal.signal(number, lambda *_: ended.set())
     places = prepare_folder(folder, workers)
     starts = [partial(WorkerProcess, orders._replace(socket=each.address), each.secret) for each in places]
-    with Engine([Line(start) for start in starts]):
+    with Engine([Link(start) for start in starts]):
         click.echo(f"{workers} workers answer in {folder}")
         ended.wait()
 

@@ -14,7 +14,7 @@ from model.trace.trace import AttentionTrace
 
 TRACE_BYTES = 4 * 2**20  # of the traces that travel with one correction; others are fetched when asked for
 
-Look = Callable[[str, str], AttentionTrace]
+FindTrace = Callable[[str, str], AttentionTrace]
 
 
 @dataclass(frozen=True)
@@ -64,16 +64,16 @@ def _pack_sentence(sentence: SentenceCorrection, trace: AttentionTrace | None) -
     )
 
 
-def unpack(packed: PackedCorrection, look: Look) -> Correction:
-    """The Correction; ``look(source, text)`` finds a trace that did not travel along."""
-    return Correction(packed.source, tuple(_unpack_sentence(each, look) for each in packed.sentences))
+def unpack(packed: PackedCorrection, find_trace: FindTrace) -> Correction:
+    """The Correction; ``find_trace(source, text)`` finds a trace that did not travel along."""
+    return Correction(packed.source, tuple(_unpack_sentence(each, find_trace) for each in packed.sentences))
 
 
-def _unpack_sentence(packed: PackedSentence, look: Look) -> SentenceCorrection:
+def _unpack_sentence(packed: PackedSentence, find_trace: FindTrace) -> SentenceCorrection:
     def seen(source: str, text: str) -> AttentionTrace:
         if packed.trace is not None and (source, text) == (packed.source, packed.text):
             return packed.trace
-        return look(source, text)
+        return find_trace(source, text)
 
     return SentenceCorrection(
         start=packed.start,
@@ -81,7 +81,7 @@ def _unpack_sentence(packed: PackedSentence, look: Look) -> SentenceCorrection:
         proposed=packed.proposed,
         minimum_confidence=packed.minimum_confidence,
         too_long=packed.too_long,
-        _look=seen,
+        _find_trace=seen,
     )
 
 

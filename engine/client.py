@@ -21,11 +21,11 @@ import numpy as np
 from engine.answers import PackedCorrection, freeze, unpack
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
-from engine.line import LOST, Line
+from engine.link import LOST, Link
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT, MB, QUESTIONS
-from engine.remote import SCHEMES, RemoteLine
+from engine.remote import SCHEMES, RemoteLink
 from engine.shared import find_worker
 from engine.traced import VARIABLE, TracedConfig
 from engine.versions import LIVE, ModelKey, version_on_disk
@@ -64,8 +64,8 @@ class Engine:
     'transformer'
     """
 
-    def __init__(self, lines: Sequence[Line | RemoteLine], patience: float = PATIENCE):
-        self._lines, self._patience = list(lines), patience
+    def __init__(self, links: Sequence[Link | RemoteLink], patience: float = PATIENCE):
+        self._links, self._patience = list(links), patience
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
         self._ahead = Lock()  # held while a question is asked ahead
@@ -93,7 +93,7 @@ class Engine:
         """
         keys = tuple(_readable(models))
         orders = Orders(keys, max(models_in_memory, len(keys)), questions, ahead)
-        return cls([Line(partial(WorkerProcess, orders)) for _ in range(workers)], patience)
+        return cls([Link(partial(WorkerProcess, orders)) for _ in range(workers)], patience)
 
     @classmethod
     def connect(cls, place: str | Path, workers: int = 1, patience: float = PATIENCE) -> "Engine":
@@ -104,8 +104,8 @@ class Engine:
         without a host.
         """
         if str(place).startswith(SCHEMES):
-            return cls([RemoteLine(str(place))], patience)
-        return cls([Line(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
+            return cls([RemoteLink(str(place))], patience)
+        return cls([Link(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
 
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
@@ -172,7 +172,7 @@ class Engine:
 
     def progress(self, key: ModelKey) -> Progress:
         """How far the worker is that has got furthest with this model."""
-        known = [line.progress.get(key, Progress()) for line in self._lines]
+        known = [link.progress.get(key, Progress()) for link in self._links]
         return max(known, key=lambda each: (each.problem is None, each.order, each.compiled))
 
     def prepare(self, key: ModelKey) -> Progress:
@@ -180,17 +180,17 @@ class Engine:
 
         Raises the error that kept the model from being loaded, and EngineDiedError if no worker can be started.
         """
-        for line in self._lines:
-            line.prepare(key)
+        for link in self._links:
+            link.prepare(key)
         progress = self.progress(key)
-        if problem := progress.problem or (self.is_lost and self._lines[0].problem):
+        if problem := progress.problem or (self.is_lost and self._links[0].problem):
             raise problem
         return progress
 
     @property
     def is_lost(self) -> bool:
         """Whether several starts of a worker in a row have failed. It is still tried every half minute."""
-        return all(line.is_lost for line in self._lines)
+        return all(link.is_lost for link in self._links)
 
     def forget(self) -> None:
         """Drop all answers; the models stay."""
@@ -200,8 +200,8 @@ class Engine:
     def close(self) -> None:
         """End the workers and all threads. Questions under way get EngineDiedError."""
         atexit.unregister(self.close)
-        for line in self._lines:
-            line.close()
+        for link in self._links:
+            link.close()
 
     def __enter__(self) -> Self:
         return self
@@ -212,12 +212,12 @@ class Engine:
     def _ask(self, question: tuple) -> tuple[Any, int]:
         key, deadline = question[0], time.monotonic() + self._patience
         for _ in range(2):  # a question whose worker died is asked once more
-            line = min(self._lines, key=lambda line: (line.is_lost, not line.has(key), line.under_way))
+            link = min(self._links, key=lambda link: (link.is_lost, not link.has(key), link.under_way))
             try:
-                answer, size = line.ask(question, deadline)
+                answer, size = link.ask(question, deadline)
                 return freeze(answer), size
             except LOST:
-                line.wait_for_loss()
+                link.wait_for_loss()
         raise EngineDiedError("the worker ended twice while it was asked the same question")
 
 

@@ -18,12 +18,12 @@ import numpy as np
 from engine.answers import PackedCorrection, pack
 from engine.errors import EngineError
 from engine.spans import Span, change_at
+from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.contributions import METHODS, contributions, methods_of
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import fix_without, head_effects, written_without
 from model.analysis.lenses import when_decided
 from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
-from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import replaced_for_change
 from model.analysis.writing import who_wrote
 from model.correction.answers import Answers, AnswersMany, Described, Intervenes, Network
@@ -33,7 +33,7 @@ from model.survey.survey_files import pairs_of
 from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
 from model.tables import change_kinds
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 
 MB = 2**20
 CORRECT = "correct"  # the one question that is answered for several visitors together
@@ -167,16 +167,16 @@ PARTS = tuple(
 def _contributions(corrector: Intervenes, source: str, target: str, span: Span, part: int = 0):
     """(row, the names of all methods, what those of PARTS[part] say) of the change at ``span``."""
     change = change_at(corrector, source, target, span)
-    return _part(corrector, source, target, question_of_change(corrector, source, target, change), part)
+    return _part(corrector, source, target, contrast_of_change(corrector, source, target, change), part)
 
 
 @question("step_contributions", INSIDE, is_long=True)
 def _step_contributions(corrector: Network, source: str, target: str, row: int, part: int = 0):
     """The same of any produced token against the likeliest other one."""
-    return _part(corrector, source, target, question_of_row(corrector, source, target, row), part)
+    return _part(corrector, source, target, contrast_of_row(corrector, source, target, row), part)
 
 
-def _part(corrector: Intervenes, source: str, target: str, about: Question, part: int):
+def _part(corrector: Intervenes, source: str, target: str, about: Contrast, part: int):
     known = methods_of(corrector)
     asked = [name for name in PARTS[part] if name in known]
     return about.row, known, tuple(contributions(corrector, source, target, about, asked))

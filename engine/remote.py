@@ -1,4 +1,4 @@
-"""``RemoteLine``: the connection to an engine on other machines (``deploy/serve.py``), over HTTP."""
+"""``RemoteLink``: the connection to an engine on other machines (``deploy/serve.py``), over HTTP."""
 
 import time
 from collections import deque
@@ -21,8 +21,8 @@ _NOTICED = 1.0  # seconds that a page waits for how far a model is, and between 
 _IDLE = 64  # open connections that are kept for the next questions
 
 
-class RemoteLine:
-    """Asks ``address`` as ``engine.line.Line`` asks a worker. It starts and ends nothing there.
+class RemoteLink:
+    """Asks ``address`` as ``engine.link.Line`` asks a worker. It starts and ends nothing there.
 
     Safe to use from threads. Raises ValueError for an address that is none.
     """

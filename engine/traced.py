@@ -24,7 +24,7 @@ from model.text.changes import Change, find_rewriting
 from model.text.sentences import split_sentences
 from model.text.tokenizer import normalise
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import NO_ID, Odds, Question
+from model.trace.odds import NO_ID, Contrast, Odds
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace, TraceError
 from model.trace.traced import InterveningModel, TracedModel
 
@@ -81,20 +81,20 @@ class TracedCorrector:
     def changes(self, source: str, target: str) -> tuple[Change, ...]:
         return find_rewriting(source, target)
 
-    def question(self, source: str, target: str, other: str) -> Question:
+    def contrast(self, source: str, target: str, other: str) -> Contrast:
         """From the labels of two traces. Raises OwnModelError where they are the same, such as <unk> for both."""
         tokens = (self.trace(source, each).target_tokens for each in (target, other))
         for row, (one, instead) in enumerate(zip(*tokens, strict=False)):
             if one != instead:
-                return Question(row, NO_ID, NO_ID, one, instead, other)
+                return Contrast(row, NO_ID, NO_ID, one, instead, other)
         raise OwnModelError(f"{self.name}: trace: target_tokens are the same with and without the change")
 
     def odds(
-        self, source: str, target: str, question: Question, interventions: Sequence[Intervention]
+        self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
     ) -> Odds:
         """In two passes for each intervention: what would be written instead is asked over ``question.other``."""
-        texts = target, question.other or target
-        logs = [[self._log(source, text, question.row, each) for each in interventions] for text in texts]
+        texts = target, contrast.other or target
+        logs = [[self._log(source, text, contrast.row, each) for each in interventions] for text in texts]
         return Odds(*np.array(logs, np.float32))
 
     def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:

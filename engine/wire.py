@@ -30,7 +30,7 @@ from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change
 from model.trace.interventions import Head
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
@@ -52,7 +52,7 @@ _TYPES: dict[str, type[Any]] = {
         PackedSentence,
         Progress,
         Projections,
-        Question,
+        Contrast,
         Replaced,
         Sums,
         Tally,

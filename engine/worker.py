@@ -1,4 +1,4 @@
-"""A worker: the process that holds the networks and answers. ``engine.line`` starts it.
+"""A worker: the process that holds the networks and answers. ``engine.link`` starts it.
 
 It reads one line of JSON with its orders, writes one line with its address, and then answers connections of
 ``multiprocessing.connection``: a pickled question over a Unix socket, one at a time on each connection. It ends when its

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.test_seeing import OPENED_AND_DRAWN, shadowed
-from viz.lens.texts import table
+from viz.browser.texts import table
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (".streamlit", "assets", "engine", "model", "seeing", "static", "training", "ui", "viz")

@@ -1,10 +1,11 @@
 """Functions that draw: arrays and labels in, a Plotly figure out. No Streamlit, no state.
 
-In a notebook a returned figure shows itself. Empty input gives an empty figure. ``viz.lens`` holds what draws in a browser by itself.
+In a notebook a returned figure shows itself. Empty input gives an empty figure. ``viz.browser`` holds what draws in a browser by itself.
 """
 
 from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars
+from viz.browser.explore import Exploration, explore
 from viz.calculation import SIGNED, WEIGHT, attention_steps, number_heatmap, number_text
 from viz.contribution_panels import MethodPanel, contribution_panels
 from viz.effect_scatter import attention_effect_scatter
@@ -17,7 +18,6 @@ from viz.hidden import Hidden
 from viz.history import history_curves
 from viz.layer_curve import layer_curve
 from viz.layer_grid import layer_grid
-from viz.lens.explore import Exploration, explore
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap

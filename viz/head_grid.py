@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, Head, Tiles, arrange
+from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, LayerHead, Tiles, arrange
 from viz.labels import plain_text, template_text
 from viz.specification import Specification, as_figure
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette, weight_scale
@@ -26,9 +26,9 @@ def head_grid(
     layer_names: Sequence[str] | None = None,
     head_names: Sequence[str] | None = None,
     masked: np.ndarray | None = None,
-    order: Sequence[Head] | None = None,
+    order: Sequence[LayerHead] | None = None,
     labels: Sequence[str] = (),
-    chosen: Collection[Head] = (),
+    chosen: Collection[LayerHead] = (),
     colour_max: float = 1.0,
     signed: bool = False,
     scale: bool = True,

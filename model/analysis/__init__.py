@@ -10,13 +10,14 @@ This package exports the questions of the laboratory. They take what answers (``
 * ``aligned_difference``: how does the attention of two passes differ?
 * ``growth``: when in training did each head take up its role?
 
-Most of them ask why the network wrote the fix and not what was typed. ``question_of_change`` makes that question of a change.
+Most of them ask why the network wrote the fix and not what was typed. ``contrast_of_change`` makes that question of a change.
 
 The submodules hold more, all in NumPy. Read from a trace: ``edits`` (the rows and columns of a change, and the heads that look
 there), ``heads`` (a head as one number), ``words`` (syllables joined to words), ``kinds`` (of mistakes), ``roles`` (of heads).
 Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
 """
 
+from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.contributions import contribution, contributions
 from model.analysis.forks import Fork, road_not_taken
 from model.analysis.growth import Growth, growth
@@ -25,13 +26,13 @@ from model.analysis.lenses import Decided, JamoRead, when_decided
 from model.analysis.method import Contribution
 from model.analysis.pair_effects import PairEffects, pair_effects
 from model.analysis.pruning import Pruned, pruning_curve
-from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
 from model.analysis.twins import aligned_difference
 from model.analysis.writing import Part, Written, who_wrote
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 
 __all__ = [
+    "Contrast",
     "Contribution",
     "Decided",
     "Fork",
@@ -41,19 +42,18 @@ __all__ = [
     "PairEffects",
     "Part",
     "Pruned",
-    "Question",
     "Replaced",
     "Without",
     "Written",
     "aligned_difference",
+    "contrast_of_change",
+    "contrast_of_row",
     "contribution",
     "contributions",
     "growth",
     "head_effects",
     "pair_effects",
     "pruning_curve",
-    "question_of_change",
-    "question_of_row",
     "replaced_attention",
     "replaced_for_change",
     "road_not_taken",

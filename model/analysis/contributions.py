@@ -13,7 +13,7 @@ from model.analysis.method import Contribution, Method, Row
 from model.analysis.methods import DECLARED
 from model.analysis.ranks import rank_correlation, shared_top
 from model.correction.answers import Intervenes
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 
 METHODS: dict[str, Method] = {method.name: method for method in DECLARED}
 REFERENCE = "occlusion"  # really leaving a token out
@@ -37,18 +37,18 @@ def methods_of(corrector: Intervenes) -> tuple[str, ...]:
 
 
 def contributions(
-    corrector: Intervenes, source: str, target: str, question: Question, methods: Iterable[str] | None = None
+    corrector: Intervenes, source: str, target: str, contrast: Contrast, methods: Iterable[str] | None = None
 ) -> Iterator[Contribution]:
     """What ``methods`` say, by default all of ``methods_of``, each as soon as it is known.
 
     Raises ValueError for a method that this network cannot be asked by.
 
-    >>> from model.analysis.questions import question_of_row
-    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
-    >>> [each.method for each in contributions(corrector, "머거요", "먹어요", question, ["attention", "rollout"])]
+    >>> from model.analysis.contrasts import contrast_of_row
+    >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> [each.method for each in contributions(corrector, "머거요", "먹어요", contrast, ["attention", "rollout"])]
     ['attention', 'rollout']
     """
-    row, known = Row(corrector, source, target, question), methods_of(corrector)
+    row, known = Row(corrector, source, target, contrast), methods_of(corrector)
     for name in known if methods is None else methods:
         if name not in known:
             raise ValueError(f"the method should be one of {known}, received {name!r}")
@@ -59,17 +59,17 @@ def contributions(
 
 
 def contribution(
-    corrector: Intervenes, source: str, target: str, question: Question, method: str
+    corrector: Intervenes, source: str, target: str, contrast: Contrast, method: str
 ) -> Contribution:
     """What one method says.
 
-    >>> from model.analysis.questions import question_of_row
-    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
-    >>> found = contribution(corrector, "머거요", "먹어요", question, "rollout")
+    >>> from model.analysis.contrasts import contrast_of_row
+    >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> found = contribution(corrector, "머거요", "먹어요", contrast, "rollout")
     >>> found.source.shape, found.before.shape  # three characters and the end mark; the start mark
     ((4,), (1,))
     """
-    return next(contributions(corrector, source, target, question, [method]))
+    return next(contributions(corrector, source, target, contrast, [method]))
 
 
 def agreement(one: Contribution, reference: Contribution) -> MethodAgreement:

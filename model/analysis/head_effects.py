@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.analysis.contrasts import contrast_of_change
 from model.analysis.edits import attention_to_edit
 from model.analysis.places import in_tokens
-from model.analysis.questions import question_of_change
 from model.analysis.ranks import rank_correlation, ranks
 from model.correction.answers import Intervenes
 from model.text.changes import Change
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class HeadEffects:
     off. Arrays are in the order of ``heads``.
     """
 
-    question: Question
+    contrast: Contrast
     heads: tuple[Head, ...]  # (N,) kind by kind, layer by layer
     observed: float  # log p(fix) - log p(keep) of the plain pass, in nats
     observed_fix: float  # p(fix) of the plain pass, of the token with which the fix begins
@@ -96,12 +96,12 @@ def head_effects(
     """
     trace = corrector.trace(source, target)
     placed, changes = in_tokens(trace, change, corrector.changes(source, target))
-    question = question_of_change(corrector, source, target, change)
+    contrast = contrast_of_change(corrector, source, target, change)
     attention = [attention_to_edit(trace, kind, placed, changes).share for kind in trace.kinds]
     off = [Intervention(off=frozenset([head]), means=means) for head in trace.heads]
-    odds = corrector.odds(source, target, question, [Intervention(), *off])
+    odds = corrector.odds(source, target, contrast, [Intervention(), *off])
     return HeadEffects(
-        question=question,
+        contrast=contrast,
         heads=trace.heads,
         observed=float(odds.log_odds[0]),
         observed_fix=float(np.exp(odds.log_written[0])),
@@ -123,9 +123,9 @@ def fix_without(
 
     Raises ValueError as ``head_effects`` does.
     """
-    question = question_of_change(corrector, source, target, change)
+    contrast = contrast_of_change(corrector, source, target, change)
     off = [Intervention(off=frozenset(heads), means=means) for heads in sets]
-    return tuple(np.exp(corrector.odds(source, target, question, off).log_written).tolist())
+    return tuple(np.exp(corrector.odds(source, target, contrast, off).log_written).tolist())
 
 
 @dataclass(frozen=True)

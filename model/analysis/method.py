@@ -1,7 +1,7 @@
-"""From what does one produced token come? What a method of answering is asked, and what it says.
+"""``Method``: one way to say which tokens a produced token comes from, with what it is asked (``Row``) and what it says (``Said``).
 
-S source tokens, T target tokens. All answer about one row of the decoder: by source token (S,) and by token read
-before (row + 1,), the start mark first.
+S source tokens, T target tokens. Each method is asked about one row of the decoder. It gives a number to each source token (S,) and
+to each token that the decoder had read by then (row + 1,), the start mark first.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ import numpy as np
 from model.correction.answers import Intervenes, Network
 from model.stored.config import INSIDE
 from model.trace.laboratory_data import Insides
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 from model.trace.trace import AttentionTrace
 
 # What a method costs: one pass over the sentence, one for each token, or many along a path. Cheap ones are shown first.
@@ -23,12 +23,12 @@ ONE_PASS, EACH_TOKEN, PATH = range(3)
 
 @dataclass(frozen=True)
 class Row:
-    """One produced token, and whom to ask about it. What several methods need of the pass is computed once."""
+    """One produced token, and the network to ask about it. What several methods need of the pass is computed once."""
 
     corrector: Intervenes
     source: str
     target: str
-    question: Question
+    contrast: Contrast
 
     @cached_property
     def trace(self) -> AttentionTrace:
@@ -41,10 +41,10 @@ class Row:
 
     @cached_property
     def ids(self) -> tuple[list[int], list[int]]:
-        """Of the source, and of the target up to this row: what is written later has no influence on it."""
+        """The ids of the source, and of the target up to this row. Tokens that are written later have no influence on it."""
         tokenizer = self.network.tokenizer
         return tokenizer.encode_source(self.source), tokenizer.encode_target(self.target)[
-            : self.question.row + 1
+            : self.contrast.row + 1
         ]
 
     @cached_property
@@ -90,7 +90,7 @@ class Contribution:
 
 
 def last_row(source: np.ndarray, before: np.ndarray) -> Said:
-    """What is said about the last row of (T, S) and (T, T) shares.
+    """The last row of shares (T, S) and (T, T), as what a method says.
 
     >>> last_row(np.eye(2, 3), np.eye(2)).before.tolist()
     [0.0, 1.0]

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.analysis.contrasts import contrast_of_change
 from model.analysis.edits import attention_to_edit, changed_rows
-from model.analysis.questions import question_of_change
 from model.correction.answers import Network
 from model.plain.alterations import every_head
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 
 
 @dataclass(frozen=True)
@@ -47,19 +47,19 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
     ids = corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(target)
     interventions = [Intervention(), *(Intervention(off=frozenset([head])) for head in heads)]
     count = len(interventions)
-    looked = corrector.laboratory.look([ids[0]] * count, [ids[1]] * count, interventions)
+    looked = corrector.laboratory.pass_over([ids[0]] * count, [ids[1]] * count, interventions)
     logits = looked.logits  # (1 + N, T, V)
     written = np.take_along_axis(logits, np.array(ids[1])[None, :, None], axis=-1)[..., 0]  # (1 + N, T)
     highest = logits.max(axis=-1, keepdims=True)
     logs = written - highest[..., 0] - np.log(np.exp(logits - highest).sum(axis=-1))
     changes = find_changes(source, target)
-    asked = list(_questions(corrector, source, target, changes))
+    asked = list(_contrasts(corrector, source, target, changes))
     copied = ~changed_rows(changes, len(ids[1]))
     copied[-1] = False  # the end mark is no character
     lost = logs[1:] - logs[0]  # (N, T)
     odds = np.zeros((len(asked), len(interventions)), np.float32)
-    for number, (_, question) in enumerate(asked):
-        odds[number] = logits[:, question.row, question.written] - logits[:, question.row, question.instead]
+    for number, (_, contrast) in enumerate(asked):
+        odds[number] = logits[:, contrast.row, contrast.written] - logits[:, contrast.row, contrast.instead]
     return PairEffects(
         heads,
         tuple(change for change, _ in asked),
@@ -71,11 +71,11 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
     )
 
 
-def _questions(corrector: Network, source: str, target: str, changes) -> Iterator[tuple[Change, Question]]:
+def _contrasts(corrector: Network, source: str, target: str, changes) -> Iterator[tuple[Change, Contrast]]:
     """What each change can be asked; none of one that writes the tokens of the source, such as one emoji for another."""
     for change in changes:
         with suppress(ValueError):
-            yield change, question_of_change(corrector, source, target, change)
+            yield change, contrast_of_change(corrector, source, target, change)
 
 
 def _attention(corrector: Network, source: str, target: str, asked, count: int) -> np.ndarray:

@@ -52,7 +52,7 @@ def _share_written(corrector: Network, pairs: Sequence[Pair], off: Intervention,
     )
     for first in range(0, len(ids), batch):
         sources, targets = zip(*ids[first : first + batch], strict=True)
-        looked = corrector.laboratory.look(sources, targets, [off] * len(sources))
+        looked = corrector.laboratory.pass_over(sources, targets, [off] * len(sources))
         said = looked.logits.argmax(axis=-1)  # (B, T)
         written += sum(
             said[row, : len(target)].tolist() == list(target) for row, target in enumerate(targets)

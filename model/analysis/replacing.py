@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.analysis.contrasts import contrast_of_change
 from model.analysis.edits import standing_positions
 from model.analysis.places import changes_in_tokens, in_tokens
-from model.analysis.questions import question_of_change
 from model.correction.answers import Intervenes
 from model.plain.drafting import longest_target
 from model.text.changes import Change
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 from model.trace.trace import AttentionTrace
 
 OBSERVED, UNIFORM, COPY, PERMUTED, PAINTED = "observed", "uniform", "copy", "permuted", "painted"
@@ -41,7 +41,7 @@ def replaced_attention(
     corrector: Intervenes,
     source: str,
     target: str,
-    question: Question,
+    contrast: Contrast,
     head: Head,
     painted: Mapping[str, np.ndarray] | None = None,
     seed: int = 0,
@@ -51,9 +51,9 @@ def replaced_attention(
 
     Raises ValueError for a head that the network does not have and for weights that do not fit.
 
-    >>> from model.analysis.questions import question_of_row
-    >>> question = question_of_row(corrector, "머거요", "먹어요", row=0)
-    >>> found = replaced_attention(corrector, "머거요", "먹어요", question, Head("cross_attention", 3, 0))
+    >>> from model.analysis.contrasts import contrast_of_row
+    >>> contrast = contrast_of_row(corrector, "머거요", "먹어요", row=0)
+    >>> found = replaced_attention(corrector, "머거요", "먹어요", contrast, Head("cross_attention", 3, 0))
     >>> [each.how for each in found]
     ['observed', 'uniform', 'copy', 'permuted']
     """
@@ -68,7 +68,7 @@ def replaced_attention(
         **(painted or {}),
     }
     interventions = [Intervention(), *(Intervention(weights={head: rows}) for rows in others.values())]
-    odds = corrector.odds(source, target, question, interventions)
+    odds = corrector.odds(source, target, contrast, interventions)
     used = corrector.attention_under(source, target, head, interventions)  # (B, Q, K)
     texts = corrector.written_under(source, interventions)
     return tuple(
@@ -86,33 +86,33 @@ def replaced_attention(
 
 def replaced_for_change(
     corrector: Intervenes, source: str, target: str, change: Change, head: Head, painted: Sequence[int] = ()
-) -> tuple[Question, tuple[Replaced, ...]]:
+) -> tuple[Contrast, tuple[Replaced, ...]]:
     """``replaced_attention`` for the fix of one change. ``painted``: keys that share the weight of the row that is
-    asked about (``row_of_question``) between them, one named twice gets two shares; none: no such version. Keys the
+    asked about (``row_of_contrast``) between them, one named twice gets two shares; none: no such version. Keys the
     row cannot see are left out.
 
-    Raises ValueError as ``replaced_attention`` and ``question_of_change`` do.
+    Raises ValueError as ``replaced_attention`` and ``contrast_of_change`` do.
 
     >>> from model.text.changes import find_changes
     >>> (change,) = find_changes("머거요", "먹어요")
-    >>> question, found = replaced_for_change(corrector, "머거요", "먹어요", change, Head("cross_attention", 3, 0))
-    >>> question.written_token, found[0].intervened
+    >>> contrast, found = replaced_for_change(corrector, "머거요", "먹어요", change, Head("cross_attention", 3, 0))
+    >>> contrast.written_token, found[0].intervened
     ('먹', False)
     """
-    question = question_of_change(corrector, source, target, change)
+    contrast = contrast_of_change(corrector, source, target, change)
     versions = {}
     trace = corrector.trace(source, target)
     placed, _ = in_tokens(trace, change, corrector.changes(source, target))
-    row = row_of_question(head.kind, question.row, placed)
+    row = row_of_contrast(head.kind, contrast.row, placed)
     keys = trace.attention(head.kind).shape[3]
     seen = [key for key in painted if 0 <= key < (row + 1 if head.kind == "decoder_attention" else keys)]
     if seen:
         weights = np.bincount(seen, minlength=keys).astype(np.float32)
         versions[PAINTED] = painted_row(trace, head.kind, row, weights)
-    return question, replaced_attention(corrector, source, target, question, head, versions)
+    return contrast, replaced_attention(corrector, source, target, contrast, head, versions)
 
 
-def row_of_question(kind: str, row: int, change: Change) -> int:
+def row_of_contrast(kind: str, row: int, change: Change) -> int:
     """The row of a map that a visitor may paint: in the decoder the one that writes the fix, in the encoder the one
     of the first character that was wrong."""
     return change.source_start if kind == "encoder_attention" else row

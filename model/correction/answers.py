@@ -26,14 +26,14 @@ from model.text.changes import Change
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
-from model.trace.odds import Odds, Question
+from model.trace.odds import Contrast, Odds
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
 
 class Described(Protocol):
-    """What is known of any network before it is asked. ``NetworkConfig`` says more of ours."""
+    """What is known of any network before it is asked. ``NetworkConfig`` says more about ours."""
 
     @property
     def architecture(self) -> str: ...
@@ -102,13 +102,13 @@ class Intervenes(AnswersMany, Protocol):
         """The places where two texts differ, as ``correct`` would tell them; offsets count characters."""
         ...
 
-    def question(self, source: str, target: str, other: str) -> Question | None:
+    def contrast(self, source: str, target: str, other: str) -> Contrast | None:
         """Where ``target`` and ``other`` are first written with different tokens: why the one and not the other?
         None where the tokens are the same to the end."""
         ...
 
     def odds(
-        self, source: str, target: str, question: Question, interventions: Sequence[Intervention]
+        self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
     ) -> Odds:
         """The answers to one question about ``target`` under B interventions; ``Intervention()`` observes."""
         ...
@@ -128,7 +128,7 @@ class Passes(Protocol):
     """Passes under interventions on token ids, as ``model.network.laboratory.Laboratory`` has them, whose docstrings say
     more."""
 
-    def look(
+    def pass_over(
         self,
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
@@ -151,7 +151,7 @@ class Passes(Protocol):
     ) -> dict[str, np.ndarray]: ...
 
     def slopes(
-        self, source: Sequence[int], target: Sequence[int], question: Sequence[int], shares: Sequence[float]
+        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
     ) -> Slopes: ...
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides: ...

@@ -30,7 +30,7 @@ class SentenceCorrection:
     proposed: tuple[Change, ...]  # all the network would change; the target is the text with all of them
     minimum_confidence: float
     too_long: bool  # more characters than the network can read without any space: left as it is
-    _look: Callable[[str, str], AttentionTrace] = field(repr=False, compare=False)
+    _find_trace: Callable[[str, str], AttentionTrace] = field(repr=False, compare=False)
     accepted: frozenset[int] = frozenset()  # numbers in ``proposed``, from 0: made although unsure
     rejected: frozenset[int] = frozenset()  # likewise: left undone although sure
     # Traces by corrected text. Copies of this sentence with other decisions share them.
@@ -66,7 +66,7 @@ class SentenceCorrection:
         """
         trace = self._traces.get(self.text)
         if trace is None:
-            trace = self._look(self.source, self.text)
+            trace = self._find_trace(self.source, self.text)
             while len(self._traces) >= KEPT_TRACES:
                 self._traces.pop(next(iter(self._traces)), None)
             self._traces[self.text] = trace

@@ -182,8 +182,8 @@ class Corrector(Intervening):
         self, start: int, source: str, proposed: tuple[Change, ...], produced: Produced | None
     ) -> SentenceCorrection:
         too_long = len(source) > self.config.max_length
-        look = partial(self._trace, produced)
-        return SentenceCorrection(start, source, proposed, self.minimum_confidence, too_long, look)
+        find_trace = partial(self._trace, produced)
+        return SentenceCorrection(start, source, proposed, self.minimum_confidence, too_long, find_trace)
 
     def _propose(
         self, sentences: list[Part], keep_passes: bool

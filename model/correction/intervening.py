@@ -1,4 +1,4 @@
-"""What a network of ours answers with something changed: texts become ids, and passes on ids become answers.
+"""The part of ``Corrector`` that answers with something changed: texts become ids, and passes on ids become answers.
 
 B interventions, Q query and K key positions, V vocabulary.
 """
@@ -12,7 +12,7 @@ from model.plain.drafting import Pass, log_softmax
 from model.text.changes import Change, find_changes
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention
-from model.trace.odds import Odds, Question
+from model.trace.odds import Contrast, Odds
 
 
 class Intervening:
@@ -31,23 +31,23 @@ class Intervening:
     def changes(self, source: str, target: str) -> tuple[Change, ...]:
         return find_changes(source, target)
 
-    def question(self, source: str, target: str, other: str) -> Question | None:
+    def contrast(self, source: str, target: str, other: str) -> Contrast | None:
         both = self.tokenizer.encode_target(target), self.tokenizer.encode_target(other)
         for row, (written, instead) in enumerate(zip(*both, strict=False)):
             if written != instead:
                 labels = self.tokenizer.labels([written, instead])
-                return Question(row, written, instead, labels[0], labels[1], other)
+                return Contrast(row, written, instead, labels[0], labels[1], other)
         return None
 
     def odds(
-        self, source: str, target: str, question: Question, interventions: Sequence[Intervention]
+        self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
     ) -> Odds:
         """In one batch of teacher-forced passes."""
         # Rows behind the one that is asked about have no influence on it.
-        ids = self.tokenizer.encode_target(target)[: question.row + 1]
+        ids = self.tokenizer.encode_target(target)[: contrast.row + 1]
         looked = self._look(source, ids, interventions)
-        logs = log_softmax(looked.logits[:, question.row].astype(np.float64))  # (B, V)
-        written, instead = logs[:, question.written], logs[:, question.instead]
+        logs = log_softmax(looked.logits[:, contrast.row].astype(np.float64))  # (B, V)
+        written, instead = logs[:, contrast.written], logs[:, contrast.instead]
         return Odds(written.astype(np.float32), instead.astype(np.float32))
 
     def written_under(self, source: str, interventions: Sequence[Intervention]) -> list[str | None]:
@@ -67,6 +67,6 @@ class Intervening:
 
     def _look(self, source: str, ids: list[int], interventions: Sequence[Intervention]) -> Pass:
         count = len(interventions)
-        return self.laboratory.look(
+        return self.laboratory.pass_over(
             [self.tokenizer.encode_source(source)] * count, [ids] * count, interventions
         )

@@ -78,7 +78,7 @@ class AlteredReading:
         self.sources, self.interventions = list(sources), list(interventions)
         self._encode()
 
-    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
         """The logits, and in place of attention all ``taps``."""
         ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
         sizes = {"decoder_attention": (ids.shape[1],) * 2, "cross_attention": (ids.shape[1], self.length)}

@@ -58,7 +58,7 @@ class Laboratory:
         ]
         without = Intervention(without_target=frozenset([0]))
         for interventions in ([Intervention()], *([each] for each in off), [without]):
-            self.look([source], [target], interventions)
+            self.pass_over([source], [target], interventions)
             yield
         self.slopes(source, target, (0, 0, 1), [1.0])
         yield
@@ -66,7 +66,7 @@ class Laboratory:
         yield
         self.zeroed(source, target)
 
-    def look(
+    def pass_over(
         self,
         sources: Sequence[Sequence[int]],
         targets: Sequence[Sequence[int]],
@@ -78,7 +78,7 @@ class Laboratory:
         off behind the last row that is asked about. Attention holds the weights that were used; where a token
         was left out, its own row says nothing. Raises ValueError for an intervention the network does not have.
         """
-        return self._read(sources, interventions).look(targets)
+        return self._read(sources, interventions).pass_over(targets)
 
     def write(
         self,
@@ -105,7 +105,7 @@ class Laboratory:
         Raises ValueError for names that the network does not have, and for such an intervention.
         """
         taps = checked_taps(names, self.config)
-        found = self._read([source], [intervention or Intervention()], taps).look([target]).attention
+        found = self._read([source], [intervention or Intervention()], taps).pass_over([target]).attention
         return {name: found[name][0] for name in taps}
 
     def _read(self, sources, interventions, taps=ATTENTION_KINDS) -> AlteredReading:
@@ -114,18 +114,18 @@ class Laboratory:
         return AlteredReading(self._halves, self.config, sources, interventions, taps)
 
     def slopes(
-        self, source: Sequence[int], target: Sequence[int], question: Sequence[int], shares: Sequence[float]
+        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
     ) -> Slopes:
         """How logit(written) - logit(instead) changes with the embedding of each token.
 
         All embeddings, before positions are added, are multiplied by one of ``shares`` (N,). The derivative by
-        a token's factor is the sum over D of gradient times embedding. ``question``: row, written, instead.
+        a token's factor is the sum over D of gradient times embedding. ``contrast``: row, written, instead.
         """
         ids = pad([source]), pad([[START_ID, *target[:-1]]])
         factors = np.asarray(shares, np.float32)
         cuts = range(0, len(factors), _BATCH_OF_SLOPES)
         found = [
-            self._slopes(*ids, factors[cut : cut + _BATCH_OF_SLOPES], np.asarray(question, np.int32))
+            self._slopes(*ids, factors[cut : cut + _BATCH_OF_SLOPES], np.asarray(contrast, np.int32))
             for cut in cuts
         ]
         return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
@@ -173,17 +173,19 @@ class Laboratory:
             scales[kind] = np.stack([block.arounds[kind].norm.gamma.numpy() for block in blocks])
         return kernels, biases, None if self.config.norm_first else scales
 
-    def _trace_slopes(self, source, inputs, shares, question):
+    def _trace_slopes(self, source, inputs, shares, contrast):
         points = tf.shape(shares)[0]
         source, inputs = (tf.repeat(ids, points, axis=0) for ids in (source, inputs))
-        kept = [shares[:, None] * tf.ones_like(ids, tf.float32) for ids in (source, inputs)]
+        embedding_scale = [shares[:, None] * tf.ones_like(ids, tf.float32) for ids in (source, inputs)]
         with tf.GradientTape(watch_accessed_variables=False) as tape:
-            tape.watch(kept)
-            memory, _ = self.network.encode(source, altered=Altered(kept=kept[0]))
-            logits, _ = self.network.decode(inputs, memory, altered=Altered(kept=kept[1]))
-            row, written, instead = tf.unstack(question)
+            tape.watch(embedding_scale)
+            memory, _ = self.network.encode(source, altered=Altered(embedding_scale=embedding_scale[0]))
+            logits, _ = self.network.decode(
+                inputs, memory, altered=Altered(embedding_scale=embedding_scale[1])
+            )
+            row, written, instead = tf.unstack(contrast)
             score = logits[:, row, written] - logits[:, row, instead]
-        return score, *tape.gradient(score, kept)
+        return score, *tape.gradient(score, embedding_scale)
 
     def _trace_zeroed(self, source, inputs):
         memory, _ = self.network.encode(source)

@@ -86,7 +86,7 @@ class Reading:
         self.sources, self.choose = sources, choose
         self._encode(max(map(len, sources)))
 
-    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
         longest = max(map(len, drafts))
         if self.length is not None and longest > self.length:
             self._encode(longest)

@@ -77,8 +77,8 @@ class Transformer(keras.Model):
     def _embed(self, ids, side, found, training=False, altered=None, start=0):
         """The residual stream before the first block: (B, S) -> (B, S, D)."""
         tokens = self.embedding(ids)
-        if altered is not None and altered.kept is not None:
-            tokens = tokens * altered.kept[..., None]  # (B, S, D), (B, S) -> (B, S, D)
+        if altered is not None and altered.embedding_scale is not None:
+            tokens = tokens * altered.embedding_scale[..., None]  # (B, S, D), (B, S) -> (B, S, D)
         found.put(tap(side, "embedding"), tokens)
         return self.dropout(self.positional_encoding(tokens, start=start), training=training)
 

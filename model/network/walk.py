@@ -68,13 +68,13 @@ def walk(
     for layer, block in enumerate(blocks):
         for kind, scope in scopes.items():
             changed = (altered or {}).get(kind, AlteredAttention()).layer(layer)
-            look = partial(_look, block.attentions[kind], kind, layer, scope, changed, found)
-            x = through(x, block.arounds[kind], look)
+            attend = partial(_attend, block.attentions[kind], kind, layer, scope, changed, found)
+            x = through(x, block.arounds[kind], attend)
         x = through(x, block.around_feed_forward, block.feed_forward)
     return x
 
 
-def _look(attention, kind: str, layer: int, scope: Scope, altered: AlteredAttention, found: Found, entered):
+def _attend(attention, kind: str, layer: int, scope: Scope, altered: AlteredAttention, found: Found, entered):
     """The output (B, Q, D) of one attention for its input (B, Q, D)."""
     query = attention.queries(entered)
     key, value = scope.keys_values(attention, entered, layer)

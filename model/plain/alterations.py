@@ -4,7 +4,7 @@ An ``Altered`` is a tree of arrays, stacked over layers: gates for heads, means 
 values, hidden keys. ``encode`` and ``decode`` take it as an argument; without an intervention it is None. One graph is made for each
 set of arrays that occurs.
 
-``kept``, one factor for each token's embedding, serves three purposes. With 0 a decoder token is left out. The derivative by it is
+``embedding_scale``, one factor for each token's embedding, serves three purposes. With 0 a decoder token is left out. The derivative by it is
 gradient × input. Its integral from 0 to 1 is integrated gradients, with a baseline that has positions but no tokens.
 
 B interventions (or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
@@ -90,7 +90,7 @@ class Altered(NamedTuple):
     """What interventions make of one half of a network: an argument of its ``encode`` or ``decode``."""
 
     attention: dict[str, AlteredAttention] | None = None  # by kind
-    kept: Any = None  # (B, S) or (B, T), what the embedding of each token is multiplied by
+    embedding_scale: Any = None  # (B, S) or (B, T), what the embedding of each token is multiplied by
 
 
 def alterations(
@@ -104,15 +104,15 @@ def alterations(
     if all(each is interventions[0] for each in interventions):
         interventions = interventions[:1]
     shape = (len(interventions), config.attention_layers, config.num_heads)
-    kept = _kept(interventions, sizes)
+    embedding_scale = _embedding_scale(interventions, sizes)
     attention = {}
     for kind, size in sizes.items():
         replaced, weights = _replaced(interventions, kind, shape, size)
         gates, added = _gates(interventions, kind, shape, config.d_model // config.num_heads)
         values = _values(interventions, kind, shape, size[1])
-        seen = _seen(kind, kept, config.attention_layers)
+        seen = _seen(kind, embedding_scale, config.attention_layers)
         attention[kind] = AlteredAttention(seen, replaced, weights, values, gates, added)
-    return Altered(attention, kept)
+    return Altered(attention, embedding_scale)
 
 
 def _gates(interventions, kind: str, shape, depth: int):
@@ -151,21 +151,23 @@ def _values(interventions, kind: str, shape, keys: int):
     return None if values.all() else values
 
 
-def _kept(interventions, sizes):
+def _embedding_scale(interventions, sizes):
     # What is left out of the source is padding to the encoder, and so to whoever reads what it leaves.
     if "decoder_attention" not in sizes or not any(each.without_target for each in interventions):
         return None
-    kept = np.ones((len(interventions), sizes["decoder_attention"][1]), np.float32)  # (B, T)
+    embedding_scale = np.ones((len(interventions), sizes["decoder_attention"][1]), np.float32)  # (B, T)
     for row, each in enumerate(interventions):
-        kept[row, [position for position in each.without_target if position < kept.shape[1]]] = 0
-    return kept
+        embedding_scale[
+            row, [position for position in each.without_target if position < embedding_scale.shape[1]]
+        ] = 0
+    return embedding_scale
 
 
-def _seen(kind: str, kept, layers: int):
+def _seen(kind: str, embedding_scale, layers: int):
     """(B, L, K), True where a key may be looked at. A token without an embedding may not."""
-    if kind != "decoder_attention" or kept is None:
+    if kind != "decoder_attention" or embedding_scale is None:
         return None
-    return np.repeat(kept[:, None] > 0, layers, axis=1)
+    return np.repeat(embedding_scale[:, None] > 0, layers, axis=1)
 
 
 def checked_taps(names: Iterable[str], config: "NetworkConfig") -> tuple[str, ...]:

@@ -83,7 +83,7 @@ class Pass(NamedTuple):
 class Reading(Protocol):
     """Some sources, encoded once, for all passes over drafts of their corrections."""
 
-    def look(self, drafts: Sequence[Sequence[int]]) -> Pass: ...
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass: ...
 
     def keep(self, rows: Sequence[int]) -> None: ...
 
@@ -121,7 +121,7 @@ def settle(
     }
     passes = 0
     while drafts and (finish is None or passes < most):
-        looked, unsettled = reading.look(list(drafts.values())), []
+        looked, unsettled = reading.pass_over(list(drafts.values())), []
         passes += 1
         for number, (row, draft) in enumerate(list(drafts.items())):
             said = looked.logits[number, : len(draft)].argmax(axis=-1).tolist()
@@ -150,7 +150,7 @@ def _finish(reading: Reading, sources, rows: list[int], finish: Finish, answers:
         return
     if len(ended) < len(rows):
         reading.keep(list(ended))
-    looked = reading.look(list(ended.values()))
+    looked = reading.pass_over(list(ended.values()))
     for place, (number, ids) in enumerate(ended.items()):
         answers[rows[number]] = looked.row(place, sources[rows[number]], ids)
 

@@ -37,7 +37,7 @@ class Memory(NamedTuple):
     mask: np.ndarray  # (B, 1, 1, S) bool, True at real tokens
 
 
-class _Look(NamedTuple):
+class _Scope(NamedTuple):
     """One attention of a block, in the names under which weights are stored, and what its queries may look at."""
 
     kind: str  # one of ATTENTION_KINDS
@@ -74,7 +74,7 @@ class PlainTransformer:
     ) -> tuple[Memory, dict[str, np.ndarray]]:
         """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's."""
         found, mask = Found(taps), (source_ids != PAD_ID)[:, None, None]
-        own = _Look("encoder_attention", "self_attention", "around_attention", None, mask)
+        own = _Scope("encoder_attention", "self_attention", "around_attention", None, mask)
         states = self._walk("encoder", source_ids, [own], found)
         found.put("memory", states)
         return Memory(states, mask), found.stacked(np.stack)
@@ -84,17 +84,17 @@ class PlainTransformer:
     ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """(B, T) -> logits (B, T, V), and by name those of ``taps`` that are the decoder's."""
         found, past = Found(taps), np.tri(decoder_input_ids.shape[1], dtype=bool)[None, None]
-        own = _Look("decoder_attention", "self_attention", "around_self_attention", None, past)
-        cross = _Look("cross_attention", "cross_attention", "around_cross_attention", *memory)
+        own = _Scope("decoder_attention", "self_attention", "around_self_attention", None, past)
+        cross = _Scope("cross_attention", "cross_attention", "around_cross_attention", *memory)
         states = self._walk("decoder", decoder_input_ids, [own, cross], found)
         logits = states @ self._vocabulary + self._weights["embedding/output_bias"]
         found.put("logits", logits)
         return logits, found.stacked(np.stack)
 
-    def _walk(self, side: str, ids: np.ndarray, looks: Sequence[_Look], found: Found) -> np.ndarray:
+    def _walk(self, side: str, ids: np.ndarray, scopes: Sequence[_Scope], found: Found) -> np.ndarray:
         """The residual stream of the "encoder" or the "decoder" from ids (B, Q) to its end, ready to be read (B, Q, D).
 
-        ``looks``: the attentions of each block, in their order.
+        ``scopes``: the attentions of each block, in their order.
         """
         tokens = self._vectors[ids] * np.float32(np.sqrt(self.config.d_model))
         x = tokens + self._positions[: ids.shape[1]]
@@ -103,7 +103,7 @@ class PlainTransformer:
         norm_first = self.config.norm_first
         for n in range(1, self.config.num_layers + 1):
             sublayers: dict[str, Callable] = {
-                look.around: partial(self._attend, look, found) for look in looks
+                scope.around: partial(self._attend, scope, found) for scope in scopes
             }
             for around, sublayer in {**sublayers, "around_feed_forward": self._feed_forward}.items():
                 norm = f"{side}_{n}/{around}/norm"
@@ -112,18 +112,18 @@ class PlainTransformer:
                 found.add(side, output=output, residual=x)
         return self._norm(x, f"{side}_norm") if norm_first else x
 
-    def _attend(self, look: _Look, found: Found, block: str, entered: np.ndarray) -> np.ndarray:
+    def _attend(self, scope: _Scope, found: Found, block: str, entered: np.ndarray) -> np.ndarray:
         """The output of one attention for ``entered`` (B, Q, D), what its queries are made of -> (B, Q, D)."""
-        name = f"{block}/{look.layer}"
+        name = f"{block}/{scope.layer}"
         query = self._heads(entered, f"{name}/query")
-        read = entered if look.read is None else look.read
+        read = entered if scope.read is None else scope.read
         key, value = (self._heads(read, f"{name}/{part}") for part in ("key", "value"))
         logits = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1]))
-        logits = np.where(look.mask, logits, MASKED_LOGIT)
+        logits = np.where(scope.mask, logits, MASKED_LOGIT)
         weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        weights = np.where(look.mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
+        weights = np.where(scope.mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
         heads = weights @ value
-        found.add(look.kind, attention=weights, query=query, key=key, value=value, heads=heads)
+        found.add(scope.kind, attention=weights, query=query, key=key, value=value, heads=heads)
         joined = heads.transpose(0, 2, 1, 3).reshape(entered.shape)  # (B, H, Q, D/H) -> (B, Q, D)
         return self._dense(joined, f"{name}/output")
 
@@ -190,7 +190,8 @@ class PlainNetwork:
         """See ``CompiledNetwork.read``."""
         pairs = zip(sources, targets, strict=True)
         return [
-            _Reading(self.network, source).look([target]).row(0, source, target) for source, target in pairs
+            _Reading(self.network, source).pass_over([target]).row(0, source, target)
+            for source, target in pairs
         ]
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
@@ -230,7 +231,7 @@ class _Reading:
         self._network = network
         self._memory, self._attention = network.encode(pad([source]))
 
-    def look(self, drafts: Sequence[Sequence[int]]) -> Pass:
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
         ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
         logits, attention = self._network.decode(ids, self._memory)
         return Pass(logits, {**self._attention, **attention})

@@ -63,7 +63,7 @@ def sums_of_roles(corrector: Network, pairs: Sequence[Pair], first: int) -> Sums
     sums, tokenizer = Sums(), corrector.tokenizer
     sources = [tokenizer.encode_source(source) for source, _ in pairs]
     targets = [tokenizer.encode_target(target) for _, target in pairs]
-    looked = corrector.laboratory.look(sources, targets, [Intervention()] * len(pairs))
+    looked = corrector.laboratory.pass_over(sources, targets, [Intervention()] * len(pairs))
     for place, pair in enumerate(pairs):
         weights = looked.row(place, sources[place], targets[place]).attention
         for kind in corrector.config.attention_kinds:

@@ -1,4 +1,4 @@
-"""What is asked of one produced token, and the answer: how much likelier it is than another one.
+"""``Question`` and ``Odds``: why one token and not another, and how much likelier the one is.
 
 B interventions. Probabilities are natural logarithms.
 """
@@ -11,7 +11,7 @@ NO_ID = -1  # the id of a token that is known by its label alone
 
 
 @dataclass(frozen=True)
-class Question:
+class Contrast:
     """Why does row ``row`` write one token and not another? For an edit: why the fix and not what was typed?"""
 
     row: int

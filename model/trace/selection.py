@@ -7,6 +7,9 @@ import numpy as np
 
 from model.trace.trace import AttentionTrace
 
+LayerHead = tuple[int, int]  # one head of a kind, both from 0
+LayerHeads = tuple[int | None, int | None]  # None: the mean over all
+
 
 @dataclass(frozen=True)
 class Selection:
@@ -28,7 +31,7 @@ class Selection:
             maps = maps[:, : self.head + 1][:, -1:]
         return maps[0, 0] if maps.shape[:2] == (1, 1) else maps.mean(axis=(0, 1), dtype=np.float32)
 
-    def heads(self, trace: AttentionTrace) -> list[tuple[int, int]]:
+    def heads(self, trace: AttentionTrace) -> list[LayerHead]:
         """Every (layer, head) that the map is a mean of; the one head itself where it is none."""
         all_layers, all_heads = map(range, trace.shape(self.kind))
         layers = all_layers if self.layer is None else (self.layer,)

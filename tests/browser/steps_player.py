@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from model.trace.selection import Selection
 from tests.ui.fake_corrector import propose, random_trace
 from ui.wording.texts import table
-from viz.lens import steps
-from viz.lens.steps import steps_data
+from viz.browser import steps
+from viz.browser.steps import steps_data
 
 SOURCE, TARGET = "고갱이 왓다", "고객이 왔다"
 STEPS = len(TARGET) + 1

@@ -15,7 +15,7 @@ import pytest
 
 from engine import Engine, EngineDiedError, EngineError, Progress
 from engine.client import model_key
-from engine.line import Line
+from engine.link import Link
 from engine.process import Orders, WorkerProcess
 from tests.engine.test_engine import wait_for
 from tests.own_model import RIGHT, WRONG
@@ -36,10 +36,10 @@ def has_ended(descriptor: int, seconds: float = SECONDS) -> bool:
 
 def next_worker(engine: Engine, old: int | None = None) -> int:
     """The process of the worker, once there is another than ``old``."""
-    (line,) = engine._lines
-    with line._state:
-        assert line._state.wait_for(lambda: line.endpoint and line.endpoint.pid != old, SECONDS)
-        return line.endpoint.pid
+    (link,) = engine._links
+    with link._state:
+        assert link._state.wait_for(lambda: link.endpoint and link.endpoint.pid != old, SECONDS)
+        return link.endpoint.pid
 
 
 def hold(pid: int) -> None:
@@ -49,8 +49,8 @@ def hold(pid: int) -> None:
 
 
 def under_way(engine: Engine) -> None:
-    (line,) = engine._lines
-    while not line.under_way:  # it counts before it waits, so this lasts as long as a thread's start
+    (link,) = engine._links
+    while not link.under_way:  # it counts before it waits, so this lasts as long as a thread's start
         os.sched_yield()
 
 
@@ -84,7 +84,7 @@ os._exit(1)
 @pytest.fixture
 def soon(monkeypatch):
     """Where workers end at once, the next start comes at once, too."""
-    monkeypatch.setattr("engine.line._PAUSES", (0.0, 0.0, 0.0, 30.0))
+    monkeypatch.setattr("engine.link._PAUSES", (0.0, 0.0, 0.0, 30.0))
 
 
 @pytest.mark.usefixtures("soon")
@@ -92,7 +92,7 @@ def test_a_question_that_kills_two_workers_gets_an_error_with_a_name():
     orders = Orders((), 1, 1, ahead=False)
     mortal = partial(WorkerProcess, orders, command=[sys.executable, "-c", MORTAL])
     starts = iter([mortal, mortal, partial(WorkerProcess, orders)])
-    with Engine([Line(lambda: next(starts)())]) as engine:
+    with Engine([Link(lambda: next(starts)())]) as engine:
         model = engine.open(SPELLER)
         with pytest.raises(EngineDiedError, match="twice"):
             model.correct(WRONG)
@@ -103,7 +103,7 @@ def test_a_question_that_kills_two_workers_gets_an_error_with_a_name():
 def test_a_worker_that_cannot_be_started_is_named():
     command = [sys.executable, "-c", "raise SystemExit(3)"]
     orders = Orders((), 1, 1)
-    with Engine([Line(partial(WorkerProcess, orders, command=command))]) as engine:
+    with Engine([Link(partial(WorkerProcess, orders, command=command))]) as engine:
         with pytest.raises(EngineDiedError, match="code 3"):
             engine.ask(("nowhere", None, "0"), "weight_sizes")
         assert engine.is_lost
@@ -125,51 +125,51 @@ connection.send_bytes(pickle.dumps((True, Progress("library"))))
 @pytest.mark.usefixtures("soon")
 def test_workers_that_end_while_they_load_a_model_are_lost():
     command = [sys.executable, "-c", LOADING]
-    with Engine([Line(partial(WorkerProcess, Orders((), 1, 1), command=command))]) as engine:
+    with Engine([Link(partial(WorkerProcess, Orders((), 1, 1), command=command))]) as engine:
         model = engine.open(SPELLER)
         with pytest.raises(EngineDiedError, match="3 workers ended at their start"):
             wait_for(model, lambda: model.prepare().is_ready)
 
 
 def test_a_worker_that_starts_at_last_answers(monkeypatch):
-    monkeypatch.setattr("engine.line._PAUSES", (0.0,))
+    monkeypatch.setattr("engine.link._PAUSES", (0.0,))
 
     def fail():
         raise EngineDiedError("not yet")
 
     starts = iter([fail, fail, fail, partial(WorkerProcess, Orders((), 1, 1))])
-    line = Line(lambda: next(starts)())
-    with Engine([line]) as engine:
+    link = Link(lambda: next(starts)())
+    with Engine([link]) as engine:
         next_worker(engine)
         assert not engine.is_lost
         with pytest.raises(EngineError, match="oracle"):  # the worker's own error shows that it was asked
             engine.ask(model_key(SPELLER), "oracle")
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
-        assert (line.problem, line._is_well) == (None, True)
+        assert (link.problem, link._is_well) == (None, True)
 
 
 def test_an_answer_makes_a_worker_well_that_has_no_model_ready(monkeypatch):
-    monkeypatch.setattr(Line, "_told", lambda line, progress: None)  # only answers tell how it is
+    monkeypatch.setattr(Link, "_told", lambda link, progress: None)  # only answers tell how it is
     with Engine.start() as engine:
         next_worker(engine)
-        (line,) = engine._lines
-        line.problem = EngineDiedError("of an earlier worker")
+        (link,) = engine._links
+        link.problem = EngineDiedError("of an earlier worker")
         assert engine.open(SPELLER).correct(WRONG).text == RIGHT
-        assert (line.problem, line._is_well) == (None, True)
+        assert (link.problem, link._is_well) == (None, True)
 
 
 def test_news_of_the_watching_thread_are_not_overwritten_by_an_older_answer(monkeypatch):
     with Engine.start() as engine:
         next_worker(engine)
-        (line,), key = engine._lines, model_key(SPELLER)
+        (link,), key = engine._links, model_key(SPELLER)
 
         def ask(question, deadline):
-            line._told({key: Progress("ready")})  # before the answer is here
+            link._told({key: Progress("ready")})  # before the answer is here
             return Progress("library"), 0
 
-        monkeypatch.setattr(line, "ask", ask)
-        line.prepare(key)
-        assert line.has(key)
+        monkeypatch.setattr(link, "ask", ask)
+        link.prepare(key)
+        assert link.has(key)
 
 
 def test_a_worker_that_ends_before_it_gets_its_orders_leaves_no_folder(tmp_path, monkeypatch):
@@ -194,10 +194,10 @@ from engine import Engine
 engine = Engine.start()
 for folder in map(pathlib.Path, sys.argv[1:]):
     engine.open(folder).correct("가나")
-(line,) = engine._lines
-with line._state:
-    line._state.wait_for(lambda: line.endpoint)
-print(line.endpoint.pid, line.endpoint.address, flush=True)
+(link,) = engine._links
+with link._state:
+    link._state.wait_for(lambda: link.endpoint)
+print(link.endpoint.pid, link.endpoint.address, flush=True)
 sys.stdin.read()
 """
 

@@ -17,7 +17,7 @@ from engine import Engine, EngineDiedError, EngineError, EngineSlowError
 from engine.answers import pack, unpack
 from engine.questions import PARTS
 from model import ModelFolderError
-from model.analysis.questions import question_of_change
+from model.analysis.contrasts import contrast_of_change
 from model.text.changes import find_changes
 from model.trace.interventions import Intervention
 from model.trace.trace import AttentionTrace
@@ -102,7 +102,7 @@ def test_the_laboratory_answers_the_question_that_was_asked(model, tiny_correcto
         for each in (first, second)
     }
     for change, found in effects.items():
-        assert found.question == question_of_change(tiny_corrector, *about, change)
+        assert found.contrast == contrast_of_change(tiny_corrector, *about, change)
     heads = effects[first].strongest(2)
     for sets in ((heads[:1], heads), (heads,)):
         found = model.ask(
@@ -145,10 +145,10 @@ def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, mon
     engine, asked, may_answer = model._engine, [], threading.Event()
     answer = engine._ask
 
-    def slow(question):
-        asked.append(question[-1])
+    def slow(contrast):
+        asked.append(contrast[-1])
         may_answer.wait(60)
-        return answer(question)
+        return answer(contrast)
 
     monkeypatch.setattr(engine, "_ask", slow)
     model.correct_ahead(TEXTS[0])
@@ -218,9 +218,9 @@ def test_a_model_is_loaded_before_anybody_asks(engine, tiny_folder, tmp_path):
 
 def wait_for(model, is_so) -> None:
     """Return once what the worker tells about its models makes ``is_so()`` true."""
-    (line,) = model._engine._lines
-    with line._state:
-        assert line._state.wait_for(is_so, 60)
+    (link,) = model._engine._links
+    with link._state:
+        assert link._state.wait_for(is_so, 60)
 
 
 def test_a_first_model_that_cannot_be_read_is_left_to_whoever_opens_it(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from engine import Engine, EngineBusyError, EngineDiedError, EngineSlowError, remote, wire
 from engine.progress import PREPARE, Progress
-from engine.remote import RemoteLine
+from engine.remote import RemoteLink
 from model import ModelFolderError
 
 READY = Progress("ready")
@@ -126,12 +126,12 @@ def test_closing_while_another_thread_takes_the_last_connection():
         def __bool__(self):
             return True
 
-    line = RemoteLine("http://127.0.0.1:9")
-    line._idle = Taken()
-    line.close()
+    link = RemoteLink("http://127.0.0.1:9")
+    link._idle = Taken()
+    link.close()
 
 
 @pytest.mark.parametrize("address", ["http://", "https:///path", "ray://head:10001"])
 def test_an_address_without_a_host(address):
     with pytest.raises(ValueError, match="should begin with"):
-        RemoteLine(address)
+        RemoteLink(address)

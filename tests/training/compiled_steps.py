@@ -10,7 +10,7 @@ import numpy as np
 from model.network.loading import build_network
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import Tokenizer
-from training.run.checkpoint import Progress, load_checkpoint, save_checkpoint
+from training.run.checkpoint import RunState, load_checkpoint, save_checkpoint
 from training.run.compiled import CompiledSteps
 from training.run.network import compile_network
 from training.run.steps import KerasSteps
@@ -60,7 +60,7 @@ def take_both(folder: Path) -> None:
         for steps in (one, other):
             steps.take(batch, 0.01)
     written = []
-    other.keep(lambda: written.append(save_checkpoint(folder, fast, Progress(step=3))))
+    other.keep(lambda: written.append(save_checkpoint(folder, fast, RunState(step=3))))
     other.close()
     assert written == [None]
     moved = largest_difference(begun, weights(fast))
@@ -69,14 +69,14 @@ def take_both(folder: Path) -> None:
     assert abs(one.mean_loss() - other.mean_loss()) < 1e-4
     assert np.allclose(one.measure(batches(2)), other.measure(batches(2)), atol=1e-4)
 
-    save_checkpoint(folder, slow, Progress(step=3))  # a run may go on with the other kind of steps
+    save_checkpoint(folder, slow, RunState(step=3))  # a run may go on with the other kind of steps
     other_kind = network()
-    assert load_checkpoint(folder, other_kind) == Progress(step=3)
+    assert load_checkpoint(folder, other_kind) == RunState(step=3)
     assert largest_difference(weights(other_kind), weights(slow)) == 0
-    save_checkpoint(folder, fast, Progress(step=3))
+    save_checkpoint(folder, fast, RunState(step=3))
 
     again = network()  # the next step from the checkpoint is the next step of the run
-    assert load_checkpoint(folder, again) == Progress(step=3)
+    assert load_checkpoint(folder, again) == RunState(step=3)
     resumed = CompiledSteps(again, mean_loss=other.mean_loss())
     straight_on = CompiledSteps(fast, mean_loss=other.mean_loss())
     for steps in (straight_on, resumed):

@@ -12,8 +12,8 @@ import pytest
 from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import random_trace
 from viz import explore
-from viz.lens import explore as lens
-from viz.lens.steps import WEIGHT_UNIT, packed
+from viz.browser import explore as explorer
+from viz.browser.steps import WEIGHT_UNIT, packed
 
 TRACE = random_trace("고갱 왓다", "고객 왔다")
 NASTY = "'\"&amp;</script><!--<img src=x onerror=f()>"
@@ -125,9 +125,9 @@ def test_padding_is_said_row_by_row_and_column_by_column():
 
 
 def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
-    monkeypatch.setattr(lens, "MANY_WEIGHTS", 1)
+    monkeypatch.setattr(explorer, "MANY_WEIGHTS", 1)
     (data,) = data_of(explore(TRACE).page)
-    assert data["unit"] == lens.COARSE_UNIT
+    assert data["unit"] == explorer.COARSE_UNIT
     assert "0.0005" in data["words"]["note"]
 
 

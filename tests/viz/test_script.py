@@ -6,11 +6,11 @@ import re
 import pytest
 
 from ui.components.diagram import SCRIPT
-from viz.lens import appearance, script
-from viz.lens.explore import EXPLORE
-from viz.lens.lines import LINES, MOST_HEADS
-from viz.lens.plot import PLOT
-from viz.lens.steps import KEEP, STEPS
+from viz.browser import appearance, script
+from viz.browser.explore import EXPLORE
+from viz.browser.lines import LINES, MOST_HEADS
+from viz.browser.plot import PLOT
+from viz.browser.steps import KEEP, STEPS
 
 SCRIPTS = {each.name: each.js for each in (EXPLORE, LINES, PLOT, STEPS)} | {"diagram": SCRIPT}
 

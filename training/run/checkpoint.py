@@ -13,7 +13,7 @@ FILE_NAME = "checkpoint.npz"
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunState:
     """How far a run has come."""
 
     step: int = 0  # optimiser steps taken
@@ -34,18 +34,18 @@ def _variables(model) -> dict:
     return {variable.path: variable for variable in [*model.variables, *model.optimizer.variables]}
 
 
-def save_checkpoint(folder: Path, model, progress: Progress) -> None:
+def save_checkpoint(folder: Path, model, progress: RunState) -> None:
     """Write the compiled model's variables and the progress."""
     arrays = {path: np.asarray(variable.value) for path, variable in _variables(model).items()}
     arrays["progress"] = np.array(json.dumps(asdict(progress)))
     write_atomically(folder / FILE_NAME, lambda file: np.savez(file, allow_pickle=False, **arrays))
 
 
-def read_progress(folder: Path) -> Progress:
+def read_state(folder: Path) -> RunState:
     """How far a saved run has come, without its network; the beginning where nothing was saved yet."""
     path = folder / FILE_NAME
     if not path.exists():
-        return Progress()
+        return RunState()
     try:
         with np.load(path, allow_pickle=False) as archive:
             return _progress(archive)
@@ -53,7 +53,7 @@ def read_progress(folder: Path) -> Progress:
         raise _useless(path, error) from error
 
 
-def load_checkpoint(folder: Path, model) -> Progress | None:
+def load_checkpoint(folder: Path, model) -> RunState | None:
     """Put a saved run's variables into the compiled model; None where nothing was saved yet."""
     path = folder / FILE_NAME
     if not path.exists():
@@ -71,10 +71,10 @@ def load_checkpoint(folder: Path, model) -> Progress | None:
     return progress
 
 
-def _progress(archive) -> Progress:
+def _progress(archive) -> RunState:
     values = json.loads(str(archive["progress"]))
     values["position"] = Position(*values["position"])
-    return Progress(**values)
+    return RunState(**values)
 
 
 def _useless(path: Path, error: Exception) -> CheckpointError:

@@ -29,7 +29,7 @@ class ProgressLine:
         self.bar.stop()
 
     def show(self, progress, mean_loss: float) -> None:
-        """Take the state after a step: ``training.run.checkpoint.Progress`` and the running mean loss."""
+        """Take the state after a step: ``training.run.checkpoint.RunState`` and the running mean loss."""
         now = time.monotonic()
         if self.first_pairs is None:
             self.first_pairs, self.started = progress.pairs, now

@@ -9,7 +9,7 @@ from pathlib import Path
 from model.network.loading import build_network
 from model.stored.folder import save_model_folder, save_snapshot
 from model.text.tokenizer import Tokenizer
-from training.run.checkpoint import Progress, load_checkpoint, save_checkpoint
+from training.run.checkpoint import RunState, load_checkpoint, save_checkpoint
 from training.run.clock import Clock
 from training.run.development import DevelopmentSet
 from training.run.network import compile_network
@@ -43,7 +43,7 @@ class Run:
         self.network = compile_network(network, config.optimizer, config.label_smoothing, config.precision)
         if origin:
             origin.put_into(self.network)
-        self.progress = load_checkpoint(folder, self.network) or Progress()
+        self.progress = load_checkpoint(folder, self.network) or RunState()
         self.steps = make_steps(self.network, config.precision, self.progress.mean_loss)
         self.shapes = batch_shapes(config.stream)
         self.dev_batches = self._development(dev_items) if dev_items else []
@@ -73,7 +73,7 @@ class Run:
             position=position,
         )
 
-    def settle(self) -> Progress:
+    def settle(self) -> RunState:
         """Wait until the steps that were started are done; the progress with their running mean."""
         self.progress = replace(self.progress, mean_loss=self.steps.mean_loss())
         return self.progress
@@ -89,7 +89,7 @@ class Run:
 
         self.steps.keep(write)
 
-    def describe(self, progress: Progress | None = None) -> None:
+    def describe(self, progress: RunState | None = None) -> None:
         """Put into ``run.json`` what was asked for, and how far it has come."""
         now = progress or self.progress
         taken = {"steps": now.step, "pairs": now.pairs, "tokens": now.tokens, "seconds": round(now.seconds)}
@@ -108,7 +108,7 @@ class Run:
         self,
         batches: Iterable[tuple[Batch, Position]],
         knobs: Knobs,
-        show: Callable[[Progress, float], None],
+        show: Callable[[RunState, float], None],
         seconds: float | None = None,
     ) -> None:
         """Run until the schedule's last step or for so many ``seconds``. ``show(progress, mean loss)`` is called now and then.

@@ -20,7 +20,7 @@ from model.stored.folder import (
 from model.text.tokenizer import Tokenizer
 from training.corpus.corpus import CorpusError, Pair, Sentence, read_corpus
 from training.corpus.sources import copies
-from training.run.checkpoint import CheckpointError, read_progress
+from training.run.checkpoint import CheckpointError, read_state
 from training.run.judge import Judge
 from training.run.knobs import read_options, with_options_of
 from training.run.network import keep_freed_memory
@@ -153,7 +153,7 @@ def train(context, corpus, pairs, dev, out, init, judge, morphemes, **options):
     picks = _judge(judge, knobs.judge_share, tokenizer)
     config = training_config(knobs, (*corpus, *pairs), dev, tokenizer.vocab_size, origin, picks)
     try:
-        start = read_progress(Path(out)).position
+        start = read_state(Path(out)).position
         # Its processes begin before anything loads the network library: then they can be forked.
         with Stream(PoolMaker(items, tokenizer, config.stream, picks), start, knobs.workers) as batches:
             run = Run(Path(out), config, tokenizer, dev_items, origin, _command_line(context))

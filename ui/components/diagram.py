@@ -9,8 +9,8 @@ import streamlit as st
 from ui.components.diagram_layout import FORMS, Box, Column, Drawing, arrange
 from ui.components.heard import heard
 from ui.wording.reading import Say
-from viz.lens import script
-from viz.lens.appearance import SAVING, appearance
+from viz.browser import script
+from viz.browser.appearance import SAVING, appearance
 from viz.theme import palette
 
 # A page that works without Streamlit needs these two, the data, and an element to draw in.

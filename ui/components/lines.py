@@ -1,12 +1,12 @@
-"""Puts the lines of ``viz/lens/lines.py`` on a page."""
+"""Puts the lines of ``viz/browser/lines.py`` on a page."""
 
 import streamlit as st
 
-from viz.lens.lines import LINES
+from viz.browser.lines import LINES
 
 _COMPONENT = st.components.v2.component("lines", html=LINES.html, css=LINES.css, js=LINES.js)
 
 
 def lines(data: dict, key: str) -> None:
-    """Show ``data`` of ``viz.lens.lines.lines_data``. What the visitor points at or pins stays in the browser."""
+    """Show ``data`` of ``viz.browser.lines.lines_data``. What the visitor points at or pins stays in the browser."""
     _COMPONENT(key=key, data=data)

@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from ui.components.heard import heard
-from viz.lens.plot import PLOT
+from viz.browser.plot import PLOT
 
 _MEETING, _PLACE = (
     Path(__file__).with_name(f"plot_{name}.js").read_text("utf-8") for name in ("meeting", "place")
@@ -34,7 +34,7 @@ def prepare() -> None:
 
 
 def plot(data: dict, key: str, on_click: Callable[[dict], None] | None = None) -> None:
-    """Show ``data`` of ``viz.lens.plot.plot_data``.
+    """Show ``data`` of ``viz.browser.plot.plot_data``.
 
     ``on_click`` receives what was chosen by mouse, touch or keyboard before the page runs again: the ``x`` and
     ``y`` of a heatmap's cell, or the ``custom`` data of a marker.

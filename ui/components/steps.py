@@ -1,11 +1,11 @@
-"""Puts the replay of decoding (``viz/lens/steps.py``) on a page. Moving through the steps does not run the page again."""
+"""Puts the replay of decoding (``viz/browser/steps.py``) on a page. Moving through the steps does not run the page again."""
 
 from collections.abc import Callable
 
 import streamlit as st
 
 from ui.components.heard import heard
-from viz.lens.steps import STEPS
+from viz.browser.steps import STEPS
 
 _COMPONENT = st.components.v2.component("steps", html=STEPS.html, css=STEPS.css, js=STEPS.js)
 
@@ -13,7 +13,7 @@ _COMPONENT = st.components.v2.component("steps", html=STEPS.html, css=STEPS.css,
 def steps(
     data: dict, key: str, on_step: Callable[[int], None], on_parted: Callable[[int, int], None]
 ) -> None:
-    """Show the player of ``viz.lens.steps.steps_data``.
+    """Show the player of ``viz.browser.steps.steps_data``.
 
     ``on_step`` receives the step, counted from 1, once the visitor has come to rest at another one. The
     browser leads: an answer that arrives late moves nothing, only another ``revision`` goes to ``step``.

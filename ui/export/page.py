@@ -13,8 +13,8 @@ from model.text.changes import Change
 from ui.export import parts
 from ui.wording import reading
 from ui.wording.numbers_text import probability
-from viz.lens import document
-from viz.lens.document import Component
+from viz.browser import document
+from viz.browser.document import Component
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 import viz
-from model.trace.selection import Selection
+from model.trace.selection import LayerHeads, Selection
 from ui.views import heatmap as full_size
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from ui.wording import reading
-from viz.lens.appearance import without_font_file
-from viz.lens.document import Component
-from viz.lens.lines import LINES, lines_data
-from viz.lens.plot import PLOT, plot_data
-from viz.lens.steps import STEPS, steps_data
+from viz.browser.appearance import without_font_file
+from viz.browser.document import Component
+from viz.browser.lines import LINES, lines_data
+from viz.browser.plot import PLOT, plot_data
+from viz.browser.steps import STEPS, steps_data
 from viz.specification import Specification
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ui.wording.reading import Say
 
 MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the shown kind is in it
-
-Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Choices:
     address: str  # opens the view in the app
     values: Mapping[str, Values]  # of each view's settings, by the view's name
     selected: tuple[int, int] | None = None  # the numbers of the heatmap's chosen cell
-    heads: tuple[Head, ...] = ((None, None),)  # drawn as lines
+    heads: tuple[LayerHeads, ...] = ((None, None),)  # drawn as lines
     step: int = 1  # of decoding, counted from 1
     experiment: Experiment | None = None
 
@@ -99,7 +97,7 @@ def overview(lens: Lens, say: Say, kind: str) -> Specification:
     )
 
 
-def place(lens: Lens, say: Say, head: Head | None = None) -> str:
+def place(lens: Lens, say: Say, head: LayerHeads | None = None) -> str:
     """The words for the lens's layer and head, or for another head."""
     selection = lens.selection if head is None else Selection(lens.kind, *head)
     return selection.label(say, lens.trace)

@@ -173,7 +173,7 @@ def list_steps(steps: DotProduct, unscaled: bool) -> list[Step]:
     )
     queries, keys = named("q", len(steps.query)), named("k", len(steps.key))
     terms = formulas.dot(steps.query[0], steps.key[best], MOST_COLUMNS, together=2)
-    worked = formulas.lines(rf"q_1 \cdot k_{best + 1}", [*terms, f"= {product}"])
+    worked = formulas.aligned(rf"q_1 \cdot k_{best + 1}", [*terms, f"= {product}"])
     shown = [Step("product", (r"QK^\top", worked), steps.products, queries, keys)]
     if not unscaled:
         worked = rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}"
@@ -182,7 +182,7 @@ def list_steps(steps: DotProduct, unscaled: bool) -> list[Step]:
     softmax = r"\mathrm{softmax}(QK^\top)" if unscaled else r"\mathrm{softmax}(S)"
     shown.append(Step("softmax", (rf"A = {softmax}", worked), steps.weights, queries, keys, viz.WEIGHT))
     terms = formulas.weighted_sum(steps.weights[0], steps.value, most=MOST_ROWS)
-    worked = formulas.lines("o_1", [*terms, f"= {formulas.vector(steps.output[0])}"])
+    worked = formulas.aligned("o_1", [*terms, f"= {formulas.vector(steps.output[0])}"])
     cells = named("", steps.value.shape[1])
     return [*shown, Step("output", ("O = AV", worked), steps.output, queries, cells)]
 

@@ -18,7 +18,7 @@ from ui.look.sentence import MAX_CHARACTERS
 from ui.parts import figures, model_card
 from ui.shell import address, controls, header, markup, notices
 from ui.wording.texts import say
-from viz.lens.map_texts import map_texts
+from viz.browser.map_texts import map_texts
 
 MODEL = "growing-up"
 SECONDS_A_PICTURE = 0.9

@@ -11,7 +11,7 @@ from model.trace.trace import AttentionTrace
 from ui.components.plot import plot
 from ui.shell import controls
 from ui.wording.texts import say
-from viz.lens.plot import plot_data
+from viz.browser.plot import plot_data
 from viz.specification import Specification
 
 MOST_COLUMNS_ON_A_PHONE = 20  # more scroll inside their box instead of melting into one another

@@ -17,9 +17,9 @@ from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
+from viz.browser.map_texts import map_texts
+from viz.browser.steps import OUTSIDE
 from viz.labels import visible_token
-from viz.lens.map_texts import map_texts
-from viz.lens.steps import OUTSIDE
 
 STEP = Place("fork_step", of="sentence")  # where the roads part; empty: where the change begins
 TOKEN = Written(

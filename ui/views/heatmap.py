@@ -16,8 +16,8 @@ from ui.views.naming import file_name, picture_title
 from ui.views.view import Values, View
 from ui.wording import reading
 from ui.wording.texts import say
+from viz.browser.map_texts import map_texts
 from viz.labels import visible_token
-from viz.lens.map_texts import map_texts
 from viz.specification import Specification
 
 SETTINGS = (

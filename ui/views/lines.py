@@ -7,7 +7,7 @@ import streamlit as st
 
 from model.analysis.edits import row_positions
 from model.text.changes import Change
-from model.trace.selection import Selection
+from model.trace.selection import LayerHead, LayerHeads, Selection
 from ui.components.lines import lines
 from ui.look.lens import Lens
 from ui.shell import address, controls
@@ -17,7 +17,7 @@ from ui.views.received import changed_columns
 from ui.views.view import Values, View
 from ui.wording import reading
 from ui.wording.texts import say
-from viz.lens.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
+from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 
 MASS = Number(
     "mass", MASSES[0], MASSES[-1], USUAL_MASS, MASSES.step
@@ -29,16 +29,13 @@ FORMULAS = (
     r"\sum_{j \in E_i} \alpha_{ij} \ge m",
 )
 
-Head = tuple[int | None, int | None]  # layer and head from 0; None is the mean
-Single = tuple[int, int]  # one head, no mean
-
 
 def draw(lens: Lens, values: Values) -> None:
     """The chosen heads as lines."""
     lines(data_of(lens, heads_to_draw(lens), values["mass"]), key="lines")
 
 
-def heads_to_draw(lens: Lens) -> list[Head]:
+def heads_to_draw(lens: Lens) -> list[LayerHeads]:
     """The heads that were chosen for this view; none chosen means those of the layer and head of the page."""
     return [*chosen_heads(address.get(HEADS.name), *lens.trace.shape(lens.kind))] or heads_of(lens)
 
@@ -75,7 +72,7 @@ def choose_heads(lens: Lens) -> None:
     )
 
 
-def chosen_heads(text: str, layers: int, heads: int) -> list[Single]:
+def chosen_heads(text: str, layers: int, heads: int) -> list[LayerHead]:
     """The heads of an address such as "1.2,3.4", which counts from 1. Heads that this network does not have are left out."""
     found = [
         (int(layer) - 1, int(head) - 1)
@@ -84,10 +81,10 @@ def chosen_heads(text: str, layers: int, heads: int) -> list[Single]:
     return [head for head in dict.fromkeys(found) if head[0] < layers and head[1] < heads][:MOST_HEADS]
 
 
-def heads_of(lens: Lens) -> list[Head]:
+def heads_of(lens: Lens) -> list[LayerHeads]:
     """What the page's layer and head stand for: a mean over heads, or over layers, is drawn as its parts."""
     layers, heads = map(range, lens.trace.shape(lens.kind))
-    found: list[Head] = [(lens.layer, lens.head)]
+    found: list[LayerHeads] = [(lens.layer, lens.head)]
     if lens.head is None and lens.layer is not None:
         found = [(lens.layer, head) for head in heads]
     elif lens.layer is None and lens.head is not None:
@@ -95,7 +92,7 @@ def heads_of(lens: Lens) -> list[Head]:
     return found[:MOST_HEADS]
 
 
-def data_of(lens: Lens, heads: list[Head], mass: int) -> dict:
+def data_of(lens: Lens, heads: list[LayerHeads], mass: int) -> dict:
     """What ``lines`` draws of ``heads``; ``mass`` in percent."""
     named = [(_place(lens, head), _weights(lens, head)) for head in heads]
     label = f"{say(f'kind_{lens.kind}')} · {named[0][0] if len(named) == 1 else say('lines_count', count=len(named))}"
@@ -148,7 +145,7 @@ def describe(lens: Lens, values: Values) -> str:
     )
 
 
-def _of_change(lens: Lens, change: Change, heads: list[Head]) -> str:
+def _of_change(lens: Lens, change: Change, heads: list[LayerHeads]) -> str:
     weights = np.stack([_weights(lens, head)[lens.rows] for head in heads])  # (heads, rows, K)
     head, row, key = np.unravel_index(weights.argmax(), weights.shape)
     happened = say(
@@ -160,7 +157,7 @@ def _of_change(lens: Lens, change: Change, heads: list[Head]) -> str:
     return say("lines_reading_change", change=happened, place=_place(lens, heads[head]), **edge)
 
 
-def _edge(lens: Lens, head: Head, row: int, key: int) -> dict[str, str]:
+def _edge(lens: Lens, head: LayerHeads, row: int, key: int) -> dict[str, str]:
     """One line in words."""
     return {
         "query": _token(lens.queries[row], row),
@@ -173,16 +170,16 @@ def _token(token: str, place: int) -> str:
     return say("lines_token", token=token, place=place + 1)
 
 
-def _weights(lens: Lens, head: Head) -> np.ndarray:
+def _weights(lens: Lens, head: LayerHeads) -> np.ndarray:
     """(Q, K) of one head, or of the mean over what is None; no line leads from a row of padding."""
     return Selection(lens.kind, *head).weights(lens.trace) * lens.read_rows[:, None]
 
 
-def _place(lens: Lens, head: Head) -> str:
+def _place(lens: Lens, head: LayerHeads) -> str:
     return Selection(lens.kind, *head).label(say, lens.trace)
 
 
-def _short(head: Single) -> str:
+def _short(head: LayerHead) -> str:
     return f"{head[0] + 1}.{head[1] + 1}"
 
 

@@ -28,10 +28,10 @@ def draw(lens: Lens, values: Values) -> None:
     layer, head = one_head(lens)
     steps = calculate(lens, layer, head, row)
     weights = lens.trace.attention(lens.kind)[layer, head, row]
-    kept = shown_keys(steps.weights[0])
-    show_vectors(lens, steps, row, kept)
-    show_scores(lens, steps, kept)
-    show_sum(lens, steps, kept)
+    shown = shown_keys(steps.weights[0])
+    show_vectors(lens, steps, row, shown)
+    show_scores(lens, steps, shown)
+    show_sum(lens, steps, shown)
     difference = float(np.abs(steps.weights[0] - weights).max(initial=0))
     markup.paragraph(say("numbers_difference", difference=f"{difference:.1g}"), "note")
 
@@ -114,10 +114,10 @@ def describe(lens: Lens, values: Values) -> str:
     )
 
 
-def show_vectors(lens: Lens, steps: DotProduct, row: int, kept: np.ndarray) -> None:
+def show_vectors(lens: Lens, steps: DotProduct, row: int, shown: np.ndarray) -> None:
     """The query as a strip above the keys as a matrix (K, d), in the same colours."""
-    table = np.vstack([steps.query, np.full_like(steps.query, np.nan), steps.key[kept]])
-    rows = [lens.queries[row], "", *(lens.keys[key] for key in kept)]
+    table = np.vstack([steps.query, np.full_like(steps.query, np.nan), steps.key[shown]])
+    rows = [lens.queries[row], "", *(lens.keys[key] for key in shown)]
     formula = [
         r"q_t = x_t W^Q \qquad k_s = y_s W^K",
         rf"d = {steps.key.shape[1]}, \qquad t = {row + 1}",
@@ -126,20 +126,20 @@ def show_vectors(lens: Lens, steps: DotProduct, row: int, kept: np.ndarray) -> N
     _side_by_side(lens, "vectors", formula, _matrix(lens, table, rows, titles))
 
 
-def show_scores(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
+def show_scores(lens: Lens, steps: DotProduct, shown: np.ndarray) -> None:
     """Product, scaling, mask and softmax: a row of numbers for each key."""
     best = int(steps.weights[0].argmax())
     product, score, weight = (formulas.tex(t[0, best]) for t in (steps.products, steps.scaled, steps.weights))
     worked = formulas.dot(steps.query[0], steps.key[best], most=4)
     formula = [
-        formulas.lines(rf"q_t \cdot k_{{{best + 1}}}", [*worked, f"= {product}"]),
+        formulas.aligned(rf"q_t \cdot k_{{{best + 1}}}", [*worked, f"= {product}"]),
         rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}",
         rf"\alpha_{{t,{best + 1}}} = {formulas.softmax_of(steps.scaled[0, best])} = {weight}",
     ]
     figure = viz.attention_steps(
-        [table[0, kept] for table in (steps.products, steps.scaled, steps.logits)],
-        steps.weights[0, kept],
-        [lens.keys[key] for key in kept],
+        [table[0, shown] for table in (steps.products, steps.scaled, steps.logits)],
+        steps.weights[0, shown],
+        [lens.keys[key] for key in shown],
         ["q·k", "÷√d", say("numbers_with_mask"), "softmax"],
         masked_name=say("numbers_masked"),
         titles=(say("hover_key"), ""),
@@ -147,20 +147,20 @@ def show_scores(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
         theme=lens.theme,
     )
     _side_by_side(lens, "scores", formula, figure)
-    if len(kept) < steps.weights.shape[1]:
-        rest = 1 - float(steps.weights[0, kept].sum())
-        markup.paragraph(say("numbers_rest", shown=len(kept), rest=f"{rest:.3f}"), "note")
+    if len(shown) < steps.weights.shape[1]:
+        rest = 1 - float(steps.weights[0, shown].sum())
+        markup.paragraph(say("numbers_rest", shown=len(shown), rest=f"{rest:.3f}"), "note")
 
 
-def show_sum(lens: Lens, steps: DotProduct, kept: np.ndarray) -> None:
+def show_sum(lens: Lens, steps: DotProduct, shown: np.ndarray) -> None:
     """Each value times its weight, and below them their sum, which is the output of the head."""
     weighted = steps.weighted_values(0)
-    table = np.vstack([weighted[kept], np.full_like(steps.output, np.nan), steps.output])
-    rows = [*(lens.keys[key] for key in kept), "", "o"]
+    table = np.vstack([weighted[shown], np.full_like(steps.output, np.nan), steps.output])
+    rows = [*(lens.keys[key] for key in shown), "", "o"]
     terms = formulas.weighted_sum(steps.weights[0], steps.value[:, :1], most=3)
     formula = [
         r"o_t = \sum_s \alpha_{ts}\, v_s, \qquad v_s = y_s W^V",
-        formulas.lines("o_{t,1}", [*terms, f"= {formulas.tex(steps.output[0, 0])}"]),
+        formulas.aligned("o_{t,1}", [*terms, f"= {formulas.tex(steps.output[0, 0])}"]),
     ]
     titles = (say("numbers_sum_rows"), say("dimension_axis"))
     _side_by_side(lens, "sum", formula, _matrix(lens, table, rows, titles))

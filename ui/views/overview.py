@@ -11,7 +11,7 @@ from model.analysis import heads
 from model.analysis.edits import attention_to_edit, row_positions
 from model.text.changes import Change
 from model.trace import interventions
-from model.trace.selection import Selection
+from model.trace.selection import LayerHead, Selection
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -29,12 +29,10 @@ FORMULAS = (
     r"D_h = \frac{1}{Q} \sum_{i} \sum_{j} \alpha^h_{ij} \,\lvert j - p(i) \rvert",
 )
 
-Head = tuple[int, int]  # layer and head from 0
-
 
 def draw(
     lens: Lens,
-    framed: list[Head] | None = None,
+    framed: list[LayerHead] | None = None,
     nats: np.ndarray | None = None,
     *,
     shown_below: bool = True,
@@ -73,9 +71,9 @@ class Ranking:
 
     name: str  # place, entropy, distance or edit
     values: np.ndarray  # (L, H) float32; of ``place`` the entropy
-    heads: tuple[Head, ...]  # best first: most focused, furthest, most beyond the usual
+    heads: tuple[LayerHead, ...]  # best first: most focused, furthest, most beyond the usual
 
-    def label(self, head: Head) -> str:
+    def label(self, head: LayerHead) -> str:
         """A head's numbers, counted from 1, and its value."""
         digits = {"distance": ".1f", "edit": "+.2f"}.get(self.name, ".2f")
         value = f"{self.values[head]:{digits}}".replace("-", "−")
@@ -116,7 +114,9 @@ def change_of(lens: Lens) -> Change:
     return lens.changes[0]
 
 
-def figure(lens: Lens, ranking: Ranking, framed: list[Head], nats: np.ndarray | None = None) -> Specification:
+def figure(
+    lens: Lens, ranking: Ranking, framed: list[LayerHead], nats: np.ndarray | None = None
+) -> Specification:
     """The tiles as Plotly's data."""
     by_place = ranking.name == "place"
     return viz.head_grid.specification(
@@ -183,7 +183,7 @@ def notes(lens: Lens, ranking: Ranking) -> list[str]:
     return found
 
 
-def _place(lens: Lens, head: Head) -> str:
+def _place(lens: Lens, head: LayerHead) -> str:
     return Selection(lens.kind, *head).label(say, lens.trace)
 
 

@@ -10,7 +10,7 @@ import streamlit as st
 
 import viz
 from model.analysis.edits import attention_to_edit
-from model.analysis.replacing import PAINTED, Replaced, row_of_question
+from model.analysis.replacing import PAINTED, Replaced, row_of_contrast
 from model.text.changes import Change
 from model.trace.interventions import Head
 from ui.asking import loaders
@@ -26,8 +26,8 @@ from ui.views.view import Values, View
 from ui.views.without import change_of, named
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
+from viz.browser.map_texts import map_texts
 from viz.labels import visible_token
-from viz.lens.map_texts import map_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,8 +74,8 @@ def draw(lens: Lens, values: Values) -> None:
     if change is None:
         return
     controls.show(INSTEAD)
-    question, versions = _asked(lens, change)
-    row = row_of_question(lens.kind, question.row, change)
+    contrast, versions = _asked(lens, change)
+    row = row_of_contrast(lens.kind, contrast.row, change)
 
     def paint(point: dict) -> None:
         cell = figures.cell_of(point)
@@ -92,7 +92,7 @@ def draw(lens: Lens, values: Values) -> None:
             markup.paragraph(label, name.replace("replace_", "kind-"))
             on_click = paint if name == "replace_instead" else None
             figures.draw(figure, name, file_name(lens, name.replace("_", "-")), on_click, label=label)
-    markup.table(_table(question, versions), say("replace_table"), strong=_name(_chosen(versions, values)))
+    markup.table(_table(contrast, versions), say("replace_table"), strong=_name(_chosen(versions, values)))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
@@ -100,8 +100,8 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     change = change_of(lens)
     if change is None:
         return {}
-    question, versions = _asked(lens, change)
-    row = row_of_question(lens.kind, question.row, change)
+    contrast, versions = _asked(lens, change)
+    row = row_of_contrast(lens.kind, contrast.row, change)
     shown = {"replace_observed": versions[0], "replace_instead": _chosen(versions, values)}
     return {name: (_map(lens, version, row), say(name)) for name, version in shown.items()}
 
@@ -119,10 +119,10 @@ def _map(lens: Lens, version: Replaced, row: int) -> go.Figure:
     )
 
 
-def _table(question, versions: tuple[Replaced, ...]) -> pd.DataFrame:
+def _table(contrast, versions: tuple[Replaced, ...]) -> pd.DataFrame:
     import pandas as pd  # the first page does without it
 
-    written, instead = map(visible_token, (question.written_token, question.instead_token))
+    written, instead = map(visible_token, (contrast.written_token, contrast.instead_token))
     rows = [
         (
             probability(each.written_probability, digits=3),

@@ -18,8 +18,8 @@ from ui.wording import reading
 from ui.wording.numbers_text import probability
 from ui.wording.reading import Say
 from ui.wording.texts import say
-from viz.lens.changes import change_label
-from viz.lens.steps import KEEP, NAMES, produced_place, revision, steps_data
+from viz.browser.changes import change_label
+from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
 STEP = Place("step", of="sentence")  # the one shown; empty: where the change in focus or the first one begins

@@ -19,8 +19,8 @@ from ui.shell.settings import Choice, Flag, Written
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.wording.texts import say
+from viz.browser.map_texts import map_texts
 from viz.labels import visible_token
-from viz.lens.map_texts import map_texts
 
 TWIN = Choice("twin", ("typed", "pair", "model"))  # what the sentence is compared with
 DIFFERENCE = Flag("twin_difference")  # the second map is shown minus the first

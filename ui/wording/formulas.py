@@ -18,7 +18,7 @@ def softmax_of(logit: float) -> str:
     return rf"\frac{{\exp({tex(logit).strip('()')})}}{{\sum_j \exp(s_j)}}"
 
 
-def lines(left: str, right: Sequence[str]) -> str:
+def aligned(left: str, right: Sequence[str]) -> str:
     """``left`` = the parts of ``right`` below one another, so that a long sum fits on a phone."""
     # Without the space at its end, KaTeX measures such a formula two pixels too narrow, and it would scroll.
     return rf"\begin{{aligned}} {left} &= " + r" \\ &".join(right) + r" \end{aligned}\;"

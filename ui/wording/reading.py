@@ -7,8 +7,8 @@ import numpy as np
 from model.analysis.masks import hidden_by_look_ahead
 from model.text.changes import Change
 from model.trace.trace import AttentionTrace
-from viz.lens.changes import visible, what_happened
-from viz.lens.texts import Say
+from viz.browser.changes import visible, what_happened
+from viz.browser.texts import Say
 
 _MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
 

@@ -1,7 +1,7 @@
 """Every text on the screen, in the language of the session."""
 
 from ui.shell import address
-from viz.lens.texts import LANGUAGES, table
+from viz.browser.texts import LANGUAGES, table
 
 
 def language() -> str:

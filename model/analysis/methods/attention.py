@@ -1,4 +1,4 @@
-"""Raw attention weights, the mean over all layers and heads; half for each side."""
+"""Raw attention: the mean of the weights over all layers and heads. Source and target get half of the whole each."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from model.stored.config import INTERVENTIONS
 
 
 def say(row: Row) -> Said:
-    at, trace = row.question.row, row.trace
+    at, trace = row.contrast.row, row.trace
     source = trace.attention("cross_attention")[:, :, at].mean(axis=(0, 1)) / 2
     if "decoder_attention" not in trace.kinds:
         return Said(source, np.zeros(at + 1))

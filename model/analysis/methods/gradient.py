@@ -1,10 +1,10 @@
-"""Gradient times input embedding, summed over D; positions are not attributed to."""
+"""Gradient times input embedding, summed over D. Positional encodings get no share."""
 
 from model.analysis.method import Method, Row, Said
 
 
 def say(row: Row) -> Said:
-    asked = row.question.row, row.question.written, row.question.instead
+    asked = row.contrast.row, row.contrast.written, row.contrast.instead
     found = row.network.laboratory.slopes(*row.ids, asked, [1.0])
     return Said(found.source[0], found.target[0])
 

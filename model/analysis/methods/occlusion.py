@@ -1,5 +1,6 @@
-"""Each token is left out, one at a time, as ``Intervention.without_source`` and ``without_target`` do: what becomes of
-log p(written) - log p(instead)? The other methods are compared with it."""
+"""Leaves out each token, one at a time (``Intervention.without_source``, ``without_target``): how does log p(written) - log
+p(instead) change? The other methods are compared with this one.
+"""
 
 from model.analysis.method import EACH_TOKEN, Method, Row, Said
 from model.stored.config import INTERVENTIONS
@@ -9,8 +10,8 @@ from model.trace.interventions import Intervention
 def say(row: Row) -> Said:
     length = len(row.trace.source_tokens)
     gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
-    gone += [Intervention(without_target=frozenset([place])) for place in range(row.question.row + 1)]
-    odds = row.corrector.odds(row.source, row.target, row.question, [Intervention(), *gone]).log_odds
+    gone += [Intervention(without_target=frozenset([place])) for place in range(row.contrast.row + 1)]
+    odds = row.corrector.odds(row.source, row.target, row.contrast, [Intervention(), *gone]).log_odds
     lost = odds[0] - odds[1:]
     return Said(lost[:length], lost[length:])
 

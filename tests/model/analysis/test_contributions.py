@@ -7,6 +7,7 @@ import pytest
 
 from engine.traced import TracedCorrector
 from model.analysis import methods, mixing
+from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.contributions import (
     METHODS,
     REFERENCE,
@@ -20,7 +21,6 @@ from model.analysis.method import Contribution
 from model.analysis.methods.alti import alti
 from model.analysis.methods.norms import norms
 from model.analysis.methods.rollout import rollout
-from model.analysis.questions import question_of_change, question_of_row
 from model.plain.alterations import Altered
 from model.text.changes import find_changes
 from model.text.tokenizer import START_ID, pad
@@ -35,15 +35,15 @@ SEEN = ["attention", "norms", "rollout", "alti"]  # shares of the pass as it was
 @pytest.fixture(scope="module")
 def found(planted):
     """What all methods say about the row that writes 먹 for 머 because 거 follows."""
-    question = question_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
-    return {each.method: each for each in contributions(planted, WRONG, RIGHT, question)}
+    contrast = contrast_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    return {each.method: each for each in contributions(planted, WRONG, RIGHT, contrast)}
 
 
 @pytest.fixture(scope="module")
 def copied(planted):
     """The same of the row that copies 요, where nothing but 요 matters and a head that does nothing looks on."""
-    question = question_of_row(planted, WRONG, RIGHT, ROW + 2)
-    return {each.method: each for each in contributions(planted, WRONG, RIGHT, question)}
+    contrast = contrast_of_row(planted, WRONG, RIGHT, ROW + 2)
+    return {each.method: each for each in contributions(planted, WRONG, RIGHT, contrast)}
 
 
 def test_each_method_answers_with_its_own_shapes_and_units(found):
@@ -112,9 +112,9 @@ def test_integrated_gradients_are_complete(planted, found):
     whole = found["integrated_gradients"]
     assert abs(whole.gap) <= TOLERATED_GAP
     source, target = planted._encode(WRONG, RIGHT)
-    question = question_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    contrast = contrast_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
     ends = planted.laboratory.slopes(
-        source, target[: ROW + 1], (ROW, question.written, question.instead), [0.0, 1.0]
+        source, target[: ROW + 1], (ROW, contrast.written, contrast.instead), [0.0, 1.0]
     ).score
     assert whole.source.sum() + whole.before.sum() == pytest.approx(ends[1] - ends[0], rel=TOLERATED_GAP)
 
@@ -144,8 +144,10 @@ def test_gradients_are_finite_differences(tiny):
     def score(kept):
         ends = [len(source)]
         parts = [np.float32(part)[None] for part in np.split(kept, ends)]
-        memory, _ = laboratory.network.encode(pad([source]), altered=Altered(kept=parts[0]))
-        logits, _ = laboratory.network.decode(pad([inputs]), memory, altered=Altered(kept=parts[1]))
+        memory, _ = laboratory.network.encode(pad([source]), altered=Altered(embedding_scale=parts[0]))
+        logits, _ = laboratory.network.decode(
+            pad([inputs]), memory, altered=Altered(embedding_scale=parts[1])
+        )
         return float(logits[0, row, written] - logits[0, row, instead])
 
     start, step = np.full(len(source) + len(inputs), 0.7), 2e-3
@@ -264,12 +266,12 @@ def test_a_network_is_asked_by_the_methods_that_it_has_the_abilities_for():
     own = TracedCorrector("own", Speller())
     assert {"attention", "occlusion"} <= set(methods_of(own)) < METHODS.keys()
     change = own.changes(own_model.WRONG, own_model.RIGHT)[0]
-    question = question_of_change(own, own_model.WRONG, own_model.RIGHT, change)
+    contrast = contrast_of_change(own, own_model.WRONG, own_model.RIGHT, change)
     with pytest.raises(ValueError, match="received 'rollout'"):
-        contribution(own, own_model.WRONG, own_model.RIGHT, question, "rollout")
+        contribution(own, own_model.WRONG, own_model.RIGHT, contrast, "rollout")
 
 
 def test_an_unknown_method_is_named(planted):
-    question = question_of_row(planted, WRONG, RIGHT, 0)
+    contrast = contrast_of_row(planted, WRONG, RIGHT, 0)
     with pytest.raises(ValueError, match="received 'guessing'"):
-        contribution(planted, WRONG, RIGHT, question, "guessing")
+        contribution(planted, WRONG, RIGHT, contrast, "guessing")

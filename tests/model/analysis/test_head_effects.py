@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.head_effects import fix_without, head_effects, written_without
-from model.analysis.questions import question_of_change, question_of_row
 from model.analysis.ranks import rank_correlation, ranks, shared_top, top
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
@@ -86,27 +86,27 @@ def test_a_mean_in_place_of_zero_is_another_removal(planted):
 
 
 def test_the_question_of_an_edit_is_fix_against_keep(planted):
-    question = question_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
-    assert (question.row, question.written_token, question.instead_token) == (ROW, "먹", "머")
-    inserted = question_of_change(planted, "가다", "가나다", find_changes("가다", "가나다")[0])
+    contrast = contrast_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    assert (contrast.row, contrast.written_token, contrast.instead_token) == (ROW, "먹", "머")
+    inserted = contrast_of_change(planted, "가다", "가나다", find_changes("가다", "가나다")[0])
     assert (inserted.row, inserted.written_token, inserted.instead_token) == (1, "나", "다")
-    deleted = question_of_change(planted, "가나다", "가다", find_changes("가나다", "가다")[0])
+    deleted = contrast_of_change(planted, "가나다", "가다", find_changes("가나다", "가다")[0])
     assert (deleted.row, deleted.written_token, deleted.instead_token) == (1, "다", "나")
-    twice = question_of_change(planted, "가가나", "가나", find_changes("가가나", "가나")[0])
+    twice = contrast_of_change(planted, "가가나", "가나", find_changes("가가나", "가나")[0])
     assert (twice.row, twice.written_token, twice.instead_token) == (1, "나", "가")
-    end = question_of_change(planted, "가나", "가", find_changes("가나", "가")[0])
+    end = contrast_of_change(planted, "가나", "가", find_changes("가나", "가")[0])
     assert (end.row, end.written_token, end.instead_token) == (1, "</s>", "나")
 
 
 def test_the_question_of_any_row_is_against_the_next_best(planted):
-    question = question_of_row(planted, WRONG, RIGHT, ROW)
-    assert (question.row, question.written_token) == (ROW, "먹")
-    odds = planted.odds(WRONG, RIGHT, question, [Intervention()])
+    contrast = contrast_of_row(planted, WRONG, RIGHT, ROW)
+    assert (contrast.row, contrast.written_token) == (ROW, "먹")
+    odds = planted.odds(WRONG, RIGHT, contrast, [Intervention()])
     trace = planted.trace(WRONG, RIGHT)
-    assert question.instead_token == trace.alternatives[ROW][1]
+    assert contrast.instead_token == trace.alternatives[ROW][1]
     assert np.exp(odds.log_instead[0]) == pytest.approx(trace.alternative_probabilities[ROW, 1], rel=1e-3)
     with pytest.raises(ValueError, match=r"0\.\.5, received 6"):
-        question_of_row(planted, WRONG, RIGHT, 6)
+        contrast_of_row(planted, WRONG, RIGHT, 6)
 
 
 def test_a_change_of_another_sentence_is_refused(planted):
@@ -119,7 +119,7 @@ def test_a_change_of_another_sentence_is_refused(planted):
 def test_a_change_that_writes_the_same_tokens_is_refused_without_its_words(planted):
     (change,) = find_changes("가🙂", "가🙃")
     with pytest.raises(ValueError, match=r"source\[1:2\] to target\[1:2\] writes the tokens") as refused:
-        question_of_change(planted, "가🙂", "가🙃", change)
+        contrast_of_change(planted, "가🙂", "가🙃", change)
     assert "🙂" not in str(refused.value) and "🙃" not in str(refused.value)
 
 

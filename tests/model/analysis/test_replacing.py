@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from model.analysis.contrasts import contrast_of_change
 from model.analysis.forks import road_not_taken
-from model.analysis.questions import question_of_change
 from model.analysis.replacing import (
     copy_rows,
     painted_row,
@@ -20,8 +20,8 @@ from tests.ui.fake_corrector import random_trace
 
 
 def replaced(planted, head, **more):
-    question = question_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
-    return {each.how: each for each in replaced_attention(planted, WRONG, RIGHT, question, head, **more)}
+    contrast = contrast_of_change(planted, WRONG, RIGHT, find_changes(WRONG, RIGHT)[0])
+    return {each.how: each for each in replaced_attention(planted, WRONG, RIGHT, contrast, head, **more)}
 
 
 def test_the_coda_head_needs_its_own_weights(planted):
@@ -135,9 +135,9 @@ def test_a_head_that_is_not_there_is_named(planted, place):
 
 def test_a_visitor_paints_the_row_of_the_fix(planted):
     change = find_changes(WRONG, RIGHT)[0]
-    question, found = replaced_for_change(planted, WRONG, RIGHT, change, CODA, painted=[CAUSE, 99])
+    contrast, found = replaced_for_change(planted, WRONG, RIGHT, change, CODA, painted=[CAUSE, 99])
     by_name = {each.how: each for each in found}
-    assert (question.row, question.written_token, question.instead_token) == (ROW, "먹", "머")
+    assert (contrast.row, contrast.written_token, contrast.instead_token) == (ROW, "먹", "머")
     np.testing.assert_allclose(by_name["painted"].weights[ROW], np.eye(6)[CAUSE])
     assert by_name["painted"].text == RIGHT
     _, found = replaced_for_change(planted, WRONG, RIGHT, change, CODA, painted=[0, 1])

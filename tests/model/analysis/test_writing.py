@@ -38,11 +38,11 @@ def test_the_parts_sum_to_the_score_of_every_row_and_every_change(both):
     written = who_wrote(corrector, SOURCE, TARGET, CHANGES)
     assert len(written.questions) == len(TARGET) + 1 + len(CHANGES)
     trace = corrector.trace(SOURCE, TARGET)
-    for number, question in enumerate(written.questions):
+    for number, contrast in enumerate(written.questions):
         assert abs(written.remainder(number)) < TOLERANCE
         if number <= len(TARGET):
             best, second = np.log(trace.alternative_probabilities[number][:2])
-            first = trace.alternatives[number][0] == question.written_token
+            first = trace.alternatives[number][0] == contrast.written_token
             if first:
                 assert written.score[number] == pytest.approx(best - second, abs=TOLERANCE)
 

@@ -24,7 +24,7 @@ def tiny(tiny_corrector):
 
 def look(tiny, *interventions):
     laboratory, source, target = tiny
-    return laboratory.look([source] * len(interventions), [target] * len(interventions), interventions)
+    return laboratory.pass_over([source] * len(interventions), [target] * len(interventions), interventions)
 
 
 def test_no_intervention_is_todays_pass(tiny, tiny_corrector):
@@ -63,7 +63,7 @@ def test_a_head_that_is_off_is_one_whose_part_of_the_output_projection_is_zero(t
     laboratory = Laboratory(network, tokenizer.encode_target(" ")[0])
     ids = tokenizer.encode_source(SENTENCE), tokenizer.encode_target(TARGET)
     head = Head("decoder_attention", 1, 0)
-    found = laboratory.look(*([each] for each in ids), [Intervention(off=frozenset([head]))]).logits
+    found = laboratory.pass_over(*([each] for each in ids), [Intervention(off=frozenset([head]))]).logits
     kernel = network.decoder_blocks[1].attentions["decoder_attention"].output_projection.kernel
     kernel.assign(np.where(np.arange(16)[:, None] < 8, 0, kernel.numpy()))
     expected = network.full_pass(pad([ids[0]]), pad([[START_ID, *ids[1][:-1]]])).logits
@@ -113,7 +113,7 @@ def test_a_token_that_is_left_out_of_the_source_is_padding_to_all_others(tiny):
     assert (weights["cross_attention"][..., 2] == 0).all()
     assert (weights["encoder_attention"][..., 2] == 0).all()
     other = [*source[:2], source[5], *source[3:]]  # nobody can tell which token it was
-    again = laboratory.look([other], [target], [Intervention(without_source=frozenset([2]))])
+    again = laboratory.pass_over([other], [target], [Intervention(without_source=frozenset([2]))])
     np.testing.assert_allclose(found.logits, again.logits, atol=1e-6)
 
 
@@ -121,9 +121,9 @@ def test_a_token_that_is_left_out_of_the_target_cannot_be_told_from_another(tiny
     laboratory, source, target = tiny
     other = [*target[:3], target[5], *target[4:]]
     gone = [Intervention(without_target=frozenset([4]))]  # column 4 holds target token 3
-    found, again = (laboratory.look([source], [each], gone).logits for each in (target, other))
+    found, again = (laboratory.pass_over([source], [each], gone).logits for each in (target, other))
     np.testing.assert_allclose(found, again, atol=1e-6)
-    before = [laboratory.look([source], [each], [NOTHING]).logits for each in (target, other)]
+    before = [laboratory.pass_over([source], [each], [NOTHING]).logits for each in (target, other)]
     assert np.abs(before[0] - before[1]).max() > 1e-3
 
 
@@ -139,7 +139,7 @@ def test_values_that_are_zeroed_leave_the_weights_of_their_layer_as_they_are(tin
 def test_a_cut_target_changes_no_row_before_the_cut(tiny):
     laboratory, source, target = tiny
     off = [Intervention(off=frozenset([Head("decoder_attention", 0, 1)]))]
-    whole, cut = (laboratory.look([source], [t], off).logits for t in (target, target[:5]))
+    whole, cut = (laboratory.pass_over([source], [t], off).logits for t in (target, target[:5]))
     np.testing.assert_allclose(whole[:, :5], cut, atol=1e-5)
 
 

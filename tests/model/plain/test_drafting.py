@@ -28,7 +28,7 @@ class Speller:
     def __init__(self, answers, lost=lambda token: token):
         self.answers, self.lost, self.passes = answers, lost, 0
 
-    def look(self, drafts):
+    def pass_over(self, drafts):
         self.passes += 1
         assert len(drafts) == len(self.answers)
         self.logits = np.zeros((len(drafts), max(map(len, drafts)), VOCABULARY))

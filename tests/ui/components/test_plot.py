@@ -11,7 +11,7 @@ import viz
 from tests.ui.hostile import VALUES
 from ui.components import plot
 from ui.wording.texts import LANGUAGES, table
-from viz.lens.plot import PLOT, plot_data
+from viz.browser.plot import PLOT, plot_data
 
 WEIGHTS = np.full((2, 3), 1 / 3, np.float32)
 

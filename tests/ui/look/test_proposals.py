@@ -232,9 +232,8 @@ def test_a_word_typed_in_the_english_layout_is_offered_whatever_the_threshold(op
         assert text_of(app) == "고객이 rkrh 있다"
         told = component(app, "correction")
         (word,) = (piece for piece in told["pieces"] if piece.get("offered"))
-        assert word["offered"] == [
-            {"number": 1, "text": "가고", "share": KO["correction_layout"], "accept": "accept_layout"}
-        ]
+        offer = {"number": 1, "text": "가고", "shown": "가고"}
+        assert word["offered"] == [offer | {"share": KO["correction_layout"], "accept": "accept_layout"}]
         assert "{text}" in told["words"]["accept_layout"]
     ask(app, "accept", 1)
     assert text_of(app) == "고객이 가고 있다"

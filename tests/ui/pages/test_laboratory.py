@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from engine.questions import PARTS
+from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
 from model.analysis.head_effects import head_effects
-from model.analysis.questions import question_of_change
 from model.stored.folder import ASSETS, ModelFolderError
 from model.survey.corpus_agreement import read_agreement
 from model.survey.head_survey import HeadSurvey
@@ -207,8 +207,8 @@ def test_the_agreement_over_many_edits_is_told_where_it_is_known(open_laboratory
 def test_each_method_says_how_far_it_agrees_with_leaving_out(open_laboratory, planted):
     notes = [note["text"] for note in figure(open_laboratory("sources"), "sources")["layout"]["annotations"]]
     (change,) = find_changes(WRONG, RIGHT)
-    question = question_of_change(planted, WRONG, RIGHT, change)
-    reference, *others = contributions(planted, WRONG, RIGHT, question, sorted(METHODS, key=REFERENCE.__ne__))
+    contrast = contrast_of_change(planted, WRONG, RIGHT, change)
+    reference, *others = contributions(planted, WRONG, RIGHT, contrast, sorted(METHODS, key=REFERENCE.__ne__))
     assert KO["method_" + reference.method] in notes[0]
     for found, note in zip(others, notes[1:], strict=True):
         agreed = agreement(found, reference)

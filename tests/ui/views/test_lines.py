@@ -16,7 +16,7 @@ from tests.ui.view_script import run_at
 from ui.look.lens import Lens
 from ui.views.lines import changed_columns, chosen_heads, describe, heads_of
 from ui.wording.texts import table
-from viz.lens.lines import MOST_HEADS, MOST_LINES, lines_data
+from viz.browser.lines import MOST_HEADS, MOST_LINES, lines_data
 
 SENTENCE = "고갱이 왔다"
 lens = partial(view_script.lens, layer=None, head=None, source=SENTENCE)

@@ -13,8 +13,8 @@ import assets
 from tests.ui.pages.test_attention import menu
 from ui.look import examples
 from ui.wording.texts import LANGUAGES, table
-from viz.lens import texts
-from viz.lens.texts import own_texts
+from viz.browser import texts
+from viz.browser.texts import own_texts
 
 ROOT = Path(__file__).parents[3]
 WHOLE = ("ko", "en")  # these two fill what others lack, so they lack nothing themselves

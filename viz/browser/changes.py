@@ -1,6 +1,6 @@
 """A short name for a change of a text. A change has ``wrong`` and ``right``; one of them may be empty."""
 
-from viz.lens.texts import Say
+from viz.browser.texts import Say
 
 
 def visible(text: str) -> str:

@@ -8,7 +8,7 @@ function pictureOf(data, seen) {
   const svg = drawn("svg", { "font-size": 16, fill: colours.text });
   let y = margin;
   const write = (text, attributes = {}) => {
-    for (const line of lines(text, (width - 2 * margin) / ((attributes["font-size"] ?? 16) * 0.95))) {
+    for (const line of wrapped(text, (width - 2 * margin) / ((attributes["font-size"] ?? 16) * 0.95))) {
       y += PICTURE.line;
       svg.append(drawn("text", { x: margin, y, ...attributes }, line));
     }
@@ -78,7 +78,7 @@ function pictureStrip(svg, { items }, top, colours) {
 }
 
 /** `text` in pieces of at most `limit` characters, cut at blanks where there are any. */
-function lines(text, limit) {
+function wrapped(text, limit) {
   const found = [];
   for (let rest = text; rest; ) {
     const cut = rest.length > limit ? rest.lastIndexOf(" ", limit) : rest.length;

@@ -17,18 +17,18 @@ from typing import Protocol
 import numpy as np
 
 from viz.attention import attention_heatmap
+from viz.browser.appearance import without_font_file
+from viz.browser.document import Component, component, document
+from viz.browser.lines import DIGITS, LINES, MASSES, MOST_HEADS, MOST_LINES, USUAL_MASS, lines_data
+from viz.browser.map_texts import map_texts
+from viz.browser.plot import PLOT, plot_data
+from viz.browser.script import read_script
+from viz.browser.steps import STEPS, steps_data
+from viz.browser.texts import LANGUAGES, Say, table
 from viz.edges import ROUNDING
 from viz.head_grid import head_grid
 from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, cells_joined
 from viz.labels import template_text
-from viz.lens.appearance import without_font_file
-from viz.lens.document import Component, component, document
-from viz.lens.lines import DIGITS, LINES, MASSES, MOST_HEADS, MOST_LINES, USUAL_MASS, lines_data
-from viz.lens.map_texts import map_texts
-from viz.lens.plot import PLOT, plot_data
-from viz.lens.script import read_script
-from viz.lens.steps import STEPS, steps_data
-from viz.lens.texts import LANGUAGES, Say, table
 from viz.specification import Specification
 
 EXPLORE = read_script(
@@ -108,7 +108,7 @@ def explore(
     theme: str = "light",
     height: int = HEIGHT,
 ) -> Exploration:
-    """The interactive lens: all heads, one map as a heatmap or as lines, and the steps of a decoder.
+    """The interactive explorer: all heads, one map as a heatmap or as lines, and the steps of a decoder.
 
     Weights travel as multiples of 1 / UNIT, of 1 / COARSE_UNIT where there are many. The steps are there where the trace has the probabilities of what was
     produced and at least two alternatives for each.
@@ -116,7 +116,7 @@ def explore(
     Args:
         traces: one trace, such as ``model.AttentionTrace``, or several, which stand side by side.
         names: what to call each of them, or none.
-        language: of the controls, one of ``viz.lens.texts.LANGUAGES`` ("en", "ko").
+        language: of the controls, one of ``viz.browser.texts.LANGUAGES`` ("en", "ko").
         theme: "light" or "dark".
         height: of the frame in a notebook, in pixels.
 
@@ -141,12 +141,14 @@ def explore(
     parts = []
     for place, (trace, name) in enumerate(zip(traces, names, strict=True)):
         trace.check()
-        parts.append(Component(f"lens-{place}", EXPLORE, {"name": name} | lens_data(say, trace, theme)))
+        parts.append(
+            Component(f"explorer-{place}", EXPLORE, {"name": name} | explorer_data(say, trace, theme))
+        )
     page = document(
         language=language,
         theme=theme,
         title=" · ".join(filter(None, names)) or say("product"),
-        body=f'<div class="lenses">{"".join(map(component, parts))}</div>',
+        body=f'<div class="explorers">{"".join(map(component, parts))}</div>',
         no_script=say("take_away_no_script"),
         components=parts,
         used=(PLOT, LINES, STEPS),
@@ -166,7 +168,7 @@ def _say_in(language: str) -> Say:
     return say
 
 
-def lens_data(say: Say, trace: Trace, theme: str) -> dict:
+def explorer_data(say: Say, trace: Trace, theme: str) -> dict:
     """Everything that ``explore.js`` needs to draw any head of ``trace``, as JSON.
 
     Each figure comes without its weights, which ``explore.js`` fills in.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 
-from viz.lens.script import FOLDER, FONT, PLOTLY, Script
+from viz.browser.script import FOLDER, FONT, PLOTLY, Script
 
 
 @dataclass(frozen=True)

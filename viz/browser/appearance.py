@@ -1,7 +1,7 @@
-"""The colours of a drawing of ours, and what a picture saved from it needs."""
+"""The colours of a drawing made by our own JavaScript, and what a picture saved from it needs."""
 
+from viz.browser.script import FONT, served
 from viz.labels import NARROW_EM
-from viz.lens.script import FONT, served
 from viz.theme import FONT_FAMILY, PNG_SCALE, TYPE_SIZE, palette
 
 # What save.js and type.js are given; they stand before the scripts of drawings.

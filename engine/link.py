@@ -1,4 +1,4 @@
-"""``Line``: the connection to one worker. It starts the worker, watches it, starts it again when it dies, and asks it."""
+"""``Link``: the connection to one worker. It starts the worker, watches it, starts it again when it dies, and asks it."""
 
 import logging
 import pickle
@@ -35,7 +35,7 @@ class Endpoint(Protocol):
     def stop(self) -> None: ...
 
 
-class Line:
+class Link:
     """A client's connection to one worker: it starts the worker, watches it and asks it.
 
     ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone. Safe to use from threads.

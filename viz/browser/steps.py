@@ -6,11 +6,11 @@ from hashlib import sha256
 
 import numpy as np
 
+from viz.browser.appearance import SAVING, appearance
+from viz.browser.changes import change_label
+from viz.browser.script import read_script
+from viz.browser.texts import Say
 from viz.labels import CERTAIN, IMPOSSIBLE, visible_token
-from viz.lens.appearance import SAVING, appearance
-from viz.lens.changes import change_label
-from viz.lens.script import read_script
-from viz.lens.texts import Say
 
 WEIGHT_UNIT = 10_000  # weights travel as whole numbers of this fraction: their fourth digit is the last
 

@@ -6,9 +6,9 @@ size, and so do sentences of about the same length. Choosing a cell moves nothin
 
 import plotly.graph_objects as go
 
-from viz.lens.appearance import SAVING, TYPE
-from viz.lens.script import PLOTLY, read_script, served
-from viz.lens.texts import Say
+from viz.browser.appearance import SAVING, TYPE
+from viz.browser.script import PLOTLY, read_script, served
+from viz.browser.texts import Say
 from viz.specification import Specification, to_json
 from viz.theme import palette
 

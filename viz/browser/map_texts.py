@@ -1,7 +1,7 @@
 """The words in and around an attention map: the same on every page, in files and in notebooks."""
 
 from viz.attention import MapTexts
-from viz.lens.texts import Say
+from viz.browser.texts import Say
 from viz.weight_colours import FAINT
 
 

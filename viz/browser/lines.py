@@ -6,11 +6,11 @@ from operator import itemgetter
 
 import numpy as np
 
+from viz.browser.appearance import SAVING, TYPE, appearance
+from viz.browser.script import read_script
+from viz.browser.texts import Say
 from viz.edges import strongest_edges
 from viz.labels import visible_token
-from viz.lens.appearance import SAVING, TYPE, appearance
-from viz.lens.script import read_script
-from viz.lens.texts import Say
 from viz.theme import LINE_DASHES
 
 MOST_HEADS = len(LINE_DASHES)  # as many as can be told apart

@@ -7,10 +7,10 @@ import numpy as np
 from model.correction.answers import Intervenes, Network
 from model.text.changes import Change
 from model.trace.interventions import Intervention
-from model.trace.odds import Question
+from model.trace.odds import Contrast
 
 
-def question_of_change(corrector: Intervenes, source: str, target: str, change: Change) -> Question:
+def contrast_of_change(corrector: Intervenes, source: str, target: str, change: Change) -> Contrast:
     """Where a change begins: the fix against keeping what was typed.
 
     That is the first row in which both would write different tokens: a deletion is decided by the token that
@@ -20,37 +20,39 @@ def question_of_change(corrector: Intervenes, source: str, target: str, change: 
 
     >>> from model.text.changes import find_changes
     >>> (change,) = find_changes("머거요", "먹어요")
-    >>> question = question_of_change(corrector, "머거요", "먹어요", change)
-    >>> question.row, question.written_token, question.instead_token
+    >>> contrast = contrast_of_change(corrector, "머거요", "먹어요", change)
+    >>> contrast.row, contrast.written_token, contrast.instead_token
     (0, '먹', '머')
     """
     kept = target[: change.target_start] + source[change.source_start :]
-    question = corrector.question(source, target, kept)
-    if question is None:
+    contrast = corrector.contrast(source, target, kept)
+    if contrast is None:
         raise ValueError(f"the change of {change.place} writes the tokens of the source")
-    return question
+    return contrast
 
 
-def question_of_row(corrector: Network, source: str, target: str, row: int) -> Question:
+def contrast_of_row(corrector: Network, source: str, target: str, row: int) -> Contrast:
     """Any produced token against the most probable other one.
 
     Raises ValueError for a row that the target does not have.
 
-    >>> question_of_row(corrector, "머거요", "먹어요", row=2).written_token
+    >>> contrast_of_row(corrector, "머거요", "먹어요", row=2).written_token
     '요'
     """
     tokenizer = corrector.tokenizer
     ids = tokenizer.encode_target(target)
     if not 0 <= row < len(ids):
         raise ValueError(f"the row should lie in 0..{len(ids) - 1}, received {row}")
-    looked = corrector.laboratory.look([tokenizer.encode_source(source)], [ids[: row + 1]], [Intervention()])
+    looked = corrector.laboratory.pass_over(
+        [tokenizer.encode_source(source)], [ids[: row + 1]], [Intervention()]
+    )
     order = np.argsort(-looked.logits[0, row])[:2].tolist()
-    return _question(corrector, row, ids[row], order[order[0] == ids[row]])
+    return _contrast(corrector, row, ids[row], order[order[0] == ids[row]])
 
 
 def questions_of_sentence(
     corrector: Network, source: str, target: str, changes: Sequence[Change], logits: np.ndarray
-) -> tuple[tuple[Question, ...], tuple[int | None, ...]]:
+) -> tuple[tuple[Contrast, ...], tuple[int | None, ...]]:
     """Those of all rows, the token that was written against the likeliest other one, then those of ``changes``; and of each
     change the number of its question, None where fix and source write the same.
 
@@ -60,11 +62,11 @@ def questions_of_sentence(
     others = logits.copy()
     others[np.arange(len(ids)), ids] = -np.inf
     pairs = zip(ids, others.argmax(axis=-1).tolist(), strict=True)
-    questions = [_question(corrector, row, *pair) for row, pair in enumerate(pairs)]
+    questions = [_contrast(corrector, row, *pair) for row, pair in enumerate(pairs)]
     numbers: list[int | None] = []
     for change in changes:
         try:
-            questions.append(question_of_change(corrector, source, target, change))
+            questions.append(contrast_of_change(corrector, source, target, change))
         except ValueError:
             numbers.append(None)
         else:
@@ -72,5 +74,5 @@ def questions_of_sentence(
     return tuple(questions), tuple(numbers)
 
 
-def _question(corrector: Network, row: int, written: int, instead: int) -> Question:
-    return Question(row, written, instead, *corrector.tokenizer.labels([written, instead]))
+def _contrast(corrector: Network, row: int, written: int, instead: int) -> Contrast:
+    return Contrast(row, written, instead, *corrector.tokenizer.labels([written, instead]))

@@ -21,9 +21,11 @@ from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import METHODS, contribution
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import head_effects, written_without
+from model.analysis.lenses import when_decided
 from model.analysis.pair_effects import pair_effects
 from model.analysis.replacing import replaced_attention
 from model.analysis.twins import aligned_difference
+from model.analysis.writing import who_wrote
 from model.survey.survey_sums import sums_of_roles
 from model.text.changes import find_changes
 from model.trace.interventions import Head
@@ -70,6 +72,8 @@ def main(model, rounds):
         ),
         **{name: lambda name=name: contribution(*asked, contrast, name) for name in METHODS},
         "four attentions of one head": lambda: replaced_attention(*asked, contrast, head),
+        "who wrote it": lambda: who_wrote(*asked, find_changes(SOURCE, TARGET)),
+        "when it was decided": lambda: when_decided(*asked, find_changes(SOURCE, TARGET)),
         "another token": lambda: road_not_taken(*asked, contrast.row, contrast.instead_token),
         "a second sentence beside it": lambda: _twin(corrector),
         f"effects of all heads on {len(find_changes(SOURCE, TARGET))} edits": lambda: pair_effects(*asked),

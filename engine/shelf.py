@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from importlib import import_module
+from itertools import chain
 from threading import Condition, Lock, Thread
 from typing import Any
 
@@ -20,6 +21,7 @@ from engine.errors import EngineError, ModelChangedError
 from engine.progress import Progress
 from engine.traced import TracedCorrector, load
 from engine.versions import LIVE, ModelKey
+from model.analysis import lenses, writing
 from model.correction.corrector import Corrector
 from model.stored.config import INSIDE
 from model.stored.folder import ModelFolderError
@@ -124,8 +126,10 @@ class Shelf:
             self._warm_laboratory(corrector, desk)
 
     def _warm_laboratory(self, corrector: Corrector, desk: Desk) -> None:
-        """Make the laboratory's graphs, one at a time, while nobody asks anything and no model is being loaded."""
-        warming = corrector.laboratory.warm_up()
+        """Make the graphs of the views that read the residual stream, then the laboratory's, one at a time, while nobody asks
+        anything and no model is being loaded."""
+        reading = (corrector.taps("", "", names) for names in (writing.TAPS, lenses.TAPS))
+        warming = chain(reading, corrector.laboratory.warm_up())
         while desk.wait_until_idle(IDLE):
             with self._one_at_a_time:
                 if next(warming, DONE) is DONE:

@@ -1,4 +1,4 @@
-"""One number after each part of a network, from its beginning to its end."""
+"""A curve with one number after each part of a network, from its beginning to its end."""
 
 from collections.abc import Sequence
 
@@ -29,9 +29,11 @@ def layer_curve(
         details: P texts that the hover adds.
         marked: a place with a vertical line, such as the one from which on nothing changes any more.
 
-    Example: ``layer_curve([-2.0, 3.5], ["input", "layer 1"])``.
-
     Raises ValueError for lengths that differ, values that are not finite, a place that does not exist, and an unknown theme.
+
+    >>> figure = layer_curve([-2.0, 3.5], ["input", "layer 1"])
+    >>> figure.data[0].y.tolist()
+    [-2.0, 3.5]
     """
     points = np.asarray(values, np.float32)
     if points.shape != (len(places),) or (details and len(details) != len(places)):

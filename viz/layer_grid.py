@@ -1,4 +1,4 @@
-"""What is read at each place of a network, step by step: a text in each cell, its probability as colour."""
+"""A grid of what is read at each place of a network, step by step: the cells have texts, their colour is the probability."""
 
 from collections.abc import Collection, Sequence
 
@@ -38,10 +38,12 @@ def layer_grid(
         details: (P, T) lines that the hover adds.
         outlined: a column that is framed. ``emphasis``: columns whose labels are bold.
 
-    Example: ``layer_grid([["가"], ["각"]], [[0.4], [0.9]], ["input", "layer 1"], ["각"])``.
-
     Raises ValueError for shapes that do not fit each other, probabilities outside 0..1, a column that does not exist, and
     an unknown theme.
+
+    >>> figure = layer_grid([["가"], ["각"]], np.array([[0.5], [0.75]]), ["input", "layer 1"], ["각"])
+    >>> figure.data[0].z.tolist()
+    [[0.5], [0.75]]
     """
     values = _checked(texts, probabilities, places, tokens, details)
     if strange := [

@@ -1,4 +1,4 @@
-"""Amounts that add up to a sum, one bar behind the other."""
+"""A waterfall chart: amounts that add up to a sum, each bar beginning where the one before it ends."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,11 @@ _ROW, _LEAST_ROW, _FOOT, _EM = 26, 15, 44, 13  # pixels; an em is that of the na
 
 
 class Amount(NamedTuple):
-    """One bar. ``custom`` is what a page is told when the bar is chosen, such as a head."""
+    """One bar. ``custom`` is what the page gets when the bar is chosen, such as a head.
+
+    >>> Amount("head 1", 5.5).value
+    5.5
+    """
 
     name: str
     value: float
@@ -35,9 +39,11 @@ def waterfall(
     Amounts above 0 are filled bars, those below 0 hollow ones, so that no colour has to be told apart. ``customdata`` of
     each bar is its ``custom``, so that a page can react to a click or to the arrow keys.
 
-    Example: ``waterfall([Amount("head 1", 5.4), Amount("head 2", -1.0)])`` ends at 4.4.
-
     Raises ValueError for values that are not finite, and for an unknown theme.
+
+    >>> figure = waterfall([Amount("head 1", 5.5), Amount("head 2", -1.0)])
+    >>> figure.data[0].x  # the last bar is the sum
+    (5.5, -1.0, 4.5)
     """
     values = np.array([amount.value for amount in amounts], float)
     if not np.isfinite(values).all():

@@ -14,7 +14,7 @@ import numpy as np
 
 from model.adapters.heard import Lengths, Pass, sorted_by_kind, without_output
 from model.adapters.listening import FUSED, SOFTMAXES, Ear, loaded, of_softmax, replaced, what_was_heard
-from model.adapters.outputs import Token, first_output, names, of_one_side, probabilities
+from model.adapters.outputs import Token, answer, first_output, names, of_one_side, probabilities
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -109,7 +109,7 @@ def _pass(
         returned = model(*given, **named)
     lengths: Lengths = (len(ids), None if written is None else len(written) - 1)
     output = first_output(returned, lengths[1] or lengths[0])
-    return (without_output(ear.heard, output), lengths), output, ear
+    return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
 
 
 def _arguments(model: Any, tensors: list[Any], inputs: Inputs | None) -> tuple[Any, ...]:

@@ -64,6 +64,13 @@ def first_output(returned: Any, rows: int) -> np.ndarray | None:
     return None
 
 
+def answer(returned: Any, output: np.ndarray | None) -> np.ndarray | None:
+    """``output``, or what a classifier answers instead, (1, classes): the softmax that makes it is no attention."""
+    first = returned[0] if isinstance(returned, list | tuple) and returned else returned
+    shape = tuple(getattr(first, "shape", ()))
+    return plain_array("output", first) if output is None and len(shape) == 2 and shape[0] == 1 else output
+
+
 def of_one_side(
     kinds: dict, ids: np.ndarray, output: np.ndarray | None, name: Callable, pad: int
 ) -> AttentionTrace:

@@ -13,7 +13,7 @@ import numpy as np
 
 from model.adapters.heard import Lengths, Pass, sorted_by_kind, without_output
 from model.adapters.listening import SOFTMAXES, Ear, evaluating, loaded, of_softmax, replaced, what_was_heard
-from model.adapters.outputs import Token, first_output, names, of_one_side, probabilities
+from model.adapters.outputs import Token, answer, first_output, names, of_one_side, probabilities
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
@@ -103,7 +103,7 @@ def _pass(model: Any, inputs: tuple, named: dict, lengths: Lengths) -> tuple[Pas
     with torch.no_grad(), evaluating(model), _listening() as ear:
         returned = model(*inputs, **named)
     output = first_output(getattr(returned, "logits", returned), lengths[1] or lengths[0])
-    return (without_output(ear.heard, output), lengths), output, ear
+    return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
 
 
 def _second_pass(model: Any, inputs: tuple, named: dict, lengths: Lengths) -> Pass | None:

@@ -38,7 +38,12 @@ LIKELIEST = 3
 
 @dataclass(frozen=True)
 class JamoRead:
-    """The likeliest jamo of one part of the syllable at each place and position; nan where no syllable stands."""
+    """The likeliest jamo of one part of the syllable (initial, medial or final) at each place and position. nan where no syllable stands.
+
+    >>> found = when_decided(corrector, "머거요", "먹어요").jamo["decoder final"]
+    >>> found.probability.shape == found.likeliest.shape
+    True
+    """
 
     likeliest: np.ndarray  # (places, positions) int16, numbers in JAMO; -1 where no syllable stands
     probability: np.ndarray  # (places, positions) float32, of the likeliest
@@ -70,18 +75,21 @@ class Decided:
 
 
 def when_decided(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> Decided:
-    """Of every row of a sentence, and of each of ``changes``, some of ``find_changes(source, target)``::
-
-        decided = when_decided(corrector, "머거요", "먹어요")
-        [row[0] for row in decided.labels()]  # the likeliest first character, place by place; 먹 at the end
-        decided.jamo["decoder final"].likeliest[:, 0]  # when its ㄱ appears
+    """When each row of a sentence was decided, and each of ``changes``, some of ``find_changes(source, target)``.
 
     Raises ValueError for a network without a residual stream.
+
+    >>> decided = when_decided(corrector, "머거요", "먹어요")
+    >>> decided.labels()[-1][0]  # the likeliest first character at the last place
+    '먹'
+    >>> decided.jamo["decoder final"].likeliest.shape  # where its ㄱ appears: places by characters written
+    (13, 4)
     """
     found, weights = corrector.taps(source, target, TAPS), corrector.output_weights()
     questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
     read = weights.read("decoder", found["decoder_residual"])
     logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)
+    probabilities = np.exp(logs)
     rows, written, instead = (
         [getattr(contrast, name) for contrast in questions] for name in ("row", "written", "instead")
     )
@@ -92,13 +100,13 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
         questions=questions,
         changes=numbers,
         likeliest=likeliest,
-        probabilities=np.exp(np.take_along_axis(logs, likeliest, axis=-1)),
-        written=np.exp(logs[:, steps, written[: len(steps)]]),
+        probabilities=np.take_along_axis(probabilities, likeliest, axis=-1),
+        written=probabilities[:, steps, written[: len(steps)]],
         scores=logs[:, rows, written] - logs[:, rows, instead],
         names=dict(zip(known, corrector.tokenizer.labels(known), strict=True)),
         jamo={
             **_encoder_jamo(found["encoder_residual"], weights, source),
-            **_decoder_jamo(np.exp(logs), corrector.tokenizer.features()[: logs.shape[-1], 1:], target),
+            **_decoder_jamo(probabilities, corrector.tokenizer.features()[: logs.shape[-1], 1:], target),
         },
     )
 
@@ -122,11 +130,13 @@ def _encoder_jamo(stream: np.ndarray, weights: OutputWeights, text: str) -> dict
 def _decoder_jamo(probabilities: np.ndarray, features: np.ndarray, text: str) -> dict[str, JamoRead]:
     """How probable all syllables with a jamo are together, of probabilities (3L+1, T, V). ``features`` (V, 3): each token's
     jamo as numbers from 1, 0 where it is no syllable."""
-    found = {}
-    for part, column in zip(JAMO, features.T, strict=True):
-        belongs = np.equal.outer(column, np.arange(1, len(JAMO[part]) + 1)).astype(np.float32)  # (V, jamo)
-        found[f"decoder {part}"] = _jamo_read(probabilities @ belongs, part, text)
-    return found
+    sizes = [len(names) for names in JAMO.values()]
+    belongs = [
+        np.equal.outer(column, np.arange(1, size + 1)) for column, size in zip(features.T, sizes, strict=True)
+    ]
+    summed = probabilities @ np.concatenate(belongs, axis=1).astype(np.float32)  # (3L+1, T, all jamo)
+    each = np.split(summed, np.cumsum(sizes)[:-1], axis=-1)
+    return {f"decoder {part}": _jamo_read(found, part, text) for part, found in zip(JAMO, each, strict=True)}
 
 
 def _jamo_read(probabilities: np.ndarray, part: str, text: str) -> JamoRead:

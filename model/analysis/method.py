@@ -1,7 +1,7 @@
-"""From what does one produced token come? What a method of answering is asked, and what it says.
+"""``Method``: one way to say which tokens a produced token comes from, with what it is asked (``Row``) and what it says (``Said``).
 
-S source tokens, T target tokens. All answer about one row of the decoder: by source token (S,) and by token read
-before (row + 1,), the start mark first.
+S source tokens, T target tokens. Each method is asked about one row of the decoder. It gives a number to each source token (S,) and
+to each token that the decoder had read by then (row + 1,), the start mark first.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ ONE_PASS, EACH_TOKEN, PATH = range(3)
 
 @dataclass(frozen=True)
 class Row:
-    """One produced token, and whom to ask about it. What several methods need of the pass is computed once."""
+    """One produced token, and the network to ask about it. What several methods need of the pass is computed once."""
 
     corrector: Intervenes
     source: str
@@ -41,7 +41,7 @@ class Row:
 
     @cached_property
     def ids(self) -> tuple[list[int], list[int]]:
-        """Of the source, and of the target up to this row: what is written later has no influence on it."""
+        """The ids of the source, and of the target up to this row. Tokens that are written later have no influence on it."""
         tokenizer = self.network.tokenizer
         return tokenizer.encode_source(self.source), tokenizer.encode_target(self.target)[
             : self.contrast.row + 1
@@ -90,7 +90,7 @@ class Contribution:
 
 
 def last_row(source: np.ndarray, before: np.ndarray) -> Said:
-    """What is said about the last row of (T, S) and (T, T) shares.
+    """The last row of shares (T, S) and (T, T), as what a method says.
 
     >>> last_row(np.eye(2, 3), np.eye(2)).before.tolist()
     [0.0, 1.0]

@@ -41,7 +41,11 @@ TAPS = (
 
 
 class Part(NamedTuple):
-    """Something that was added, and what it added to the score: more than 0 speaks for what was written."""
+    """A part of the decoder, and what it added to the score. More than 0 speaks for what was written.
+
+    >>> Part("cross_attention", layer=3, head=0, nats=2.5).name
+    'cross_attention'
+    """
 
     name: str  # embedding, position, decoder_attention, cross_attention, feed_forward, projection_bias, output_bias
     layer: int | None  # from 0
@@ -68,7 +72,7 @@ class Written:
     output_bias: np.ndarray  # (N,) of the output layer, and what the normalisations shift
 
     def parts(self, number: int) -> tuple[Part, ...]:
-        """All parts of one question's score, in the order of the network."""
+        """The parts of the score of one question, in the order in which data passes them."""
         found = [Part("embedding", None, None, float(self.embedding[number]))]
         found.append(Part("position", None, None, float(self.position[number])))
         for layer in range(self.feed_forward.shape[1]):
@@ -81,7 +85,7 @@ class Written:
         return tuple(found)
 
     def remainder(self, number: int) -> float:
-        """What the parts leave of the score: a rounding error."""
+        """What is missing between the score and the sum of the parts: a rounding error."""
         return float(self.score[number]) - sum(part.nats for part in self.parts(number))
 
     def rows(self) -> list[int]:
@@ -99,14 +103,15 @@ class Written:
 
 
 def who_wrote(corrector: Network, source: str, target: str, changes: Sequence[Change] = ()) -> Written:
-    """Of every row of a sentence, and of each of ``changes``, some of ``find_changes(source, target)``::
-
-        written = who_wrote(corrector, "머거요", "먹어요", find_changes("머거요", "먹어요"))
-        parts = written.parts(written.changes[0])
-        max(parts, key=lambda part: part.nats)  # Part(name='cross_attention', layer=3, head=0, nats=…)
-        sum(part.nats for part in parts)  # log p(먹) - log p(머)
+    """Who wrote each row of a sentence, and each of ``changes``, some of ``find_changes(source, target)``.
 
     Raises ValueError for a network without a residual stream.
+
+    >>> from model.text.changes import find_changes
+    >>> written = who_wrote(corrector, "머거요", "먹어요", find_changes("머거요", "먹어요"))
+    >>> parts = written.parts(written.changes[0])  # of log p(먹) - log p(머)
+    >>> bool(np.isclose(sum(part.nats for part in parts), written.score[written.changes[0]], atol=1e-3))
+    True
     """
     found = corrector.taps(source, target, TAPS)
     questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])

@@ -33,7 +33,7 @@ from model.trace.trace import AttentionTrace
 
 
 class Described(Protocol):
-    """What is known of any network before it is asked. ``NetworkConfig`` says more of ours."""
+    """What is known of any network before it is asked. ``NetworkConfig`` says more about ours."""
 
     @property
     def architecture(self) -> str: ...

@@ -1,4 +1,4 @@
-"""What a network of ours answers with something changed: texts become ids, and passes on ids become answers.
+"""The part of ``Corrector`` that answers with something changed: texts become ids, and passes on ids become answers.
 
 B interventions, Q query and K key positions, V vocabulary.
 """

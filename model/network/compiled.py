@@ -22,7 +22,7 @@ import tensorflow as tf
 
 from model.network.decoding import beam_search, greedy
 from model.network.laboratory import Laboratory
-from model.network.passes import IDS, Halves, Reading, compile_halves
+from model.network.passes import IDS, Halves, LateGraphs, Reading, compile_halves
 from model.plain.alterations import checked_taps
 from model.plain.drafting import Produced, longest_target, read_off, settle
 from model.plain.output_weights import output_weights
@@ -65,6 +65,7 @@ class CompiledNetwork:
         )
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
         self._tapped: dict[tuple[str, ...], Callable] = {}  # a graph for each set of taps
+        self._late = LateGraphs()  # which makes them: the first questions of a kind are answered without one
 
     def warm_up(self) -> Iterator[float]:
         """Make the graph for all lengths, which answers at once from then on; then compile for the lengths of
@@ -87,6 +88,7 @@ class CompiledNetwork:
                 self._fast_search(pad([[END_ID]], length))
                 self._searched_lengths = tuple(sorted((*self._searched_lengths, length)))
             yield count / steps
+        self._late.at_once = True
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
@@ -161,7 +163,7 @@ class CompiledNetwork:
             _, written = self.network.decode(inputs, memory, taps=names)
             return {**read, **written}
 
-        return tf.function(run, input_signature=[IDS] * 2, autograph=False)
+        return self._late.function(run, [IDS, IDS])
 
     def embeddings(self, ids: Sequence[int]) -> np.ndarray:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""

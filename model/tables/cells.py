@@ -1,4 +1,4 @@
-"""The cells of a CSV or XLSX file, row by row, and the lines of a TXT file; whatever the encoding and the separator are."""
+"""Reads the cells of a CSV or XLSX file row by row, and the lines of a TXT file, in any usual encoding and with any usual separator."""
 
 import codecs
 import csv

@@ -1,6 +1,7 @@
-"""Which column of a table holds the texts: the one that is asked for, or the one whose header says so. Otherwise nobody has chosen.
+"""Finds the column of a table that holds the texts: the column that is asked for, or the one whose header says so.
 
-A table may begin anywhere: with a title above its header, and with empty columns before the first.
+If no header says so and there are several columns, none is chosen: the page asks, the command names them. A table may begin
+anywhere: with a title above its header, and with empty columns before the first.
 """
 
 import json

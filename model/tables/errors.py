@@ -1,4 +1,4 @@
-"""What can be wrong with a file as a whole, and with one of its rows."""
+"""The list of what can be wrong with a file as a whole, and with one of its rows."""
 
 LONGEST = 32_767  # characters of one cell: what XLSX allows
 

@@ -1,5 +1,7 @@
-"""The fields of a trace that are no attention: texts, spans, padding. Each function checks one and returns it in plain
-Python, which is what a file holds and what two traces are compared by."""
+"""Checks the fields of a trace that are not attention: texts, spans, padding.
+
+Each function returns its field in plain Python, which is what a file holds and what two traces are compared by.
+"""
 
 from typing import Any
 

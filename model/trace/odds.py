@@ -1,4 +1,4 @@
-"""What is asked of one produced token, and the answer: how much likelier it is than another one.
+"""``Contrast`` and ``Odds``: why one token and not another, and how much likelier the one is.
 
 B interventions. Probabilities are natural logarithms.
 """

@@ -1,6 +1,6 @@
-"""Whether numbers are attention: every row a share of 1, and nothing seen that is not written yet.
+"""Checks whether numbers are attention: each row sums to 1, and no row looks at what is not written yet.
 
-A refusal says where: the kind, and the layer, the head and the row, counted from 0.
+An error says where: the kind, and the layer, the head and the row, counted from 0.
 """
 
 import numpy as np
@@ -13,8 +13,9 @@ _RANGE_TOLERANCE = 1e-4  # how far rounding may push a probability or a weight o
 
 
 def check_rows(kind: str, weights: np.ndarray, padded: np.ndarray) -> None:
-    """Raises TraceError for ``weights`` (L, H, Q, K) of which a row is no attention. Rows that are ``padded`` (Q,) may hold
-    less, and may look ahead: nobody reads what they compute."""
+    """Raises TraceError if a row of ``weights`` (L, H, Q, K) is no attention. Rows that are ``padded`` (Q,) may sum to less and may
+    look ahead, because nobody uses what they compute.
+    """
     smallest, largest = weights.min(), weights.max()  # NaN where there is one, and then no comparison holds
     if not (smallest >= -_RANGE_TOLERANCE and largest <= 1 + _RANGE_TOLERANCE):
         within = np.isfinite(weights) & (weights >= -_RANGE_TOLERANCE) & (weights <= 1 + _RANGE_TOLERANCE)

@@ -11,15 +11,17 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 
+# What a server reads of a file that came from anywhere; one's own files have no limits.
 MOST_BYTES = 20 * 2**20  # of a file
 MOST_UNPACKED = 256 * 2**20  # of everything in it
 MOST_WORDS = 8 * 2**20  # of its JSON
+THINNER = "Save fewer layers or heads, such as dataclasses.replace(trace, encoder_attention=trace.encoder_attention[-2:])"
 _LONGEST_HEADER = 1_000  # bytes; NumPy's own have about 120
 _WORDS = "words"  # the JSON, as an array of its bytes
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no more than they are asked for
@@ -36,42 +38,46 @@ class TraceError(ValueError):
 
 
 def write(path: str | Path | BinaryIO, arrays: Mapping[str, np.ndarray], words: object) -> None:
-    """Write ``arrays`` as float32 and ``words`` as JSON. Raises TraceError where ``read`` would refuse the size."""
-    data = np.frombuffer(json.dumps(words).encode("ascii"), np.uint8)
-    packed = {name: np.ascontiguousarray(value, np.float32) for name, value in arrays.items()}
-    unpacked = data.nbytes + sum(value.nbytes for value in packed.values())
-    if unpacked > MOST_UNPACKED:
-        raise TraceError("the arrays", f"have at most {MOST_UNPACKED:,} bytes", f"{unpacked:,}")
+    """Write ``arrays`` as float32 and ``words`` as JSON, however large they are."""
     file = io.BytesIO()
-    content: dict[str, Any] = {**packed, _WORDS: data}
-    np.savez_compressed(file, **content)
-    if file.tell() > MOST_BYTES:
-        raise TraceError("the file", f"have at most {MOST_BYTES:,} bytes", f"{file.tell():,}")
+    np.savez_compressed(file, **packed(arrays, words))
     if isinstance(path, str | Path):
         Path(path).write_bytes(file.getvalue())
     else:
         path.write(file.getvalue())
 
 
+def packed(arrays: Mapping[str, np.ndarray], words: object) -> dict[str, Any]:
+    """The members of such a file by name."""
+    data = np.frombuffer(json.dumps(words).encode("ascii"), np.uint8)
+    return {**{name: np.ascontiguousarray(value, np.float32) for name, value in arrays.items()}, _WORDS: data}
+
+
 def read(
-    path: str | Path | BinaryIO, ranks: Mapping[str, int]
+    path: str | Path | BinaryIO, ranks: Mapping[str, int], limited: bool, beside: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, object]]:
     """(arrays, words): float32 arrays of ``ranks``, a name -> its number of dimensions, as far as the file has them,
-    and what was written as JSON beside them.
+    and what was written as JSON beside them. ``limited``: whether a file of more than MOST_BYTES, or of more than
+    MOST_UNPACKED unpacked, is refused. ``beside``: names of what else may be there; it is not unpacked.
 
     Raises TraceError for anything else, and OSError where there is no such file.
     """
+    most = MOST_BYTES + 1 if limited else -1
     if isinstance(path, str | Path):
         with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(most)
     else:
-        content = path.read(MOST_BYTES + 1)
-    if len(content) > MOST_BYTES:
-        raise TraceError("the file", f"have at most {MOST_BYTES:,} bytes", "more")
+        content = path.read(most)
+    if limited and len(content) > MOST_BYTES:
+        raise TraceError("the file", f"have at most {MOST_BYTES:,} bytes", "more", THINNER)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = _members(archive, {*ranks, _WORDS})
-            arrays = {name: _array(archive, info, name, ranks.get(name, 1)) for name, info in members.items()}
+            members = _members(archive, {*ranks, _WORDS, *beside}, limited)
+            arrays = {
+                name: _array(archive, members[name], name, ranks.get(name, 1))
+                for name in (*ranks, _WORDS)
+                if name in members
+            }
     except TraceError:
         raise
     except Exception as error:  # a dozen kinds, depending on which byte is wrong
@@ -79,7 +85,7 @@ def read(
     return arrays, _words(arrays.pop(_WORDS))
 
 
-def _members(archive: zipfile.ZipFile, known: set[str]) -> dict[str, zipfile.ZipInfo]:
+def _members(archive: zipfile.ZipFile, known: set[str], limited: bool) -> dict[str, zipfile.ZipInfo]:
     """The parts of the archive by their name, once their names and their sizes are right."""
     members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
     if len(members) != len(archive.infolist()):
@@ -90,11 +96,11 @@ def _members(archive: zipfile.ZipFile, known: set[str]) -> dict[str, zipfile.Zip
         raise TraceError(strange[0], "be a field of a trace", "a name that is none")
     if _WORDS not in members:
         raise TraceError(_WORDS, "be there", "none")
-    if members[_WORDS].file_size > MOST_WORDS:
+    if limited and members[_WORDS].file_size > MOST_WORDS:
         raise TraceError(_WORDS, f"have at most {MOST_WORDS:,} bytes", f"{members[_WORDS].file_size:,}")
     unpacked = sum(info.file_size for info in members.values())
-    if unpacked > MOST_UNPACKED:
-        raise TraceError("the file", f"unpack to at most {MOST_UNPACKED:,} bytes", f"{unpacked:,}")
+    if limited and unpacked > MOST_UNPACKED:
+        raise TraceError("the file", f"unpack to at most {MOST_UNPACKED:,} bytes", f"{unpacked:,}", THINNER)
     return members
 
 

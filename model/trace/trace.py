@@ -29,6 +29,11 @@ _RANKS = {  # how many dimensions each array has
     "log_probabilities": 1,
     "alternative_probabilities": 2,
 }
+_AXES = {  # what gives an attention its rows and columns
+    "encoder_attention": "Rows and columns are the source_tokens",
+    "decoder_attention": "Rows are the target_tokens, columns the decoder_input_tokens",
+    "cross_attention": "Rows are the target_tokens, columns the source_tokens",
+}
 _PADDING = ("source_padding", "target_padding")
 
 _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
@@ -38,6 +43,12 @@ _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(_PADDING, flags),
     "alternatives": rows_of_texts,
 }
+
+# What the app writes beside a trace for who opens its numbers with NumPy alone; none of it is read again.
+BESIDE = (*_OF_WORDS, "schema_version", "model", "fingerprint", "source", "text", "minimum_confidence")
+BESIDE += tuple(
+    f"change_{what}" for what in ("spans", "wrong", "right", "fix_probability", "keep_probability")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,7 +128,7 @@ class AttentionTrace:
             rows, columns = map(len, self.axes(kind))
             received = np.shape(getattr(self, kind))
             if len(received) != 4 or 0 in received or received[2:] != (rows, columns):
-                raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received)
+                raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received, _AXES[kind])
         self._check_positions(source, target)
         if self.log_probabilities is not None:
             expect_shape("log_probabilities", self.log_probabilities, (target,))
@@ -225,24 +236,30 @@ class AttentionTrace:
             expect_range(name, getattr(self, name), -np.inf, np.inf)
 
     def save(self, path: str | Path | BinaryIO) -> None:
-        """Write one ``.npz`` without pickles, which ``load`` reads. Floats become float32.
+        """Write one ``.npz`` without pickles, which ``load`` reads, of any size. Floats become float32.
 
-        Raises TraceError for what ``load`` would refuse.
+        Raises TraceError for numbers that ``load`` would refuse.
         """
+        write(path, *self.contents())
+
+    def contents(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        """(arrays, words) of the file that ``save`` writes; raises TraceError as it does."""
         self.check()
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-        words = {name: value for name, value in values.items() if name not in arrays and value is not None}
-        write(path, arrays, {"format": _FORMAT, "version": VERSION} | words)
+        words = {name: value for name, value in values.items() if name not in arrays}
+        told = {name: value for name, value in words.items() if value not in (None, ())}
+        return arrays, {"format": _FORMAT, "version": VERSION} | told
 
     @classmethod
-    def load(cls, path: str | Path | BinaryIO) -> "AttentionTrace":
-        """What ``save`` wrote. The file may come from anywhere: it is checked before it is believed.
+    def load(cls, path: str | Path | BinaryIO, *, limited: bool = False) -> "AttentionTrace":
+        """What ``save`` wrote, or the numbers (NPZ) that a page of the app hands out. The file may come from anywhere: it is checked before it is believed, and nothing in it is run.
+        ``limited``: whether it may have 20 MB at most, 256 MB unpacked, which a server asks for.
 
         Raises TraceError, which names the field, what was expected and what was received; OSError where there is no
         such file.
         """
-        arrays, words = read(path, _RANKS)
+        arrays, words = read(path, _RANKS, limited, BESIDE)
         for name, expected in (("format", _FORMAT), ("version", VERSION)):
             if words.pop(name, None) != expected:
                 raise TraceError(name, f"be {expected!r}", "another one")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from model.tables.writing import without_formula
+from model.trace.strict_npz import packed
 
 if TYPE_CHECKING:
     from ui.look.lens import Lens
@@ -116,7 +117,7 @@ def to_npz(lens: Lens) -> bytes:
     """The trace as arrays under the names of its fields, tokens as texts; ``allow_pickle`` is not needed.
 
     ``change_spans`` (N, 4) holds start and end of each change in the source and in the corrected text. NumPy's
-    texts lose a NUL at their end; ``to_trace`` and ``to_json`` keep it.
+    texts lose a NUL at their end; ``to_trace`` and ``to_json`` keep it. ``AttentionTrace.load`` reads the trace of it.
     """
     changes = lens.sentence.changes
     spans = [(c.source_start, c.source_end, c.target_start, c.target_end) for c in changes]
@@ -129,6 +130,7 @@ def to_npz(lens: Lens) -> bytes:
         "change_fix_probability": np.array([c.fix_probability for c in changes], np.float64),
         "change_keep_probability": np.array([c.keep_probability for c in changes], np.float64),
         **{name: np.asarray(value) for name, value in _trace(lens).items()},
+        **packed(*lens.trace.contents()),
     }
     file = io.BytesIO()
     np.savez_compressed(file, allow_pickle=False, **arrays)

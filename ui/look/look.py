@@ -114,7 +114,7 @@ def show_pictures(
     controls_of_view = partial(show_controls, stage, lens.trace, view, views, setting)
     popovers = None if late else controls_of_view()
     try:
-        if lens.has_several_heads and view.name != "predict":  # it would tell what is asked
+        if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
             complete = not view.lacks(lens)
             framed = view.framed(lens) if view.framed and complete else None
             with heads:
@@ -122,7 +122,7 @@ def show_pictures(
                 overview.draw(lens, framed, nats, shown_below=view.has_map)
         show_view(stage, view, lens)
     except (loaders.EngineError, loaders.NotLoadedError):
-        if late:  # who gets no picture can still open another view
+        if late:  # without a picture, a visitor can still open another view
             controls_of_view()
         raise
     popovers = popovers or controls_of_view()

@@ -10,6 +10,7 @@ import streamlit as st
 from engine.traced import TracedConfig
 from model.analysis.places import text_of
 from model.text.changes import find_rewriting
+from model.trace.strict_npz import THINNER
 from model.trace.trace import AttentionTrace, TraceError
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.look import look
@@ -86,10 +87,12 @@ def main() -> None:
 
 def read(content: bytes) -> AttentionTrace:
     """The trace in a file that came from anywhere; nothing of it is kept. Raises TraceError with what is wrong."""
-    trace = AttentionTrace.load(io.BytesIO(content))
+    trace = AttentionTrace.load(io.BytesIO(content), limited=True)
     weights = sum(trace.attention(kind).size for kind in trace.kinds)
     if weights > MOST_WEIGHTS:
-        raise TraceError("attention", f"have at most {MOST_WEIGHTS:,} weights in all", f"{weights:,}")
+        raise TraceError(
+            "attention", f"have at most {MOST_WEIGHTS:,} weights in all", f"{weights:,}", THINNER
+        )
     for side in ("source_tokens", "target_tokens"):
         if (count := len(getattr(trace, side))) > MOST_TOKENS:
             raise TraceError(side, f"be at most {MOST_TOKENS}", count)

@@ -59,7 +59,7 @@ def settings() -> Mapping[str, AnySetting]:
 
 @cache
 def defaults() -> dict[str, str]:
-    """What each setting is where an address does not name it.
+    """Name -> the value that a setting has if the address does not mention it.
 
     >>> defaults()["mass"], defaults()["step"]
     ('60', '')
@@ -74,7 +74,7 @@ def steps() -> tuple[str, ...]:
 
 
 def names_of(owner: Owner) -> tuple[str, ...]:
-    """The settings that speak about the text, or about one sentence of it, which are those of the text as well.
+    """The names of the settings that are about the text, or about one sentence. Those about a sentence are about the text, too.
 
     >>> set(names_of("sentence")) < set(names_of("text"))
     True

@@ -10,10 +10,10 @@ Owner = Literal["", "text", "sentence", "visitor"]
 class Setting:
     """What an address may say under ``name``.
 
-    ``of`` says what it speaks about: "sentence" one sentence of the text, "text" the whole text. It is forgotten when
-    another one is looked at; what speaks about a sentence goes with the text, too. What is the "visitor"'s own, such as the
-    language, is no choice about the picture, and the browser's Back leaves it alone. A change of a setting that
-    ``is_step`` is a step of the browser's history; of others Back knows nothing.
+    ``of`` says what the setting is about: "sentence" for one sentence of the text, "text" for the whole text, "visitor" for what is the
+    visitor's own, such as the language. A setting about a text or a sentence is forgotten when another one is looked at; settings about
+    a sentence are forgotten with the text, too. The browser's Back leaves the visitor's own settings alone. If ``is_step`` is true,
+    a change of the setting is a step of the browser's history, which Back takes back.
     """
 
     name: str
@@ -82,7 +82,7 @@ class Place(Setting):
 
 @dataclass(frozen=True)
 class Written(Setting):
-    """Any text, which whoever asks for it has to read. Its control is drawn where it is used."""
+    """Any text. The page that uses it reads it, and draws its control."""
 
     default: str = ""
 

@@ -1,4 +1,4 @@
-"""When it was decided: what the network would say after each sub-layer, and where each jamo stands."""
+"""The view *when decided*: what the network would say after each sub-layer, and where each jamo appears."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""From whatever shows a head: one press opens its map, another asks what becomes of the correction without it."""
+"""The two buttons of every head that is shown: one opens its map, the other asks what becomes of the correction without it."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ def open_head(lens: Lens, head: Head) -> None:
 
 
 def may_switch_off(lens: Lens) -> bool:
-    """Whether it can be asked what becomes of a change without a head."""
+    """Whether the network can be asked what becomes of a change without a head."""
     return bool(lens.changes) and not lens.from_file and needs.experiment("head_effects")(lens) is None
 
 

@@ -1,4 +1,4 @@
-"""Who wrote a character: what each part of the decoder added to its score, and where each head looked while it added it."""
+"""The view *who wrote it*: what each part of the decoder added to a character's score, and where each head looked meanwhile."""
 
 from functools import partial
 

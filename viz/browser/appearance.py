@@ -1,4 +1,4 @@
-"""The colours of a drawing of ours, and what a picture saved from it needs."""
+"""The colours of a drawing made by our own JavaScript, and what a picture saved from it needs."""
 
 from viz.browser.script import FONT, served
 from viz.labels import NARROW_EM

@@ -1,4 +1,4 @@
-"""The methods of ``model.analysis.contributions``: each file here declares one as METHOD, and is found by lying here."""
+"""The methods of ``model.analysis.contributions``. Each file here declares one as METHOD; a file in this folder is found by itself."""
 
 from importlib import import_module
 from pkgutil import iter_modules

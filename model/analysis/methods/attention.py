@@ -1,4 +1,4 @@
-"""Raw attention weights, the mean over all layers and heads; half for each side."""
+"""Raw attention: the mean of the weights over all layers and heads. Source and target get half of the whole each."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Gradient times input embedding, summed over D; positions are not attributed to."""
+"""Gradient times input embedding, summed over D. Positional encodings get no share."""
 
 from model.analysis.method import Method, Row, Said
 

@@ -1,5 +1,6 @@
-"""Each token is left out, one at a time, as ``Intervention.without_source`` and ``without_target`` do: what becomes of
-log p(written) - log p(instead)? The other methods are compared with it."""
+"""Leaves out each token, one at a time (``Intervention.without_source``, ``without_target``): how does log p(written) - log
+p(instead) change? The other methods are compared with this one.
+"""
 
 from model.analysis.method import EACH_TOKEN, Method, Row, Said
 from model.stored.config import INTERVENTIONS

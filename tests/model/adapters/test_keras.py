@@ -147,6 +147,14 @@ def test_the_softmax_of_the_output_is_no_attention():
     assert trace.cross_attention.shape == (1, 1, 3, VOCABULARY)
 
 
+def test_nor_is_that_of_a_classifier_with_as_many_classes_as_there_are_tokens():
+    ids = keras.Input((None,), dtype="int32")
+    state = layers.Embedding(VOCABULARY, 8)(ids)
+    state = layers.GlobalAveragePooling1D()(layers.MultiHeadAttention(HEADS, 4)(state, state))
+    classifier = keras.Model(ids, layers.Dense(len(SOURCE), activation="softmax")(state))
+    assert trace_keras(classifier, SOURCE).kinds == ("encoder_attention",)
+
+
 def test_the_loop_of_a_recurrent_layer_begins_with_a_call_that_is_no_step():
     trace = trace_keras(seeded(RecurrentLayer), SOURCE, TARGET)
     assert trace.cross_attention.shape == (1, 1, 3, 4)

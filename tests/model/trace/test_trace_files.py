@@ -78,7 +78,7 @@ def npy(header: str, data: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
 
 
 def load(data: bytes) -> AttentionTrace:
-    return AttentionTrace.load(io.BytesIO(data))
+    return AttentionTrace.load(io.BytesIO(data), limited=True)
 
 
 @pytest.mark.parametrize("make", [whole, encoder_alone])
@@ -232,7 +232,7 @@ def test_one_name_twice_is_refused():
         load(file.getvalue())
 
 
-def test_what_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
+def test_what_could_not_be_loaded_is_not_saved(tmp_path):
     path = tmp_path / "trace.npz"
     with pytest.raises(TraceError, match="rows that sum to 1"):
         AttentionTrace(source_tokens=("a",) * SOURCE, encoder_attention=UNEVEN).save(path)
@@ -242,10 +242,19 @@ def test_what_could_not_be_loaded_is_not_saved(tmp_path, monkeypatch):
     )
     with pytest.raises(TraceError, match="decoder_attention should be 0 right of its diagonal"):
         looking.save(path)
-    monkeypatch.setattr(strict_npz, "MOST_BYTES", 100)
-    with pytest.raises(TraceError, match="the file should have at most 100 bytes"):
-        whole().save(path)
     assert not path.exists()
+
+
+def test_only_a_server_limits_the_size(tmp_path, monkeypatch):
+    path = tmp_path / "trace.npz"
+    whole().save(path)
+    for limit, told in (("MOST_BYTES", "have at most 100 bytes"), ("MOST_UNPACKED", "unpack to at most 100")):
+        with monkeypatch.context() as patched:
+            patched.setattr(strict_npz, limit, 100)
+            whole().save(path)
+            assert AttentionTrace.load(path).source_tokens == whole().source_tokens
+            with pytest.raises(TraceError, match=f"the file should {told}.* Save fewer layers or heads"):
+                AttentionTrace.load(path, limited=True)
 
 
 @pytest.mark.parametrize(

@@ -1,14 +1,17 @@
-"""PyTorch's own layers and attention by hand, opened by one line. Needs PyTorch, which the app does without."""
+"""PyTorch's own layers and attention by hand, opened by one line.
+
+Run by `pytest examples`; see requirements-examples.txt.
+"""
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
+from torch.nn import functional
 
 from model.adapters.torch import trace_torch
 from model.trace.strict_npz import TraceError
 from viz import explore
-
-torch = pytest.importorskip("torch")
-nn, functional = torch.nn, torch.nn.functional
 
 VOCABULARY, WIDTH, HEADS = 12, 8, 2
 SOURCE, READ = torch.tensor([[5, 3, 9, 4, 0]]), torch.tensor([[1, 7, 8]])

@@ -1,0 +1,41 @@
+"""The views of the residual stream in the file that is taken along: drawn, said, and called observed."""
+
+from functools import partial
+
+import pytest
+import streamlit as st
+
+from model.trace.selection import Selection
+from tests.planted import CODA, WRONG
+from ui.export import page
+from ui.export.parts import Choices
+from ui.look.lens import Lens
+from ui.shell import address
+from ui.views import VIEWS, decided, take_away, wrote
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {"view": dict(address.DEFAULTS)})
+
+
+@pytest.mark.parametrize(
+    ("view", "names"),
+    [
+        (wrote.VIEW, {"wrote", "wrote_map"}),
+        (decided.VIEW, {"decided_grid", "decided_curve", "decided_jamo"}),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_the_file_has_all_pictures_of_the_open_view(view, names, planted_writer):
+    sentence = planted_writer.correct(WRONG).sentences[0]
+    selection = Selection(CODA.kind, CODA.layer, CODA.head)
+    shown = Lens(planted_writer, sentence, sentence.trace, selection, sentence.changes[0], "light")
+    found = take_away.experiment(shown, view)
+    assert found.figures.keys() == names
+    assert not found.intervenes
+    values = {each.name: {setting.name: setting.read("") for setting in each.settings} for each in VIEWS}
+    choices = Choices("ko", "", values, experiment=found)
+    html = page.to_html(shown, partial(take_away.say_in, "ko"), choices).decode()
+    assert all(f'data-place="{name}"' in html for name in names)
+    assert 'class="reading intervened"' not in html

@@ -1,4 +1,4 @@
-"""``Question`` and ``Odds``: why one token and not another, and how much likelier the one is.
+"""``Contrast`` and ``Odds``: why one token and not another, and how much likelier the one is.
 
 B interventions. Probabilities are natural logarithms.
 """

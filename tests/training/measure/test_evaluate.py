@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 import training.measure.evaluate
+from model.text.changes import Change
 from training.__main__ import main
 from training.corpus.corpus import read_corpus
 from training.measure.evaluate import evaluate, load_corrector, sample_pairs
@@ -31,14 +32,17 @@ class Made:
 
     @property
     def proposed(self):
-        change = SimpleNamespace(
-            source_start=0, source_end=len(self.source), right=self.answer, confidence=0.8
-        )
+        sizes = len(self.source), len(self.answer)
+        change = Change(0, sizes[0], 0, sizes[1], self.source, self.answer, known_confidence=0.8)
         return () if self.answer == self.source else (change,)
 
     @property
+    def changes(self):
+        return self.proposed if self.minimum <= 0.8 else ()
+
+    @property
     def text(self):
-        return self.answer if self.minimum <= 0.8 else self.source
+        return self.answer if self.changes else self.source
 
     def with_minimum_confidence(self, minimum):
         return replace(self, minimum=minimum)
@@ -279,6 +283,9 @@ def test_the_group_offers_its_commands_without_loading_them():
         "sets",
         "intact",
         "snapshots",
+        "pack",
+        "ship",
+        "documents",
     }
     assert set(main.list_commands(None)) == expected
     assert CliRunner().invoke(main, ["no-such-command"]).exit_code == 2

@@ -47,6 +47,7 @@ from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
+IN_KERAS = frozenset(name for name, question in QUESTIONS.items() if question.in_keras)
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; one more is told that the server is busy
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
@@ -188,10 +189,11 @@ class Engine:
 
     def progress(self, key: ModelKey) -> Progress:
         """How far the worker is that has got furthest with this model."""
-        known = [link.progress.get(key, Progress()) for link in self._links]
-        if self._laboratory is not None and (link := self._laboratory.link) is not None:
-            known.append(link.progress.get(key, Progress()))
-        return max(known, key=lambda each: (each.problem is None, each.order))
+        links = self._links
+        if self._laboratory is not None and not _is_light(key, CORRECT):
+            links = [self._laboratory.link] if self._laboratory.link else []
+        known = [link.progress.get(key, Progress()) for link in links]
+        return max(known or [Progress()], key=lambda each: (each.problem is None, each.order))
 
     def prepare(self, key: ModelKey) -> Progress:
         """Have the workers load this model, unless they have; returns at once how far they are.
@@ -375,7 +377,7 @@ def own_model() -> str | None:
 def _is_light(key: ModelKey, kind: str) -> bool:
     """Whether the workers that load no TensorFlow of ours are asked this sort of question about a model. A ``model.TracedModel``
     brings its own library."""
-    return key.fingerprint == LIVE or (not QUESTIONS[kind].in_keras and can_answer(Path(key.path)))
+    return key.fingerprint == LIVE or (kind not in IN_KERAS and can_answer(Path(key.path)))
 
 
 def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:

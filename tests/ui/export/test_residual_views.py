@@ -10,13 +10,13 @@ from tests.planted import CODA, WRONG
 from ui.export import page
 from ui.export.parts import Choices
 from ui.look.lens import Lens
-from ui.shell import address
+from ui.shell.declared import defaults
 from ui.views import VIEWS, decided, take_away, wrote
 
 
 @pytest.fixture(autouse=True)
 def session(monkeypatch):
-    monkeypatch.setattr(st, "session_state", {"view": dict(address.DEFAULTS)})
+    monkeypatch.setattr(st, "session_state", {"view": dict(defaults())})
 
 
 @pytest.mark.parametrize(

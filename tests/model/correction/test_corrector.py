@@ -206,7 +206,10 @@ def test_after_a_rejection_the_network_looks_once_at_the_other_text(tiny_correct
 def test_a_long_list_of_texts_keeps_no_passes(tiny_corrector, looks, monkeypatch):
     monkeypatch.setattr("model.correction.corrector.KEPT_CHARACTERS", 5)
     one, other = tiny_corrector.correct_batch([TEXTS[1], TEXTS[0]])
-    assert [sentence._look.args for sentence in (*one.sentences, *other.sentences)] == [(None,), (None,)]
+    assert [sentence._find_trace.args for sentence in (*one.sentences, *other.sentences)] == [
+        (None,),
+        (None,),
+    ]
     assert one.trace is one.trace
     assert len(looks) == 1
 

@@ -204,6 +204,8 @@ def test_a_corrector_weighs_with_it(folder, tiny_corrector, load_tiny):
 class Choosing:
     """In place of a Confidence: it takes the last candidate of every stretch, or the first."""
 
+    words = Words({})  # none is known, so no word of Latin letters is taken for Hangul
+
     def __init__(self, last):
         self.last = last
 

@@ -141,7 +141,7 @@ def test_a_deepened_network_begins_with_what_it_was_grown_from(base):
     inputs = np.array([[5, 6, 7, 8]]), np.array([[1, 5, 6, 7]])
     np.testing.assert_allclose(np.asarray(deep(inputs)), np.asarray(shallow(inputs)), atol=1e-6)
     added = deep.decoder_blocks[2]
-    for sublayer in (added.self_attention, added.cross_attention):
+    for sublayer in added.attentions.values():
         assert np.abs(sublayer.query_projection.get_weights()[0]).min() > 0  # something to learn from
 
     with pytest.raises(ValueError, match="received 0"):

@@ -6,14 +6,17 @@ because what the network wrote next to the lost mark stands for both. So a sente
 part between them is read again by itself (``parts_beside``).
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from rapidfuzz.distance import Levenshtein
 
 from model.text.hangul import is_hangul
-from model.text.protected import is_protected, outcries
+from model.text.protected import CLOSING, is_protected, outcries
 from model.text.sentences import Span
+
+_LONE_SYLLABLE = re.compile("[가-힣](?![가-힣ㄱ-ㅣ])")
 
 
 class Part(NamedTuple):
@@ -117,5 +120,11 @@ def _copied(source: str, target: str) -> dict[int, int]:
 def parts_beside(part: Part, anchors: Sequence[Span]) -> list[Part]:
     """What stands before, between and after these anchors of a part. Only stretches that hold prose."""
     starts, ends = [0, *(a.end for a in anchors)], [*(a.start for a in anchors), len(part.text)]
-    parts = [part.cut(start, end) for start, end in zip(starts, ends, strict=True)]
+    starts = [start + _particle(part.text, start) for start in starts]
+    parts = [part.cut(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
     return [each for each in parts if each.has_prose]
+
+
+def _particle(text: str, start: int) -> int:
+    """1 where a lone syllable stands behind a closing bracket: alone, the particle of {두 쪽}를 is too little to read. Else 0."""
+    return int(text[:start][-1:] in CLOSING and _LONE_SYLLABLE.match(text, start) is not None)

@@ -11,7 +11,7 @@ from model.text.changes import Change, apply_changes
 # What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
 
-_OPENING, _CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")
+_OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")
 
 # Laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
 # A single ㅋ, ㅎ, ㅠ or ㅜ counts where nothing to the left or right could make a syllable with it: in 네ㅎ it is a
@@ -46,7 +46,7 @@ def spares_gaps(change: Change, source: str) -> bool:
     if change.wrong or change.right.strip():
         return True
     before, after = source[: change.source_start][-1:], source[change.source_start :][:1]
-    return not (before.isspace() or after.isspace() or before in _OPENING or after in _CLOSING)
+    return not (before.isspace() or after.isspace() or before in _OPENING or after in CLOSING)
 
 
 def protected(text: str) -> str:

@@ -69,3 +69,8 @@ def test_every_cut_loses_an_anchor_so_reading_ends():
 def test_what_is_no_prose_is_not_read():
     assert not part_of("www.쇼핑몰.한국/안되요").has_prose
     assert part_of("www.쇼핑몰.한국 에서 샀다").has_prose
+
+
+def test_a_particle_that_is_joined_to_a_lost_anchor_is_too_little_to_read():
+    part = part_of("신청서{두 쪽}를 내세요")
+    assert [each.text for each in parts_beside(part, part.anchors)] == ["신청서", "두 쪽", "내세요"]

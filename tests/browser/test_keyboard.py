@@ -62,7 +62,7 @@ def test_tab_goes_from_the_text_through_the_correction_to_both_pictures(open_pag
     page = open_page()
     text_area(page).focus()
     reached = []
-    for _ in range(60):
+    for _ in range(120):
         page.keyboard.press("Tab")
         reached.append(
             page.evaluate("() => document.activeElement.closest('[class*=st-key-]')?.className ?? ''")

@@ -178,7 +178,8 @@ def test_weights_are_taken_averaged_or_chosen(tmp_path, options, steps):
     assert [name for name in names if name][: len(steps)] == steps
 
 
-def test_the_average_that_corrects_best_is_chosen(tmp_path):
+def test_the_average_that_corrects_best_is_chosen(tmp_path, monkeypatch):
+    monkeypatch.setattr("training.ship.copy.add_graph", lambda folder: None)  # these folders hold no model
     for name, best in (("0.5", 0.8), ("0.9", 0.9)):
         (tmp_path / name).mkdir()
         (tmp_path / name / "config.json").write_text(name)

@@ -83,7 +83,9 @@ function norm(root, { proposals, chosen }) {
   box.id = "norm";
   const found = proposals[chosen]?.norm;
   if (found) box.append(part("b", "", found[0]), ` ${found[1]}`);
-  root.onkeydown = ({ key }) => key === "Escape" && tell(root, null);
+  root.onkeydown = ({ key }) => {
+    if (key === "Escape") tell(root, null); // nothing is returned: false would take every other key away
+  };
   queueMicrotask(() => tell(root, root.told === chosen && found ? chosen : null));
   return box;
 }

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,17 +15,18 @@ from model.correction.confidence_files import load_confidence
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
 from model.correction.offers import as_if_right, find_offers, with_offers
+from model.correction.opening import answering, load_network
 from model.correction.proposing import changes_of, is_supported, with_probabilities
+from model.correction.reading import Answer, read
 from model.correction.second_reading import after_second_reading, made
-from model.graph.files import can_answer
 from model.plain.drafting import Produced, read_off
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
-from model.text.anchors import Part, lost_anchors, parts_beside
-from model.text.changes import Change, apply_changes, find_changes, joined, select_changes
+from model.text.anchors import Part
+from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
 from model.text.protected import spares_gaps, spares_outcries, spares_protected
-from model.text.sentences import Span, split_sentences
+from model.text.sentences import Span, clipped, split_sentences
 from model.text.tokenizer import END, START, Tokenizer, normalise, visible
 from model.text.verbatim import spares_verbatim, verbatim_spans
 from model.text.whole_words import spares_words
@@ -37,27 +38,6 @@ from model.trace.trace import AttentionTrace
 BATCH_SENTENCES = 64
 MOST_READINGS = 4  # of a sentence, see ``second_reading``
 KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
-
-
-class Answer(NamedTuple):
-    """What the network wrote for one sentence, or for a part of a sentence that it read by itself."""
-
-    part: Part
-    target: str
-    produced: Produced  # the ids of ``target``, the end mark last, and the pass that wrote them
-
-    @property
-    def source(self) -> str:
-        return self.part.text
-
-    @property
-    def is_torn(self) -> bool:
-        """Whether an end mark or another mark stands in its middle. Such an answer is not used."""
-        return len(self.target) + 1 != len(self.produced.ids)
-
-    @property
-    def is_new(self) -> bool:
-        return self.target != self.source and not self.is_torn
 
 
 class Corrector(Intervening):
@@ -87,7 +67,7 @@ class Corrector(Intervening):
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer, self.confidence = tokenizer, confidence
         self.num_parameters: int = network.count_params()
-        self._network = _answering(network, tokenizer, beam_width)
+        self._network = answering(network, tokenizer, beam_width)
 
     @property
     def minimum_confidence(self) -> float:
@@ -170,12 +150,7 @@ class Corrector(Intervening):
         sentences = []
         for source, cuts in zip(sources, spans, strict=True):
             verbatim = verbatim_spans(source)
-            sentences += [
-                Part.of(
-                    source[a:b], [Span(max(c, a) - a, min(d, b) - a) for c, d in verbatim if c < b and d > a]
-                )
-                for a, b in cuts
-            ]
+            sentences += [Part.of(source[a:b], clipped(verbatim, a, b)) for a, b in cuts]
         return sources, spans, sentences
 
     def _sentence(
@@ -239,7 +214,7 @@ class Corrector(Intervening):
             for i, answers in batch.items():
                 parts = [(answer.part, *next(weighed)) for answer in answers]
                 whole = keep_passes and len(parts) == 1 and parts[0][0].text == sentences[i].text
-                changes = joined((part.start, changes) for part, changes, _ in parts)
+                changes = in_order(each.moved(part.start, 0) for part, mine, _ in parts for each in mine)
                 proposed[i] = changes, parts[0][2] if whole else None
         return proposed
 
@@ -250,28 +225,15 @@ class Corrector(Intervening):
             key=lambda i: len(sentences[i].text)
         )  # sentences of about the same length need little padding
         for first in range(0, len(readable), BATCH_SENTENCES):
-            yield self._read({i: sentences[i] for i in readable[first : first + BATCH_SENTENCES]})
+            yield read({i: sentences[i] for i in readable[first : first + BATCH_SENTENCES]}, self._write)
 
-    def _read(self, sentences: dict[int, Part]) -> dict[int, list[Answer]]:
-        """What the network wrote for a few sentences. If it lost an anchor, the parts beside the anchor are read by themselves."""
-        found: dict[int, list[Answer]] = {i: [] for i in sentences}
-        waiting = list(sentences.items())
-        while waiting:
-            produced = self._network.produce([self.tokenizer.encode_source(part.text) for _, part in waiting])
-            again = []
-            for (i, part), one in zip(waiting, produced, strict=True):
-                target = None if one is None else self.tokenizer.decode(one.ids, part.text)
-                lost = part.anchors if target is None else lost_anchors(part, target)
-                if lost:
-                    again += [(i, each) for each in parts_beside(part, lost) if self._worth_reading(each)]
-                elif (
-                    target is not None
-                ):  # without an end mark the sentence stays uncorrected, which is better than cut off
-                    found[i].append(Answer(part, target, one))
-            waiting = again
-        for answers in found.values():
-            answers.sort(key=lambda answer: answer.part.start)
-        return found
+    def _write(self, texts: list[str]) -> list[tuple[str, Produced] | None]:
+        """What ``reading.read`` asks of a network."""
+        produced = self._network.produce([self.tokenizer.encode_source(text) for text in texts])
+        return [
+            None if one is None else (self.tokenizer.decode(one.ids, text), one)
+            for text, one in zip(texts, produced, strict=True)
+        ]
 
     def _weigh(self, answers: list[Answer]) -> list[tuple[tuple[Change, ...], Produced]]:
         """For each answer the proposed changes with their probabilities, and the pass that these come from."""
@@ -333,7 +295,7 @@ class Corrector(Intervening):
     def _can_judge(self, change: Change, source: str) -> bool:
         """Not where a change only moves spaces beside a character outside the vocabulary: an emoji, half an
         emoji and an opening bracket are all ``<outside>`` to the network, and want different spaces."""
-        if change.wrong.strip() or change.right.strip():
+        if not change.moves_spaces:
             return True
         around = source[max(change.source_start - 1, 0) : change.source_end + 1]
         return not any(map(self.tokenizer.is_outside, around))
@@ -436,31 +398,3 @@ class Corrector(Intervening):
                 f"a sentence may have {self.config.max_length} characters, received {len(source)}"
             )
         return self.tokenizer.encode_source(source), self.tokenizer.encode_target(target)
-
-
-def load_network(
-    folder: Path, snapshot: int | None = None, beam_width: int = 1
-) -> tuple[Any, Tokenizer, str]:
-    """(network, tokenizer, fingerprint) of a folder: from its graph where it has one and Keras is not wanted, else a
-    keras.Model. Raises ModelFolderError with the reason."""
-
-    def in_keras():
-        from model.network.loading import load_model_folder
-
-        return load_model_folder(folder, snapshot)
-
-    if beam_width != 1 or not can_answer(folder):
-        return in_keras()
-    from model.graph.network import load_graph
-
-    return load_graph(folder, snapshot, lambda: _compiled(*in_keras()[:2]))
-
-
-def _answering(network: Any, tokenizer: Tokenizer, beam_width: int) -> Any:
-    return network if hasattr(network, "produce") else _compiled(network, tokenizer, beam_width)
-
-
-def _compiled(network: Any, tokenizer: Tokenizer, beam_width: int = 1) -> Any:
-    from model.network.compiled import CompiledNetwork  # loads TensorFlow
-
-    return CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)

@@ -25,21 +25,22 @@ def analyse(texts: Sequence[str]) -> np.ndarray:
 
     The first call loads Kiwi: about a second, and 230 MB that the process keeps.
     """
-    analyses = (_kiwi().analyze(text)[0] for text in texts)
+    analyses = (load_kiwi().analyze(text)[0] for text in texts)
     return np.array([(log, len(found)) for found, log in analyses], float).reshape(-1, 2)
 
 
 def cut(text: str) -> list[tuple[str, int, int]]:
     """(tag, start, end) of each morpheme of the likeliest analysis: 책이 is a noun from 0 to 1 and a particle from 1 to 2."""
-    return [(token.tag, token.start, token.end) for token in _kiwi().tokenize(text)]
+    return [(token.tag, token.start, token.end) for token in load_kiwi().tokenize(text)]
 
 
 def join(morphemes: Sequence[tuple[str, str]]) -> str:
     """(form, tag) of morphemes as one text: 그립 and 어요 are 그리워요. The tags are those of Kiwi."""
-    return _kiwi().join(morphemes)
+    return load_kiwi().join(morphemes)
 
 
-def _kiwi() -> Any:
+def load_kiwi() -> Any:
+    """Kiwi, loaded once in a process; or the table that stands in for it."""
     with _loading:  # else two threads would load it at once
         return _load()
 

@@ -54,14 +54,11 @@ def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) 
     least = min((*mine, *others), key=lambda each: each.confidence)
     last = min(others or mine, key=lambda each: each.confidence)
     return replace(
-        last,
-        **{
-            name: getattr(change, name)
-            for name in ("source_start", "source_end", "target_start", "target_end")
-        },
-        wrong=change.wrong,
-        right=change.right,
+        change,
+        fix_probability=last.fix_probability,
+        keep_probability=last.keep_probability,
         known_confidence=least.confidence,
+        instead_of=last.instead_of,
     )
 
 

@@ -14,7 +14,7 @@ from rapidfuzz.distance import Levenshtein
 
 from model.text.hangul import is_hangul
 from model.text.protected import CLOSING, is_protected, outcries
-from model.text.sentences import Span
+from model.text.sentences import Span, clipped
 
 _LONE_SYLLABLE = re.compile("[가-힣](?![가-힣ㄱ-ㅣ])")
 
@@ -51,10 +51,7 @@ class Part(NamedTuple):
         """The part from ``start`` to ``end``, but for the white space at its ends."""
         text = self.text[start:end]
         start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
-        anchors, verbatim = (
-            tuple(Span(max(a, start) - start, min(b, end) - start) for a, b in spans if a < end and b > start)
-            for spans in (self.anchors, self.verbatim)
-        )
+        anchors, verbatim = (clipped(spans, start, end) for spans in (self.anchors, self.verbatim))
         return Part(self.start + start, self.text[start:end], anchors, verbatim)
 
 

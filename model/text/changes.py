@@ -41,6 +41,11 @@ class Change:
     is_english_layout: bool = field(default=False, compare=False)
 
     @property
+    def moves_spaces(self) -> bool:
+        """Whether nothing but white space differs."""
+        return not self.wrong.strip() and not self.right.strip()
+
+    @property
     def is_weighed(self) -> bool:
         """Whether it has a ``confidence``. A user's own model may change a text without saying how sure it is."""
         return self.known_confidence is not None or None not in (self.fix_probability, self.keep_probability)
@@ -164,13 +169,3 @@ def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
         placed.append(replace(change, target_start=start, target_end=start + len(change.right)))
         drift += len(change.right) - len(change.wrong)
     return tuple(placed)
-
-
-def joined(parts: Iterable[tuple[int, Iterable[Change]]]) -> tuple[Change, ...]:
-    """The changes of a text from those of some parts of it, each with the place where it begins in the text."""
-    changes, drift = [], 0  # drift: how much longer the text has become before the part
-    for start, mine in parts:
-        moved = [change.moved(start, start + drift) for change in mine]
-        drift += sum(len(change.right) - len(change.wrong) for change in moved)
-        changes += moved
-    return tuple(changes)

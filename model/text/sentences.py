@@ -7,7 +7,7 @@ sentences four times as long as those it was trained on is nonsense.
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -24,6 +24,15 @@ LEAST_REPETITIONS = 3  # twice is a way of speaking (정말 정말), and a word 
 class Span(NamedTuple):
     start: int
     end: int
+
+
+def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
+    """What of some spans of a text lies between ``start`` and ``end``, counted from ``start``.
+
+    >>> clipped([Span(0, 3), Span(5, 9)], 2, 6)
+    (Span(start=0, end=1), Span(start=3, end=4))
+    """
+    return tuple(Span(max(a, start) - start, min(b, end) - start) for a, b in spans if a < end and b > start)
 
 
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:

@@ -5,7 +5,7 @@ between the spans is corrected as always: ``<b>안되요</b>`` becomes ``<b>안 
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from model.text.changes import Change
 from model.text.hangul import INITIALS, compose
@@ -72,22 +72,15 @@ def verbatim_spans(text: str) -> tuple[Span, ...]:
     >>> [text[a:b] for text in ["#오늘의운동 했어요, 과제_최종.hwp 를 보냄"] for a, b in verbatim_spans(text)]
     ['#오늘의운동', '과제_최종.hwp']
     """
-    return tuple(_spans(text))
-
-
-def _spans(text: str) -> Iterator[Span]:
-    for found in _VERBATIM.finditer(text):
-        if found.end() > found.start():
-            yield Span(*found.span())
+    return tuple(Span(*found.span()) for found in _VERBATIM.finditer(text))
 
 
 def spares_verbatim(change: Change, spans: Iterable[Span]) -> bool:
     """Whether a change touches none of the spans, and does not only move the spaces at their ends."""
-    moves_spaces = not change.wrong.strip() and not change.right.strip()
     return not any(
         change.source_start < end
         and start < change.source_end
         or start < change.source_start < end
-        or (moves_spaces and change.source_start <= end and start <= change.source_end)
+        or (change.moves_spaces and change.source_start <= end and start <= change.source_end)
         for start, end in spans
     )

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from model.correction.morphemes import _kiwi
+from model.correction.morphemes import load_kiwi
 
 _MOTION = frozenset(
     "가 오 나가 나오 들어가 들어오 다니 다녀오 떠나 내려가 내려오 올라가 올라오 돌아다니 나서 들르".split()
@@ -141,7 +141,7 @@ def _is_place(text: str, noun: Morpheme, place: Morpheme) -> bool:
 def find_joints(texts: Iterable[str]) -> Iterator[list[Joint]]:
     """The joints of each text, analysed in batches by all of Kiwi's threads."""
     texts = list(texts)
-    for text, tokens in zip(texts, _kiwi().tokenize(texts), strict=True):
+    for text, tokens in zip(texts, load_kiwi().tokenize(texts), strict=True):
         yield [*joints(text, [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens])]
 
 

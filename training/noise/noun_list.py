@@ -17,7 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from model.correction.morphemes import _kiwi  # the list needs more of it than the product does
+from model.correction.morphemes import load_kiwi  # the list needs more of it than the product does
 from model.text import hangul
 from training.noise.lexicon import ending_of
 from training.particles import particle
@@ -116,7 +116,7 @@ def of_one_ending(nouns: Iterable[Noun]) -> list[list[str]]:
 
 
 def main() -> None:
-    kiwi = _kiwi()
+    kiwi = load_kiwi()
     nouns = [noun for noun in well_spelt(frequent_first(kiwi)) if is_safe(kiwi, noun[1])]
     frequent = [noun for noun in nouns if noun[0] < FREQUENT or noun[2] == "NNP"]
     rare = [noun for noun in nouns if noun[0] >= FREQUENT and noun[2] == "NNG"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from model.correction.corrector import Answer
+from model.correction.reading import Answer
 from model.text.anchors import Part
 from model.text.changes import Change, apply_changes, find_changes
 from model.text.protected import spares_gaps, spares_outcries, spares_protected

@@ -80,9 +80,9 @@ def test_rare_nouns_stand_with_those_of_one_ending():
 
 
 def test_what_may_be_a_verb_is_no_safe_noun():
-    from model.correction.morphemes import _kiwi
+    from model.correction.morphemes import load_kiwi
 
-    assert is_safe(_kiwi(), "책상") and not is_safe(_kiwi(), "가지")
+    assert is_safe(load_kiwi(), "책상") and not is_safe(load_kiwi(), "가지")
 
 
 def test_examples_in_docstrings():

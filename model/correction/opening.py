@@ -1,0 +1,36 @@
+"""Opens the network of a model folder: its graph, which answers without TensorFlow, or the Keras network."""
+
+from pathlib import Path
+from typing import Any
+
+from model.graph.files import can_answer
+from model.text.tokenizer import Tokenizer
+
+
+def load_network(
+    folder: Path, snapshot: int | None = None, beam_width: int = 1
+) -> tuple[Any, Tokenizer, str]:
+    """(network, tokenizer, fingerprint) of a folder: from its graph where it has one and Keras is not wanted, else a
+    keras.Model. Raises ModelFolderError with the reason."""
+
+    def in_keras():
+        from model.network.loading import load_model_folder
+
+        return load_model_folder(folder, snapshot)
+
+    if beam_width != 1 or not can_answer(folder):
+        return in_keras()
+    from model.graph.network import load_graph
+
+    return load_graph(folder, snapshot, lambda: _compiled(*in_keras()[:2]))
+
+
+def answering(network: Any, tokenizer: Tokenizer, beam_width: int) -> Any:
+    """What answers for ``network``: a GraphNetwork itself, a keras.Model in compiled halves."""
+    return network if hasattr(network, "produce") else _compiled(network, tokenizer, beam_width)
+
+
+def _compiled(network: Any, tokenizer: Tokenizer, beam_width: int = 1) -> Any:
+    from model.network.compiled import CompiledNetwork  # loads TensorFlow
+
+    return CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)

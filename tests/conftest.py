@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from model.text.tokenizer import END_ID
+from tests.random_weights import fill_at_random
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 # JAX is no requirement: where it is missing, its tests are not collected, so that a skipped test means that something is wrong.
@@ -76,9 +77,7 @@ def tiny_network(tiny_tokenizer):
 def fill_with_noise(network, tokenizer, seed: int, end_bias: float) -> None:
     """Weights with which an untrained network writes a few Hangul characters and then ends."""
     rng = np.random.default_rng(seed)
-    for variable in network.weights:
-        start = 1.0 if variable.name == "gamma" else 0.0
-        variable.assign(rng.normal(start, 0.3, variable.shape).astype(np.float32))
+    fill_at_random(network, rng)
     # The tied output resembles the input: of an even norm the start mark would follow the start mark.
     network.decoder_norm.gamma.assign(rng.normal(0, 1, network.config.d_model).astype(np.float32))
     bias = np.full(tokenizer.vocab_size, -100, np.float32)

@@ -8,6 +8,7 @@ from streamlit.runtime.scriptrunner import script_runner
 from streamlit.testing.v1 import AppTest
 
 from model.stored.folder import ASSETS, ModelEntry
+from tests.planted import WRONG
 from tests.ui.fake_corrector import FakeCorrector, one_map_trace
 from ui.asking import loaders
 
@@ -68,3 +69,16 @@ def open_app(correctors):
         return app.run()
 
     return open_page
+
+
+@pytest.fixture
+def open_planted(open_app, correctors, planted_writer):
+    """Opens the page at a view, with the planted network in place of the shipped one and its change in focus."""
+
+    def open_at(view: str, /, **settings: str):
+        correctors["transformer"] = planted_writer
+        app = open_app(**{"view": view, "sentence": WRONG, "edit": "1"} | settings)
+        assert not app.exception
+        return app
+
+    return open_at

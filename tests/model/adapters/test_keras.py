@@ -1,5 +1,7 @@
 """Networks that nobody prepared for it, opened by one line. Needs Keras."""
 
+from importlib import import_module
+
 import keras
 import numpy as np
 import pytest
@@ -23,6 +25,8 @@ from tests.model.adapters.networks import (
 )
 from viz import explore
 
+# Its own tests need it.
+tensorflow = import_module("tensorflow") if keras.backend.backend() == "tensorflow" else None
 SOURCE, TARGET = [5, 3, 9, 4], [1, 7, 8, 2]  # as many source tokens as target ids, start mark counted
 PADDED_SOURCE, PADDED_TARGET = [5, 3, 9, 0, 0, 0], [1, 7, 8, 2, 0]
 KINDS = ["encoder_attention", "decoder_attention", "cross_attention"]
@@ -71,25 +75,18 @@ def test_its_weights_are_those_that_it_computed():
         np.testing.assert_allclose(ops_softmax.attention(kind)[layer], weights[0], atol=1e-6)
 
 
-def with_tensorflow(scores):
-    tensorflow = pytest.importorskip("tensorflow")
-    return tensorflow.nn.softmax(scores, axis=-1)
-
-
 SOFTMAXES = {
     "ops": lambda scores: ops.softmax(scores),
     "activations": lambda scores: keras.activations.softmax(scores),
     "a layer": lambda scores: layers.Softmax()(scores),
     "an activation": lambda scores: layers.Activation("softmax")(scores),
-    "tensorflow": with_tensorflow,
 }
+if tensorflow:
+    SOFTMAXES["tensorflow"] = lambda scores: tensorflow.nn.softmax(scores, axis=-1)
 
 
 @pytest.mark.parametrize("softmax", SOFTMAXES)
 def test_whoever_takes_the_softmax_is_heard(softmax):
-    if softmax == "tensorflow" and keras.backend.backend() != "tensorflow":
-        pytest.skip("another backend's function")
-
     class Encoder(keras.Model):
         def __init__(self):
             super().__init__()
@@ -191,18 +188,16 @@ def test_one_row_that_looks_at_everything_is_called_output():
     assert trace.target_tokens == ("output",) and trace.cross_attention.shape == (1, 1, 1, 4)
 
 
-def test_a_compiled_function_inside_is_run_as_plain_python():
-    if keras.backend.backend() != "tensorflow":
-        pytest.skip("compiled by TensorFlow")
-    import tensorflow
+if tensorflow:  # its functions are compiled
 
-    class Compiled(HandWrittenTransformer):
-        @tensorflow.function
-        def call(self, source, target, training=None):
-            return super().call(source, target)
+    def test_a_compiled_function_inside_is_run_as_plain_python():
+        class Compiled(HandWrittenTransformer):
+            @tensorflow.function
+            def call(self, source, target, training=None):
+                return super().call(source, target)
 
-    assert trace_keras(seeded(Compiled), SOURCE, TARGET).kinds == tuple(KINDS)
-    assert not tensorflow.config.functions_run_eagerly()
+        assert trace_keras(seeded(Compiled), SOURCE, TARGET).kinds == tuple(KINDS)
+        assert not tensorflow.config.functions_run_eagerly()
 
 
 def test_what_the_model_is_called_with_can_be_said():

@@ -1,40 +1,21 @@
 """What a lens reads: at the last place the output itself, in between what was planted, and jamo apart."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
 from model.analysis.lenses import JAMO, when_decided
-from model.correction.corrector import Corrector
-from model.network.loading import build_network
 from model.text import hangul
 from model.text.changes import find_changes
 from model.text.tokenizer import Tokenizer
 from model.trace.output_weights import OutputWeights
-from tests.plain_transformer import PlainNetwork, PlainTransformer
 from tests.planted import CODA, COPY, RIGHT, ROW, WRONG
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 CHANGES = find_changes(SOURCE, TARGET)
 
 
-@pytest.fixture(scope="module", params=[True, False], ids=["norm first", "norm last"])
-def both(request, tiny_network, tiny_tokenizer):
-    """(A corrector with Keras's network, one with the network in NumPy alone) with the same random weights."""
-    config = replace(tiny_network.config, norm_first=request.param)
-    network, rng = build_network(config, tiny_tokenizer), np.random.default_rng(0)
-    for variable in network.weights:
-        start = 1.0 if variable.name == "gamma" else 0.0
-        variable.assign(rng.normal(start, 0.3, variable.shape).astype(np.float32))
-    weights = {each.path: each.numpy() for each in network.weights}
-    plain = PlainTransformer(config, tiny_tokenizer.features(), weights)
-    plain = PlainNetwork(plain, tiny_tokenizer.encode_target(" ")[0])
-    return tuple(Corrector("tiny", each, tiny_tokenizer, "0") for each in (network, plain))
-
-
 def test_the_last_place_says_what_the_network_says(both):
-    corrector, _ = both
+    _, corrector, _ = both
     decided, trace = when_decided(corrector, SOURCE, TARGET, CHANGES), corrector.trace(SOURCE, TARGET)
     assert decided.labels()[-1] == [row[0] for row in trace.alternatives]
     np.testing.assert_allclose(
@@ -44,7 +25,7 @@ def test_the_last_place_says_what_the_network_says(both):
 
 
 def test_the_score_at_the_last_place_is_that_of_the_pass(both):
-    corrector, _ = both
+    _, corrector, _ = both
     decided = when_decided(corrector, SOURCE, TARGET, CHANGES)
     logits = corrector.taps(SOURCE, TARGET, ["logits"])["logits"]
     expected = [logits[q.row, q.written] - logits[q.row, q.instead] for q in decided.questions]
@@ -53,14 +34,14 @@ def test_the_score_at_the_last_place_is_that_of_the_pass(both):
 
 
 def test_the_network_in_numpy_reads_the_same(both):
-    one, other = (when_decided(each, SOURCE, TARGET, CHANGES) for each in both)
+    one, other = (when_decided(each, SOURCE, TARGET, CHANGES) for each in both[1:])
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-3)
     for name, read in one.jamo.items():
         np.testing.assert_allclose(read.expected, other.jamo[name].expected, atol=1e-4)
 
 
 def test_jamo_while_writing_are_the_sums_over_the_characters_that_have_them(both):
-    corrector, _ = both
+    _, corrector, _ = both
     decided = when_decided(corrector, SOURCE, TARGET)
     tokens = corrector.tokenizer.labels(list(range(corrector.config.vocab_size)))
     logits = corrector.taps(SOURCE, TARGET, ["logits"])["logits"].astype(np.float64)

@@ -1,7 +1,6 @@
 """Who wrote it: the parts sum to the score, each is what an independent pass says, and what was planted is found."""
 
 import doctest
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,26 +11,11 @@ from model.network.loading import build_network
 from model.stored.config import Seq2SeqConfig
 from model.text.changes import find_changes
 from model.trace import output_weights
-from tests.plain_transformer import PlainNetwork, PlainTransformer
 from tests.planted import CAUSE, CODA, COPY, DECOY, FEED_FORWARD, RIGHT, ROW, WRONG
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 CHANGES = find_changes(SOURCE, TARGET)
 TOLERANCE = 1e-4  # nats
-
-
-@pytest.fixture(scope="module", params=[True, False], ids=["norm first", "norm last"])
-def both(request, tiny_network, tiny_tokenizer):
-    """(Keras's network, a corrector with it, a corrector with the network in NumPy alone) with the same random weights."""
-    config = replace(tiny_network.config, norm_first=request.param)
-    network, rng = build_network(config, tiny_tokenizer), np.random.default_rng(0)
-    for variable in network.weights:
-        start = 1.0 if variable.name == "gamma" else 0.0
-        variable.assign(rng.normal(start, 0.3, variable.shape).astype(np.float32))
-    weights = {each.path: each.numpy() for each in network.weights}
-    plain = PlainTransformer(config, tiny_tokenizer.features(), weights)
-    plain = PlainNetwork(plain, tiny_tokenizer.encode_target(" ")[0])
-    return network, *(Corrector("tiny", each, tiny_tokenizer, "0") for each in (network, plain))
 
 
 def test_the_parts_sum_to_the_score_of_every_row_and_every_change(both):

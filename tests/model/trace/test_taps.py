@@ -12,20 +12,10 @@ from model.plain.positions import positional_encoding
 from model.stored.config import Seq2SeqConfig
 from model.trace.interventions import Head, Intervention, ZeroedValue
 from model.trace.taps import TAPS
-from tests.plain_transformer import PlainTransformer
+from tests.random_weights import twin_networks
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 SIDES = ["encoder", "decoder"]
-
-
-def networks(config, tokenizer):
-    """(Keras's, NumPy's) with the same weights, in which everything does something."""
-    network, rng = build_network(config, tokenizer), np.random.default_rng(0)
-    for variable in network.weights:
-        start = 1.0 if variable.name == "gamma" else 0.0
-        variable.assign(rng.normal(start, 0.3, variable.shape).astype(np.float32))
-    weights = {each.path: each.numpy() for each in network.weights}
-    return network, PlainTransformer(config, tokenizer.features(), weights)
 
 
 def handed_out(network, source, target, names=tuple(TAPS), **more):
@@ -38,7 +28,7 @@ def handed_out(network, source, target, names=tuple(TAPS), **more):
 def both(request, tiny_network, tiny_tokenizer):
     """(Keras's network, all its taps, all taps of NumPy's) of a padded batch."""
     config = replace(tiny_network.config, norm_first=request.param)
-    network, plain = networks(config, tiny_tokenizer)
+    network, plain = twin_networks(config, tiny_tokenizer)
     rng = np.random.default_rng(1)
     source = rng.integers(4, config.vocab_size, (3, 9)).astype(np.int32)
     source[1, 5:] = source[2, 1:] = 0  # padding
@@ -107,7 +97,7 @@ def test_heads_are_weights_times_values_and_give_the_output(both, kind):
 
 @pytest.mark.parametrize("norm_first", [True, False])
 def test_asking_for_taps_changes_no_number(norm_first, tiny_network, tiny_tokenizer):
-    network, _ = networks(replace(tiny_network.config, norm_first=norm_first), tiny_tokenizer)
+    network, _ = twin_networks(replace(tiny_network.config, norm_first=norm_first), tiny_tokenizer)
     source, target = np.arange(4, 12)[None], np.arange(2, 9)[None]
     plain, found = network.full_pass(source, target), handed_out(network, source, target)
     for name in plain._fields:

@@ -1,5 +1,7 @@
 """When it was decided, on the page, over a network of which it is known what writes where."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -13,14 +15,8 @@ KO = table("ko")
 
 
 @pytest.fixture
-def open_decided(open_app, correctors, planted_writer):
-    def open_at(**settings: str):
-        correctors["transformer"] = planted_writer
-        app = open_app(**{"view": "decided", "sentence": WRONG, "edit": "1"} | settings)
-        assert not app.exception
-        return app
-
-    return open_at
+def open_decided(open_planted):
+    return partial(open_planted, "decided")
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """Who wrote it, on the page, over a network of which it is known what writes."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -14,14 +16,8 @@ NAMES = {"cross_attention": KO["kind_cross_attention"]}
 
 
 @pytest.fixture
-def open_wrote(open_app, correctors, planted_writer):
-    def open_at(**settings: str):
-        correctors["transformer"] = planted_writer
-        app = open_app(**{"view": "wrote", "sentence": WRONG, "edit": "1"} | settings)
-        assert not app.exception
-        return app
-
-    return open_at
+def open_wrote(open_planted):
+    return partial(open_planted, "wrote")
 
 
 @pytest.fixture

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from model.graph.files import read_files
-from model.graph.sessions import Arrays, Half, given_arrays, open_halves
-from model.plain.drafting import Pass, Produced, longest_target, read_off, settle
+from model.graph.reading import Reading
+from model.graph.sessions import Half, given_arrays, open_halves
+from model.plain.drafting import Produced, longest_target, read_off, settle
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
-from model.text.tokenizer import END_ID, START_ID, Tokenizer, pad
+from model.text.tokenizer import END_ID, Tokenizer
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
@@ -59,7 +60,7 @@ class GraphNetwork:
 
     def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
         """The ids of ``produce``, each decided after the one before it was."""
-        return [self._step_through(source) for source in sources]
+        return [self._reading([source]).write_on(0, [], longest_target(len(source))) for source in sources]
 
     def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
@@ -118,50 +119,22 @@ class GraphNetwork:
         return self.whole.taps(source, target, names, intervention, padding)
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        return settle(self._reading(sources), sources, self.space_id, self.step_by_step)
+        reading = self._reading(sources)
+
+        def finish(sources, beginnings):
+            rows = enumerate(zip(sources, beginnings, strict=True))
+            return [
+                reading.write_on(row, beginning, longest_target(len(each))) for row, (each, beginning) in rows
+            ]
+
+        return settle(reading, sources, self.space_id, finish)
 
     def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         looked = self._reading(sources).pass_over(targets)
         return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
 
-    def _reading(self, sources: Sequence[Sequence[int]]) -> "Reading":
-        return Reading(self._encode, self._decode, self.config.attention_kinds, sources)
-
-    def _step_through(self, source: Sequence[int]) -> list[int] | None:
-        written: list[int] = []
-        state = self._encode({"source": pad([source])})
-        memory, cache = _starting(state, "memory_"), _starting(state, "cache_")
-        while len(written) < longest_target(len(source)):
-            said = self._decode({"ids": pad([written[-1:] or [START_ID]]), **memory, **cache})
-            written.append(int(said["logits"][0, -1].argmax()))
-            if written[-1] == END_ID:
-                return written
-            cache = {f"cache_{name}": array for name, array in _starting(said, "next_", keep=False).items()}
-        return None
-
-
-class Reading:
-    """Some sources, encoded once, for all passes over drafts of their corrections: a ``drafting.Reading``."""
-
-    def __init__(self, encode: Half, decode: Half, kinds: Iterable[str], sources: Sequence[Sequence[int]]):
-        self._decode, self._kinds = decode, tuple(kinds)
-        self._state = encode({"source": pad(sources)})
-
-    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
-        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
-        kept = _starting(self._state, "memory_") | _starting(self._state, "cache_")
-        found = {**self._state, **self._decode({"ids": ids, **kept})}
-        return Pass(found["logits"], {kind: found[kind] for kind in self._kinds})
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these rows alone."""
-        self._state = {name: array[list(rows)] for name, array in self._state.items()}
-
-
-def _starting(arrays: Arrays, prefix: str, keep: bool = True) -> Arrays:
-    """Those whose names start with ``prefix``, which stays there or not."""
-    found = {name: array for name, array in arrays.items() if name.startswith(prefix)}
-    return found if keep else {name.removeprefix(prefix): array for name, array in found.items()}
+    def _reading(self, sources: Sequence[Sequence[int]]) -> Reading:
+        return Reading(self._encode, self._decode, sources)
 
 
 def load_graph(

@@ -93,19 +93,22 @@ class NGrams:
         """(N,) of each (text, start, stop) how usual the characters from start to stop are after those before them: the
         natural logarithm of their probability. ``stop`` may be ``len(text) + 1``, which counts the end of the sentence.
         """
-        rows = [self._windows(text, start, stop) for text, start, stop in spans]
-        sizes = [len(row) for row in rows]
-        each = self._scores(np.concatenate(rows)) if sum(sizes) else np.zeros(0)
+        runs, sizes = "", []
+        for text, start, stop in spans:
+            before = max(0, ORDER - 1 - start)
+            runs += EDGE * before + text[max(0, start - ORDER + 1) : stop] + EDGE * (stop - len(text))
+            sizes.append(max(0, stop - start))
+        each = self._scores(self._windows(runs, sizes)) if sum(sizes) else np.zeros(0)
         ends = np.cumsum([0, *sizes])
         return np.array([each[a:b].sum() for a, b in pairwise(ends.tolist())], float)
 
-    def _windows(self, text: str, start: int, stop: int) -> np.ndarray:
-        """(stop - start, ORDER) numbers of each character and of those before it."""
-        before = max(0, ORDER - 1 - start)
-        run = EDGE * before + text[max(0, start - ORDER + 1) : stop] + EDGE * (stop - len(text))
-        numbers = np.array([self._numbers.get(character, _UNKNOWN) for character in run], np.uint64)
-        size = max(0, stop - start)
-        return np.stack([numbers[i : i + size] for i in range(ORDER)], 1)
+    def _windows(self, runs: str, sizes: Sequence[int]) -> np.ndarray:
+        """(N, ORDER) numbers of N characters and of those before each. ``runs``: one after the other the characters of a span,
+        so many as ``sizes`` says, behind ORDER - 1 that stand before them."""
+        numbers = np.array([self._numbers.get(character, _UNKNOWN) for character in runs], np.uint64)
+        # The first character of each window; behind those of a span ORDER - 1 begin none.
+        first = np.arange(sum(sizes)) + np.repeat((ORDER - 1) * np.arange(len(sizes)), sizes)
+        return numbers[first[:, np.newaxis] + np.arange(ORDER)]
 
     def _scores(self, windows: np.ndarray) -> np.ndarray:
         """(N,) of (N, ORDER) numbers: the natural logarithm of the last one's probability."""

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,10 @@ def find_words(text: str) -> Iterator[tuple[int, str]]:
 
 def touching(text: str, start: int, end: int) -> list[str]:
     """The words that hold a character of ``text[start:end]``, or that begin or end at its edges."""
-    return [word for first, word in find_words(text) if first <= end and start <= first + len(word)]
+    while start and _WORD.match(text[start - 1]):  # to where the word begins that holds it
+        start -= 1
+    words = takewhile(lambda match: match.start() <= end, _WORD.finditer(text, start))
+    return [match[0] for match in words]
 
 
 class Known(NamedTuple):

@@ -63,6 +63,15 @@ def read_off(produced: Produced) -> dict[str, np.ndarray]:
     }
 
 
+class Looked(Protocol):
+    """A pass over B drafts."""
+
+    @property
+    def logits(self) -> np.ndarray: ...  # (B, T, V)
+
+    def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced: ...
+
+
 class Pass(NamedTuple):
     """What one pass over B drafts found."""
 
@@ -83,7 +92,7 @@ class Pass(NamedTuple):
 class Reading(Protocol):
     """Some sources, encoded once, for all passes over drafts of their corrections."""
 
-    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass: ...
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Looked: ...
 
     def keep(self, rows: Sequence[int]) -> None: ...
 

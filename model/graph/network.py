@@ -5,6 +5,7 @@ B batch, S source, T target, L layers, H heads, D d_model, V vocabulary.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,7 +18,7 @@ from model.graph.sessions import Half, given_arrays, open_halves
 from model.plain.drafting import Produced, longest_target, read_off, settle
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
-from model.text.tokenizer import END_ID, Tokenizer
+from model.text.tokenizer import END_ID, Tokenizer, pad
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
@@ -46,6 +47,8 @@ class GraphNetwork:
         self._encode, self._decode = halves
         self._vectors, self._sizes, self._load_whole = arrays["embedding/vectors"], sizes, whole
         self._whole, self._lock = None, Lock()
+        # Other candidates for the words of a sentence are read right after it, and the text that a visitor has chosen.
+        self._encode_one = lru_cache(FEW)(lambda source: self._encode({"source": pad([source])}))
 
     def warm_up(self) -> None:
         """One pass: the first takes longer than those after it."""
@@ -134,7 +137,9 @@ class GraphNetwork:
         return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
 
     def _reading(self, sources: Sequence[Sequence[int]]) -> Reading:
-        return Reading(self._encode, self._decode, sources)
+        if len(sources) == 1:
+            return Reading(self._decode, self._encode_one(tuple(sources[0])))
+        return Reading(self._decode, self._encode({"source": pad(sources)}))
 
 
 def load_graph(

@@ -59,10 +59,13 @@ class Looked:
 
 class Reading:
     """A pass computes only what stands behind the tokens that its drafts share with those of the pass before. A decoder looks at
-    earlier tokens alone, so nothing else can differ. The keys and values of the shared tokens are taken from the pass before."""
+    earlier tokens alone, so nothing else can differ. The keys and values of the shared tokens are taken from the pass before.
 
-    def __init__(self, encode: Half, decode: Half, sources: Sequence[Sequence[int]]):
-        self._decode, self._encoded = decode, encode({"source": pad(sources)})
+    ``encoded``: what the encoder found for the sources, padded to one length.
+    """
+
+    def __init__(self, decode: Half, encoded: Arrays):
+        self._decode, self._encoded = decode, encoded
         self._last: Looked | None = None
 
     def pass_over(self, drafts: Sequence[Sequence[int]]) -> Looked:
@@ -72,8 +75,8 @@ class Reading:
         logits = found.pop("logits")
         if last and first:
             logits = np.concatenate([last.logits[:, :first], logits], axis=1)
-        stretches = (*(last.stretches if last and first else ()), (first, found))
-        self._last = Looked(ids, logits, cache, named("encoder_", self._encoded), stretches)
+        before = [each for each in last.stretches if each[0] < first] if last else []
+        self._last = Looked(ids, logits, cache, named("encoder_", self._encoded), (*before, (first, found)))
         return self._last
 
     def keep(self, rows: Sequence[int]) -> None:

@@ -4,8 +4,10 @@ B batch, S source, T target, L layers, H heads, D d_model, V vocabulary.
 """
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -23,7 +25,7 @@ from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 
-FEW = 4  # sentences that are quicker one by one than padded together
+REMEMBERED = 4  # encodings of sentences that were answered a moment ago
 
 
 class GraphNetwork:
@@ -48,32 +50,28 @@ class GraphNetwork:
         self._vectors, self._sizes, self._load_whole = arrays["embedding/vectors"], sizes, whole
         self._whole, self._lock = None, Lock()
         # Other candidates for the words of a sentence are read right after it, and the text that a visitor has chosen.
-        self._encode_one = lru_cache(FEW)(lambda source: self._encode({"source": pad([source])}))
+        self._encoded = lru_cache(REMEMBERED)(lambda source: self._encode({"source": pad([source])}))
 
     def warm_up(self) -> None:
         """One pass: the first takes longer than those after it."""
-        self._look([[END_ID]], [[END_ID]])
+        self._look([END_ID], [END_ID])
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids the most probable token at each place, the end mark last; None where no end mark came
         within ``longest_target``."""
-        if len(sources) > FEW:
-            return self._settle(sources)
-        return [self._settle([source])[0] for source in sources]
+        return self._in_threads(self._settle, sources)
 
     def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
         """The ids of ``produce``, each decided after the one before it was."""
-        return [self._reading([source]).write_on(0, [], longest_target(len(source))) for source in sources]
+        return [self._reading(source).write_on([], longest_target(len(source))) for source in sources]
 
     def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
-        if len(sources) > FEW:
-            return self._look(sources, targets)
-        return [self._look([source], [target])[0] for source, target in zip(sources, targets, strict=True)]
+        return self._in_threads(self._look, sources, targets)
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """What ``drafting.read_off`` tells of one pass over one sentence; ``target`` are produced ids, the end mark last."""
-        return read_off(self._look([source], [list(target)])[0])
+        return read_off(self._look(source, list(target)))
 
     def embeddings(self, ids: Sequence[int]) -> np.ndarray:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
@@ -121,25 +119,29 @@ class GraphNetwork:
         """See ``CompiledNetwork.taps``."""
         return self.whole.taps(source, target, names, intervention, padding)
 
-    def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        reading = self._reading(sources)
+    def _settle(self, source: Sequence[int]) -> Produced | None:
+        reading = self._reading(source)
 
-        def finish(sources, beginnings):
-            rows = enumerate(zip(sources, beginnings, strict=True))
-            return [
-                reading.write_on(row, beginning, longest_target(len(each))) for row, (each, beginning) in rows
-            ]
+        def finish(_sources, beginnings):
+            return [reading.write_on(beginnings[0], longest_target(len(source)))]
 
-        return settle(reading, sources, self.space_id, finish)
+        return settle(reading, [source], self.space_id, finish)[0]
 
-    def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
-        looked = self._reading(sources).pass_over(targets)
-        return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
+    def _look(self, source: Sequence[int], target: list[int]) -> Produced:
+        return self._reading(source).pass_over([target]).row(0, source, target)
 
-    def _reading(self, sources: Sequence[Sequence[int]]) -> Reading:
-        if len(sources) == 1:
-            return Reading(self._decode, self._encode_one(tuple(sources[0])))
-        return Reading(self._decode, self._encode({"source": pad(sources)}))
+    def _reading(self, source: Sequence[int]) -> Reading:
+        return Reading(self._decode, self._encoded(tuple(source)))
+
+    def _in_threads(self, answer: Callable, *questions: Sequence) -> list:
+        """The answers of some sentences, in order. Each keeps one core busy."""
+        if len(questions[0]) == 1:
+            return list(map(answer, *questions))
+        return list(self._threads.map(answer, *questions))
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(os.cpu_count())
 
 
 def load_graph(

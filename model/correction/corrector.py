@@ -1,6 +1,7 @@
 """``Corrector``: a loaded model that corrects texts and shows what its network looked at."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -98,9 +99,11 @@ class Corrector(Intervening):
         holds something else.
         """
         folder = find_model_folder(model)
-        network, tokenizer, found = load_network(folder, snapshot, beam_width)
-        # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so it judges itself.
-        confidence = load_confidence(folder) if snapshot is None else None
+        with ThreadPoolExecutor(1) as beside:  # both take a quarter of a second, mostly of unpacking
+            # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so it judges itself.
+            judge = beside.submit(load_confidence, folder) if snapshot is None else None
+            network, tokenizer, found = load_network(folder, snapshot, beam_width)
+            confidence = judge and judge.result()
         return cls(
             model_name(folder), network, tokenizer, found, minimum_confidence, beam_width, confidence, folder
         )

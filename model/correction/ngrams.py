@@ -50,7 +50,9 @@ class NGrams:
         self._shares, self._rests = [counts[0] / everything], []
         for length in range(2, ORDER + 1):
             more = self.following[length - 2]
-            before = np.repeat(np.arange(len(more)), more)  # of each run the place of the one without its last character
+            before = np.repeat(
+                np.arange(len(more)), more
+            )  # of each run the place of the one without its last character
             seen = np.bincount(before, counts[length - 1], len(more))
             rest = more.astype(float)
             if length > SHORT + 1:  # each that was left out stood there, too

@@ -22,7 +22,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engine import wire
-from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
+from engine.asked import model_key
+from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS
 from engine.errors import EngineError
 from engine.progress import PREPARE
 from engine.remote import REFUSED

@@ -23,7 +23,7 @@ def component(name: str, js: str, **parts: Any) -> Callable[..., Any]:
     script = _EXPORT.sub("const exportedByDefault = ", js, count=1)
     mount = st.components.v2.component(name, js=script + _OPEN, **parts)
 
-    def show(key: str, data: dict, **handlers: Callable[[], None]) -> Any:
+    def show(key: str, data: dict, **handlers: Any) -> Any:
         return mount(key=key, data=[data], **handlers)
 
     return show

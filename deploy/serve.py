@@ -4,9 +4,8 @@
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app
     ATTENTION_ENGINE=http://127.0.0.1:8000 streamlit run app.py
 
-A replica is an ``engine.shelf.Shelf``, so it answers the texts that wait together where that is faster
-(``engine.desk``), as a worker does. ``serve.batch`` would make every text wait for others. Replicas are added and
-taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
+A replica is an ``engine.shelf.Shelf``, so it answers as a worker does (``engine.desk``). ``serve.batch`` would make every text wait
+for others. Replicas are added and taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
 
 Questions and answers are JSON and arrays (``engine.wire``). Nothing that was typed reaches a log of Ray: every error is
 an answer, and requests are not logged.

@@ -30,27 +30,32 @@ export function normalise(text) {
 const STAND_INS = { letter: [0xa000, 0xa48c], sign: [0x2801, 0x28ff] };
 
 /**
- * A text in which each character is one unit, and how to write it as it was. Python counts code points and JavaScript UTF-16 units,
+ * A text in which each character is one unit, and what stands in for which. Python counts code points and JavaScript UTF-16 units,
  * so an emoji would shift all places behind it.
  */
 export function withStandIns(text) {
-  if (!/[\u{10000}-\u{10ffff}]/u.test(text)) return { text, restore: (same) => same };
-  const [own, back] = [new Map(), new Map()];
+  const standIns = {};
+  if (!/[\u{10000}-\u{10ffff}]/u.test(text)) return { text, standIns };
+  const own = new Map();
   const free = (kind) => {
     for (let code = STAND_INS[kind][0]; code <= STAND_INS[kind][1]; code += 1) {
       const character = String.fromCharCode(code);
-      if (!back.has(character) && !text.includes(character)) return character;
+      if (!(character in standIns) && !text.includes(character)) return character;
     }
-    return "\ufffd";
+    return "\ufffd"; // of more kinds than there are stand-ins the last ones are lost
   };
   const written = Array.from(text, (character) => {
     if (character.length === 1) return character;
     if (!own.has(character)) {
-      const standIn = free(isLetterOrNumber(character) ? "letter" : "sign");
-      own.set(character, standIn);
-      back.set(standIn, character);
+      own.set(character, free(isLetterOrNumber(character) ? "letter" : "sign"));
+      standIns[own.get(character)] = character;
     }
     return own.get(character);
   });
-  return { text: written.join(""), restore: (other) => Array.from(other, (each) => back.get(each) ?? each).join("") };
+  return { text: written.join(""), standIns };
+}
+
+/** A text with the characters that others stand in for. */
+export function restored(text, standIns) {
+  return Array.from(text, (character) => standIns[character] ?? character).join("");
 }

@@ -1,8 +1,8 @@
 // From a text to its correction, as model/correction/corrector.py: sentence by sentence, each with the pass that proved it.
 import { lostAnchors, hasProse, partOf, partsBeside } from "./anchors.js";
 import { findStretches } from "./candidates.js";
-import { applyChanges, inOrder, moved, movesSpaces, selectChanges } from "./changes.js";
-import { normalise, withStandIns } from "./characters.js";
+import { applyChanges, confidence, inOrder, moved, movesSpaces, selectChanges } from "./changes.js";
+import { normalise, restored, withStandIns } from "./characters.js";
 import { readOff } from "./drafting.js";
 import { asIfRight, findOffers, withOffers } from "./offers.js";
 import { afterSecondReading, changesOf, made, probable } from "./proposing.js";
@@ -18,19 +18,29 @@ export class Corrector {
     Object.assign(this, { network, tokenizer, judge, rules, limits });
   }
 
-  /** {source, text, changes, sentences}; each sentence {start, source, proposed, changes, text, produced, restore}. */
+  /** {source, sentences, standIns}; each sentence {start, source, proposed, produced}. */
   async correct(typed) {
-    const { text: source, restore } = withStandIns(normalise(typed));
+    const { text: source, standIns } = withStandIns(normalise(typed));
     const sentences = [];
     const verbatim = verbatimSpans(source, this.rules);
     for (const [start, end] of splitSentences(source, this.limits.max_length, this.rules)) {
       const part = partOf(source.slice(start, end), clipped(verbatim, start, end), this.rules);
-      const found = await this.propose(part);
-      const changes = made(found.proposed, this.limits.minimum_confidence).filter(({ isOffer }) => !isOffer);
-      sentences.push({ start, source: part.text, ...found, changes: inOrder(changes), text: applyChanges(part.text, changes) });
+      sentences.push({ start, source: part.text, ...(await this.propose(part)) });
     }
-    const all = sentences.flatMap(({ start, changes }) => changes.map((change) => moved(change, start, 0)));
-    return { source, text: applyChanges(source, all), sentences, restore };
+    return { source, sentences, standIns };
+  }
+
+  /** What becomes of a correction when a person decides about some proposals, by their numbers from 0, whatever their confidence. */
+  decided({ source, sentences, standIns }, accepted = [], rejected = []) {
+    let number = 0;
+    const isMade = (change) => accepted.includes(change.number) || (!change.isOffer && confidence(change) >= this.limits.minimum_confidence);
+    const found = sentences.map((sentence) => {
+      const proposed = sentence.proposed.map((change) => ({ ...change, number: number++ }));
+      const changes = selectChanges(proposed, (change) => !rejected.includes(change.number) && isMade(change));
+      return { ...sentence, proposed, changes, text: applyChanges(sentence.source, changes) };
+    });
+    const all = found.flatMap(({ start, changes }) => changes.map((change) => moved(change, start, 0)));
+    return { source, text: applyChanges(source, all), sentences: found, standIns };
   }
 
   async propose(part) {
@@ -108,12 +118,12 @@ export class Corrector {
     return ![...around].some((character) => this.tokenizer.isOutside(character));
   }
 
-  /** What the network looks at while it turns one sentence into `target`; `restore` writes what stand-ins stand for. */
-  async trace(source, target, produced, restore = (text) => text) {
+  /** What the network looks at while it turns one sentence into `target`, in the pass `produced` where that wrote it. */
+  async trace(source, target, produced, standIns = {}) {
     const ids = this.tokenizer.encodeTarget(target);
     const same = produced && produced.ids.length === ids.length && produced.ids.every((id, t) => id === ids[t]);
     const pass = same ? produced : await this.network.read(this.tokenizer.encodeSource(source), ids);
-    const [sourceTokens, targetTokens] = [source, target].map((text) => visible(text).map(restore));
+    const [sourceTokens, targetTokens] = [source, target].map((text) => visible(text).map((token) => restored(token, standIns)));
     return {
       sourceTokens: [...sourceTokens, "</s>"],
       targetTokens: [...targetTokens, "</s>"],

@@ -5,9 +5,9 @@ import { tokenLabel, visibleToken, widthInEm } from "./labels.js";
 export function figuresOf(template, trace, changes, sizes) {
   const kinds = template.kinds.map((kind) => {
     const [queries, keys] = axesOf(kind.kind, trace);
-    const { values, shape } = trace.attention[kind.kind];
+    const { values, weights, shape } = trace.attention[kind.kind]; // weights: packed by explore.py
     const rows = changedRows(changes, kind.kind, queries.length);
-    const filled = { ...kind, values, shape, joined: Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / sizes.MOST_CELLS)) };
+    const filled = { ...kind, values, weights, shape, joined: Math.max(1, Math.ceil(Math.max(queries.length, keys.length) / sizes.MOST_CELLS)) };
     const colour = kind.lines.colours.accent;
     const map = (which) => withTokens(kind.maps[which], queries, keys, rows, colour, sizes);
     return {

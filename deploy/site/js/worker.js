@@ -31,46 +31,37 @@ export function withPatterns(rules) {
   return { ...rules, patterns: Object.fromEntries(made) };
 }
 
-/** What the page shows of a text: its correction, and the trace of one of its sentences. */
-export async function answered(corrector, text, opened = null) {
-  const { sentences, restore, ...whole } = await corrector.correct(text);
+/** What the page shows of a text: its correction with a person's decisions, and the trace of one of its sentences. */
+export async function answered(corrector, { text, opened = null, accepted = [], rejected = [] }) {
+  if (corrector.last?.text !== text) corrector.last = { text, found: await corrector.correct(text) };
+  const { sentences, ...whole } = corrector.decided(corrector.last.found, accepted, rejected);
   const changed = sentences.findIndex(({ changes }) => changes.length);
   const place = opened !== null && opened < sentences.length ? opened : Math.max(changed, 0);
   const shown = sentences[place];
   const isRead = shown && shown.source.length <= corrector.limits.max_length;
-  const trace = isRead ? await corrector.trace(shown.source, shown.text, shown.produced, restore) : null;
-  const written = (change) => ({ ...change, wrong: restore(change.wrong), right: restore(change.right) });
   return {
-    source: restore(whole.source),
-    text: restore(whole.text),
+    ...whole,
+    typed: text,
     place,
-    trace,
-    sentences: sentences.map(({ produced, source, text: corrected, proposed, changes, ...rest }) => ({
-      ...rest,
-      source: restore(source),
-      text: restore(corrected),
-      proposed: proposed.map(written),
-      changes: changes.map(written),
-    })),
+    trace: isRead ? await corrector.trace(shown.source, shown.text, shown.produced, whole.standIns) : null,
+    sentences: sentences.map(({ produced, ...rest }) => rest),
   };
 }
 
-/** Answers messages: {open} once, then {ask, text}. */
+/** Answers messages: {open} once, then what `answered` takes. */
 export function listen(scope) {
   let opening = null;
   let turn = Promise.resolve();
   scope.onmessage = ({ data }) => {
     if (data.open) opening = openCorrector(data.open);
-    const answer = async () => {
+    turn = turn.then(async () => {
       try {
         const corrector = await opening;
-        const found = data.open ? {} : await answered(corrector, data.text, data.opened);
-        scope.postMessage({ ask: data.ask, found });
+        scope.postMessage({ found: data.open ? null : await answered(corrector, data) });
       } catch (error) {
-        scope.postMessage({ ask: data.ask, error: String(error?.stack ?? error) });
+        scope.postMessage({ error: String(error?.stack ?? error) });
       }
-    };
-    turn = turn.then(answer);
+    });
   };
 }
 

@@ -4,7 +4,7 @@ import hashlib
 import json
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import assets
 from deploy.site import packed, rules, runtime, scripts, stored
@@ -21,12 +21,32 @@ PARTS_FOLDER = "parts"
 COLOURS = {"background_color": "#ffffff", "theme_color": "#0b57b0"}
 
 
-def write_folder(out: Path, model: str = DEFAULT_MODEL) -> None:
-    """Write the folder; files that it holds from before are replaced.
+class Site(NamedTuple):
+    """Everything that a page is made of."""
+
+    parts: dict[str, Part]  # packed, by name
+    content: dict[str, Any]  # what the page starts with
+
+
+def make(model: str = DEFAULT_MODEL) -> Site:
+    """Gather what a model's page is made of, which takes some seconds.
 
     Raises ModelFolderError, ValueError (``stored.light_corrector``) and ``runtime.RuntimeMissing``.
     """
-    parts, content = _everything(model)
+    found, known = packed.parts_of(find_model_folder(model))
+    script, program = runtime.runtime()
+    found |= {
+        "library": PLOTLY.read_bytes(),
+        "font": FONT.read_bytes(),
+        "runtime": program,
+        "worker": (script + scripts.joined("worker.js")).encode(),
+    }
+    return Site({name: _part(name, content) for name, content in found.items()}, _content(model, known))
+
+
+def write_folder(site: Site, out: Path) -> None:
+    """Write the folder; files that it holds from before are replaced."""
+    parts, content = site
     (out / PARTS_FOLDER).mkdir(parents=True, exist_ok=True)
     for old in (out / PARTS_FOLDER).glob("*.bin"):
         old.unlink()
@@ -36,31 +56,19 @@ def write_folder(out: Path, model: str = DEFAULT_MODEL) -> None:
         "index.html": page(content, parts, PLOTLY.read_text("utf-8"), alone=False),
         "manifest.webmanifest": _manifest(content["texts"]["ko"]["product"]),
         "icon.svg": (HERE / "icon.svg").read_bytes(),
-        ".nojekyll": b"",
     }
-    listed = ["./", *(name for name in files if name != ".nojekyll"), *(part.file for part in parts.values())]
+    listed = ["./", *files, *(part.file for part in parts.values())]
     version = hashlib.sha256(b"".join(files.values())).hexdigest()[:12]
     known = f"const VERSION = {json.dumps(version)};\nconst FILES = {json.dumps(listed)};\n"
     files["service.js"] = (known + (scripts.FOLDER / "service.js").read_text("utf-8")).encode()
+    files[".nojekyll"] = b""  # GitHub serves the files as they are
     for name, text in files.items():
         (out / name).write_bytes(text)
 
 
-def one_file(model: str = DEFAULT_MODEL) -> bytes:
-    """The whole site as one HTML file. Raises what ``write_folder`` raises."""
-    parts, content = _everything(model)
-    return page(content, parts, PLOTLY.read_text("utf-8"), alone=True)
-
-
-def _everything(model: str) -> tuple[dict[str, Part], dict[str, Any]]:
-    found, known = packed.parts_of(find_model_folder(model))
-    found |= runtime.runtime_parts()
-    found |= {
-        "library": PLOTLY.read_bytes(),
-        "font": FONT.read_bytes(),
-        "worker": scripts.joined("worker.js").encode(),
-    }
-    return {name: _part(name, content) for name, content in found.items()}, _content(model, known)
+def one_file(site: Site) -> bytes:
+    """The whole site as one HTML file."""
+    return page(site.content, site.parts, PLOTLY.read_text("utf-8"), alone=True)
 
 
 def _part(name: str, content: bytes) -> Part:
@@ -101,5 +109,12 @@ def _texts(language: str, examples: list[str]) -> dict[str, str]:
 
 def _manifest(name: str) -> bytes:
     icon = {"src": "icon.svg", "sizes": "any", "type": "image/svg+xml", "purpose": "any"}
-    content = {"name": name, "short_name": name, "start_url": "./", "display": "standalone", "icons": [icon], **COLOURS}
+    content = {
+        "name": name,
+        "short_name": name,
+        "start_url": "./",
+        "display": "standalone",
+        "icons": [icon],
+        **COLOURS,
+    }
     return json.dumps(content, ensure_ascii=False).encode()

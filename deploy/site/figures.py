@@ -27,6 +27,7 @@ def template(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any]:
         kind.pop("weights")
     for name in _FILLED:
         data["steps"].pop(name, None)
+    data["words"]["note"] = say("site_note")
     data["change_labels"] = {name: _label(say, *sides) for name, sides in _SIDES.items()}
     data["token_name"] = say("lines_name", token="{token}", place="{place}")
     return data

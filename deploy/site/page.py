@@ -20,7 +20,12 @@ HERE = Path(__file__).parent
 COMPONENTS = HERE.parents[1] / "ui" / "components"
 DRAWING = (PLOT, LINES, STEPS, EXPLORE)
 # Requests to the page's own folder, and modules that the page makes itself.
-FOLDER_POLICY = {"connect-src": "'self'", "manifest-src": "'self'", "worker-src": "'self' blob:", "img-src": "'self' data: blob:"}
+FOLDER_POLICY = {
+    "connect-src": "'self'",
+    "manifest-src": "'self'",
+    "worker-src": "'self' blob:",
+    "img-src": "'self' data: blob:",
+}
 FILE_POLICY = {"worker-src": "blob:", "img-src": "data: blob:"}
 
 
@@ -44,9 +49,15 @@ WRITING = (_component("live_text"), _component("correction"))
 def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *, alone: bool) -> bytes:
     """The HTML. ``content`` is what ``js/page.js`` starts with; ``alone``: whether the parts stand in the page; ``library``
     is the text of the script that draws figures."""
-    modules = [(' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)]
-    start = 'new Site(JSON.parse(document.getElementById("content").textContent)).start();'
-    texts = [("", _shell(parts, alone)), *modules, (' type="module"', f"{scripts.joined('page.js')}\n{start}\n")]
+    modules = [
+        (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
+    ]
+    start = f'window.site = new Site({{ isServed: {str(not alone).lower()}, ...JSON.parse(document.getElementById("content").textContent) }});\nwindow.site.start();'
+    texts = [
+        ("", _shell(parts, alone)),
+        *modules,
+        (' type="module"', f"{scripts.joined('page.js')}\n{start}\n"),
+    ]
     texts = [(kind, whole(one_file.ascii_script(text), "</script")) for kind, text in texts]
     hashes = [f"'sha256-{digest(text)}'" for text in (library, *(text for _, text in texts))]
     described = one_file.ascii_script(json.dumps(content, ensure_ascii=False)).replace("<", "\\u003c")
@@ -63,7 +74,9 @@ def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *,
 </head>
 <body>
 """
-    body = _body(content["texts"]["ko"]) + f'<script type="application/json" id="content">{described}</script>\n'
+    body = (
+        _body(content["texts"]["ko"]) + f'<script type="application/json" id="content">{described}</script>\n'
+    )
     pieces = [one_file.ascii_html(head + body)]
     if alone:
         pieces += [_held(part) for part in parts.values()]
@@ -72,12 +85,18 @@ def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *,
 
 
 def _held(part: Part) -> bytes:
-    return f'<script type="text/plain" id="part-{part.name}">'.encode() + one_file.written(part.packed) + b"</script>\n"
+    return (
+        f'<script type="text/plain" id="part-{part.name}">'.encode()
+        + one_file.written(part.packed)
+        + b"</script>\n"
+    )
 
 
 def _shell(parts: Mapping[str, Part], alone: bool) -> str:
     """The first script, with where the parts are."""
-    listed = {part.name: {"file": part.file, "size": 0 if alone else len(part.packed)} for part in parts.values()}
+    listed = {
+        part.name: {"file": part.file, "size": 0 if alone else len(part.packed)} for part in parts.values()
+    }
     known = {"PARTS": listed, "HIGH": one_file.high(), "ESCAPE": one_file.ESCAPE, "SHIFT": one_file.SHIFT}
     return f"{declared(known)}\n{(scripts.FOLDER / 'shell.js').read_text('utf-8')}"
 

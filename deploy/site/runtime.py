@@ -7,17 +7,20 @@ user's cache, so that a second build needs no registry. The binary is never part
 import base64
 import hashlib
 import os
+import re
 import subprocess
 import tarfile
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 PACKAGE, VERSION = "onnxruntime-web", "1.30.0"
 INTEGRITY = "sha512-q0y+JrrtukXSzsBWEMccVfqX25LRmosXHF+CaRJmg8pZClzcV7svNc4rKY3jL02Vb7QmRMDs1SigqR4CXAfKYQ=="
-FILES = {
-    "runtime_module": "ort.wasm.bundle.min.mjs",
-    "runtime_program": "ort-wasm-simd-threaded.wasm",
-}
+MODULE, PROGRAM = "ort.wasm.bundle.min.mjs", "ort-wasm-simd-threaded.wasm"
+NEEDED = ("InferenceSession", "Tensor", "env")  # of what the module exports
+_EXPORTS = re.compile(r"export\{([^}]*)\};?")
+# The module derives the program's address from its own. It is given the program, so the address is asked for by nobody.
+_NO_ADDRESS = '"https://runtime.invalid/"'
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "see-attention"
 
 
@@ -25,10 +28,15 @@ class RuntimeMissing(Exception):
     """The package could not be fetched, or is not the one that was meant; the message says which."""
 
 
-def runtime_parts(cache: Path = CACHE) -> dict[str, bytes]:
-    """The two files by the names of FILES::
+class Runtime(NamedTuple):
+    script: str  # declares ``ort``
+    program: bytes  # WebAssembly
 
-        runtime_parts()["runtime_program"][:4]  # b"\\0asm"
+
+def runtime(cache: Path = CACHE) -> Runtime:
+    """The runtime as a script and its program::
+
+        runtime().program[:4]  # b"\\0asm"
 
     Raises RuntimeMissing.
     """
@@ -37,7 +45,26 @@ def runtime_parts(cache: Path = CACHE) -> dict[str, bytes]:
         _fetch(archive)
     _check(archive)
     with tarfile.open(archive) as files:
-        return {name: _read(files, f"package/dist/{file}") for name, file in FILES.items()}
+        module, program = (_read(files, f"package/dist/{file}") for file in (MODULE, PROGRAM))
+    return Runtime(classic(module.decode()), program)
+
+
+def classic(module: str) -> str:
+    """A module as a script that declares ``ort``: a worker in a page that was opened from a file may not import modules.
+
+    >>> classic("let a=1;export{a as Tensor,a as InferenceSession,a as env};")
+    'const ort = (() => {let a=1;return {Tensor:a,InferenceSession:a,env:a};})();\\n'
+
+    Raises RuntimeMissing for a module of another form.
+    """
+    found = _EXPORTS.findall(module)
+    pairs = [each.split(" as ") for each in found[0].split(",")] if len(found) == 1 else []
+    exported = {pair[-1]: pair[0] for pair in pairs}
+    if not exported.keys() >= set(NEEDED):
+        raise RuntimeMissing(f"{MODULE} should export {NEEDED} once, exports {[*exported]}")
+    names = ",".join(f"{name}:{own}" for name, own in exported.items() if name in NEEDED)
+    text = _EXPORTS.sub(f"return {{{names}}};", module).replace("import.meta.url", _NO_ADDRESS)
+    return f"const ort = (() => {{{text}}})();\n"
 
 
 def _read(files: tarfile.TarFile, path: str) -> bytes:

@@ -26,12 +26,12 @@ export function normalise(text) {
   return pieces.map((piece, i) => (i % 2 ? piece : piece.normalize("NFC"))).join("");
 }
 
-// Letters and signs that stand in for characters of two units. No Korean text has them, and no rule names them.
-const STAND_INS = { letter: [0xa000, 0xa48c], sign: [0x2801, 0x28ff] };
+// Rare hanja and private characters stand in for letters and signs of two units. To all rules they are what those are.
+const STAND_INS = { letter: [0x3400, 0x4dbf], sign: [0xe000, 0xf8ff] };
 
 /**
  * A text in which each character is one unit, and what stands in for which. Python counts code points and JavaScript UTF-16 units,
- * so an emoji would shift all places behind it.
+ * so an emoji would shift all places behind it. Null for a text with more such characters than there are stand-ins: thousands.
  */
 export function withStandIns(text) {
   const standIns = {};
@@ -42,17 +42,17 @@ export function withStandIns(text) {
       const character = String.fromCharCode(code);
       if (!(character in standIns) && !text.includes(character)) return character;
     }
-    return "\ufffd"; // of more kinds than there are stand-ins the last ones are lost
+    return null;
   };
   const written = Array.from(text, (character) => {
     if (character.length === 1) return character;
     if (!own.has(character)) {
       own.set(character, free(isLetterOrNumber(character) ? "letter" : "sign"));
-      standIns[own.get(character)] = character;
+      if (own.get(character)) standIns[own.get(character)] = character;
     }
     return own.get(character);
   });
-  return { text: written.join(""), standIns };
+  return written.includes(null) ? null : { text: written.join(""), standIns };
 }
 
 /** A text with the characters that others stand in for. */

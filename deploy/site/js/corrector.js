@@ -11,21 +11,25 @@ import { clipped, splitSentences } from "./sentences.js";
 import { visible } from "./tokenizer.js";
 
 const MOST_READINGS = 4; // of a sentence
+const KEPT = 24; // sentences whose answers are kept with their passes: of a text that grows, only the last one is new
 
 export class Corrector {
   /** `network`: reads ids. `judge`: a Confidence. `rules`: what Python writes down of its rules. `limits`: of the network's config. */
   constructor(network, tokenizer, judge, rules, limits) {
     Object.assign(this, { network, tokenizer, judge, rules, limits });
+    this.kept = new Map();
   }
 
   /** {source, sentences, standIns}; each sentence {start, source, proposed, produced}. */
   async correct(typed) {
-    const { text: source, standIns } = withStandIns(normalise(typed));
+    const normal = normalise(typed);
+    const { text: source, standIns } = withStandIns(normal) ?? { text: normal };
     const sentences = [];
+    if (!standIns) return { source, sentences, standIns: {} }; // no text that anybody writes
     const verbatim = verbatimSpans(source, this.rules);
     for (const [start, end] of splitSentences(source, this.limits.max_length, this.rules)) {
       const part = partOf(source.slice(start, end), clipped(verbatim, start, end), this.rules);
-      sentences.push({ start, source: part.text, ...(await this.propose(part)) });
+      sentences.push({ start, source: part.text, ...(await this.remembered(part)) });
     }
     return { source, sentences, standIns };
   }
@@ -41,6 +45,15 @@ export class Corrector {
     });
     const all = found.flatMap(({ start, changes }) => changes.map((change) => moved(change, start, 0)));
     return { source, text: applyChanges(source, all), sentences: found, standIns };
+  }
+
+  async remembered(part) {
+    const key = JSON.stringify([part.text, part.verbatim]);
+    const found = this.kept.get(key) ?? (await this.propose(part));
+    this.kept.delete(key);
+    this.kept.set(key, found);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
+    return found;
   }
 
   async propose(part) {

@@ -2,7 +2,7 @@
 import { figuresOf, filledIn } from "./figures.js";
 import { piecesOf } from "./pieces.js";
 
-const COMPUTED_WITH = ["encode", "decode", "weights", "trees", "words", "ngrams", "runtime_module", "runtime_program"];
+const COMPUTED_WITH = ["encode", "decode", "weights", "trees", "words", "ngrams", "runtime"];
 const LANGUAGES = ["ko", "en"];
 const LONGEST = 20000; // characters that the area takes
 const MEGABYTE = 1e6;
@@ -57,7 +57,7 @@ export class Site {
     this.show();
     this.open();
     this.loadFont();
-    if (navigator.serviceWorker && location.protocol !== "file:") navigator.serviceWorker.register("service.js");
+    if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
   }
 
   async loadFont() {
@@ -161,9 +161,9 @@ export class Site {
       const names = ["worker", ...COMPUTED_WITH];
       const [script, ...bytes] = await Promise.all(names.map((name) => window.part(name)));
       const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-      this.worker = new Worker(address, { type: "module" });
+      this.worker = new Worker(address);
       this.worker.onmessage = ({ data }) => this.heard(data);
-      this.worker.onerror = ({ message }) => this.heard({ error: message });
+      this.worker.onerror = ({ message }) => this.heard({ error: message || "the worker could not start" });
       const parts = Object.fromEntries(COMPUTED_WITH.map((name, i) => [name, bytes[i]]));
       this.worker.postMessage({ open: { parts, known: this.known, rules: this.rules } }, bytes.map(({ buffer }) => buffer));
     } catch (error) {

@@ -7,23 +7,15 @@ import { readArrays, weightsFile } from "./store.js";
 import { Tokenizer } from "./tokenizer.js";
 import { Words } from "./words.js";
 
-/** `parts`: bytes by name, as packed.py writes them, with the runtime's module and its program; `known`: of the network; `rules`. */
+/** `parts`: bytes by name, as packed.py writes them, with the runtime's program; `known`: of the network. `ort` is the runtime. */
 export async function openCorrector({ parts, known, rules }) {
-  const ort = await runtime(parts);
+  Object.assign(ort.env.wasm, { wasmBinary: parts.runtime, numThreads: 1, proxy: false });
+  ort.env.logLevel = "error";
   const weights = { name: known.weights_place, bytes: weightsFile(readArrays(parts.weights), known) };
   const network = await Network.open(ort, { encode: parts.encode, decode: parts.decode }, weights);
   const text = (name) => new TextDecoder().decode(parts[name]);
   const judge = new Confidence(new Words(text("words")), new NGrams(readArrays(parts.ngrams)), new Trees(JSON.parse(text("trees"))));
   return new Corrector(network, new Tokenizer(known.characters), judge, withPatterns(rules), known.config);
-}
-
-async function runtime({ runtime_module, runtime_program }) {
-  const address = URL.createObjectURL(new Blob([runtime_module], { type: "text/javascript" }));
-  const ort = await import(address);
-  URL.revokeObjectURL(address);
-  Object.assign(ort.env.wasm, { wasmBinary: runtime_program, numThreads: 1, proxy: false });
-  ort.env.logLevel = "error";
-  return ort;
 }
 
 export function withPatterns(rules) {

@@ -51,8 +51,8 @@ class Row:
     def attention(self) -> dict[str, np.ndarray]:
         """(L, H, Q, K) of each kind, up to this row: a trace of the whole target has the same numbers there."""
         read, kinds = self.contrast.row + 1, self.trace.kinds
-        cut = {
-            "encoder_attention": np.s_[:],
+        cut: dict[str, tuple[slice, ...]] = {
+            "encoder_attention": (),
             "decoder_attention": np.s_[:, :, :read, :read],
             "cross_attention": np.s_[:, :, :read],
         }

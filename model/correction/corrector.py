@@ -20,6 +20,7 @@ from model.correction.proposing import changes_of, is_supported, with_probabilit
 from model.correction.reading import Answer, read
 from model.correction.second_reading import after_second_reading, made
 from model.plain.drafting import Produced, read_off
+from model.plain.patched import PatchedTransformer
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
@@ -378,6 +379,14 @@ class Corrector(Intervening):
         Raises ValueError for a network without a residual stream.
         """
         return self._network.output_weights
+
+    @property
+    def patched(self) -> PatchedTransformer:
+        """Passes in which what heads, sub-layers or the residual stream hold is replaced, on ids.
+
+        Raises ValueError for a network without a residual stream.
+        """
+        return self._network.patched
 
     @property
     def laboratory(self) -> Passes:

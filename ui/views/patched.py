@@ -77,7 +77,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
     kind, tokens = (
         ("encoder_attention", lens.trace.source_tokens)
         if side == "encoder"
-        else ("decoder_attention", lens.trace.decoder_input_tokens)
+        else ("cross_attention", lens.trace.target_tokens)
     )
     tokens = tokens[: returned.shape[1]]
     figure = viz.place_map.specification(
@@ -129,9 +129,7 @@ def describe(lens: Lens, values: Values) -> str:
         return say("patch_alike", twin=twin)
     returned = np.concatenate([each.returned for each in found])
     place, position = np.unravel_index(np.nan_to_num(returned, nan=-np.inf).argmax(), returned.shape)
-    tokens = (
-        lens.trace.source_tokens if values["patch_side"] == "encoder" else lens.trace.decoder_input_tokens
-    )
+    tokens = lens.trace.source_tokens if values["patch_side"] == "encoder" else lens.trace.target_tokens
     return say(
         "patch_reading",
         change=in_words(change),

@@ -92,15 +92,16 @@ def draw(lens: Lens, values: Values) -> None:
 
 
 def _choose(setting: Place, tokens: Sequence[str], at: int) -> None:
-    markup.paragraph(say(f"{setting.name}_label"), "label")
-    controls.pick(
-        setting.name,
-        [str(number + 1) for number in range(len(tokens))],
-        lambda number: f"{number} · {visible_token(tokens[int(number) - 1])}",
-        str(at + 1),
-        label_visibility="collapsed",
-        width=WIDTH,
-    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+        markup.paragraph(say(f"{setting.name}_label"), "label")
+        controls.pick(
+            setting.name,
+            [str(number + 1) for number in range(len(tokens))],
+            lambda number: f"{number} · {visible_token(tokens[int(number) - 1])}",
+            str(at + 1),
+            label_visibility="collapsed",
+            width=WIDTH,
+        )
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:

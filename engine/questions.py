@@ -224,7 +224,7 @@ def _output_weights(corrector: Network):
     return corrector.output_weights()
 
 
-@question("who_wrote", INSIDE, is_long=True)
+@question("who_wrote", INSIDE, is_long=True, in_numpy=True)
 def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
     """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
     return who_wrote(
@@ -232,7 +232,7 @@ def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, 
     )
 
 
-@question("when_decided", INSIDE, is_long=True)
+@question("when_decided", INSIDE, is_long=True, in_numpy=True)
 def _when_decided(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
     """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
     return when_decided(

@@ -88,7 +88,7 @@ def patch_map(
     answered = network.passes(*other, [(), *variations]).score(contrast.written, contrast.instead)
     patched = np.full((len(places), len(matched)), np.nan, np.float32)
     patched[tuple(zip(*cells, strict=True))] = answered[1:]
-    logits = found["logits"].astype(np.float64)
+    logits = found["logits"][-1].astype(np.float64)
     score = float(logits[contrast.written] - logits[contrast.instead])
     return PatchMap(contrast, twin.source, score, float(answered[0]), patched)
 

@@ -86,7 +86,7 @@ class _Case:
         )
         names = {*TAPS, *(tap(kind, "heads") for kind in KINDS)} - {"logits"}
         self.found = self.network.taps(*self.ids, [*names, "logits"])
-        logits = self.found["logits"].astype(np.float64)
+        logits = self.found["logits"][-1].astype(np.float64)
         self.score = float(logits[self.contrast.written] - logits[self.contrast.instead])
         self.means = corpus_means(self.network, corrector.tokenizer)
 
@@ -100,9 +100,7 @@ class _Case:
 
     @cached_property
     def written(self) -> Written:
-        # The last row alone has logits here, and it is the one that is asked about.
-        every_row = np.broadcast_to(self.found["logits"], (self.row + 1, len(self.found["logits"])))
-        return decomposed(self.found | {"logits": every_row}, self.network.output_weights, [self.contrast])
+        return decomposed(self.found, self.network.output_weights, [self.contrast])
 
     @cached_property
     def twin(self) -> TwinRun | None:

@@ -80,7 +80,7 @@ class PatchedTransformer:
         def answer(chosen: Sequence[int]) -> None:
             rows = _Rows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
             found = Found([look.kind] if look else [])
-            logits[chosen] = self._pass(source, target, rows, found)[1:]
+            logits[chosen] = self._logits(self._states(source, target, rows, found)[1:, -1])
             if look:
                 weights = found.layers(look.kind)[look.layer][:, look.head]  # (rows, Q, K)
                 for number, i in enumerate(chosen, start=1):  # one that joined later looked as row 0 did
@@ -93,16 +93,19 @@ class PatchedTransformer:
     def taps(
         self, source: Sequence[int], target: Sequence[int], names: Iterable[str], patches: Patches = ()
     ) -> dict[str, np.ndarray]:
-        """What one pass hands out, as ``model.trace.taps`` says without B; "logits" (1, V) are those of the last row."""
+        """What one pass hands out, as ``model.trace.taps`` says without B."""
         found = Found(names)
-        found.put("logits", self._pass(source, target, _Rows(patches, [], []), found))
+        found.put("logits", self._logits(self._states(source, target, _Rows(patches, [], []), found)))
         return {name: array[0] for name, array in found.stacked(np.stack).items()}
 
-    def _pass(self, source, target, rows: "_Rows", found: Found) -> np.ndarray:
+    def _logits(self, states: np.ndarray) -> np.ndarray:
+        return states @ self._vocabulary + self.arrays["embedding/output_bias"]
+
+    def _states(self, source, target, rows: "_Rows", found: Found) -> np.ndarray:
+        """(rows, T, D): the end of the decoder's stream, ready to be read."""
         memory = self._walk("encoder", source, rows, found)  # (rows, S, D)
         found.put("memory", memory)
-        states = self._walk("decoder", [START_ID, *target[:-1]], rows, found, memory)[:, -1]  # (rows, D)
-        return states @ self._vocabulary + self.arrays["embedding/output_bias"]
+        return self._walk("decoder", [START_ID, *target[:-1]], rows, found, memory)
 
     def stream_start(self, ids: Sequence[int]) -> np.ndarray:
         """(Q, D): embeddings and positions."""

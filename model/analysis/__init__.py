@@ -4,7 +4,7 @@ This package exports the questions of the laboratory. They take what answers (``
 
 * ``head_effects``, ``written_without``, ``pair_effects``: what changes when a head is switched off?
 * ``pruning_curve``: how well does the network correct with fewer and fewer heads?
-* ``contributions``: which characters does a produced character come from? Several methods answer.
+* ``contributions``, ``contribution_rows``: which characters does a produced character come from? Several methods answer.
 * ``replaced_for_change``: what changes when a head is given other weights?
 * ``road_not_taken``: how would the network go on after another token?
 * ``aligned_difference``: how does the attention of two passes differ?
@@ -26,7 +26,7 @@ from model.analysis.circuit_edges import Character, CircuitEdges, Edge, circuit_
 from model.analysis.circuit_file import graph_of
 from model.analysis.circuits import Circuit, find_circuit
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
-from model.analysis.contributions import contribution, contributions
+from model.analysis.contributions import contribution, contribution_rows, contributions
 from model.analysis.forks import Fork, road_not_taken
 from model.analysis.growth import Growth, growth
 from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
@@ -76,6 +76,7 @@ __all__ = [
     "contrast_of_change",
     "contrast_of_row",
     "contribution",
+    "contribution_rows",
     "contributions",
     "corpus_means",
     "corrected_twin",

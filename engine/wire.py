@@ -18,10 +18,15 @@ from engine import errors
 from engine.answers import PackedCorrection, PackedSentence
 from engine.progress import Progress
 from engine.versions import ModelKey
+from model.analysis.circuit_edges import Character, CircuitEdges, Edge
+from model.analysis.circuits import Circuit
 from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
 from model.analysis.lenses import Decided, JamoRead
+from model.analysis.looks import Look, LookPart, TakenAway
 from model.analysis.method import Contribution
+from model.analysis.patching import PatchMap
+from model.analysis.receipts import Explanation, Receipt
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
 from model.analysis.writing import Written
@@ -32,6 +37,7 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
+from model.trace.patches import Node
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
@@ -40,21 +46,32 @@ _TYPES: dict[str, type[Any]] = {
     for each in (
         AttentionTrace,
         Change,
+        Character,
+        Circuit,
+        CircuitEdges,
         Contribution,
         Decided,
+        Edge,
+        Explanation,
         Fork,
         Grown,
         Head,
         HeadEffects,
         JamoRead,
+        Look,
+        LookPart,
+        Node,
         OutputWeights,
         PackedCorrection,
         PackedSentence,
+        PatchMap,
         Progress,
         Projections,
         Contrast,
+        Receipt,
         Replaced,
         Sums,
+        TakenAway,
         Tally,
         Without,
         Written,

@@ -55,6 +55,16 @@ def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
     st.html(f'<div class="before-and-after">{found}</div>')
 
 
+def receipts(claims: Sequence[tuple[bool, str, str, str]]) -> None:
+    """Claims one below the other: of each whether it holds, the word for that, the claim, and the number beside it."""
+    found = "".join(
+        f'<li class="{"holds" if holds else "fails"}"><span class="mark" role="img" aria-label="{escape(word)}">'
+        f"{'✓' if holds else '✗'}</span><span>{escape(claim)} <strong>{escape(number)}</strong></span></li>"
+        for holds, word, claim, number in claims
+    )
+    st.html(f'<ul class="receipts">{found}</ul>')
+
+
 def heading(text: str, kind: str, level: int) -> None:
     """``text`` exactly as it is, as a heading of the page."""
     st.html(f'<h{level} class="{kind}">{escape(text)}</h{level}>')

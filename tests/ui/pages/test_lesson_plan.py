@@ -9,7 +9,7 @@ import pytest
 from ui.shell.declared import defaults
 
 DOCS = Path(__file__).parents[3] / "docs"
-PLANS = ("lesson-plan", "lesson-plan-laboratory")
+PLANS = ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-answer")
 ENDINGS = {"ko": ".md", "en": ".en.md"}
 SENTENCE = "친구와 가치 밥을 머거요."
 

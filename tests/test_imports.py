@@ -43,7 +43,7 @@ ROOMS = {
     "model": {"model/*"},
     "viz": set(),
     "seeing": set(),
-    "classroom": set(),
+    "classroom": {*LIGHT, "model/analysis"},
     "engine": {"model/*", "classroom"},
     "ui/asking": {*SEEN_BY_PAGES, "model/plain", "ui"},
     "ui": {*SEEN_BY_PAGES, "ui/asking"},
@@ -65,7 +65,7 @@ LIBRARIES = {
     "model/survey": {"numpy"},
     "viz": {"numpy", "pandas", "plotly"},
     "seeing": set(),
-    "classroom": set(),
+    "classroom": {"numpy"},
 }
 KNOW_NETWORKS = {"model/network", "model/adapters", "training"}  # who may import Keras is seen from the path
 

@@ -59,8 +59,13 @@ def _joined(code: str) -> Membership:
     if not code:
         raise UnknownCodeError("this is no code")
     rooms = loaders.classrooms()
-    seat, _, key = (st.context.cookies.get(_cookie(code)) or "").partition(".")
+    seat, _, key = (brought(_cookie(code)) or "").partition(".")
     return Membership(code, rooms.join(code, seat), key if key and rooms.is_teacher(code, key) else "")
+
+
+def brought(name: str) -> str | None:
+    """The cookie ``name`` of this session's browser."""
+    return st.context.cookies.get(name)
 
 
 def open_classroom() -> None:

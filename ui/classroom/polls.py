@@ -12,7 +12,6 @@ from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, markup
 from ui.shell.spinner import spinner
-from ui.wording import markdown
 from ui.wording.texts import say
 
 
@@ -60,7 +59,7 @@ def _board(mine: Membership, state: State, poll: Poll) -> None:
             say("class_touch_several", most=poll.most) if several else say("class_touch"),
             range(len(poll.options)),
             selection_mode="multi" if several else "single",
-            format_func=lambda place: markdown.plain(truth.option_label(poll.kind, poll.options[place])),
+            format_func=lambda place: truth.button_label(poll.kind, poll.options[place]),
             key=key,
             on_change=_answer,
             args=(mine, poll, key),
@@ -86,7 +85,6 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
     with spinner(say("working_laboratory")):
         rows = truth.KINDS[poll.kind].rows(lens)
         after = truth.afterwards(poll.kind, lens)
-    labels = [truth.option_label(poll.kind, option) for option in poll.options]
     counts = np.array(state.counts, float)
     panels = [
         viz.MethodPanel(say("class_row_class", count=state.answered), counts),
@@ -94,7 +92,7 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
     ]
     figure = viz.contribution_panels(
         panels,
-        labels,
+        [truth.tick_label(poll.kind, option) for option in poll.options],
         outlined=state.mine,
         observed_name=say("sources_observed"),
         intervened_name=say("sources_intervened"),
@@ -102,24 +100,18 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
         value_title=say("sources_share"),
         theme=lens.theme,
     )
-    markup.paragraph(told(state, rows, labels), "reading")
+    markup.paragraph(told(state, poll, rows), "reading")
     figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
     markup.paragraph(after, "note")
 
 
-def told(state: State, rows: list[truth.Row], labels: list[str]) -> str:
+def told(state: State, poll: Poll, rows: list[truth.Row]) -> str:
     """What the class chose most, and what the network did, in one sentence."""
-    most = int(np.argmax(state.counts))
-    network = ", ".join(
-        say("class_told_row", name=row.name, option=labels[int(np.argmax(np.abs(row.values)))])
-        for row in rows
-    )
-    if not state.answered:
-        return say("class_told_nobody", network=network)
-    return say(
-        "class_told",
-        option=labels[most],
-        count=state.counts[most],
-        answered=state.answered,
-        network=network,
-    )
+    labels = [truth.option_label(poll.kind, option) for option in poll.options]
+    network = [labels[int(np.argmax(np.abs(row.values)))] for row in rows]
+    class_ = say("class_nobody")
+    if state.answered:
+        most = int(np.argmax(state.counts))
+        class_ = say("class_most", option=labels[most], count=state.counts[most], answered=state.answered)
+    named = {"first": network[0], "second": network[1] if len(network) > 1 else "–"}
+    return say(f"class_told_{poll.kind}", most=class_, **named)

@@ -114,7 +114,8 @@ def _ask(mine: Membership, quiz: Quiz, number: int, check: Check) -> None:
     if check.is_right(tried):
         markup.paragraph(say("class_check_right"), "class-right")
     else:
-        markup.paragraph(say(f"check_{check.kind}_hint"), "class-hint")
+        views = {name: say(f"view_{name}") for name in ("heatmap", "steps", "without", "sources")}
+        markup.paragraph(say(f"check_{check.kind}_hint", **views), "class-hint")
 
 
 def _answer(mine: Membership, quiz: Quiz, number: int, key: str) -> None:

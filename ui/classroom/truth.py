@@ -1,6 +1,7 @@
 """What a poll asks about, and what the network says to it: made from the settings at the time of asking, the same in every process."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from threading import Thread
 
@@ -9,16 +10,17 @@ import numpy as np
 from model.analysis.agreement import attention_of_change
 from model.analysis.contributions import REFERENCE
 from model.analysis.edits import focus
+from model.analysis.method import Contribution
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
 from ui.asking import loaders
-from ui.classroom import scene
 from ui.look.lens import Lens
 from ui.views import needs
 from ui.views.edits import KIND, in_words
 from ui.views.predict import window
 from ui.views.without import named, outcome
+from ui.wording import markdown
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -78,11 +80,17 @@ def effects(lens: Lens):
 
 def left_out(lens: Lens) -> np.ndarray:
     """(S,) what leaving out each source token does to the decision for the change."""
+    found = _reference(lens)
+    return np.zeros(len(lens.trace.source_tokens)) if found is None else found.source
+
+
+def _reference(lens: Lens) -> Contribution | None:
+    """What the reference among the methods says, which leaves out each token. It needs no session."""
     while True:
         _, _, found, more = loaders.contributions(lens.sentence, typed(lens), lens.corrector)
         reference = [each for each in found if each.method == REFERENCE]
         if reference or more is None:
-            return reference[0].source if reference else np.zeros(len(lens.trace.source_tokens))
+            return reference[0] if reference else None
         more()
 
 
@@ -196,11 +204,29 @@ def question(kind: str, lens: Lens) -> str:
 
 
 def option_label(kind: str, option: str) -> str:
-    """An option as it is shown: what is no token of the sentence has words in every language."""
+    """An option in plain text: what is no token of the sentence has words in every language."""
     if kind == "still":
         return say(f"class_{option}") if option in (YES, NO) else option
     name, _, place = option.partition(" ")
     return f"{say(f'kind_{name}')} {place}" if kind == "needed" and name in KIND_NAMES else option
+
+
+def button_label(kind: str, option: str) -> str:
+    """An option in Markdown, as it is touched: the position of a character is small."""
+    token, _, place = option.rpartition(" ")
+    if kind == "where" and token:
+        return f"{markdown.plain(token)} :small[{markdown.plain(place)}]"
+    return markdown.plain(option_label(kind, option))
+
+
+def tick_label(kind: str, option: str) -> str:
+    """An option below its bars, short: a token alone, and of a head the letter of its kind."""
+    name, _, place = option.rpartition(" ")
+    if kind == "where" and name:
+        return name
+    if kind == "needed" and name in KIND_NAMES:
+        return f"{say(f'class_letter_{name}')} {place}"
+    return option_label(kind, option)
 
 
 KIND_NAMES = ("encoder_attention", "decoder_attention", "cross_attention")
@@ -224,28 +250,17 @@ def afterwards(kind: str, lens: Lens) -> str:
 
 def prepare(kind: str, lens: Lens) -> None:
     """Begin to ask the network for what will be revealed, so that nobody waits for it then."""
-    corrector, sentence, change, head = lens.corrector, lens.sentence, typed(lens), None
-    if kind == "still":
-        head = single_head(lens)
+    if not lens.can("head_effects") or kind not in ("where", "still"):
+        return
+    head = single_head(lens) if kind == "still" else None
+    corrector, sentence, change = lens.corrector, lens.sentence, typed(lens)
 
-    def ask() -> None:  # without a session: whatever fails here is asked again, and told, at the reveal
-        try:
-            if kind == "where":
-                more: Callable | None = None
-                for _ in range(20):
-                    *_, found, more = loaders.contributions(sentence, change, corrector)
-                    if more is None or any(each.method == REFERENCE for each in found):
-                        return
-                    more()
-            elif head is not None:
+    def ask() -> None:
+        with suppress(Exception):  # the reveal asks again, and tells what is wrong
+            if head is None:
+                _reference(lens)
+            else:
                 loaders.written_without(sentence, [[head]], corrector, None)
                 loaders.fix_without(sentence, change, [[], [head]], corrector, None)
-        except (loaders.EngineError, loaders.NotLoadedError, ValueError):
-            return
 
     Thread(target=ask, daemon=True).start()
-
-
-def seen(about: tuple[tuple[str, str], ...]) -> Lens | None:
-    """The lens of a poll. Call it inside ``address.looking_at(about)``."""
-    return scene.lens()

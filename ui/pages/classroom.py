@@ -1,5 +1,7 @@
 """The class together: open a class, join it, follow what the teacher shows, predict, and answer questions that check themselves."""
 
+from functools import partial
+
 import streamlit as st
 
 from classroom import AFTER, BEFORE, ClassroomError, FullError, State
@@ -31,12 +33,19 @@ def main() -> None:
         show_entrance()
         return
     membership.keep(mine)
-    if mine.teaches:
-        show_invitation(mine)
-    pulse.listen(mine, pulse.SOON, words_about_the_class, follows=True)
+    pulse.listen(mine, pulse.SOON, partial(words_about_the_class, mine), follows=True)
     show_shown(mine)
-    leave_text = "class_end" if mine.teaches else "class_leave"
-    st.button(say(leave_text), key="class_leave", on_click=membership.leave)
+    show_way_out(mine)
+
+
+def show_way_out(mine: Membership) -> None:
+    """Leave; the teacher is asked once more, because that ends the class for everybody."""
+    if not mine.teaches:
+        st.button(say("class_leave"), key="class_leave", on_click=membership.leave)
+        return
+    with st.popover(say("class_end"), key="class_end"):
+        markup.paragraph(say("class_end_meaning"), "note")
+        st.button(say("class_end_now"), key="class_leave", on_click=membership.leave)
 
 
 def show_entrance() -> None:
@@ -71,12 +80,10 @@ def show_invitation(mine: Membership) -> None:
                 markup.paragraph(say("class_only_here"), "note")
 
 
-def words_about_the_class(state: State) -> str:
+def words_about_the_class(mine: Membership, state: State) -> str:
     """How many are there, the teacher not counted, and how many of them have answered."""
-    present = max(0, state.present - 1)
-    if state.poll is not None:
-        return say("class_count_answered", count=present, answered=state.answered)
-    return say("class_count", count=present)
+    values = {"code": in_groups(mine.code), "count": max(0, state.present - 1), "answered": state.answered}
+    return say("class_count_answered" if state.poll is not None else "class_count", **values)
 
 
 @st.fragment(key=pulse.SHOWN)
@@ -94,6 +101,8 @@ def show_shown(mine: Membership) -> None:
         elif not mine.teaches:
             follow.show(mine, state)
         if mine.teaches and state.poll is None:
+            if state.quiz is None or not state.quiz.phase:
+                show_invitation(mine)
             quiz.distribution(loaders.classrooms().results(mine.code, mine.key))
     except loaders.StillLoading:
         pulse.draw_again()
@@ -145,7 +154,7 @@ def show_questions(mine: Membership) -> None:
             )
     with st.popover(say("class_quiz"), key="class_quiz", icon=":material/checklist:"):
         for plan in PLANS:
-            markup.paragraph(say(f"class_plan_{plan}"), "label")
+            markup.paragraph(say(f"class_plan_{plan.replace('-', '_')}"), "label")
             for phase in (BEFORE, AFTER):
                 st.button(
                     say(f"class_phase_{phase}"),

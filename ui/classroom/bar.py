@@ -8,7 +8,7 @@ import streamlit as st
 from classroom import ClassroomError, State
 from classroom.codes import in_groups
 from ui.asking import loaders
-from ui.classroom import membership, pulse
+from ui.classroom import membership, pulse, watch
 from ui.classroom.membership import Membership
 from ui.shell import address, header
 from ui.wording.texts import say
@@ -21,6 +21,7 @@ def show(page: str) -> None:
     """Draw the line, and tell the class what is shown. On the class's own page there is no line."""
     if page == membership.PAGE:
         return
+    watch.forget()
     try:
         mine = membership.current()
         if mine is None:
@@ -33,7 +34,7 @@ def show(page: str) -> None:
         return
     membership.keep(mine)
     with st.container(key="class_bar", horizontal=True, vertical_alignment="center", gap="small"):
-        pulse.listen(mine, pulse.SOON if mine.teaches else pulse.SELDOM, _words(mine), follows=False)
+        pulse.listen(mine, _words(mine), follows=False)
         text = "class_bar_teacher" if mine.teaches else "class_bar_back"
         st.button(
             say(text),

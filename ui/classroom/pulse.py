@@ -1,6 +1,7 @@
-"""Hears of changes in the classroom: the browser asks once a second, and a page is drawn again only if something has changed.
+"""The browser's beats: each says that somebody is still there, and draws one line about the classroom.
 
-A beat without news draws one line and costs the server some three milliseconds; a whole page would be ten times as much.
+A beat costs the server some four milliseconds, so a phone's are seldom: it is woken when something changes (``watch.py``). Where that
+is missed, the next beat draws what is new.
 """
 
 from collections.abc import Callable
@@ -10,11 +11,15 @@ import streamlit as st
 
 from classroom import ClassroomError, State
 from ui.asking import loaders
+from ui.classroom import watch
 from ui.classroom.membership import Membership
 from ui.shell import markup
 from ui.wording.texts import say
 
-SOON, SELDOM = 1000, 4000  # milliseconds between two beats: on the class's page, and on others
+SOON, SELDOM = (
+    1000,
+    5000,
+)  # milliseconds between two beats: of the teacher, who counts answers, and of a phone
 SHOWN = "classroom_shown"  # the key of the fragment that shows what is new
 _KEY = "classroom_pulse"
 _DRAWN = "classroom_drawn"  # the version that this session has drawn
@@ -24,9 +29,15 @@ _COMPONENT = st.components.v2.component(
 )
 
 
-def drawn(state: State) -> None:
-    """Remember that this state is on the screen."""
+def drawn(mine: Membership, state: State) -> None:
+    """Remember that this state is on the screen, and wait for another one."""
     st.session_state[_DRAWN] = state.version
+    watch.wait(mine.code, state.version, SHOWN)
+
+
+def every(mine: Membership) -> int:
+    """Milliseconds between two beats."""
+    return SOON if mine.teaches or not watch.can_wake() else SELDOM
 
 
 def draw_again() -> None:
@@ -35,7 +46,7 @@ def draw_again() -> None:
 
 
 @st.fragment
-def listen(mine: Membership, every: int, told: Callable[[State], str], follows: bool) -> None:
+def listen(mine: Membership, told: Callable[[State], str], follows: bool) -> None:
     """One line about the classroom, which ``told`` words. With ``follows`` the fragment SHOWN is drawn again after each change."""
 
     def beat() -> None:
@@ -49,7 +60,7 @@ def listen(mine: Membership, every: int, told: Callable[[State], str], follows: 
         if news and follows:
             st.rerun(SHOWN)
 
-    _COMPONENT(key=_KEY, data={"every": every}, on_beat_change=beat)
+    _COMPONENT(key=_KEY, data={"every": every(mine)}, on_beat_change=beat)
     try:
         markup.paragraph(told(st.session_state.pop(_HEARD, None) or mine.state()), "class-count")
     except (ClassroomError, loaders.EngineError):

@@ -33,7 +33,7 @@ def main() -> None:
         show_entrance()
         return
     membership.keep(mine)
-    pulse.listen(mine, pulse.SOON, partial(words_about_the_class, mine), follows=True)
+    pulse.listen(mine, partial(words_about_the_class, mine), follows=True)
     show_shown(mine)
     show_way_out(mine)
 
@@ -91,7 +91,7 @@ def show_shown(mine: Membership) -> None:
     """What is new in the classroom: a question, a quiz, or what the teacher shows."""
     try:
         state = mine.state()
-        pulse.drawn(state)
+        pulse.drawn(mine, state)
         if mine.teaches:
             show_desk(mine, state)
         if state.poll is not None:

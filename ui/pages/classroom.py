@@ -11,7 +11,7 @@ from model import ModelFolderError
 from ui.asking import loaders
 from ui.classroom import bar, follow, membership, polls, pulse, quiz, truth
 from ui.classroom.membership import Membership
-from ui.shell import header, markup, notices
+from ui.shell import header, markup, notices, turns
 from ui.wording.texts import say
 
 _SAID = "classroom_said"  # the text that says why something could not be asked
@@ -89,6 +89,11 @@ def words_about_the_class(mine: Membership, state: State) -> str:
 @st.fragment(key=pulse.SHOWN)
 def show_shown(mine: Membership) -> None:
     """What is new in the classroom: a question, a quiz, or what the teacher shows."""
+    with turns.part_taken():
+        show_news(mine)
+
+
+def show_news(mine: Membership) -> None:
     try:
         state = mine.state()
         pulse.drawn(mine, state)

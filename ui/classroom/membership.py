@@ -85,6 +85,11 @@ def enter(typed: str) -> None:
     address.put(SETTING, tidy(typed) or typed[:40])
 
 
+def lost() -> None:
+    """The classroom does not answer to this seat any more: ``current`` asks anew, and raises what is wrong."""
+    st.session_state.pop(_MINE, None)
+
+
 def leave() -> None:
     """From a callback: be in no classroom any more. The teacher's leaving ends it."""
     mine = st.session_state.pop(_MINE, None)

@@ -11,7 +11,7 @@ import streamlit as st
 
 from classroom import ClassroomError, State
 from ui.asking import loaders
-from ui.classroom import watch
+from ui.classroom import membership, watch
 from ui.classroom.membership import Membership
 from ui.shell import markup
 from ui.wording.texts import say
@@ -53,8 +53,9 @@ def listen(mine: Membership, told: Callable[[State], str], follows: bool) -> Non
         try:
             state = st.session_state[_HEARD] = mine.state()
             news = state.version != st.session_state.get(_DRAWN)
-        except ClassroomError:  # it is over, which the whole page says
-            st.rerun()
+        except ClassroomError:
+            membership.lost()
+            st.rerun()  # it is over, which the whole page says
         except loaders.EngineError:
             return  # the next beat may be answered
         if news and follows:

@@ -113,6 +113,7 @@ def show_news(mine: Membership) -> None:
         pulse.draw_again()
         st.info(say("class_loading"))
     except ClassroomError:
+        membership.lost()
         st.rerun()  # it is over, which the whole page says
     except ModelFolderError:
         st.error(say("model_folder_error"))

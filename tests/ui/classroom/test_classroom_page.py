@@ -83,6 +83,13 @@ def test_a_class_that_is_full_says_so(open_app, rooms, opened, monkeypatch):
     assert messages(open_app("classroom", **{"class": opened[0]})) == [KO["class_full"]]
 
 
+def test_the_end_of_a_class_is_told_to_a_phone_that_is_in_it(open_app, rooms, opened):
+    app = open_app("classroom", **{"class": opened[0]})
+    rooms.end(*opened)
+    assert messages(app.run()) == [KO["class_unknown"]]
+    assert "class_open" in keys(app)
+
+
 # --- following ---
 
 

@@ -11,7 +11,7 @@ from classroom.errors import ClosedError, FullError, NotAllowedError, NotTheTeac
 from classroom.records import AFTER, BEFORE, PHASES, Poll, Quiz, Results, Settings, Shown, State
 
 MOST_SEATS = 1_000
-PRESENT = 12.0  # seconds since a seat was heard of, within which it counts as present
+PRESENT = 20.0  # seconds since a seat was heard of, within which it counts as present
 _COUNTED = 0.5  # seconds; how often those present are counted
 _FREE = 300.0  # seconds of silence after which a seat without answers may be given to somebody else
 MOST_OPTIONS, MOST_QUESTIONS, MOST_CHOSEN = 200, 16, 10

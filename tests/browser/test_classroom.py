@@ -97,7 +97,10 @@ def test_a_lesson_in_three_browsers(lesson):
         )
         assert rows == 3
     assert serious_violations(teacher) == []
+    dark = phones[1].locator(figure("class_reveal")).evaluate("plot => plot._fullLayout.font.color")
+    assert dark != phones[0].locator(figure("class_reveal")).evaluate("plot => plot._fullLayout.font.color")
     press(teacher, "class_stop")
+    everybody([teacher, *phones], lambda page: expect(page.locator(".class-question")).to_have_count(0))
 
     for phase, place in (("before", 0), ("after", 1)):
         ask(teacher, "class_quiz", f"class_quiz_lesson-plan_{phase}")

@@ -100,16 +100,17 @@ def wait(code: str, version: int, fragment: str) -> None:
     context = get_script_run_ctx(suppress_warning=True)
     if context is None or not can_wake():
         return
-    session, page, query, storage = (
-        context.session_id,
-        context.page_script_hash,
-        context.query_string,
-        context.fragment_storage,
-    )
+    session, storage = context.session_id, context.fragment_storage
+    message = BackMsg()
+    asked = message.rerun_script
+    asked.is_auto_rerun = True
+    asked.page_script_hash, asked.query_string = context.page_script_hash, context.query_string
+    if context.context_info is not None:  # the theme and the language of the browser
+        asked.context_info.CopyFrom(context.context_info)
 
     def wake() -> bool:
-        (id_,) = storage.resolve_target(fragment)
-        return _ask_for(session, id_, page, query)
+        (asked.fragment_id,) = storage.resolve_target(fragment)
+        return _hand_over(session, message)
 
     WATCH.add(code, session, Waiting(version, wake))
 
@@ -126,16 +127,11 @@ def can_wake() -> bool:
     return Runtime.exists()
 
 
-def _ask_for(session: str, fragment: str, page: str, query: str) -> bool:
-    """Have the runtime draw ``fragment`` of ``session``, as if its browser's timer had asked for it."""
+def _hand_over(session: str, message: BackMsg) -> bool:
+    """Give the runtime a message, as if the session's browser had sent it; False where nobody is there to see the fragment."""
     runtime = Runtime.instance()
     found: Any = runtime.get_app_session(session)
-    if found is None or not found.has_fragment(fragment):
+    if found is None or not found.has_fragment(message.rerun_script.fragment_id):
         return False
-    message = BackMsg()
-    message.rerun_script.fragment_id = fragment
-    message.rerun_script.is_auto_rerun = True
-    message.rerun_script.page_script_hash = page
-    message.rerun_script.query_string = query
     found._event_loop.call_soon_threadsafe(runtime.handle_backmsg, session, message)
     return True

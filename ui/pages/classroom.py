@@ -82,7 +82,11 @@ def show_invitation(mine: Membership) -> None:
 
 def words_about_the_class(mine: Membership, state: State) -> str:
     """How many are there, the teacher not counted, and how many of them have answered."""
-    values = {"code": in_groups(mine.code), "count": max(0, state.present - 1), "answered": state.answered}
+    values = {
+        "code": in_groups(mine.code),
+        "count": max(state.present - 1, state.answered, 0),
+        "answered": state.answered,
+    }
     return say("class_count_answered" if state.poll is not None else "class_count", **values)
 
 

@@ -4,9 +4,8 @@
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app
     ATTENTION_ENGINE=http://127.0.0.1:8000 streamlit run app.py
 
-A replica is an ``engine.shelf.Shelf``, so it answers the texts that wait together where that is faster
-(``engine.desk``), as a worker does. ``serve.batch`` would make every text wait for others. Replicas are added and
-taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
+A replica is an ``engine.shelf.Shelf``, so it answers as a worker does (``engine.desk``). ``serve.batch`` would make every text wait
+for others. Replicas are added and taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
 
 Questions and answers are JSON and arrays (``engine.wire``). Nothing that was typed reaches a log of Ray: every error is
 an answer, and requests are not logged.
@@ -24,7 +23,8 @@ from starlette.responses import Response
 
 from classroom import Classrooms
 from engine import classrooms, wire
-from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
+from engine.asked import model_key
+from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS
 from engine.errors import EngineError
 from engine.progress import PREPARE
 from engine.remote import REFUSED
@@ -86,9 +86,10 @@ class Network:
                 refused = wire.write_error(EngineError(f"a question may have {MOST_BYTES:,} bytes"))
                 return Response(refused, REFUSED)
         if body.startswith(wire.CALL):
-            return Response(*reversed(await self._together.call.remote(body)))
-        loop = asyncio.get_running_loop()
-        status, found = await loop.run_in_executor(self._threads, answer, self._shelf, self._models, body)
+            status, found = await self._together.call.remote(body)
+        else:
+            loop = asyncio.get_running_loop()
+            status, found = await loop.run_in_executor(self._threads, answer, self._shelf, self._models, body)
         return Response(found, status, media_type="application/octet-stream")
 
 

@@ -70,7 +70,7 @@ class Joint(NamedTuple):
 def joints(text: str, morphemes: Sequence[Morpheme]) -> Iterator[Joint]:
     """Every place of a text, cut into these morphemes, whose spacing is almost certainly wrong."""
     for index, (before, after) in enumerate(pairwise(morphemes), 1):
-        if not (before.start < before.end and _HANGUL.match(text[after.start])):
+        if not (before.start < before.end and _HANGUL.match(text, after.start)):
             continue
         if before.end == after.start:
             kind = _kind(text, before, after)

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import streamlit as st
+from ui.components.packed import component
 
-_COMPONENT = st.components.v2.component(
-    "theme_change", js=Path(__file__).with_suffix(".js").read_text("utf-8")
-)
+_COMPONENT = component("theme_change", js=Path(__file__).with_suffix(".js").read_text("utf-8"))
 
 
 def follow(theme: str) -> None:

@@ -60,6 +60,7 @@ def test_a_space_too_many_is_found_and_the_right_sentence_left_alone(wrong, righ
         "책이 재미있는지 물었다.",
         "밥을 먹는데 전화가 왔다.",
         "그는 지난날을 잊었다.",
+        "몇 개 먹으래",  # Kiwi ends it with a morpheme of no letters
         "",
         "API",
     ],

@@ -28,7 +28,8 @@ SENTENCES = [
 def packed(tmp_path_factory):
     folder = tmp_path_factory.mktemp("packed")
     rows = [{"text": text, "source": "news", "mt": number % 2} for number, text in enumerate(SENTENCES)]
-    rows += [{"text": "밥을 먹고싶다."}, {"text": "가" * 200}]  # a mistake, and too long
+    # A mistake by its letters, one by its morphemes, and one that is too long.
+    rows += [{"text": "밥을 먹고싶다."}, {"text": "친구를 만나러왔어요."}, {"text": "가" * 200}]
     lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     (folder / "corpus.jsonl").write_text(lines, encoding="utf-8")
     (folder / "dev.csv").write_text("src,tgt\n됬어요.,됐어요.\n", encoding="utf-8")

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from classroom import errors as classroom_errors
+from classroom.records import Poll, Quiz, Results, Shown, State
 from engine import errors
 from engine.answers import PackedCorrection, PackedSentence
-from engine.progress import Progress
+from engine.progress import CLASSROOMS, Progress
 from engine.versions import ModelKey
 from model.analysis.circuit_edges import Character, CircuitEdges, Edge
 from model.analysis.circuits import Circuit
@@ -62,14 +64,19 @@ _TYPES: dict[str, type[Any]] = {
         LookPart,
         Node,
         OutputWeights,
+        Poll,
         PackedCorrection,
         PackedSentence,
         PatchMap,
         Progress,
         Projections,
         Contrast,
+        Quiz,
         Receipt,
         Replaced,
+        Results,
+        Shown,
+        State,
         Sums,
         TakenAway,
         Tally,
@@ -80,9 +87,10 @@ _TYPES: dict[str, type[Any]] = {
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (ModelFolderError, ValueError)}
 _ERRORS |= {
     name: each
-    for name, each in vars(errors).items()
+    for name, each in (vars(errors) | vars(classroom_errors)).items()
     if isinstance(each, type) and issubclass(each, Exception)
 }
+CALL = json.dumps(["", None, "", CLASSROOMS])[:-1].encode("ascii")  # how a call of the classrooms begins
 _TREE = "tree"  # of the archive: the JSON; the arrays have numbers
 
 
@@ -91,8 +99,8 @@ class WireError(errors.EngineError):
 
 
 def write_question(key: ModelKey, kind: str, arguments: tuple) -> bytes:
-    """A model is told by its name: paths are those of one machine."""
-    asked = [model_name(Path(key.path)), key.snapshot, key.fingerprint, kind, arguments]
+    """A model is told by its name: paths are those of one machine. A call of the classrooms is about none."""
+    asked = [model_name(Path(key.path)) if key.path else "", key.snapshot, key.fingerprint, kind, arguments]
     return json.dumps(asked).encode("ascii")
 
 
@@ -111,6 +119,20 @@ def read_question(data: bytes, models: dict[str, Path]) -> tuple[ModelKey, str, 
     if name not in models:
         raise ModelFolderError(f"the engine knows the models {sorted(models)}, asked for another one")
     return ModelKey(str(models[name]), snapshot, fingerprint), kind, _tuples(arguments)
+
+
+def read_call(data: bytes) -> tuple | None:
+    """The arguments of a call of the classrooms, if ``data`` is one that ``write_question`` wrote; else None.
+
+    Raises WireError for what only begins like one.
+    """
+    if not data.startswith(CALL):
+        return None
+    try:
+        *_, arguments = json.loads(data)
+        return tuple(map(_tuples, arguments))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise WireError("this is no call") from error
 
 
 def write_answer(answer: Any) -> bytes:

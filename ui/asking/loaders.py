@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from classroom import AnyClassrooms
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
 from engine.versions import version_on_disk
 from model import Asked, Correction, SentenceCorrection
@@ -50,6 +51,7 @@ __all__ = [
     "SentenceCorrection",
     "StillLoading",
     "circuit",
+    "classrooms",
     "contributions",
     "corpus_agreement",
     "correct",
@@ -115,6 +117,11 @@ def engine() -> Engine:
     found = Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
     found.while_waiting = turns.TURNS.aside
     return found
+
+
+def classrooms() -> AnyClassrooms:
+    """The classrooms of this server, wherever its page processes meet."""
+    return engine().classrooms
 
 
 def open_corrector(path: Path | str) -> EngineCorrector:

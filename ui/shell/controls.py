@@ -210,12 +210,15 @@ def _begin(name: str, value: Value) -> tuple[str, Value | None]:
 
 
 def _keep(name: str) -> None:
+    if _key(name) not in st.session_state:  # the control was on a page that is gone
+        return
     value = st.session_state[_key(name)]
     address.put(name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def _keep_switch(name: str) -> None:
-    address.put(name, "1" if st.session_state[_key(name)] else "")
+    if _key(name) in st.session_state:
+        address.put(name, "1" if st.session_state[_key(name)] else "")
 
 
 def _keep_choice(name: str, unchosen: float) -> None:

@@ -45,6 +45,28 @@ def told(text: str, kind: str = "") -> None:
     st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(text)}</p>')
 
 
+def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:
+    """``source`` with each change (start, end, what is right) in its place: what was wrong struck out, what is right after it."""
+    parts, done = [], 0
+    for start, end, right in changes:
+        parts.append(escape(source[done:start]))
+        parts += [
+            f"<{tag}>{escape(text)}</{tag}>"
+            for tag, text in (("del", source[start:end]), ("ins", right))
+            if text
+        ]
+        done = end
+    st.html(f'<p class="class-sentence" lang="ko">{"".join(parts)}{escape(source[done:])}</p>')
+
+
+def qr_code(text: str, label: str) -> None:
+    """``text`` as a QR code, dark on white in every theme; ``label`` is what it is for."""
+    import segno  # only who opens a classroom needs it
+
+    drawing = segno.make(text, error="m").svg_data_uri(border=4, light="#ffffff", omitsize=True)
+    st.html(f'<img class="class-qr" src="{escape(drawing)}" alt="{escape(label)}">')
+
+
 def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
     """Texts side by side, large: of each what it is called, the text, and a verdict of two parts, the second of them strong."""
     found = "".join(

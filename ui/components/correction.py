@@ -8,6 +8,7 @@ import streamlit as st
 
 from model.text.changes import Change
 from ui.asking.loaders import Correction
+from ui.components.copy_button import COPYING
 from ui.components.heard import heard
 from viz.labels import visible_token
 
@@ -19,7 +20,7 @@ _COMPONENT = st.components.v2.component(
     "correction",
     html='<div class="correction"></div>',
     css=(_FOLDER / "correction.css").read_text("utf-8"),
-    js=(_FOLDER / "correction.js").read_text("utf-8"),
+    js=COPYING + (_FOLDER / "correction.js").read_text("utf-8"),
 )
 
 
@@ -80,6 +81,7 @@ def correction_data(
         },
         "chosen": chosen,
         "opened": opened,
+        "text": correction.text,
         "words": words,
     }
 

@@ -45,6 +45,14 @@ def told(text: str, kind: str = "") -> None:
     st.html(f'<p class="{f"told {kind}".strip()}" tabindex="0">{escape(text)}</p>')
 
 
+def qr_code(text: str, label: str) -> None:
+    """``text`` as a QR code, dark on white in every theme; ``label`` is what it is for."""
+    import segno  # only who asks for a code needs it
+
+    drawing = segno.make(text, error="m").svg_data_uri(border=4, light="#ffffff", omitsize=True)
+    st.html(f'<img class="qr" src="{escape(drawing)}" alt="{escape(label)}">')
+
+
 def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
     """Texts side by side, large: of each what it is called, the text, and a verdict of two parts, the second of them strong."""
     found = "".join(

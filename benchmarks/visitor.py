@@ -143,7 +143,7 @@ class Visitor:
                     if kind == "bidi_component" and component.component_name.endswith(TEXT_AREA):
                         continue
                     if kind == "bidi_component" and component.component_name.endswith(ADDRESS_BAR):
-                        settings = json.loads(component.json)["settings"]
+                        settings = json.loads(component.json)[0]["settings"]
                         self.query = urlencode(
                             [(name, value) for name, value in settings if value is not None],
                             errors="replace",  # halves of surrogate pairs, as a browser does

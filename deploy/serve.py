@@ -4,9 +4,8 @@
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app
     ATTENTION_ENGINE=http://127.0.0.1:8000 streamlit run app.py
 
-A replica is an ``engine.shelf.Shelf``, so it answers the texts that wait together where that is faster
-(``engine.desk``), as a worker does. ``serve.batch`` would make every text wait for others. Replicas are added and
-taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
+A replica is an ``engine.shelf.Shelf``, so it answers as a worker does (``engine.desk``). ``serve.batch`` would make every text wait
+for others. Replicas are added and taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
 
 Questions and answers are JSON and arrays (``engine.wire``). Nothing that was typed reaches a log of Ray: every error is
 an answer, and requests are not logged.
@@ -22,7 +21,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engine import wire
-from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
+from engine.asked import model_key
+from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS
 from engine.errors import EngineError
 from engine.progress import PREPARE
 from engine.remote import REFUSED

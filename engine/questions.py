@@ -9,13 +9,13 @@ To add one: a function here, and a function in ``ui/asking/loaders.py`` that cal
 ``FakeCorrector`` answers it without further work.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from engine.answers import PackedCorrection, pack
+from engine.answers import pack
 from engine.errors import EngineError
 from engine.spans import Span, change_at
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
@@ -36,7 +36,7 @@ from model.trace.interventions import Head, Intervention
 from model.trace.odds import Contrast
 
 MB = 2**20
-CORRECT = "correct"  # the one question that is answered for several visitors together
+CORRECT = "correct"
 
 Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
 Sets = tuple[tuple[tuple, ...], ...]  # of heads: (kind, layer, head)
@@ -87,14 +87,9 @@ def answered(corrector: Answers, kind: str, arguments: tuple) -> Any:
     return QUESTIONS[kind](corrector, *arguments)
 
 
-def correct_together(corrector: AnswersMany, texts: Sequence[str]) -> list[PackedCorrection]:
-    """The corrections of N texts in their order, made in one batch."""
-    return [pack(correction) for correction in corrector.correct_batch(texts)]
-
-
 @question(CORRECT, kept=(256, 64 * MB))
-def _correct(corrector: AnswersMany, text: str):
-    return correct_together(corrector, [text])[0]
+def _correct(corrector: Answers, text: str):
+    return pack(corrector.correct(text))
 
 
 @question("abilities")

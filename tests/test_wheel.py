@@ -93,6 +93,18 @@ def test_the_wheel_holds_every_file_and_is_small(wheel):
     assert wheel.stat().st_size < 60e6
 
 
+def test_what_a_notebook_needs_is_little_and_the_rest_is_asked_for(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        held = archive.namelist()
+        (metadata,) = (archive.read(name).decode() for name in held if name.endswith("/METADATA"))
+    needed = re.findall(r"^Requires-Dist: ([\w.-]+)(?:\[.*?\])?(.*)$", metadata, re.MULTILINE)
+    assert {name for name, rest in needed if "extra ==" not in rest} == {"numpy", "plotly", "rapidfuzz"}
+    extras = {"app": "streamlit", "train": "onnx", "ray": "ray"}
+    for extra, name in extras.items():
+        assert any(each == name and f"extra == '{extra}'" in rest for each, rest in needed), extra
+    assert {f"{room}/py.typed" for room in ("model", "seeing", "viz")} <= set(held)
+
+
 def test_what_builds_it_here_is_what_builds_it_elsewhere():
     pinned = re.findall(r'"(hatch[\w-]*==[\d.]+)"', (ROOT / "pyproject.toml").read_text("utf-8"))
     development = (ROOT / "requirements-dev.txt").read_text("utf-8")

@@ -12,7 +12,7 @@ from viz.effect_scatter import attention_effect_scatter
 from viz.embedding_sizes import embedding_sizes
 from viz.growth import growth_curves
 from viz.head_grid import head_grid
-from viz.head_mosaic import head_mosaic, role_mosaic
+from viz.head_mosaic import head_mosaic
 from viz.head_tiles import cells_joined
 from viz.hidden import Hidden
 from viz.history import history_curves
@@ -23,6 +23,7 @@ from viz.position_similarity import position_similarity_curve, position_similari
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap
 from viz.pruning import pruning_curve
 from viz.reliability import reliability_curve
+from viz.role_mosaic import role_mosaic
 from viz.theme import THEMES
 from viz.token_branches import token_branches
 from viz.waterfall import Amount, waterfall

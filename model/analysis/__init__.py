@@ -4,7 +4,7 @@ This package exports the questions of the laboratory. They take what answers (``
 
 * ``head_effects``, ``written_without``, ``pair_effects``: what changes when a head is switched off?
 * ``pruning_curve``: how well does the network correct with fewer and fewer heads?
-* ``contributions``: which characters does a produced character come from? Several methods answer.
+* ``contributions``, ``contribution_rows``: which characters does a produced character come from? Several methods answer.
 * ``replaced_for_change``: what changes when a head is given other weights?
 * ``road_not_taken``: how would the network go on after another token?
 * ``aligned_difference``: how does the attention of two passes differ?
@@ -18,7 +18,7 @@ Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of t
 """
 
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
-from model.analysis.contributions import contribution, contributions
+from model.analysis.contributions import contribution, contribution_rows, contributions
 from model.analysis.forks import Fork, road_not_taken
 from model.analysis.growth import Growth, growth
 from model.analysis.head_effects import HeadEffects, Without, head_effects, written_without
@@ -49,6 +49,7 @@ __all__ = [
     "contrast_of_change",
     "contrast_of_row",
     "contribution",
+    "contribution_rows",
     "contributions",
     "growth",
     "head_effects",

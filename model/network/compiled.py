@@ -156,7 +156,10 @@ class CompiledNetwork:
         return Laboratory(self.network, self.space_id, self._late)
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        return settle(Reading(self._halves, sources), sources, self.space_id, self.step_by_step)
+        def finish(sources, _beginnings):
+            return self.step_by_step(sources)
+
+        return settle(Reading(self._halves, sources), sources, self.space_id, finish)
 
     def _follow_beams(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         targets = _ended(self._search_widely(pad(sources)).numpy().tolist(), sources)

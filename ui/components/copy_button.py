@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import streamlit as st
-
+from ui.components.packed import component
 from ui.wording.texts import say
 
 _FOLDER = Path(__file__).parent
@@ -13,7 +12,7 @@ button { font: inherit; font-family: var(--st-font); font-size: 0.9rem; padding:
   background: none; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); }
 button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 1px; }
 """
-_COMPONENT = st.components.v2.component(
+_COMPONENT = component(
     "copy_button",
     html='<button type="button"></button>',
     css=_STYLE,

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import streamlit as st
-
+from ui.components.packed import component
 from ui.wording.texts import say
 
 # What the tour stops at, in the order of the page: the name of its text, and where it is.
@@ -17,7 +16,7 @@ STOPS = {
     "tour_pages": ".st-key-pages",
 }
 _FOLDER = Path(__file__).parent
-_COMPONENT = st.components.v2.component(
+_COMPONENT = component(
     "welcome",
     html='<div class="welcome"></div>',
     css=(_FOLDER / "welcome.css").read_text("utf-8"),

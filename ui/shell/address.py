@@ -17,6 +17,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.components import live_text
+from ui.components.packed import component
 from ui.shell.declared import defaults, names_of, steps
 from ui.shell.settings import Owner
 
@@ -28,7 +29,7 @@ _FOLLOWED = (
     "followed_back"  # how many times it followed Back or Forward, and the query to which they led last
 )
 
-_BAR = st.components.v2.component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"))
+_BAR = component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"))
 
 
 def get(name: str) -> str:
@@ -110,8 +111,7 @@ def publish(page: str) -> None:
     times, query = st.session_state.get(_FOLLOWED, (0, ""))
     given = told()
     data = {
-        # Pairs, not a mapping: whether one is a table, Streamlit asks of every mapping, and imports pandas to find out.
-        "settings": tuple((name, given.get(name)) for name in defaults()),
+        "settings": [(name, given.get(name)) for name in defaults()],
         "language": defaults()["lang"],
         "step": [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, steps())],
         "session": context and context.session_id,

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import streamlit as st
-
+from ui.components.packed import component
 from ui.wording.texts import say
 
 _STYLE = """
@@ -12,7 +11,7 @@ button { width: 2.1rem; height: 2.1rem; padding: 0; font-size: 1.1rem; line-heig
   background: none; border: 1px solid var(--st-border-color); border-radius: var(--st-button-radius); }
 button:focus-visible { outline: 3px solid var(--st-primary-color); outline-offset: 1px; }
 """
-_COMPONENT = st.components.v2.component(
+_COMPONENT = component(
     "theme_change",
     html='<button type="button"></button>',
     css=_STYLE,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from model.text.changes import Change
 from ui.asking.loaders import Correction
+from ui.components.copy_button import COPYING
 from ui.components.heard import heard
 from ui.components.packed import component
 from viz.labels import visible_token
@@ -18,7 +19,7 @@ _COMPONENT = component(
     "correction",
     html='<div class="correction"></div>',
     css=(_FOLDER / "correction.css").read_text("utf-8"),
-    js=(_FOLDER / "correction.js").read_text("utf-8"),
+    js=COPYING + (_FOLDER / "correction.js").read_text("utf-8"),
 )
 
 
@@ -79,6 +80,7 @@ def correction_data(
         },
         "chosen": chosen,
         "opened": opened,
+        "text": correction.text,
         "words": words,
     }
 

@@ -104,6 +104,9 @@ def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
     hint = offered if False in made else "correction_hint"
     return {
         "label": say("corrected_label"),
+        "copy": say("copy"),
+        "copy_long": say("copy_corrected"),
+        "copied": say("copied"),
         "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
         "reject": say("correction_reject") if decides else "",
         "accept": say("correction_accept", text="{text}", share="{share}"),

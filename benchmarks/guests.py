@@ -112,7 +112,7 @@ class Guest(Visitor):
             if name == KEEPER:
                 self.cookie = tuple(json.loads(found.json).values())
             if name == "address_bar":
-                given = dict(json.loads(found.json)["settings"])
+                given = dict(json.loads(found.json)[0]["settings"])
                 self.query = "&".join(f"{each}={value}" for each, value in given.items() if value)
         elif kind in ("button", "button_group"):
             found = getattr(element, kind)

@@ -173,7 +173,7 @@ def differences(corrector: Corrector, plain: PlainTransformer, source: str, targ
     _, seen = plain.run(ids[0], inputs, np.ones(len(ids[0]) + len(inputs)))
     found = {kind: _apart(insides.attention[kind], np.stack(seen[kind][0])) for kind in seen}
     found["norms"] = _apart(np.hstack(norms(insides)), plain_norms(seen))
-    found["rollout"] = _apart(np.hstack(rollout(insides)), plain_rollout(seen))
+    found["rollout"] = _apart(np.hstack(rollout(insides.attention)), plain_rollout(seen))
 
     def first(points):
         slopes = corrector.laboratory.slopes(*ids, asked, points)

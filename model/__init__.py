@@ -2,7 +2,7 @@
 
 Most callers need only ``from model import Corrector``. Importing this package is quick, because it loads no
 TensorFlow. ``Corrector.load`` loads it, which takes some seconds. ``trace_keras``, ``trace_torch`` and
-``from_transformers`` open networks of your own.
+``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to ``analysis``.
 
 The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``plain`` and ``network`` are the
 networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use corrections.
@@ -11,6 +11,7 @@ networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use 
 import os
 
 from model.adapters.keras import trace_keras
+from model.adapters.laboratory import laboratory_of
 from model.adapters.torch import trace_torch
 from model.adapters.transformers import from_transformers
 from model.correction.answers import Answers, Asked, Network
@@ -39,6 +40,7 @@ __all__ = [
     "TraceError",
     "TracedModel",
     "from_transformers",
+    "laboratory_of",
     "trace_keras",
     "trace_torch",
 ]

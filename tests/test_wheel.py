@@ -18,7 +18,7 @@ from tests.test_seeing import OPENED_AND_DRAWN, shadowed
 from viz.browser.texts import table
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (".streamlit", "assets", "engine", "model", "seeing", "static", "training", "ui", "viz")
+FOLDERS = tuple(".streamlit assets classroom engine model seeing static training ui viz".split())
 CORRECT_ASK_DRAW_EXPLORE = """
 from pathlib import Path
 
@@ -91,6 +91,18 @@ def test_the_wheel_holds_every_file_and_is_small(wheel):
     assert wanted and wanted <= held
     assert "app.py" in held and not any(name.startswith("tests/") for name in held)
     assert wheel.stat().st_size < 60e6
+
+
+def test_what_a_notebook_needs_is_little_and_the_rest_is_asked_for(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        held = archive.namelist()
+        (metadata,) = (archive.read(name).decode() for name in held if name.endswith("/METADATA"))
+    needed = re.findall(r"^Requires-Dist: ([\w.-]+)(?:\[.*?\])?(.*)$", metadata, re.MULTILINE)
+    assert {name for name, rest in needed if "extra ==" not in rest} == {"numpy", "plotly", "rapidfuzz"}
+    extras = {"app": "streamlit", "train": "onnx", "ray": "ray"}
+    for extra, name in extras.items():
+        assert any(each == name and f"extra == '{extra}'" in rest for each, rest in needed), extra
+    assert {f"{room}/py.typed" for room in ("model", "seeing", "viz")} <= set(held)
 
 
 def test_what_builds_it_here_is_what_builds_it_elsewhere():

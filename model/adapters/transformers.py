@@ -37,7 +37,7 @@ def from_transformers(
     """
     import torch
 
-    with torch.no_grad(), _showing_attention(model):
+    with torch.no_grad(), showing_attention(model):
         if getattr(model.config, "is_encoder_decoder", False):
             return _encoder_decoder(model, tokenizer, text, target, generating)
         if generating:
@@ -46,7 +46,8 @@ def from_transformers(
 
 
 @contextmanager
-def _showing_attention(model: Any) -> Iterator[None]:
+def showing_attention(model: Any) -> Iterator[None]:
+    """Attention is computed eagerly, and nothing is dropped, inside the ``with``."""
     before = getattr(model.config, "_attn_implementation", None)
     model.set_attn_implementation("eager")
     try:
@@ -63,14 +64,26 @@ def _encoder_decoder(
     read = tokenizer(text, return_tensors="pt", return_token_type_ids=False).to(model.device)
     written = _written(model, tokenizer, read, target, generating)  # (1, 1 + T), the start mark first
     out = model(**read, decoder_input_ids=written[:, :-1], output_attentions=True)
+    attention = {
+        "encoder_attention": _given(out.encoder_attentions, "encoder_attention"),
+        "decoder_attention": _given(out.decoder_attentions, "decoder_attention"),
+        "cross_attention": _given(out.cross_attentions, "cross_attention"),
+    }
+    return trace_of_pass(tokenizer, read.input_ids[0], written[0], attention, out.logits[0])
+
+
+def trace_of_pass(tokenizer: Any, ids: Any, written: Any, attention: dict, logits: Any) -> AttentionTrace:
+    """Of an encoder-decoder. ``ids`` (S,); ``written`` (1 + T,), the start mark first; ``attention`` (L, H, Q, K) by kind; ``logits``
+    (T, V)."""
+    import torch
+
+    written = torch.as_tensor(written, device=logits.device)
     return AttentionTrace(
-        **_tokens(tokenizer, read.input_ids[0], "source"),
-        **_tokens(tokenizer, written[0, 1:], "target"),
-        decoder_input_tokens=tuple(tokenizer.convert_ids_to_tokens(written[0, :-1])),
-        encoder_attention=_given(out.encoder_attentions, "encoder_attention"),
-        decoder_attention=_given(out.decoder_attentions, "decoder_attention"),
-        cross_attention=_given(out.cross_attentions, "cross_attention"),
-        **_probabilities(tokenizer, out.logits[0], written[0, 1:]),
+        **_tokens(tokenizer, ids, "source"),
+        **_tokens(tokenizer, written[1:], "target"),
+        decoder_input_tokens=tuple(tokenizer.convert_ids_to_tokens(written[:-1])),
+        **attention,
+        **_probabilities(tokenizer, logits, written[1:]),
     )
 
 

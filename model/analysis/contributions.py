@@ -9,10 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from model.analysis.contrasts import contrast_of_row
 from model.analysis.method import Contribution, Method, Row
 from model.analysis.methods import DECLARED
 from model.analysis.ranks import rank_correlation, shared_top
-from model.correction.answers import Intervenes
+from model.correction.answers import Intervenes, Network
 from model.trace.odds import Contrast
 
 METHODS: dict[str, Method] = {method.name: method for method in DECLARED}
@@ -70,6 +71,25 @@ def contribution(
     ((4,), (1,))
     """
     return next(contributions(corrector, source, target, contrast, [method]))
+
+
+def contribution_rows(
+    corrector: Network, source: str, target: str, method: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """What one method says about all produced tokens, each against the likeliest other one: by source token (T, S) and by token that
+    had been read (T, T), the start mark first.
+
+    >>> source, before = contribution_rows(corrector, "머거요", "먹어요", "gradient")
+    >>> source.shape, before.shape
+    ((4, 4), (4, 4))
+    """
+    rows = range(len(corrector.tokenizer.encode_target(target)))
+    contrasts = (contrast_of_row(corrector, source, target, row) for row in rows)
+    found = [contribution(corrector, source, target, each, method) for each in contrasts]
+    before = np.zeros((len(found), len(found)), np.float32)
+    for row, each in enumerate(found):
+        before[row, : row + 1] = each.before
+    return np.stack([each.source for each in found]), before
 
 
 def agreement(one: Contribution, reference: Contribution) -> MethodAgreement:

@@ -12,7 +12,7 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from model.correction.answers import Intervenes, Network
-from model.stored.config import INSIDE
+from model.stored.config import GRADIENTS
 from model.trace.laboratory_data import Insides
 from model.trace.odds import Contrast
 from model.trace.trace import AttentionTrace
@@ -36,7 +36,7 @@ class Row:
 
     @property
     def network(self) -> Network:
-        """The same corrector, for a method that needs INSIDE: no other is given one without it."""
+        """The same corrector, for a method that asks its laboratory: ``Method.needs`` says that it has one."""
         return cast(Network, self.corrector)
 
     @cached_property
@@ -46,6 +46,17 @@ class Row:
         return tokenizer.encode_source(self.source), tokenizer.encode_target(self.target)[
             : self.contrast.row + 1
         ]
+
+    @cached_property
+    def attention(self) -> dict[str, np.ndarray]:
+        """(L, H, Q, K) of each kind, up to this row: a trace of the whole target has the same numbers there."""
+        read, kinds = self.contrast.row + 1, self.trace.kinds
+        cut: dict[str, tuple[slice, ...]] = {
+            "encoder_attention": (),
+            "decoder_attention": np.s_[:, :, :read, :read],
+            "cross_attention": np.s_[:, :, :read],
+        }
+        return {kind: self.trace.attention(kind)[cut[kind]] for kind in kinds}
 
     @cached_property
     def insides(self) -> Insides:
@@ -74,7 +85,7 @@ class Method:
     cost: int = ONE_PASS  # or EACH_TOKEN, PATH
     signed: bool = False
     intervenes: bool = False  # whether the network is asked again with something changed
-    needs: str = INSIDE  # which of ``model.stored.config.ABILITIES`` a network should have
+    needs: str = GRADIENTS  # which of ``model.stored.config.ABILITIES`` a network should have
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,10 @@ from model.trace.trace import ATTENTION_KINDS
 PROJECTIONS = "projections"  # queries, keys and values
 TAPPED = "taps"  # what ``model.trace.taps`` lists, as far as ``taps`` of a config has it
 INTERVENTIONS = "interventions"  # ``model.correction.answers.Intervenes``
-INSIDE = "inside"  # ``model.correction.answers.Network.laboratory``
-ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, INSIDE)
+GRADIENTS = "gradients"  # a Transformer whose ``laboratory`` has passes over ids and ``slopes``
+MIXING = "mixing"  # ``insides`` and ``zeroed`` of that laboratory
+INSIDE = "inside"  # all of ``model.correction.answers.Network``
+ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, GRADIENTS, MIXING, INSIDE)
 
 
 class NetworkConfig:

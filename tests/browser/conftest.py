@@ -86,7 +86,10 @@ class Pages:
     """
 
     def __init__(self, browser: Browser):
+        self._browser = browser
         self._contexts = {colour: browser.new_context(color_scheme=colour) for colour in ("light", "dark")}
+        for context in self._contexts.values():  # the line of welcome would lie over what tests press
+            context.add_init_script("try { localStorage.setItem('attentionWelcomed', '1') } catch {}")
         self._left: dict[str, list[Page]] = {colour: [] for colour in self._contexts}
 
     def take(self, colour: str) -> Page:
@@ -94,6 +97,10 @@ class Pages:
 
     def new(self, colour: str) -> Page:
         return self._contexts[colour].new_page()
+
+    def strangers(self) -> Page:
+        """A page in a browser that has never been here."""
+        return self._browser.new_context().new_page()
 
     def give_back(self, page: Page, colour: str) -> None:
         """Leave ``page`` as a new one would be."""

@@ -4,6 +4,7 @@ import numpy as np
 
 from model.analysis.method import Method, Row, Said, last_row
 from model.analysis.mixing import added_vectors, rolled_through
+from model.stored.config import MIXING
 from model.trace.laboratory_data import Insides
 
 
@@ -54,4 +55,4 @@ def say(row: Row) -> Said:
     return last_row(*alti(row.insides))
 
 
-METHOD = Method("alti", 4, say)
+METHOD = Method("alti", 4, say, needs=MIXING)

@@ -4,6 +4,7 @@ import numpy as np
 
 from model.analysis.method import Method, Row, Said, last_row
 from model.analysis.mixing import added_vectors
+from model.stored.config import MIXING
 from model.trace.laboratory_data import Insides
 
 
@@ -31,4 +32,4 @@ def say(row: Row) -> Said:
     return last_row(*norms(row.insides))
 
 
-METHOD = Method("norms", 2, say)
+METHOD = Method("norms", 2, say, needs=MIXING)

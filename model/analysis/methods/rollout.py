@@ -4,23 +4,22 @@ import numpy as np
 
 from model.analysis.method import Method, Row, Said, last_row
 from model.analysis.mixing import rolled_through
-from model.trace.laboratory_data import Insides
 
 
-def rollout(insides: Insides) -> tuple[np.ndarray, np.ndarray]:
+def rollout(attention: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Attention rollout, by source token (T, S) and by token read before (T, T).
 
     Each attention is averaged over its heads, and half of each row is what passes by on the residual connection.
     Feed-forward layers mix no tokens. Source: Abnar & Zuidema (2020), equation 1.
     """
-    mean = {kind: weights.mean(axis=1, dtype=np.float64) for kind, weights in insides.attention.items()}
+    mean = {kind: weights.mean(axis=1, dtype=np.float64) for kind, weights in attention.items()}
     own = (mean["decoder_attention"] + np.eye(mean["decoder_attention"].shape[1])) / 2
     encoder = (mean["encoder_attention"] + np.eye(mean["encoder_attention"].shape[1])) / 2
     return rolled_through(encoder, own / 2, mean["cross_attention"] / 2)
 
 
 def say(row: Row) -> Said:
-    return last_row(*rollout(row.insides))
+    return last_row(*rollout(row.attention))
 
 
 METHOD = Method("rollout", 3, say)

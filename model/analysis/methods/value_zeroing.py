@@ -3,6 +3,7 @@
 import numpy as np
 
 from model.analysis.method import EACH_TOKEN, Method, Row, Said, last_row
+from model.stored.config import MIXING
 from model.trace.laboratory_data import Zeroed
 
 _ROUNDING = 1e-5  # what cosine distances of float32 vectors that do not differ may sum to
@@ -30,4 +31,4 @@ def say(row: Row) -> Said:
     return last_row(*zeroed_shares(row.network.laboratory.zeroed(*row.ids)))
 
 
-METHOD = Method("value_zeroing", 7, say, EACH_TOKEN, intervenes=True)
+METHOD = Method("value_zeroing", 7, say, EACH_TOKEN, intervenes=True, needs=MIXING)

@@ -224,7 +224,7 @@ def test_rollout_by_recursion_over_single_numbers(tiny):
         cross = mean["cross_attention"][layer][t]
         return 0.5 * passed + 0.5 * sum(w * encoded(1, k, j) for k, w in enumerate(cross))
 
-    source, before = rollout(insides)
+    source, before = rollout(insides.attention)
     np.testing.assert_allclose(source.sum(axis=1) + before.sum(axis=1), 1, atol=1e-5)
     for t, j in ((0, 0), (4, 7), (9, 2)):
         assert source[t, j] == pytest.approx(decoded(1, t, j), abs=1e-4)

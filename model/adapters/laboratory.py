@@ -1,0 +1,28 @@
+"""``laboratory_of``: a network of yours, ready to be asked by ``model.analysis``."""
+
+from typing import Any
+
+from model.adapters.own_network import OwnNetwork
+
+
+def laboratory_of(model: Any, tokenizer: Any, **options: Any) -> OwnNetwork:
+    """A network that rewrites or translates, asked with something changed: heads off, weights replaced, tokens left out; its
+    gradients. What it returns answers as ``Corrector`` does, so that every question of ``model.analysis`` takes it.
+
+    >>> from model.analysis import contrast_of_row, contribution, head_effects
+    >>> lab = laboratory_of(marian, tokenizer)  # doctest: +SKIP
+    >>> lab.correct("the cat sat").text  # doctest: +SKIP
+    >>> contribution(lab, source, target, contrast_of_row(lab, source, target, row=2), "gradient")  # doctest: +SKIP
+
+    Args:
+        model: an encoder-decoder of transformers (MarianMT, T5, BART and their like), or a Keras Transformer such as ``trace_keras``
+            takes.
+        tokenizer: of transformers its own one; for Keras a ``Vocabulary``.
+        options: for Keras ``inputs``, as in ``trace_keras``.
+
+    While a pass runs, functions of the library are replaced; passes wait for each other, and afterwards all is as it was.
+    Raises ValueError for a model that is none of these.
+    """
+    from model.adapters.transformers_laboratory import laboratory_of_transformers
+
+    return laboratory_of_transformers(model, tokenizer)

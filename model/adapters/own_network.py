@@ -1,0 +1,151 @@
+"""``OwnNetwork``: a network of yours that answers as ``Corrector`` does, so that ``model.analysis`` can ask it.
+
+S source tokens, T target tokens, the end mark last; L layers, H heads, Q query and K key positions.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from model.correction.correction import Correction, SentenceCorrection
+from model.correction.intervening import Intervening
+from model.plain.drafting import Pass, Produced
+from model.stored.config import GRADIENTS, INTERVENTIONS
+from model.text.changes import Change, find_rewriting
+from model.text.sentences import split_sentences
+from model.text.tokenizer import normalise
+from model.trace.interventions import Intervention
+from model.trace.laboratory_data import Insides, Slopes, Zeroed
+from model.trace.trace import AttentionTrace
+
+
+class Texts(Protocol):
+    """What an ``OwnNetwork`` needs of a tokenizer."""
+
+    def encode_source(self, text: str) -> list[int]:
+        """S ids."""
+        ...
+
+    def encode_target(self, text: str) -> list[int]:
+        """T ids, the end mark last."""
+        ...
+
+    def decode(self, ids: Sequence[int], source: str = "") -> str: ...
+
+    def labels(self, ids: Sequence[int]) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True)
+class OwnConfig:
+    """What is known of such a network before it is asked."""
+
+    architecture: ClassVar[str] = "traced"
+    has_positions: ClassVar[bool] = False
+    minimum_confidence: ClassVar[float] = 0.0
+
+    max_length: int = 2_000  # characters
+    abilities: frozenset[str] = frozenset([INTERVENTIONS, GRADIENTS])
+
+
+class Sizes(NamedTuple):
+    """One kind of attention, in the names that ``alterations`` reads."""
+
+    attention_layers: int
+    num_heads: int
+    d_model: int  # H times the width of a head
+
+
+class OwnPasses(Protocol):
+    """What each library's file has: passes over ids."""
+
+    @property
+    def sizes(self) -> Mapping[str, Sizes]:
+        """By kind of attention."""
+        ...
+
+    def pass_over(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+    ) -> Pass: ...
+
+    def write(
+        self,
+        sources: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        forced: Sequence[Sequence[int]] = (),
+    ) -> list[Produced | None]: ...
+
+    def slopes(
+        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
+    ) -> Slopes: ...
+
+    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides: ...
+
+    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed: ...
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]: ...
+
+    def warm_up(self) -> Iterator[None]: ...
+
+    def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace: ...
+
+
+class OwnNetwork(Intervening):
+    """What ``laboratory_of`` returns. Every change is made, because the network does not say how sure it is."""
+
+    minimum_confidence = OwnConfig.minimum_confidence
+    fingerprint = "own"
+
+    def __init__(self, name: str, texts: Texts, passes: OwnPasses, abilities: Iterable[str]):
+        self.name, self._passes = name, passes
+        self.tokenizer: Any = texts
+        self.config = OwnConfig(abilities=frozenset(abilities))
+
+    @property
+    def laboratory(self) -> Any:
+        return self._passes
+
+    def correct(self, text: str) -> Correction:
+        """What the network makes of each sentence of a text: its correction, or its translation."""
+        return self.correct_batch([text])[0]
+
+    def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
+        return [self._correct(normalise(text)) for text in texts]
+
+    def trace(self, source: str, target: str) -> AttentionTrace:
+        """The pass in which one sentence is turned into ``target``."""
+        return self._passes.trace(source, target)
+
+    def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
+        """``trace`` with something changed. It shows the weights that were used: replaced ones in place of a head's own. Of a head
+        that is off it shows the weights that were computed, although nothing comes of them."""
+        return self._passes.trace(source, target, intervention)
+
+    def changes(self, source: str, target: str) -> tuple[Change, ...]:
+        return find_rewriting(source, target)
+
+    def _correct(self, text: str) -> Correction:
+        return Correction(text, tuple(self._sentence(a, text[a:b]) for a, b in split_sentences(text)))
+
+    def _sentence(self, start: int, source: str) -> SentenceCorrection:
+        (written,) = self.written_under(source, [Intervention()])
+        target = source if written is None else normalise(written)
+        changes = find_rewriting(source, target)
+        return SentenceCorrection(start, source, changes, self.minimum_confidence, False, self.trace)
+
+
+def one_length(sources: Sequence[Sequence[int]], targets: Sequence[Sequence[int]]) -> None:
+    """Raises ValueError where rows of one batch have other lengths: nothing here is padded."""
+    for name, rows in (("sources", sources), ("targets", targets)):
+        if len({len(row) for row in rows}) > 1:
+            raise ValueError(f"{name} should have one length, received {sorted({len(row) for row in rows})}")

@@ -1,0 +1,135 @@
+"""What attribution methods need to know of a layer of transformers: where its output projection and its normalisation are.
+
+L layers, H heads, T target tokens, D d_model.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.trace.interventions import Intervention
+from model.trace.laboratory_data import Insides
+
+_PROJECTIONS = ("out_proj", "o")  # of Marian, BART and their like; of T5 and its like
+
+
+class _Parts(NamedTuple):
+    attention: Any
+    projection: Any
+    norm: Any
+
+
+def has_insides(model: Any, modules: Mapping[str, Sequence[Any]]) -> bool:
+    """Whether all parts are found by the names that BART's and T5's relatives give them."""
+    return all(_parts(model, each) for some in modules.values() for each in some)
+
+
+def insides_of(model: Any, modules: Mapping[str, Sequence[Any]], look: Callable[[], Any]) -> Insides:
+    """``Insides`` of the pass that ``look`` makes. Raises ValueError for layers that are built otherwise."""
+    parts = {kind: [_parts(model, each) for each in some] for kind, some in modules.items()}
+    known = [each for some in parts.values() for each in some if each is not None]
+    if len(known) < sum(map(len, modules.values())):
+        raise ValueError(f"the layers of {type(model).__name__} are not built like BART's or T5's")
+    with _order([module for each in known for module in (each.attention, each.norm)]) as seen:
+        looked = look()
+    places = [[id(module) for module, _ in seen].index(id(known[0][n])) for n in (0, 2)]
+    norm_first = places[1] < places[0]
+    entered = {id(module): value for module, value in seen}
+    kernels, biases, entering, scales = {}, {}, {}, {}
+    for kind, some in parts.items():
+        heads = looked.attention[kind][0].shape[1]
+        layers = [each for each in some if each is not None]
+        kernels[kind] = np.stack([_kernel(each.projection, heads) for each in layers])
+        biases[kind] = np.stack([_bias(each.projection) for each in layers])
+        entering[kind] = np.stack(
+            [_array(entered[id(each.norm if norm_first else each.attention)][0]) for each in layers]
+        )
+        scales[kind] = np.stack([_array(each.norm.weight) for each in layers])
+    return Insides(
+        {kind: np.stack([_array(each[0]) for each in some]) for kind, some in looked.attention.items()},
+        {kind: np.stack([_array(each[2][0]) for each in some]) for kind, some in looked.calls.items()},
+        entering,
+        kernels,
+        biases,
+        None if norm_first else scales,
+    )
+
+
+def layers_of(model: Any, modules: Sequence[Any]) -> list[Any]:
+    """The layer of each attention module: the outermost entry of a list of modules that holds it."""
+    names = {id(module): name for name, module in model.named_modules()}
+    found = []
+    for module in modules:
+        parts = names[id(module)].split(".")
+        number = next(place for place, part in enumerate(parts) if part.isdigit())
+        found.append(model.get_submodule(".".join(parts[: number + 1])))
+    return found
+
+
+def distances(
+    layer: Any,
+    look: Callable[[Sequence[Intervention]], None],
+    gone: Sequence[Intervention],
+    batch: int,
+) -> np.ndarray:
+    """(T, N) cosine distances between what ``layer`` puts out plainly and under each of N interventions."""
+    outputs: list[np.ndarray] = []
+
+    def keep(module: Any, given: Any, output: Any) -> None:
+        outputs.append(_array(output[0] if isinstance(output, tuple) else output))
+
+    hook = layer.register_forward_hook(keep)
+    try:
+        look([Intervention()])
+        for first in range(0, len(gone), batch):
+            look(gone[first : first + batch])
+    finally:
+        hook.remove()
+    plain, *varied = outputs
+    unit = [each / np.linalg.norm(each, axis=-1, keepdims=True) for each in (plain, np.concatenate(varied))]
+    return np.maximum(1 - (unit[0] * unit[1]).sum(-1), 0).T
+
+
+def _parts(model: Any, attention: Any) -> _Parts | None:
+    path = next(name for name, module in model.named_modules() if module is attention)
+    above, _, name = path.rpartition(".")
+    owner = model.get_submodule(above)
+    projection = next(
+        (getattr(attention, each, None) for each in _PROJECTIONS if hasattr(attention, each)), None
+    )
+    norm = getattr(owner, f"{name}_layer_norm", getattr(owner, "layer_norm", None))
+    return None if projection is None or norm is None else _Parts(attention, projection, norm)
+
+
+@contextmanager
+def _order(modules: Sequence[Any]) -> Iterator[list[tuple[Any, Any]]]:
+    """Each of ``modules`` with the first tensor that it is given, in the order in which they are called."""
+    seen: list[tuple[Any, Any]] = []
+
+    def remember(module: Any, given: tuple, named: dict) -> None:
+        seen.append((module, given[0] if given else named["hidden_states"]))
+
+    hooks = [each.register_forward_pre_hook(remember, with_kwargs=True) for each in modules]
+    try:
+        yield seen
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _kernel(projection: Any, heads: int) -> np.ndarray:
+    """(H, D/H, D)."""
+    kernel = _array(projection.weight).T
+    return kernel.reshape(heads, -1, kernel.shape[-1])
+
+
+def _bias(projection: Any) -> np.ndarray:
+    return (
+        np.zeros(projection.out_features, np.float32) if projection.bias is None else _array(projection.bias)
+    )
+
+
+def _array(tensor: Any) -> np.ndarray:
+    return tensor.detach().float().cpu().numpy()

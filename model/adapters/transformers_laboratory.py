@@ -1,0 +1,332 @@
+"""An encoder-decoder of transformers in the laboratory: heads off, weights replaced, tokens left out, gradients.
+
+All models of that library compute their attention in one function a file, ``eager_attention_forward``, and that takes a softmax.
+Both are replaced while a pass of the laboratory runs, and put back afterwards; passes wait for each other.
+
+B interventions (or rows), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model, V vocabulary.
+"""
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from threading import RLock
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.adapters.altering import Altering, altering, embedding_factors
+from model.adapters.listening import replaced
+from model.adapters.own_network import OwnNetwork, Sizes, one_length
+from model.adapters.transformers import showing_attention, trace_of_pass
+from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
+from model.plain.drafting import Pass, Produced, longest_target
+from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
+from model.trace.interventions import Intervention, ZeroedValue
+from model.trace.laboratory_data import Insides, Slopes, Zeroed
+from model.trace.trace import AttentionTrace
+
+_BATCH = 32  # rows at a time
+_PROBE = 3, 2  # S and T of the pass that shows which module is which kind of attention
+_LOCK = RLock()  # what a pass replaces is everybody's
+
+
+def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
+    """Raises ValueError for a model that is no encoder-decoder."""
+    if not getattr(model.config, "is_encoder_decoder", False):
+        raise ValueError(f"the model should be an encoder-decoder, received {type(model).__name__}")
+    passes = TransformersPasses(model, tokenizer)
+    mixing = [MIXING] if has_insides(model, passes.modules) else []
+    return OwnNetwork(
+        type(model).__name__, TransformersTexts(tokenizer), passes, [INTERVENTIONS, GRADIENTS, *mixing]
+    )
+
+
+class TransformersTexts:
+    """A tokenizer of that library in the names of ``own_network.Texts``."""
+
+    def __init__(self, tokenizer: Any):
+        self._tokenizer = tokenizer
+
+    def encode_source(self, text: str) -> list[int]:
+        return self._tokenizer(text).input_ids
+
+    def encode_target(self, text: str) -> list[int]:
+        return self._tokenizer(text_target=text).input_ids
+
+    def decode(self, ids: Sequence[int], source: str = "") -> str:
+        return self._tokenizer.decode(list(ids), skip_special_tokens=True)
+
+    def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
+        return tuple(self._tokenizer.convert_ids_to_tokens(list(ids)))
+
+
+class _Looked(NamedTuple):
+    """One pass over B rows, in tensors of PyTorch."""
+
+    logits: Any  # (B, T, V)
+    attention: dict[str, list[Any]]  # L tensors (B, H, Q, K) by kind
+    calls: dict[str, list[tuple]]  # query, key and value (B, H, Q or K, D/H) of each layer
+
+
+class TransformersPasses:
+    """Passes over ids; see ``own_network.OwnPasses``."""
+
+    def __init__(self, model: Any, tokenizer: Any):
+        self.model, self.tokenizer = model, tokenizer
+        config = getattr(model, "generation_config", model.config)
+        start = getattr(config, "decoder_start_token_id", None)
+        self.start = int(model.config.decoder_start_token_id if start is None else start)
+        self.end = int(tokenizer.eos_token_id)
+        self._never = [each[0] for each in getattr(config, "bad_words_ids", None) or () if len(each) == 1]
+        self.modules: dict[str, list[Any]] = {}  # the attention modules of each kind, layer by layer
+        source, read = ([self.end] * length for length in _PROBE)
+        looked = self._look([source], [read], [Intervention()])
+        self.sizes: dict[str, Sizes] = {
+            kind: Sizes(
+                len(layers), layers[0].shape[1], layers[0].shape[1] * looked.calls[kind][0][2].shape[-1]
+            )
+            for kind, layers in looked.attention.items()
+        }
+
+    def pass_over(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+    ) -> Pass:
+        """One teacher-forced pass over B rows, each a source, T produced ids and an intervention; sources have one length, and
+        targets have one. Raises ValueError for others, and for an intervention that the network does not have."""
+        one_length(sources, targets)
+        found = []
+        for first in range(0, len(sources), _BATCH):
+            cut = slice(first, first + _BATCH)
+            read = [[self.start, *ids[:-1]] for ids in targets[cut]]
+            found.append(self._look(sources[cut], read, interventions[cut]))
+        attention = {
+            kind: np.concatenate([np.stack([_array(w) for w in one.attention[kind]], 1) for one in found])
+            for kind in self.sizes
+        }
+        return Pass(np.concatenate([_array(one.logits) for one in found]), attention)
+
+    def write(
+        self,
+        sources: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        forced: Sequence[Sequence[int]] = (),
+    ) -> list[Produced | None]:
+        """What is written under each intervention without sampling, the end mark last; None where no end came.
+        ``forced``: the ids that a row has to begin with."""
+        starts = forced or [()] * len(sources)
+        return [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]
+
+    def _written(
+        self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
+    ) -> Produced | None:
+        ids = list(forced)
+        while not ids or ids[-1] != self.end:
+            if len(ids) >= longest_target(len(source)):
+                return None
+            logits = _array(self._look([source], [[self.start, *ids]], [intervention]).logits)[0, -1]
+            logits[self._never] = -np.inf
+            ids.append(int(logits.argmax()))
+        return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
+
+    def slopes(
+        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
+    ) -> Slopes:
+        """As ``Laboratory.slopes`` says: the derivatives of logit(written) - logit(instead)."""
+        import torch
+
+        row, written, instead = contrast
+        read, found = [self.start, *target[:-1]], []
+        for first in range(0, len(shares), _BATCH):
+            some = torch.tensor(list(shares[first : first + _BATCH]), device=self.model.device)[:, None]
+            factors = [some.repeat(1, len(ids)).requires_grad_() for ids in (source, read)]
+            rows = len(some)
+            with torch.enable_grad():
+                logits = self._look(
+                    [source] * rows, [read] * rows, [Intervention()] * rows, factors=factors
+                ).logits
+                score = logits[:, row, written] - logits[:, row, instead]
+                slopes = torch.autograd.grad(score.sum(), factors)
+            found.append([_array(each) for each in (score, *slopes)])
+        return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
+
+    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
+        """What one plain pass holds. Raises ValueError for a network whose layers are not known by their names."""
+        read = [self.start, *target[:-1]]
+        return insides_of(self.model, self.modules, lambda: self._look([source], [read], [Intervention()]))
+
+    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
+        """As ``Laboratory.zeroed`` says. Layers below the one without a value compute what they always do."""
+        read = [self.start, *target[:-1]]
+        layers = layers_of(self.model, self.modules["decoder_attention"])
+        sides: dict[str, list[np.ndarray]] = {"decoder_attention": [], "cross_attention": []}
+        for number, layer in enumerate(layers):
+            for kind, rows in sides.items():
+                count = len(read) if kind == "decoder_attention" else len(source)
+                gone = [Intervention(zeroed=frozenset([ZeroedValue(kind, number, n)])) for n in range(count)]
+                rows.append(distances(layer, lambda some: self._rows(source, read, some), gone, _BATCH))
+        return Zeroed(np.stack(sides["decoder_attention"]), np.stack(sides["cross_attention"]))
+
+    def _rows(
+        self, source: Sequence[int], read: Sequence[int], interventions: Sequence[Intervention]
+    ) -> None:
+        count = len(interventions)
+        self._look([source] * count, [read] * count, interventions)
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]:
+        raise ValueError(f"a network of your own has no taps, received {sorted(names)}")
+
+    def warm_up(self) -> Iterator[None]:
+        return iter(())
+
+    def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
+        texts = TransformersTexts(self.tokenizer)
+        ids, written = texts.encode_source(source), texts.encode_target(target)
+        looked = self._look(
+            [ids], [[self.start, *written[:-1]]], [Intervention() if intervention is None else intervention]
+        )
+        import torch
+
+        attention = {kind: torch.cat(layers) for kind, layers in looked.attention.items()}
+        return trace_of_pass(self.tokenizer, ids, [self.start, *written], attention, looked.logits[0])
+
+    def _look(
+        self,
+        sources: Sequence[Sequence[int]],
+        read: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        factors: Sequence[Any] = (),
+    ) -> _Looked:
+        """``read``: what the decoder reads, the start mark first. ``factors``: of the embeddings of both sides (B, S), (B, T)."""
+        import torch
+
+        given = [torch.tensor(np.array(ids), device=self.model.device) for ids in (sources, read)]
+        length = len(sources[0]), len(read[0])
+        changes = altering(interventions, self.sizes, *length) if self.modules else {}
+        if not factors and (left := embedding_factors(interventions, length[1])) is not None:
+            factors = [torch.ones(given[0].shape), torch.tensor(left)]
+        pass_ = _Pass(self.modules, changes, length)
+        gradients = torch.enable_grad() if torch.is_grad_enabled() and factors else torch.no_grad()
+        with _LOCK, gradients, showing_attention(self.model), pass_.running(self.model, given, factors):
+            out = self.model(
+                input_ids=given[0],
+                attention_mask=torch.ones_like(given[0]),
+                decoder_input_ids=given[1],
+                use_cache=False,
+            )
+        if not self.modules:
+            self.modules = pass_.found
+        return _Looked(out.logits, pass_.used, pass_.calls)
+
+
+class _Pass:
+    """What is replaced while one pass runs, and what it leaves."""
+
+    def __init__(
+        self,
+        modules: Mapping[str, list[Any]],
+        changes: Mapping[str, list[Altering]],
+        length: tuple[int, int],
+    ):
+        self.used: dict[str, list[Any]] = {}
+        self.calls: dict[str, list[tuple]] = {}
+        self.found: dict[str, list[Any]] = {}
+        self._places = {id(each): (kind, n) for kind, some in modules.items() for n, each in enumerate(some)}
+        self._changes, self._length = changes, length
+        self._current: tuple[str, int] | None = None
+
+    @contextmanager
+    def running(self, model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
+        import torch
+
+        functional, name = torch.nn.functional, "eager_attention_forward"
+        files = {sys.modules[type(each).__module__] for each in model.modules()}
+        with ExitStack() as stack:
+            stack.enter_context(replaced(functional, "softmax", self._softmax(functional.softmax)))
+            for file in files:
+                if hasattr(file, name):
+                    stack.enter_context(replaced(file, name, self._attending(getattr(file, name))))
+            if factors:
+                stack.enter_context(_scaled_embeddings(model, given, factors))
+            yield
+
+    def _attending(self, attend: Callable) -> Callable:
+        def attended(module, query, key, value, *args, **kwargs):
+            self._current = self._place(module, query.shape[-2], key.shape[-2])
+            kind, number = self._current
+            self.calls.setdefault(kind, []).append((query, key, value))
+            output, weights = attend(module, query, key, value, *args, **kwargs)
+            self._current = None
+            change = self._changes[kind][number] if self._changes else None
+            if change is not None and change.added is not None:  # output: (B, Q, H, D/H)
+                output = output + _tensor(output, change.added.transpose(0, 2, 1, 3))
+            return output, weights
+
+        return attended
+
+    def _softmax(self, softmax: Callable) -> Callable:
+        def taken(scores, *args, **kwargs):
+            weights = softmax(scores, *args, **kwargs)
+            if self._current is None:
+                return weights
+            kind, number = self._current
+            change = self._changes[kind][number] if self._changes else Altering(*[None] * 5)
+            used = change.used(weights, lambda array: _tensor(weights, array))
+            self.used.setdefault(kind, []).append(used.detach())
+            return change.working(used, lambda array: _tensor(weights, array))
+
+        return taken
+
+    def _place(self, module: Any, rows: int, columns: int) -> tuple[str, int]:
+        """The kind and the layer of a module; in the first pass its kind is seen from the shape."""
+        if id(module) not in self._places:
+            source, target = self._length
+            kinds = {(source, source): "encoder_attention", (target, target): "decoder_attention"}
+            kind = kinds.get((rows, columns), "cross_attention")
+            same = self.found.setdefault(kind, [])
+            self._places[id(module)] = kind, len(same)
+            same.append(module)
+        return self._places[id(module)]
+
+
+@contextmanager
+def _scaled_embeddings(model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
+    """The embedding of each token is multiplied by its factor: the encoder looks its tokens up first."""
+    import torch
+
+    waiting = list(zip(given, factors, strict=True))
+
+    def scale(module, arguments, output):
+        if waiting and torch.equal(arguments[0].reshape(waiting[0][0].shape), waiting[0][0]):
+            return output * waiting.pop(0)[1].to(output)[..., None]
+        return output
+
+    tables = {id(side.get_input_embeddings()): side.get_input_embeddings() for side in _sides(model)}
+    hooks = [table.register_forward_hook(scale) for table in tables.values()]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _sides(model: Any) -> tuple[Any, Any]:
+    return model.get_encoder(), model.get_decoder()
+
+
+def _tensor(like: Any, array: np.ndarray) -> Any:
+    import torch
+
+    return torch.as_tensor(np.ascontiguousarray(array), dtype=like.dtype, device=like.device)
+
+
+def _array(tensor: Any) -> np.ndarray:
+    return tensor.detach().float().cpu().numpy()

@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Self
 
+from classroom import AnyClassrooms, Classrooms
+from engine import classrooms
 from engine.answers import freeze
 from engine.asked import EngineCorrector, OwnCorrector, model_key
 from engine.cache import AnswerCache
@@ -59,9 +61,12 @@ class Engine:
         links: Sequence[Link | RemoteLink],
         patience: float = PATIENCE,
         laboratory: Laboratory | None = None,
+        together: AnyClassrooms | None = None,
     ):
-        """``laboratory`` is asked what needs TensorFlow; without one, ``links`` are asked everything."""
+        """``laboratory`` is asked what needs TensorFlow; without one, ``links`` are asked everything.
+        ``together``: the classrooms of all page processes; by default this one has its own."""
         self._links, self._patience, self._laboratory = list(links), patience, laboratory
+        self.classrooms: AnyClassrooms = Classrooms() if together is None else together
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
         self._ahead = Lock()  # held while a question is asked ahead
@@ -108,8 +113,10 @@ class Engine:
         without a host.
         """
         if str(place).startswith(SCHEMES):
-            return cls([RemoteLink(str(place))], patience)
-        return cls([Link(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
+            links: list[Link | RemoteLink] = [RemoteLink(str(place))]
+        else:
+            links = [Link(partial(find_worker, Path(place), number)) for number in range(workers)]
+        return cls(links, patience, together=classrooms.shared(links[0]))
 
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":

@@ -52,6 +52,15 @@ class Decisions:
         return found
 
 
+def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None, Change | None]:
+    """The sentence whose pictures are shown, and its change in focus."""
+    if not found.sentences:
+        return None, None
+    sentence = found.sentences[opened(found)]
+    chosen = _chosen(sentence)
+    return sentence, None if chosen is None else sentence.changes[chosen]
+
+
 def show_correction(
     found: loaders.Correction, *, decides: bool = True
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:

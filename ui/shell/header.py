@@ -16,6 +16,7 @@ PAGES = (
     "network",
     "growing",
     "table",
+    "classroom",
     "trace",
     "model",
 )  # the first is the entrance

@@ -28,7 +28,13 @@ STEP = Place("step", of="sentence")  # the one shown; empty: where the change in
 
 def draw(lens: Lens, values: Values) -> None:
     """The player of the whole sentence."""
-    data = steps_data(
+    data = data_of(lens, may_part=fork.VIEW.lacks(lens) is None)
+    steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
+
+
+def data_of(lens: Lens, may_part: bool) -> dict:
+    """What the player needs; with ``may_part`` it leads to the laboratory's *road not taken*."""
+    return steps_data(
         say,
         lens.trace,
         lens.all_changes,
@@ -36,11 +42,10 @@ def draw(lens: Lens, values: Values) -> None:
         place=lens.place,
         step=first_step(lens),
         chosen=lens.focus,
-        may_part=fork.VIEW.lacks(lens) is None,
+        may_part=may_part,
         file=file_name(lens, "steps"),
         theme=lens.theme,
     )
-    steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
 
 
 def part(trace: AttentionTrace, step: int, place: int) -> None:

@@ -165,7 +165,7 @@ function withNarrowTokens(figure, width) {
   const cell = (width - margin.l - margin.r) / meta.tokens;
   const sized = (font) => ({ ...font, size: Math.max(7, Math.min(font.size, 0.95 * cell)) });
   const written = (trace) => {
-    if (trace.type !== "heatmap") return trace;
+    if (trace.type !== "heatmap" || !trace.text) return trace;
     const textfont = sized(trace.textfont);
     return { ...trace, textfont, text: trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, cell))) };
   };

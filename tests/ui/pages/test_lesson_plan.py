@@ -10,7 +10,7 @@ from training.documents.sources import Sources
 from ui.shell.declared import defaults
 
 DOCS = Path(__file__).parents[3] / "docs"
-PLANS = ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-50")
+PLANS = ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-answer", "lesson-plan-50")
 ENDINGS = {"ko": ".md", "en": ".en.md"}
 SENTENCE = Sources().measured("lesson")["sentence"]
 

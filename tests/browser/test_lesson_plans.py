@@ -26,6 +26,9 @@ def test_the_page_shows_what_the_plan_says(open_page, facts, minutes, corrector)
         settle(page)
         said = page.locator("body").inner_text()
         said += " ".join(page.locator(".js-plotly-plot svg text, .lines text").all_text_contents())
+        said += " ".join(
+            page.locator(".lines .told, .steps").all_inner_texts()
+        )  # what has a style of its own
         for text in step.shows:
             assert text in said, (step.name, text)
 

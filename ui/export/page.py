@@ -15,6 +15,9 @@ from ui.wording import reading
 from ui.wording.numbers_text import probability
 from viz.browser import document
 from viz.browser.document import Component
+from viz.browser.lines import LINES
+from viz.browser.plot import PLOT
+from viz.browser.steps import STEPS
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices
@@ -27,9 +30,11 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
     moving = parts.moving(lens, say, choices)
     overviews, heatmap = parts.overviews(lens, say), parts.heatmap_part(lens, say, choices)
     changed = parts.experiment_parts(lens, say, choices)
+    opened = [part] if (part := parts.explorer(lens, say)) else []
     sections = [
         *_correction(lens, say, choices.address),
         *_overview(overviews, say),
+        *(section for part in opened for section in _component(part, say)),
         *_heatmap(lens, say, choices, heatmap),
         *(section for each in moving for section in _component(each, say)),
         *_experiment(choices, changed),
@@ -40,7 +45,8 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
         title=f"{lens.sentence.text} – {say('product')}",
         body="\n".join(sections),
         no_script=say("take_away_no_script"),
-        components=[*overviews.values(), heatmap, *moving, *changed],
+        components=[*overviews.values(), *opened, heatmap, *moving, *changed],
+        used=(PLOT, LINES, STEPS) if opened else (),
     )
 
 

@@ -357,7 +357,7 @@ class OwnCorrector(EngineCorrector):
 
     @cached_property
     def config(self) -> TracedConfig:
-        return TracedConfig(self.ask("abilities"))
+        return TracedConfig(self.ask("abilities"), self.ask("described"))
 
 
 def works_ahead() -> bool:

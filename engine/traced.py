@@ -7,7 +7,7 @@ of the fingerprint. If the model raises an error, page and terminal are told, bu
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from threading import Lock
@@ -26,7 +26,7 @@ from model.text.tokenizer import normalise
 from model.trace.interventions import Head, Intervention
 from model.trace.odds import NO_ID, Contrast, Odds
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace, TraceError
-from model.trace.traced import InterveningModel, TracedModel
+from model.trace.traced import Described, InterveningModel, TracedModel, described
 
 VARIABLE = "ATTENTION_MODEL"
 
@@ -41,6 +41,7 @@ class TracedConfig:
     minimum_confidence: ClassVar[float] = 0.0
 
     abilities: frozenset[str] = frozenset()
+    described: Described = field(default_factory=Described)
 
 
 class TracedCorrector:
@@ -55,7 +56,8 @@ class TracedCorrector:
 
     def __init__(self, name: str, model: TracedModel):
         self.name, self._model, self._lock = name, model, Lock()
-        self.config = TracedConfig(frozenset([INTERVENTIONS] if isinstance(model, InterveningModel) else []))
+        abilities = frozenset([INTERVENTIONS] if isinstance(model, InterveningModel) else [])
+        self.config = TracedConfig(abilities, described(model))
 
     def warm_up(self) -> None:
         """There is nothing to be prepared."""
@@ -115,7 +117,8 @@ class TracedCorrector:
         return float(trace.log_probabilities[row])
 
     def _trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
-        return self._checked(self._ask("trace_under", AttentionTrace, source, target, intervention))
+        trace = self._ask("trace_under", AttentionTrace, source, target, intervention)
+        return self._checked(trace, emptied=True)
 
     def _ask(self, method: str, kind: type | UnionType, *arguments):
         with self._lock:
@@ -124,9 +127,9 @@ class TracedCorrector:
             raise OwnModelError(f"{self.name}: {method} returned {type(found).__name__}, not {kind}")
         return found
 
-    def _checked(self, trace: AttentionTrace) -> AttentionTrace:
+    def _checked(self, trace: AttentionTrace, emptied: bool = False) -> AttentionTrace:
         try:
-            trace.check()
+            trace.check(emptied)
         except TraceError as error:  # the message holds the field's name and numbers alone
             raise OwnModelError(f"{self.name}: trace: {error}") from error
         return trace
@@ -149,7 +152,10 @@ def load(name: str) -> TracedCorrector:
         raise _told(
             f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/traced.py)"
         )
-    return TracedCorrector(name, model)
+    try:
+        return TracedCorrector(name, model)
+    except ValueError as error:
+        raise _told(f"{VARIABLE}={name}: {error}") from error
 
 
 def _told(message: str) -> OwnModelError:

@@ -34,6 +34,7 @@ from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
+from model.trace.traced import Described
 
 _TYPES: dict[str, type[Any]] = {
     each.__name__: each
@@ -42,6 +43,7 @@ _TYPES: dict[str, type[Any]] = {
         Change,
         Contribution,
         Decided,
+        Described,
         Fork,
         Grown,
         Head,

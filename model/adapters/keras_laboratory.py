@@ -142,6 +142,7 @@ class KerasPasses:
         words = self.vocabulary
         ids, written = words.encode_source(source), words.encode_target(target)
         looked = self._look(ids, written, Intervention() if intervention is None else intervention)
+        attention: dict[str, Any] = looked.attention
         return AttentionTrace(
             source_tokens=words.labels(ids),
             target_tokens=words.labels(written),
@@ -150,7 +151,7 @@ class KerasPasses:
             target_text=target,
             source_spans=_spans(words, ids, source),
             target_spans=_spans(words, written, target),
-            **looked.attention,
+            **attention,
             **probabilities(looked.logits, np.array(written), lambda each: words.labels([each])[0]),
         )
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.errors import OwnModelError
 from engine.versions import LIVE
+from model.adapters.own_network import OwnNetwork
 from model.correction.correction import Correction, SentenceCorrection
 from model.stored.config import INTERVENTIONS
 from model.text.changes import Change, find_rewriting
@@ -135,8 +136,26 @@ class TracedCorrector:
         return trace
 
 
-def load(name: str) -> TracedCorrector:
-    """The model that "package.module:factory" names.
+class TracedNetwork:
+    """Answers for what ``laboratory_of`` returned, which has all of a corrector already. What it raises is told as with
+    ``TracedCorrector``."""
+
+    fingerprint = LIVE
+
+    def __init__(self, name: str, network: OwnNetwork):
+        self.name, self._network = name, network
+
+    def __getattr__(self, member: str) -> Any:
+        found = getattr(self._network, member)
+        if not callable(found):
+            return found
+        return lambda *arguments, **named: _guarded(
+            f"{self.name}: {member}", partial(found, *arguments, **named)
+        )
+
+
+def load(name: str) -> "TracedCorrector | TracedNetwork":
+    """The model that "package.module:factory" names: a ``TracedModel``, or what ``laboratory_of`` returns.
 
     Raises OwnModelError, which names the value; the terminal gets the traceback, too.
     """
@@ -148,6 +167,8 @@ def load(name: str) -> TracedCorrector:
     except BaseException as error:  # a script that is no module may end the process
         traceback.print_exc()
         raise _told(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
+    if isinstance(model, OwnNetwork):
+        return TracedNetwork(name, model)
     if not isinstance(model, TracedModel):
         raise _told(
             f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/traced.py)"

@@ -4,6 +4,9 @@ import keras
 import numpy as np
 import pytest
 
+from engine import OwnModelError
+from engine.traced import load
+from engine.versions import LIVE
 from model import Intervention, Vocabulary, laboratory_of, trace_keras
 from model.analysis import contrast_of_row, contribution, contribution_rows, head_effects
 from model.analysis.contributions import methods_of
@@ -99,3 +102,17 @@ def test_a_network_without_layers_of_attention_is_told_so():
         laboratory_of(BahdanauDecoder(), LETTERS)
     with pytest.raises(ValueError, match="should be of transformers or Keras, received object"):
         laboratory_of(object(), LETTERS)
+
+
+def live():
+    return laboratory_of(network(), LETTERS).that(task="rewrite", examples=["cab"])
+
+
+def test_it_answers_live_in_the_app():
+    corrector = load("tests.model.adapters.test_keras_laboratory:live")
+    assert corrector.config.described.task == "rewrite" and corrector.fingerprint == LIVE
+    contrast = contrast_of_row(corrector, SOURCE, TARGET, ROW)
+    found = contribution(corrector, SOURCE, TARGET, contrast, "gradient")
+    assert found.source.shape == (4,)
+    with pytest.raises(OwnModelError, match="trace_under raised ValueError"):
+        corrector.trace_under(SOURCE, TARGET, Intervention(off={("cross_attention", 9, 0)}))

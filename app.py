@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ui.asking import loaders
+from ui.classroom import bar
 from ui.shell import address, later, notices, turns
 from ui.shell.header import PAGES
 from ui.wording.texts import say
@@ -21,6 +22,8 @@ with turns.taken():
     )
     with notices.page():
         page.run()
+    with notices.page():
+        bar.show(page.url_path or PAGES[0])
     address.publish(page.url_path)
 with notices.page():
     later.go_on()

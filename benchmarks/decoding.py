@@ -20,7 +20,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from model.correction.corrector import BATCH_SENTENCES
+from model.correction.mending import BATCH_SENTENCES
 from model.network.compiled import CompiledNetwork
 from model.network.loading import load_model_folder
 from model.network.passes import Reading, compile_halves

@@ -4,7 +4,7 @@
 
 Three tables: seconds from the start of the engine to its first answer; milliseconds for a sentence with its
 attention, asked in the same process and over the engine in turns; sentences a second for many visitors at once, answered
-one by one and together, by one thread and by two.
+by one thread and by two.
 """
 
 import os
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from made_sentences import pair_of
 
 from engine import Engine
-from engine.desk import FEW, Desk
+from engine.desk import Desk
 from model import Corrector
 from model.stored.folder import find_model_folder
 
@@ -53,9 +53,9 @@ def side_by_side(corrector: Corrector, texts: list[str]) -> tuple[list[float], l
     return here, there
 
 
-def throughput(corrector: Corrector, texts: list[str], hands: int, few: int) -> tuple[float, float]:
+def throughput(corrector: Corrector, texts: list[str], hands: int) -> tuple[float, float]:
     """(sentences a second, CPU milliseconds of each) with VISITORS who ask one after the other."""
-    desk = Desk(corrector, limit=VISITORS, hands=hands, few=few)
+    desk = Desk(corrector, limit=VISITORS, hands=hands)
     left: Iterator[str] = iter(texts)
     lock = threading.Lock()
 
@@ -96,18 +96,9 @@ def main(starts, sentences):
     report("in the same process", here)
     report("over the engine", there)
     click.echo(f"ratio of the medians {statistics.median(there) / statistics.median(here):.2f}")
-    corrector.correct_batch(texts[:16])
-    for name, hands, few in SETTINGS * 2:
-        rate, used = throughput(corrector, texts, hands, few)
-        click.echo(f"{name:28} {rate:6.1f} sentences a second, {used:5.1f} ms of CPU each")
-
-
-SETTINGS: list[tuple[str, int, int]] = [
-    ("one by one, one thread", 1, VISITORS),
-    ("one by one, two threads", 2, VISITORS),
-    ("together, one thread", 1, FEW),
-    ("together, two threads", 2, FEW),
-]
+    for hands in (1, 2) * 2:
+        rate, used = throughput(corrector, texts, hands)
+        click.echo(f"{hands} threads: {rate:6.1f} sentences a second, {used:5.1f} ms of CPU each")
 
 
 def report(name: str, times: list[float]) -> None:

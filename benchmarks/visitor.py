@@ -51,6 +51,7 @@ class Visitor:
 
     address: str  # such as http://127.0.0.1:8501
     query: str = ""
+    page_name: str = ""  # that is opened first; empty: the main page
     session: str = ""
     page: str = ""
     components: dict[str, str] = field(default_factory=dict)  # name -> the id that the page gave it last
@@ -143,7 +144,7 @@ class Visitor:
                     if kind == "bidi_component" and component.component_name.endswith(TEXT_AREA):
                         continue
                     if kind == "bidi_component" and component.component_name.endswith(ADDRESS_BAR):
-                        settings = json.loads(component.json)["settings"]
+                        settings = json.loads(component.json)[0]["settings"]
                         self.query = urlencode(
                             [(name, value) for name, value in settings if value is not None],
                             errors="replace",  # halves of surrogate pairs, as a browser does
@@ -191,6 +192,7 @@ class Visitor:
         message.rerun_script.is_auto_rerun = bool(fragment)
         message.rerun_script.query_string = self.query
         message.rerun_script.page_script_hash = self.page
+        message.rerun_script.page_name = "" if self.page else self.page_name
         message.rerun_script.cached_message_hashes.extend(self._kept)
         message.rerun_script.context_info.locale = "ko-KR"
         message.rerun_script.context_info.url = self.address

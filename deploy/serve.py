@@ -4,9 +4,8 @@
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app
     ATTENTION_ENGINE=http://127.0.0.1:8000 streamlit run app.py
 
-A replica is an ``engine.shelf.Shelf``, so it answers the texts that wait together where that is faster
-(``engine.desk``), as a worker does. ``serve.batch`` would make every text wait for others. Replicas are added and
-taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
+A replica is an ``engine.shelf.Shelf``, so it answers as a worker does (``engine.desk``). ``serve.batch`` would make every text wait
+for others. Replicas are added and taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
 
 Questions and answers are JSON and arrays (``engine.wire``). Nothing that was typed reaches a log of Ray: every error is
 an answer, and requests are not logged.
@@ -18,11 +17,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from ray import serve
+from ray.serve.handle import DeploymentHandle
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engine import wire
-from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS, model_key
+from classroom import Classrooms
+from engine import classrooms, wire
+from engine.asked import model_key
+from engine.client import MODELS_IN_MEMORY, MOST_QUESTIONS
 from engine.errors import EngineError
 from engine.progress import PREPARE
 from engine.remote import REFUSED
@@ -48,13 +50,28 @@ def answer(shelf: Shelf, models: dict[str, Path], body: bytes) -> tuple[int, byt
         return REFUSED, wire.write_error(error)
 
 
+class Together:
+    """The classrooms of all page processes, in the memory of one replica: a class that meets has to meet in one place."""
+
+    def __init__(self):
+        self._rooms = Classrooms()
+
+    def call(self, body: bytes) -> tuple[int, bytes]:
+        """(status, body) for one call; raises nothing."""
+        try:
+            return 200, wire.write_answer(classrooms.answer(self._rooms, wire.read_call(body)))
+        except Exception as error:  # noqa: BLE001  whoever called gets it
+            return REFUSED, wire.write_error(error)
+
+
 class Network:
     """One replica. It is ready, and gets its first question, once the model in ``folders`` that is named first is.
 
     Raises what keeps that model from being loaded.
     """
 
-    def __init__(self, *folders: Path):
+    def __init__(self, together: DeploymentHandle, *folders: Path):
+        self._together = together
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         self._models = {model_name(folder): folder for folder in folders}
         self._shelf = Shelf(MODELS_IN_MEMORY, MOST_QUESTIONS)
@@ -68,8 +85,11 @@ class Network:
             if len(body) > MOST_BYTES:
                 refused = wire.write_error(EngineError(f"a question may have {MOST_BYTES:,} bytes"))
                 return Response(refused, REFUSED)
-        loop = asyncio.get_running_loop()
-        status, found = await loop.run_in_executor(self._threads, answer, self._shelf, self._models, body)
+        if body.startswith(wire.CALL):
+            status, found = await self._together.call.remote(body)
+        else:
+            loop = asyncio.get_running_loop()
+            status, found = await loop.run_in_executor(self._threads, answer, self._shelf, self._models, body)
         return Response(found, status, media_type="application/octet-stream")
 
 
@@ -77,6 +97,7 @@ def application(
     *folders: Path, replicas: int = REPLICAS, least: int = 1, cores: float = 1
 ) -> serve.Application:
     """The deployment for the models in ``folders``: from ``least`` to ``replicas`` of them, ``cores`` each."""
+    together = serve.deployment(Together).options(num_replicas=1, ray_actor_options={"num_cpus": 0}).bind()
     return (
         serve.deployment(Network)
         .options(
@@ -90,7 +111,7 @@ def application(
             ray_actor_options={"num_cpus": cores},
             logging_config={"enable_access_log": False},
         )
-        .bind(*folders)
+        .bind(together, *folders)
     )
 
 

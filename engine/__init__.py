@@ -11,7 +11,8 @@
 program, ``shelf`` holds its models, ``desk`` queues the questions about one model, ``questions`` lists what can be asked.
 """
 
-from engine.client import Engine, EngineCorrector, own_model
+from engine.asked import EngineCorrector
+from engine.client import Engine, own_model
 from engine.errors import EngineBusyError, EngineDiedError, EngineError, EngineSlowError, OwnModelError
 from engine.progress import STAGES, Progress
 from engine.versions import version_on_disk

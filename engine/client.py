@@ -11,14 +11,15 @@ import os
 import time
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any, Self
 
-import numpy as np
-
-from engine.answers import PackedCorrection, freeze, unpack
+from classroom import AnyClassrooms, Classrooms
+from engine import classrooms
+from engine.answers import freeze
+from engine.asked import EngineCorrector, OwnCorrector, model_key
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
 from engine.laboratory import Laboratory
@@ -28,24 +29,12 @@ from engine.progress import Progress
 from engine.questions import CORRECT, MB, QUESTIONS
 from engine.remote import SCHEMES, RemoteLink
 from engine.shared import find_worker
-from engine.traced import VARIABLE, TracedConfig
+from engine.traced import VARIABLE
 from engine.versions import LIVE, ModelKey, version_on_disk
-from model.correction.correction import Correction
 from model.graph.files import can_answer, only_keras
-from model.stored.config import NetworkConfig
 from model.stored.folder import (
-    VOCABULARY_FILE,
     ModelFolderError,
-    fingerprint,
-    load_vocabulary,
-    model_name,
-    read_config,
-    weights_path,
 )
-from model.text.tokenizer import Tokenizer
-from model.trace.output_weights import OutputWeights
-from model.trace.projections import Projections
-from model.trace.trace import AttentionTrace
 
 IN_KERAS = frozenset(name for name, question in QUESTIONS.items() if question.in_keras)
 MODELS_IN_MEMORY = 4  # of each worker
@@ -72,9 +61,12 @@ class Engine:
         links: Sequence[Link | RemoteLink],
         patience: float = PATIENCE,
         laboratory: Laboratory | None = None,
+        together: AnyClassrooms | None = None,
     ):
-        """``laboratory`` is asked what needs TensorFlow; without one, ``links`` are asked everything."""
+        """``laboratory`` is asked what needs TensorFlow; without one, ``links`` are asked everything.
+        ``together``: the classrooms of all page processes; by default this one has its own."""
         self._links, self._patience, self._laboratory = list(links), patience, laboratory
+        self.classrooms: AnyClassrooms = Classrooms() if together is None else together
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
         self._ahead = Lock()  # held while a question is asked ahead
@@ -121,8 +113,10 @@ class Engine:
         without a host.
         """
         if str(place).startswith(SCHEMES):
-            return cls([RemoteLink(str(place))], patience)
-        return cls([Link(partial(find_worker, Path(place), i)) for i in range(workers)], patience)
+            links: list[Link | RemoteLink] = [RemoteLink(str(place))]
+        else:
+            links = [Link(partial(find_worker, Path(place), number)) for number in range(workers)]
+        return cls(links, patience, together=classrooms.shared(links[0]))
 
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
@@ -138,7 +132,7 @@ class Engine:
             return cls.connect(shared, int(wanted))
         return cls.start(models, int(wanted), ahead=works_ahead())
 
-    def open(self, folder: Path | str, snapshot: int | None = None) -> "EngineCorrector":
+    def open(self, folder: Path | str, snapshot: int | None = None) -> EngineCorrector:
         """The model in this folder as its files are now; ``snapshot`` as in ``Corrector.load``. Loads nothing.
 
         A str is the "package.module:factory" of a ``model.TracedModel``.
@@ -254,112 +248,6 @@ class Engine:
                 yield [link]
 
 
-class EngineCorrector:
-    """One model of the engine; answers as ``model.Corrector`` does. ``Engine.open`` makes it.
-
-    Name, fingerprint, config and tokenizer are read from the folder and known at once. Everything else asks the engine, and
-    waits while the model is loaded; ``progress`` tells how far that is. ``Engine.ask`` describes the errors.
-
-    >>> from contextlib import closing
-    >>> from assets import FOLDER
-    >>> with closing(Engine.start()) as engine:
-    ...     engine.open(FOLDER / "transformer").config.num_heads  # known at once, from the folder's description
-    4
-    """
-
-    def __init__(self, engine: Engine, folder: Path, snapshot: int | None = None):
-        self.name, self._engine = model_name(folder), engine
-        self._config = read_config(folder)
-        self.tokenizer: Tokenizer = load_vocabulary(folder / VOCABULARY_FILE)
-        self.key = model_key(folder, snapshot)
-        self.fingerprint = self.key.fingerprint
-
-    @property
-    def config(self) -> NetworkConfig | TracedConfig:
-        """The network's config. For a ``model.TracedModel`` it says only what such a network can do."""
-        return self._config
-
-    @property
-    def progress(self) -> Progress:
-        return self._engine.progress(self.key)
-
-    def prepare(self) -> Progress:
-        """Have the model loaded; see ``Engine.prepare``."""
-        return self._engine.prepare(self.key)
-
-    @property
-    def minimum_confidence(self) -> float:
-        """Changes whose confidence is below it are left undone."""
-        return self.config.minimum_confidence
-
-    @property
-    def num_parameters(self) -> int:
-        return self.ask("num_parameters")
-
-    def ask(self, kind: str, *arguments: Hashable) -> Any:
-        """The answer to any of ``engine.questions.QUESTIONS`` about this model."""
-        return self._engine.ask(self.key, kind, *arguments)
-
-    def known(self, kind: str, *arguments: Hashable) -> Any | None:
-        """What ``ask`` would return from memory; None where it would have to ask."""
-        return self._engine.known(self.key, kind, *arguments)
-
-    def correct(self, text: str) -> Correction:
-        """Correct one text. The traces of its sentences came along with the answer, as far as
-        ``answers.TRACE_BYTES`` allow; the others are asked for when they are wanted."""
-        packed: PackedCorrection = self.ask(CORRECT, text)
-        return unpack(packed, self.trace)
-
-    def correct_ahead(self, text: str) -> None:
-        """Have ``text`` corrected because it may be asked for soon; see ``Engine.ask_ahead``."""
-        self._engine.ask_ahead(self.key, CORRECT, text)
-
-    def trace(self, source: str, target: str) -> AttentionTrace:
-        """What the network looks at while it turns one sentence into ``target``.
-
-        Raises ValueError for a source that is longer than the network can read.
-        """
-        return self.ask("trace", source, target)
-
-    def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
-        """Of each kind of attention what its weights are computed from; see ``Corrector.projections``."""
-        return self.ask("projections", source, target, padding)
-
-    def taps(
-        self, source: str, target: str, names: Iterable[str], off: Iterable[tuple] = ()
-    ) -> dict[str, np.ndarray]:
-        """What the pass hands out under ``names``, without the heads that are ``off``; see ``Corrector.taps``."""
-        return self.ask("taps", source, target, tuple(names), tuple(map(tuple, off)))
-
-    def embeddings(self, text: str) -> np.ndarray:
-        """(S, D) float32, a row for each character and the end mark, not yet scaled."""
-        return self.ask("embeddings", text)
-
-    def output_weights(self) -> OutputWeights:
-        """What the decoder writes with; see ``Corrector.output_weights``. It travels once."""
-        return self.ask("output_weights")
-
-    def weight_sizes(self) -> dict[str, int]:
-        """How many parameters each of the network's arrays has, by its path."""
-        return self.ask("weight_sizes")
-
-
-class OwnCorrector(EngineCorrector):
-    """A ``model.TracedModel``, by its "package.module:factory". Only the worker knows what else it can do."""
-
-    def __init__(self, engine: Engine, name: str):
-        self.name, self._engine = name, engine
-        self.key = model_key(name)
-        self.fingerprint = self.key.fingerprint
-
-    def correct_ahead(self, text: str) -> None:
-        """Does nothing: such a model may take long for a text, and the text that counts would wait for it."""
-
-    @cached_property
-    def config(self) -> TracedConfig:
-        return TracedConfig(self.ask("abilities"), self.ask("described"))
-
-
 def works_ahead() -> bool:
     """Whether workers that are started here make graphs while nobody asks: unless ATTENTION_AHEAD is 0."""
     return os.environ.get("ATTENTION_AHEAD") != "0"
@@ -384,11 +272,3 @@ def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:
     for folder in folders:
         with suppress(ModelFolderError):
             yield model_key(folder)
-
-
-def model_key(folder: Path | str, snapshot: int | None = None) -> ModelKey:
-    """The key of a folder with its present files, or of a "package.module:factory", which is given as a str."""
-    if isinstance(folder, str):
-        return ModelKey(folder, None, LIVE)
-    found = fingerprint(folder, weights_path(folder, snapshot))
-    return ModelKey(str(folder.absolute()), snapshot, found)

@@ -8,6 +8,7 @@ from model.stored.folder import ModelFolderError
 
 WATCH = "watch"  # sent to a worker instead of a question: tell me of all progress from now on
 PREPARE = "prepare"  # instead of a kind of question: load this model, and tell at once how far it is
+CLASSROOMS = "classrooms"  # instead of a kind of question: a call of ``classroom.AnyClassrooms``
 STAGES = ("library", "weights", "first_run", "ready")  # in their order
 
 

@@ -14,14 +14,21 @@ from typing import Any
 
 import numpy as np
 
+from classroom import errors as classroom_errors
+from classroom.records import Poll, Quiz, Results, Shown, State
 from engine import errors
 from engine.answers import PackedCorrection, PackedSentence
-from engine.progress import Progress
+from engine.progress import CLASSROOMS, Progress
 from engine.versions import ModelKey
+from model.analysis.circuit_edges import Character, CircuitEdges, Edge
+from model.analysis.circuits import Circuit
 from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
 from model.analysis.lenses import Decided, JamoRead
+from model.analysis.looks import Look, LookPart, TakenAway
 from model.analysis.method import Contribution
+from model.analysis.patching import PatchMap
+from model.analysis.receipts import Explanation, Receipt
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
 from model.analysis.writing import Written
@@ -32,6 +39,7 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
+from model.trace.patches import Node
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 from model.trace.traced import Described
@@ -41,22 +49,38 @@ _TYPES: dict[str, type[Any]] = {
     for each in (
         AttentionTrace,
         Change,
+        Character,
+        Circuit,
+        CircuitEdges,
         Contribution,
         Decided,
         Described,
+        Edge,
+        Explanation,
         Fork,
         Grown,
         Head,
         HeadEffects,
         JamoRead,
+        Look,
+        LookPart,
+        Node,
         OutputWeights,
+        Poll,
         PackedCorrection,
         PackedSentence,
+        PatchMap,
         Progress,
         Projections,
         Contrast,
+        Quiz,
+        Receipt,
         Replaced,
+        Results,
+        Shown,
+        State,
         Sums,
+        TakenAway,
         Tally,
         Without,
         Written,
@@ -65,9 +89,10 @@ _TYPES: dict[str, type[Any]] = {
 _ERRORS: dict[str, type[Exception]] = {each.__name__: each for each in (ModelFolderError, ValueError)}
 _ERRORS |= {
     name: each
-    for name, each in vars(errors).items()
+    for name, each in (vars(errors) | vars(classroom_errors)).items()
     if isinstance(each, type) and issubclass(each, Exception)
 }
+CALL = json.dumps(["", None, "", CLASSROOMS])[:-1].encode("ascii")  # how a call of the classrooms begins
 _TREE = "tree"  # of the archive: the JSON; the arrays have numbers
 
 
@@ -76,8 +101,8 @@ class WireError(errors.EngineError):
 
 
 def write_question(key: ModelKey, kind: str, arguments: tuple) -> bytes:
-    """A model is told by its name: paths are those of one machine."""
-    asked = [model_name(Path(key.path)), key.snapshot, key.fingerprint, kind, arguments]
+    """A model is told by its name: paths are those of one machine. A call of the classrooms is about none."""
+    asked = [model_name(Path(key.path)) if key.path else "", key.snapshot, key.fingerprint, kind, arguments]
     return json.dumps(asked).encode("ascii")
 
 
@@ -96,6 +121,20 @@ def read_question(data: bytes, models: dict[str, Path]) -> tuple[ModelKey, str, 
     if name not in models:
         raise ModelFolderError(f"the engine knows the models {sorted(models)}, asked for another one")
     return ModelKey(str(models[name]), snapshot, fingerprint), kind, _tuples(arguments)
+
+
+def read_call(data: bytes) -> tuple | None:
+    """The arguments of a call of the classrooms, if ``data`` is one that ``write_question`` wrote; else None.
+
+    Raises WireError for what only begins like one.
+    """
+    if not data.startswith(CALL):
+        return None
+    try:
+        *_, arguments = json.loads(data)
+        return tuple(map(_tuples, arguments))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise WireError("this is no call") from error
 
 
 def write_answer(answer: Any) -> bytes:

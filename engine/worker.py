@@ -19,12 +19,15 @@ from multiprocessing import AuthenticationError
 from multiprocessing.connection import Connection, Listener
 from threading import Thread
 
+from classroom import Classrooms
+from engine import classrooms
 from engine.errors import EngineError
-from engine.progress import PREPARE, WATCH
+from engine.progress import CLASSROOMS, PREPARE, WATCH
 from engine.shelf import Shelf
 from engine.versions import ModelKey
 
 LOOK_AGAIN = 2.0  # seconds after which a watcher that has gone is noticed
+_ROOMS = Classrooms()  # of the page processes that share this worker
 
 
 def main() -> None:
@@ -83,6 +86,8 @@ def _answer(question: tuple, shelf: Shelf) -> bytes:
         key, kind, arguments = question
         if kind == PREPARE:
             return pickle.dumps((True, shelf.begin(key)))
+        if kind == CLASSROOMS:
+            return pickle.dumps((True, classrooms.answer(_ROOMS, arguments)))
         return pickle.dumps((True, shelf.ask(key, kind, arguments)), protocol=pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # noqa: BLE001  whoever asked gets it
         try:

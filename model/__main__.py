@@ -15,7 +15,8 @@ from threading import Thread
 import click
 
 from model.correction.correction import Correction
-from model.correction.corrector import BATCH_SENTENCES, KEPT_CHARACTERS, Corrector
+from model.correction.corrector import KEPT_CHARACTERS, Corrector
+from model.correction.mending import BATCH_SENTENCES
 from model.norm import article_of
 from model.quiet import hide_log_lines
 from model.stored.folder import ASSETS, DEFAULT_MODEL, ModelFolderError, find_model_folder, list_models

@@ -8,7 +8,7 @@ import inspect
 import pytest
 
 from engine import Engine
-from engine.client import EngineCorrector, OwnCorrector
+from engine.asked import EngineCorrector, OwnCorrector
 from engine.traced import TracedCorrector
 from model import AttentionTrace, Corrector
 from model.correction.answers import AnswersMany, Asked, Intervenes, Network, Passes

@@ -16,7 +16,7 @@ import model.analysis
 import viz
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("model", "viz", "engine", "training", "ui")
+ROOMS = ("classroom", "model", "viz", "engine", "training", "ui")
 PUBLIC = [(room, name) for room in (model, model.analysis, viz, engine) for name in room.__all__]
 
 

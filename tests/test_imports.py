@@ -23,6 +23,7 @@ SEEN_BY_PAGES = {
     "model/survey",
     "model/tables",
     "engine",
+    "classroom",
     "viz",
 }
 ROOMS = {
@@ -42,7 +43,8 @@ ROOMS = {
     "model": {"model/*"},
     "viz": set(),
     "seeing": set(),
-    "engine": {"model/*"},
+    "classroom": {*LIGHT, "model/analysis"},
+    "engine": {"model/*", "classroom"},
     "ui/asking": {*SEEN_BY_PAGES, "model/plain", "ui"},
     "ui": {*SEEN_BY_PAGES, "ui/asking"},
     "training": {"model/*"},
@@ -63,6 +65,7 @@ LIBRARIES = {
     "model/survey": {"numpy"},
     "viz": {"numpy", "pandas", "plotly"},
     "seeing": set(),
+    "classroom": {"numpy"},
 }
 KNOW_NETWORKS = {"model/network", "model/adapters", "training"}  # who may import Keras is seen from the path
 

@@ -18,7 +18,7 @@ from tests.test_seeing import OPENED_AND_DRAWN, shadowed
 from viz.browser.texts import table
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = (".streamlit", "assets", "engine", "model", "seeing", "static", "training", "ui", "viz")
+FOLDERS = tuple(".streamlit assets classroom engine model seeing static training ui viz".split())
 CORRECT_ASK_DRAW_EXPLORE = """
 from pathlib import Path
 

@@ -5,8 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.head_mosaic import MosaicHead
 from viz.labels import plain_text, template_text
+from viz.mosaic_layout import MosaicHead
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
 _SYMBOLS = ("circle", "square", "diamond", "cross", "x")

@@ -11,6 +11,7 @@ import pytest
 from ray import serve
 from ray.serve.config import HTTPOptions, ProxyLocation
 
+from classroom import NotTheTeacherError
 from deploy.serve import application
 from engine import Engine, EngineError
 from model import ModelFolderError
@@ -46,6 +47,7 @@ def test_a_node_killed_under_many_questions(cluster, address, tiny_folder, tiny_
         trace = model.trace("가나", "가나")
         assert trace.cross_attention.shape == tiny_corrector.trace("가나", "가나").cross_attention.shape
         check_what_is_refused(engine, model, address, tiny_folder)
+    check_that_a_class_meets(address)
 
 
 def check_what_is_refused(engine, model, address, folder):
@@ -59,3 +61,17 @@ def check_what_is_refused(engine, model, address, folder):
         with pytest.raises(HTTPError) as refused:
             urllib.request.urlopen(urllib.request.Request(address, body))
         assert refused.value.code == 422
+
+
+def check_that_a_class_meets(address):
+    """Page processes on other machines meet in one replica, whichever replica of the network takes their calls."""
+    with Engine.connect(address, patience=SECONDS) as teachers, Engine.connect(address) as phones:
+        code, key = teachers.classrooms.open()
+        seat = phones.classrooms.join(code)
+        teachers.classrooms.ask(code, key, "where", ("가", "나"), 1, ())
+        phones.classrooms.answer(code, seat, 1, (1,))
+        states = {phones.classrooms.look(code).answered for _ in range(8)}
+        teachers.classrooms.reveal(code, key)
+        assert states == {1} and phones.classrooms.look(code).counts == (0, 1)
+        with pytest.raises(NotTheTeacherError):
+            phones.classrooms.reveal(code, seat)

@@ -7,7 +7,7 @@ to each token that the decoder had read by then (row + 1,), the start mark first
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -51,8 +51,8 @@ class Row:
     def attention(self) -> dict[str, np.ndarray]:
         """(L, H, Q, K) of each kind, up to this row: a trace of the whole target has the same numbers there."""
         read, kinds = self.contrast.row + 1, self.trace.kinds
-        cut: dict[str, Any] = {
-            "encoder_attention": np.s_[:],
+        cut: dict[str, tuple[slice, ...]] = {
+            "encoder_attention": (),
             "decoder_attention": np.s_[:, :, :read, :read],
             "cross_attention": np.s_[:, :, :read],
         }

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.plain.drafting import Produced, log_softmax
+from model.plain.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes
 from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
 
@@ -64,9 +64,9 @@ def find_stretches(
     ``produced``: the pass that wrote ``target``: a token for each of its characters, and the end mark. ``accepts`` refuses changes; no
     candidate contains a refused one.
     """
-    logs = log_softmax(produced.logits)
+    logs = _Logs(produced)
     written = find_changes(source, target)
-    others = list(_others(produced.ids, logs, tokenizer))
+    others = list(_others(logs, tokenizer))
     edits = [
         *((change.target_start, change.target_end) for change in written),
         *(each[:2] for each in others),
@@ -81,7 +81,7 @@ def find_stretches(
         start, end = first - drift, last - drift - _growth(inside)
         kept, rows = source[start:end], range(first, max(last, first + 1))
 
-        certain = float(logs[rows, produced.ids[rows.start : rows.stop]].sum())
+        certain = sum(logs(t, produced.ids[t]) for t in rows)
         candidates = {_accepted(kept, target[first:last], start, accepts): certain}
         for each in others:
             if first <= each.first < rows.stop and each.last <= last:
@@ -90,7 +90,7 @@ def find_stretches(
                     candidates.setdefault(text, certain + each.ratio)
         if kept not in candidates:
             same = len(commonprefix([kept, target[first:last]]))
-            candidates[kept] = float(logs[first + same, original[start + same]])
+            candidates[kept] = logs(first + same, original[start + same])
         if len(candidates) > 1:
             stretches.append(Stretch(start, end, kept, candidates))
     return tuple(stretches)
@@ -110,12 +110,38 @@ class _Other(NamedTuple):
     ratio: float  # how much more probable it is than the answer's own token, as a logarithm
 
 
-def _others(ids: list[int], logs: np.ndarray, tokenizer: Tokenizer) -> Iterator[_Other]:
+class _Logs:
+    """The natural logarithms of the probabilities of single tokens in a pass. Most rows of a pass leave no doubt and are never
+    asked about, so each row is normalised when it is."""
+
+    def __init__(self, produced: Produced):
+        self.ids, self._logits = produced.ids, produced.logits
+        self._highest = self._logits.max(axis=1)  # (T,)
+        self._total: dict[int, float] = {}
+
+    def __call__(self, t: int, token: int) -> float:
+        if t not in self._total:
+            row = self._logits[t]
+            self._total[t] = float(self._highest[t] + np.log(np.exp(row - self._highest[t]).sum()))
+        return float(self._logits[t, token]) - self._total[t]
+
+    def probable(self, least: float) -> Iterator[tuple[int, int]]:
+        """(t, token) of all other tokens than the written ones that have a logarithm of ``least`` or more."""
+        # None is more probable than its ratio to the most probable one.
+        near = np.flatnonzero(self._logits > self._highest[:, np.newaxis] + least)
+        for t, token in (divmod(place, self._logits.shape[1]) for place in near.tolist()):
+            if token != self.ids[t] and self(t, token) > least:
+                yield t, token
+
+
+def _others(logs: _Logs, tokenizer: Tokenizer) -> Iterator[_Other]:
     """All that the network might have written in place of one token, the most probable first."""
-    places, tokens = divmod(np.flatnonzero(logs > math.log(LEAST_PROBABILITY)), logs.shape[1])
-    others = (tokens != np.array(ids)[places]) & ~np.isin(tokens, (PAD_ID, START_ID, OUTSIDE_ID))
-    found = zip(places[others].tolist(), tokens[others].tolist(), strict=True)
-    rated = ((float(logs[t, token] - logs[t, ids[t]]), t, token) for t, token in found)
+    ids, found = logs.ids, logs.probable(math.log(LEAST_PROBABILITY))
+    rated = (
+        (logs(t, token) - logs(t, ids[t]), t, token)
+        for t, token in found
+        if token not in (PAD_ID, START_ID, OUTSIDE_ID)
+    )
     for ratio, t, token in nlargest(MOST, rated):
         for size, text in _instead(ids, t, token, tokenizer):
             yield _Other(t, t + size, text, ratio)

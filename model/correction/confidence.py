@@ -23,7 +23,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from model.correction.candidates import Stretch
-from model.correction.morphemes import analyse
+from model.correction.morphemes import analyse, load_kiwi
 from model.correction.ngrams import ORDER, NGrams
 from model.correction.trees import Trees
 from model.correction.words import Words, touching
@@ -233,7 +233,7 @@ class Confidence:
     def warm_up(self) -> None:
         """Load Kiwi for the second trees now, so that no question waits for it."""
         if self.second is not None:
-            analyse([])
+            load_kiwi()
 
     def choose(self, source: str, stretches: Sequence[Stretch]) -> list[Chosen]:
         """The likeliest candidate for each stretch. If the network left a stretch alone, only a candidate that is likelier right

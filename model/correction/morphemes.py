@@ -8,7 +8,7 @@ Kiwi takes a second to load and keeps 230 MB. A worker therefore loads it once i
 
 import os
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -25,8 +25,14 @@ def analyse(texts: Sequence[str]) -> np.ndarray:
 
     The first call loads Kiwi: about a second, and 230 MB that the process keeps.
     """
-    analyses = (load_kiwi().analyze(text)[0] for text in texts)
-    return np.array([(log, len(found)) for found, log in analyses], float).reshape(-1, 2)
+    return np.array(list(map(_analyse, texts)), float).reshape(-1, 2)
+
+
+# A sentence is read again once it is corrected, and again with each key: most of its words have been analysed then.
+@lru_cache(maxsize=4096)
+def _analyse(text: str) -> tuple[float, int]:
+    found, log = load_kiwi().analyze(text)[0]
+    return log, len(found)
 
 
 def cut(text: str) -> list[tuple[str, int, int]]:

@@ -30,10 +30,18 @@ _LARGEST = 20_000_000  # runs of one length that are read; the shipped table has
 class NGrams:
     """Counts of runs of characters. ``characters``: the sorted alphabet. ``keys[n - 1]``: of the runs of n characters, sorted, their
     numbers in the alphabet as digits; ``levels[n - 1]``: LEVELS times the binary logarithm of each count, rounded.
+    ``following[n - 1]``: how many runs begin with each and have one character more.
     """
 
-    def __init__(self, characters: str, keys: Sequence[np.ndarray], levels: Sequence[np.ndarray]):
+    def __init__(
+        self,
+        characters: str,
+        keys: Sequence[np.ndarray],
+        levels: Sequence[np.ndarray],
+        following: Sequence[np.ndarray],
+    ):
         self.characters, self.keys, self.levels = characters, tuple(keys), tuple(levels)
+        self.following = tuple(following)
         self._numbers = {character: number for number, character in enumerate(characters)}
         counts = [np.exp2(each / LEVELS, dtype=np.float32) for each in levels]
         everything = float(counts[0].sum()) + 0.5 * (len(characters) + 1)
@@ -41,9 +49,12 @@ class NGrams:
         # Of each run the share of its last character among all that follow the others, and what is left there for shorter runs.
         self._shares, self._rests = [counts[0] / everything], []
         for length in range(2, ORDER + 1):
-            before, histories = self._before(length), len(self.keys[length - 2])
-            seen = np.bincount(before, counts[length - 1], histories)
-            rest = np.bincount(before, minlength=histories).astype(float)
+            more = self.following[length - 2]
+            before = np.repeat(
+                np.arange(len(more)), more
+            )  # of each run the place of the one without its last character
+            seen = np.bincount(before, counts[length - 1], len(more))
+            rest = more.astype(float)
             if length > SHORT + 1:  # each that was left out stood there, too
                 rest += np.maximum(counts[length - 2] - seen, 0)
             total = np.maximum(seen + rest, 1.0)
@@ -83,29 +94,32 @@ class NGrams:
             place = np.searchsorted(keys[length - 1], last)
             counts_of[length - 1] = np.bincount(place, minlength=len(keys[length - 1]))
         levels = [np.rint(LEVELS * np.log2(np.maximum(counts, 1))).astype(np.uint8) for counts in counts_of]
-        return cls("".join(map(chr, alphabet.tolist())), keys, levels)
-
-    def _before(self, length: int) -> np.ndarray:
-        """(N,) of each run of that length, two at least, the place of the run without its last character."""
-        return np.searchsorted(self.keys[length - 2], self.keys[length - 1] >> np.uint64(_BITS))
+        following = []
+        for shorter, longer in pairwise(keys):
+            before = np.searchsorted(shorter, longer >> np.uint64(_BITS))
+            following.append(np.bincount(before, minlength=len(shorter)).astype(np.uint16))
+        return cls("".join(map(chr, alphabet.tolist())), keys, levels, following)
 
     def scores(self, spans: Sequence[tuple[str, int, int]]) -> np.ndarray:
         """(N,) of each (text, start, stop) how usual the characters from start to stop are after those before them: the
         natural logarithm of their probability. ``stop`` may be ``len(text) + 1``, which counts the end of the sentence.
         """
-        rows = [self._windows(text, start, stop) for text, start, stop in spans]
-        sizes = [len(row) for row in rows]
-        each = self._scores(np.concatenate(rows)) if sum(sizes) else np.zeros(0)
+        runs, sizes = "", []
+        for text, start, stop in spans:
+            before = max(0, ORDER - 1 - start)
+            runs += EDGE * before + text[max(0, start - ORDER + 1) : stop] + EDGE * (stop - len(text))
+            sizes.append(max(0, stop - start))
+        each = self._scores(self._windows(runs, sizes)) if sum(sizes) else np.zeros(0)
         ends = np.cumsum([0, *sizes])
         return np.array([each[a:b].sum() for a, b in pairwise(ends.tolist())], float)
 
-    def _windows(self, text: str, start: int, stop: int) -> np.ndarray:
-        """(stop - start, ORDER) numbers of each character and of those before it."""
-        before = max(0, ORDER - 1 - start)
-        run = EDGE * before + text[max(0, start - ORDER + 1) : stop] + EDGE * (stop - len(text))
-        numbers = np.array([self._numbers.get(character, _UNKNOWN) for character in run], np.uint64)
-        size = max(0, stop - start)
-        return np.stack([numbers[i : i + size] for i in range(ORDER)], 1)
+    def _windows(self, runs: str, sizes: Sequence[int]) -> np.ndarray:
+        """(N, ORDER) numbers of N characters and of those before each. ``runs``: one after the other the characters of a span,
+        so many as ``sizes`` says, behind ORDER - 1 that stand before them."""
+        numbers = np.array([self._numbers.get(character, _UNKNOWN) for character in runs], np.uint64)
+        # The first character of each window; behind those of a span ORDER - 1 begin none.
+        first = np.arange(sum(sizes)) + np.repeat((ORDER - 1) * np.arange(len(sizes)), sizes)
+        return numbers[first[:, np.newaxis] + np.arange(ORDER)]
 
     def _scores(self, windows: np.ndarray) -> np.ndarray:
         """(N,) of (N, ORDER) numbers: the natural logarithm of the last one's probability."""
@@ -135,8 +149,7 @@ class NGrams:
         }
         for length, (keys, levels) in enumerate(zip(self.keys, self.levels, strict=True), 1):
             if length > 1:
-                following = np.bincount(self._before(length), minlength=len(self.keys[length - 2]))
-                arrays[f"following_{length}"] = following.astype(np.uint16)
+                arrays[f"following_{length}"] = self.following[length - 2]
             arrays[f"last_{length}"] = (keys & np.uint64(_UNKNOWN)).astype(np.uint16)
             arrays[f"levels_{length}"] = levels
         np.savez_compressed(file, allow_pickle=False, **arrays)
@@ -155,23 +168,24 @@ class NGrams:
         if len(points) > _UNKNOWN or not (np.diff(points.astype(np.int64)) > 0).all():
             raise ValueError(f"characters should be sorted and fewer than {_UNKNOWN}, received {len(points)}")
         keys: list[np.ndarray] = []
-        levels = []
+        levels, following = [], []
         for length in range(1, ORDER + 1):
             last = _checked(found, f"last_{length}", np.uint16).astype(np.uint64)
             if (last >= len(points)).any():
                 raise ValueError(f"last_{length} names a character that is not in the table")
             if keys:
-                following = _checked(found, f"following_{length}", np.uint16)
-                if len(following) != len(keys[-1]) or int(following.sum()) != len(last):
+                more = _checked(found, f"following_{length}", np.uint16)
+                if len(more) != len(keys[-1]) or int(more.sum()) != len(last):
                     raise ValueError(f"following_{length} should add up to {len(last)}")
-                last |= np.repeat(keys[-1], following) << np.uint64(_BITS)
+                last |= np.repeat(keys[-1], more) << np.uint64(_BITS)
+                following.append(more)
             if not (last[1:] > last[:-1]).all():
                 raise ValueError(f"the runs of {length} should be sorted")
             keys.append(last)
             levels.append(_checked(found, f"levels_{length}", np.uint8))
             if len(levels[-1]) != len(last):
                 raise ValueError(f"levels_{length} should have {len(last)} entries")
-        return cls("".join(map(chr, points.tolist())), keys, levels)
+        return cls("".join(map(chr, points.tolist())), keys, levels, following)
 
 
 def _checked(found: dict[str, np.ndarray], name: str, kind: type) -> np.ndarray:

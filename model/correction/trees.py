@@ -44,11 +44,14 @@ class Trees:
         """(N,) the logarithm of the odds for each of these rows of features (N, F)."""
         values = np.asarray(rows, float).reshape(-1, len(self.fields))
         asked, thresholds, leaves = self._arrays
-        node, tree = np.zeros((len(values), len(self.trees)), int), np.arange(len(self.trees))
+        count, questions = asked.shape
+        row = len(self.fields) * np.arange(len(values))[:, np.newaxis]  # where each begins in the flat array
+        tree = questions * np.arange(count)
+        node = np.zeros((len(values), count), int)
         for _ in range(leaves.shape[1].bit_length() - 1):
-            above = np.take_along_axis(values, asked[tree, node], 1) >= thresholds[tree, node]
-            node = 2 * node + 1 + above
-        return self.start + leaves[tree, node - asked.shape[1]].sum(1)
+            place = tree + node  # ``take`` from a flat array is three times as fast as two indices
+            node = 2 * node + 1 + (values.take(row + asked.take(place)) >= thresholds.take(place))
+        return self.start + leaves.take(leaves.shape[1] * np.arange(count) + node - questions).sum(1)
 
     @cached_property
     def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,10 @@ def find_words(text: str) -> Iterator[tuple[int, str]]:
 
 def touching(text: str, start: int, end: int) -> list[str]:
     """The words that hold a character of ``text[start:end]``, or that begin or end at its edges."""
-    return [word for first, word in find_words(text) if first <= end and start <= first + len(word)]
+    while start and _WORD.match(text[start - 1]):  # to where the word begins that holds it
+        start -= 1
+    words = takewhile(lambda match: match.start() <= end, _WORD.finditer(text, start))
+    return [match[0] for match in words]
 
 
 class Known(NamedTuple):
@@ -56,8 +60,8 @@ class Words:
             raise ValueError(f"not gzip: {error}") from error
         if len(text) > LARGEST:
             raise ValueError(f"more than {LARGEST} bytes of text")
-        fields = text.decode().split()  # all at once: line by line it takes three times as long
-        return cls(dict(zip(fields[::2], map(int, fields[1::2]), strict=True)))
+        fields = iter(text.decode().split())  # all at once: line by line it takes three times as long
+        return cls(dict(zip(fields, map(int, fields), strict=True)))
 
     def to_bytes(self) -> bytes:
         """The table as ``read`` takes it; the same bytes for the same counts."""

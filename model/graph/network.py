@@ -4,7 +4,10 @@ B batch, S source, T target, L layers, H heads, D d_model, V vocabulary.
 """
 
 import math
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, lru_cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -12,23 +15,25 @@ from typing import Any
 import numpy as np
 
 from model.graph.files import read_files
-from model.graph.sessions import Arrays, Half, given_arrays, open_halves
-from model.plain.drafting import Pass, Produced, longest_target, read_off, settle
+from model.graph.reading import Reading
+from model.graph.sessions import Half, given_arrays, open_halves
+from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
-from model.text.tokenizer import END_ID, START_ID, Tokenizer, pad
+from model.text.tokenizer import END_ID, Tokenizer, pad
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 
-FEW = 4  # sentences that are quicker one by one than padded together
+REMEMBERED = 4  # encodings of sentences that were answered a moment ago
 
 
 class GraphNetwork:
     """``produce``, ``read`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads.
 
     What a graph does not hand out, such as queries, interventions and gradients, is asked of the Keras network, which
-    ``whole`` loads when that is first wanted. ``sizes``: the shape of each stored array by its path. ``space_id``: see
+    ``whole`` loads when that is first wanted. ``patched`` makes what passes with patches take, from the same weights. ``sizes``: the shape of each stored array by its path. ``space_id``: see
     ``drafting.settle``.
     """
 
@@ -40,36 +45,36 @@ class GraphNetwork:
         sizes: Mapping[str, tuple[int, ...]],
         space_id: int,
         whole: Callable[[], Any],
+        patched: Callable[[], PatchedTransformer],
     ):
         self.config, self.space_id = config, space_id
         self._encode, self._decode = halves
         self._vectors, self._sizes, self._load_whole = arrays["embedding/vectors"], sizes, whole
         self._whole, self._lock = None, Lock()
+        self._load_patched = patched
+        # Other candidates for the words of a sentence are read right after it, and the text that a visitor has chosen.
+        self._encoded = lru_cache(REMEMBERED)(lambda source: self._encode({"source": pad([source])}))
 
     def warm_up(self) -> None:
         """One pass: the first takes longer than those after it."""
-        self._look([[END_ID]], [[END_ID]])
+        self._look([END_ID], [END_ID])
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids the most probable token at each place, the end mark last; None where no end mark came
         within ``longest_target``."""
-        if len(sources) > FEW:
-            return self._settle(sources)
-        return [self._settle([source])[0] for source in sources]
+        return self._in_threads(self._settle, sources)
 
     def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
         """The ids of ``produce``, each decided after the one before it was."""
-        return [self._step_through(source) for source in sources]
+        return [self._reading(source).write_on([], longest_target(len(source))) for source in sources]
 
     def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
-        if len(sources) > FEW:
-            return self._look(sources, targets)
-        return [self._look([source], [target])[0] for source, target in zip(sources, targets, strict=True)]
+        return self._in_threads(self._look, sources, targets)
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """What ``drafting.read_off`` tells of one pass over one sentence; ``target`` are produced ids, the end mark last."""
-        return read_off(self._look([source], [list(target)])[0])
+        return read_off(self._look(source, list(target)))
 
     def embeddings(self, ids: Sequence[int]) -> np.ndarray:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
@@ -89,6 +94,11 @@ class GraphNetwork:
             if self._whole is None:
                 self._whole = self._load_whole()
             return self._whole
+
+    @cached_property
+    def patched(self) -> PatchedTransformer:
+        """See ``CompiledNetwork.patched``. NumPy computes it from the same weights, without Keras."""
+        return self._load_patched()
 
     @property
     def laboratory(self) -> Any:
@@ -117,51 +127,29 @@ class GraphNetwork:
         """See ``CompiledNetwork.taps``."""
         return self.whole.taps(source, target, names, intervention, padding)
 
-    def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        return settle(self._reading(sources), sources, self.space_id, self.step_by_step)
+    def _settle(self, source: Sequence[int]) -> Produced | None:
+        reading = self._reading(source)
 
-    def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
-        looked = self._reading(sources).pass_over(targets)
-        return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
+        def finish(_sources, beginnings):
+            return [reading.write_on(beginnings[0], longest_target(len(source)))]
 
-    def _reading(self, sources: Sequence[Sequence[int]]) -> "Reading":
-        return Reading(self._encode, self._decode, self.config.attention_kinds, sources)
+        return settle(reading, [source], self.space_id, finish)[0]
 
-    def _step_through(self, source: Sequence[int]) -> list[int] | None:
-        written: list[int] = []
-        state = self._encode({"source": pad([source])})
-        memory, cache = _starting(state, "memory_"), _starting(state, "cache_")
-        while len(written) < longest_target(len(source)):
-            said = self._decode({"ids": pad([written[-1:] or [START_ID]]), **memory, **cache})
-            written.append(int(said["logits"][0, -1].argmax()))
-            if written[-1] == END_ID:
-                return written
-            cache = {f"cache_{name}": array for name, array in _starting(said, "next_", keep=False).items()}
-        return None
+    def _look(self, source: Sequence[int], target: list[int]) -> Produced:
+        return self._reading(source).pass_over([target]).row(0, source, target)
 
+    def _reading(self, source: Sequence[int]) -> Reading:
+        return Reading(self._decode, self._encoded(tuple(source)))
 
-class Reading:
-    """Some sources, encoded once, for all passes over drafts of their corrections: a ``drafting.Reading``."""
+    def _in_threads(self, answer: Callable, *questions: Sequence) -> list:
+        """The answers of some sentences, in order. Each keeps one core busy."""
+        if len(questions[0]) == 1:
+            return list(map(answer, *questions))
+        return list(self._threads.map(answer, *questions))
 
-    def __init__(self, encode: Half, decode: Half, kinds: Iterable[str], sources: Sequence[Sequence[int]]):
-        self._decode, self._kinds = decode, tuple(kinds)
-        self._state = encode({"source": pad(sources)})
-
-    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass:
-        ids = pad([[START_ID, *draft[:-1]] for draft in drafts])
-        kept = _starting(self._state, "memory_") | _starting(self._state, "cache_")
-        found = {**self._state, **self._decode({"ids": ids, **kept})}
-        return Pass(found["logits"], {kind: found[kind] for kind in self._kinds})
-
-    def keep(self, rows: Sequence[int]) -> None:
-        """Go on with these rows alone."""
-        self._state = {name: array[list(rows)] for name, array in self._state.items()}
-
-
-def _starting(arrays: Arrays, prefix: str, keep: bool = True) -> Arrays:
-    """Those whose names start with ``prefix``, which stays there or not."""
-    found = {name: array for name, array in arrays.items() if name.startswith(prefix)}
-    return found if keep else {name.removeprefix(prefix): array for name, array in found.items()}
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(os.cpu_count())
 
 
 def load_graph(
@@ -182,4 +170,10 @@ def load_graph(
     halves = open_halves(files, arrays, path)
     sizes = {name: array.shape for name, array in stored.items()}
     space_id = tokenizer.encode_target(" ")[0]
-    return GraphNetwork(config, halves, arrays, sizes, space_id, whole), tokenizer, found
+
+    def patched() -> PatchedTransformer:
+        return PatchedTransformer(
+            config, tokenizer.features(), given_arrays(config, tokenizer.features(), read_weights(path))
+        )
+
+    return GraphNetwork(config, halves, arrays, sizes, space_id, whole, patched), tokenizer, found

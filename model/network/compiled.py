@@ -23,6 +23,7 @@ from model.network.passes import IDS, Halves, LateGraphs, Reading, compile_halve
 from model.plain.alterations import checked_taps
 from model.plain.drafting import Produced, longest_target, read_off, settle
 from model.plain.output_weights import output_weights
+from model.plain.patched import PatchedTransformer
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
@@ -147,6 +148,12 @@ class CompiledNetwork:
         return output_weights(config, self.network.embedding.features, weights)
 
     @cached_property
+    def patched(self) -> PatchedTransformer:
+        """Passes with patches. Raises ValueError for a network without a residual stream."""
+        arrays = {each.path.partition("/")[2]: each.numpy() for each in self.network.weights}
+        return PatchedTransformer(self.network.config, self.network.embedding.features, arrays)
+
+    @cached_property
     def _halves(self) -> Halves:
         return compile_halves(self.network)
 
@@ -156,7 +163,10 @@ class CompiledNetwork:
         return Laboratory(self.network, self.space_id, self._late)
 
     def _settle(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        return settle(Reading(self._halves, sources), sources, self.space_id, self.step_by_step)
+        def finish(sources, _beginnings):
+            return self.step_by_step(sources)
+
+        return settle(Reading(self._halves, sources), sources, self.space_id, finish)
 
     def _follow_beams(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         targets = _ended(self._search_widely(pad(sources)).numpy().tolist(), sources)

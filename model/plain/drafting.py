@@ -63,6 +63,15 @@ def read_off(produced: Produced) -> dict[str, np.ndarray]:
     }
 
 
+class Looked(Protocol):
+    """A pass over B drafts."""
+
+    @property
+    def logits(self) -> np.ndarray: ...  # (B, T, V)
+
+    def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced: ...
+
+
 class Pass(NamedTuple):
     """What one pass over B drafts found."""
 
@@ -83,7 +92,7 @@ class Pass(NamedTuple):
 class Reading(Protocol):
     """Some sources, encoded once, for all passes over drafts of their corrections."""
 
-    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Pass: ...
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Looked: ...
 
     def keep(self, rows: Sequence[int]) -> None: ...
 
@@ -93,7 +102,8 @@ def longest_target(source_length):
     return source_length + source_length // 3 + 16
 
 
-Finish = Callable[[list[Sequence[int]]], list[list[int] | None]]
+# (sources, of each the tokens that its correction certainly begins with) -> the ids of each, None without an end mark
+Finish = Callable[[list[Sequence[int]], list[list[int]]], list[list[int] | None]]
 
 
 def settle(
@@ -108,8 +118,8 @@ def settle(
     within ``longest_target``.
 
     ``space_id``: the token that is missing more often than it is replaced. Each pass makes one more token
-    certain at least. ``finish(sources)`` -> ids decodes step by step what is not certain after ``most`` passes;
-    without it there are as many passes as it takes. ``forced``: for each row the tokens that its correction has
+    certain at least. ``finish`` decodes step by step what is not certain after ``most`` passes; without it there are
+    as many passes as it takes. ``forced``: for each row the tokens that its correction has
     to begin with, whatever the network says; none by default.
     """
     answers: list[Produced | None] = [None] * len(sources)
@@ -119,6 +129,7 @@ def settle(
         row: [*start, *source[len(start) :]]
         for row, (source, start) in enumerate(zip(sources, forced, strict=True))
     }
+    certain: dict[int, list[int]] = {}
     passes = 0
     while drafts and (finish is None or passes < most):
         looked, unsettled = reading.pass_over(list(drafts.values())), []
@@ -129,6 +140,7 @@ def settle(
             written = certain_tokens(draft, said)
             limit = longest_target(len(sources[row]))
             if written[-1] != END_ID and len(written) < limit:
+                certain[row] = written
                 drafts[row] = redraft(draft, said, space_id)[:limit]
                 unsettled.append(number)
             else:
@@ -138,13 +150,15 @@ def settle(
         if 0 < len(unsettled) < len(looked.logits):
             reading.keep(unsettled)
     if drafts and finish is not None:  # without it they were gone through to the end
-        _finish(reading, sources, list(drafts), finish, answers)
+        decoded = finish([sources[row] for row in drafts], [certain[row] for row in drafts])
+        _fill_in(answers, reading, sources, list(drafts), decoded)
     return answers
 
 
-def _finish(reading: Reading, sources, rows: list[int], finish: Finish, answers: list) -> None:
-    """Fill in the answers of ``rows``, which are those that ``reading`` has kept; one more pass for their logits."""
-    decoded = finish([sources[row] for row in rows])
+def _fill_in(
+    answers: list, reading: Reading, sources, rows: list[int], decoded: list[list[int] | None]
+) -> None:
+    """The answers of ``rows``, which are those that ``reading`` has kept, from their ids: one more pass for their logits."""
     ended = {number: ids for number, ids in enumerate(decoded) if ids is not None}
     if not ended:
         return

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
+from os.path import commonprefix
 
 from rapidfuzz.distance import Levenshtein
 
@@ -100,7 +101,7 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
     """
     changes: list[Change] = []
     for (first, one), (last, other) in pairwise(_common(source, target)):
-        if last - first > 1 or other - one > 1:
+        if source[first + 1 : last] != target[one + 1 : other]:
             changes += _differences(source, target, (first + 1, last), (one + 1, other))
     return tuple(changes)
 
@@ -115,9 +116,15 @@ def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
 
 
 def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
-    """Positions of the aligned characters that are no white space, between (-1, -1) and both lengths."""
-    yield -1, -1
-    letters, others = ([i for i, c in enumerate(text) if not c.isspace()] for text in (source, target))
+    """Positions of aligned characters that are no white space, between (-1, -1) and both lengths; of what both texts begin with
+    the last alone."""
+    same = len(commonprefix((source, target)))
+    while same and source[same - 1].isspace():
+        same -= 1
+    yield same - 1, same - 1
+    letters, others = (
+        [i for i in range(same, len(text)) if not text[i].isspace()] for text in (source, target)
+    )
     blocks = Levenshtein.opcodes([source[i] for i in letters], [target[i] for i in others])
     for block in blocks:
         if block.tag == "equal":

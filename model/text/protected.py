@@ -26,6 +26,8 @@ _OUTCRY = re.compile(
     re.VERBOSE,
 )
 
+_JAMO = re.compile("[ㄱ-ㅣ]")  # each outcry has one
+
 
 def spares_protected(change: Change) -> bool:
     """Whether a change neither loses, alters nor invents a protected character."""
@@ -34,6 +36,8 @@ def spares_protected(change: Change) -> bool:
 
 def spares_outcries(change: Change, source: str) -> bool:
     """Whether ``source`` keeps its laughing and weeping, and gets no other, if this change alone is made."""
+    if not _JAMO.search(source) and not _JAMO.search(change.right):
+        return True
     return _outcries(source) == _outcries(apply_changes(source, [change]))
 
 

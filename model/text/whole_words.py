@@ -51,8 +51,13 @@ def _syllables(text: str) -> int:
 
 def _covered_words(change: Change, source: str) -> list[Span]:
     """The words of Hangul that the change covers from their beginning to their end."""
-    words = (Span(*found.span()) for found in _WORD.finditer(source) if _has_hangul(found.group()))
-    return [each for each in words if change.source_start <= each.start and each.end <= change.source_end]
+    start, end = change.source_start, change.source_end
+    # What is cut off at the edges begins before them or goes on behind them.
+    whole = (not source[start - 1 : start].strip(), not source[end : end + 1].strip())
+    words = (
+        Span(*found.span()) for found in _WORD.finditer(source, start, end) if _has_hangul(found.group())
+    )
+    return [each for each in words if (each.start > start or whole[0]) and (each.end < end or whole[1])]
 
 
 def _kept_jamo(change: Change) -> list[bool]:

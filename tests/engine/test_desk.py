@@ -5,7 +5,7 @@ from threading import Event, Thread
 import pytest
 
 from engine import EngineBusyError, EngineError
-from engine.desk import FEW, HANDS, TOGETHER, Desk, DeskClosedError
+from engine.desk import HANDS, Desk, DeskClosedError
 from engine.questions import QUESTIONS
 from engine.traced import TracedConfig
 from model.correction.correction import Correction
@@ -13,21 +13,21 @@ from model.stored.config import ABILITIES
 
 
 class SlowCorrector:
-    """Answers when it may, and remembers what it was asked together."""
+    """Answers when it may, and remembers what it was asked."""
 
     config = TracedConfig(frozenset(ABILITIES))
 
     def __init__(self):
         self.may_answer, self.has_begun, self.asked = Event(), Event(), []
 
-    def correct_batch(self, texts):
-        self.asked.append(list(texts))
+    def correct(self, text):
+        self.asked.append(text)
         if len(self.asked) >= HANDS:
             self.has_begun.set()
         assert self.may_answer.wait(30)
-        if "bad" in texts:
+        if text == "bad":
             raise ValueError("bad")
-        return [Correction(text, ()) for text in texts]
+        return Correction(text, ())
 
 
 @pytest.fixture
@@ -57,30 +57,23 @@ def waiting(desk, count):
         assert desk._changed.wait_for(lambda: len(desk._waiting) == count, 30)
 
 
-@pytest.mark.parametrize("texts", [[f"text {i}" for i in range(20)], ["a", "bad", *"cdefg"]])
-def test_what_waits_is_answered_together_and_everybody_gets_his_own(desk, corrector, texts):
+def test_everybody_gets_his_own_answer_or_error_in_order(desk, corrector):
+    texts = ["a", "bad", *"cdefg"]
     with ThreadPoolExecutor(40) as pool:
         occupy(desk, pool, corrector)
-        asked = {text: pool.submit(desk.ask, "correct", (text,)) for text in texts}
-        waiting(desk, len(texts))
+        asked = {}
+        for number, text in enumerate(texts, 1):
+            asked[text] = pool.submit(desk.ask, "correct", (text,))
+            waiting(desk, number)
         corrector.may_answer.set()
         for text, answer in asked.items():
             if text == "bad":
                 assert str(answer.exception(30)) == "bad"
             else:
                 assert answer.result(30).source == text
-    together = max(map(len, corrector.asked))
-    assert FEW < together <= TOGETHER
-
-
-def test_long_texts_are_not_answered_together(desk, corrector):
-    with ThreadPoolExecutor(40) as pool:
-        occupy(desk, pool, corrector)
-        asked = [pool.submit(desk.ask, "correct", (f"{i}" * 900,)) for i in range(9)]
-        waiting(desk, 9)
-        corrector.may_answer.set()
-        assert {len(each.result(30).source) for each in asked} == {900}
-    assert max(map(len, corrector.asked)) == 2
+    answered = corrector.asked[HANDS:]
+    assert sorted(answered) == sorted(texts)
+    assert all(abs(answered.index(text) - place) < HANDS for place, text in enumerate(texts))
 
 
 def test_whoever_comes_when_too_many_wait_is_told_at_once(desk, corrector):
@@ -100,14 +93,6 @@ def test_an_unknown_question_and_a_closed_desk(desk, corrector):
     desk.close()
     with pytest.raises(DeskClosedError):
         desk.ask("correct", ("가",))
-
-
-@pytest.mark.parametrize("arguments", [(), (3,), ("가", "나"), (("가",),)])
-def test_a_correction_of_anything_but_one_text_is_refused(desk, corrector, arguments):
-    corrector.may_answer.set()
-    with pytest.raises(EngineError, match="one str"):
-        desk.ask("correct", arguments)
-    assert corrector.asked == []
 
 
 def test_closing_answers_what_waits(corrector):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine import Engine, EngineDiedError, EngineError, Progress
-from engine.client import model_key
+from engine.asked import model_key
 from engine.link import Link
 from engine.process import Orders, WorkerProcess
 from tests.engine.test_engine import wait_for

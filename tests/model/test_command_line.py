@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from model import Correction, Corrector, SentenceCorrection
 from model.__main__ import main
-from model.correction.corrector import BATCH_SENTENCES
+from model.correction.mending import BATCH_SENTENCES
 from model.text.changes import Change, find_changes
 from model.text.english_layout import find_in_english_layout
 from model.trace.trace import ATTENTION_KINDS

@@ -82,3 +82,18 @@ def open_planted(open_app, correctors, planted_writer):
         return app
 
     return open_at
+
+
+@pytest.fixture
+def open_laboratory(open_app, correctors, planted):
+    """Opens the laboratory at an experiment, over the planted network, with its change in focus."""
+
+    def open_at(experiment: str, **settings: str):
+        correctors["transformer"] = planted
+        app = open_app(
+            page="laboratory", experiment=experiment, **{"sentence": WRONG, "edit": "1"} | settings
+        )
+        assert not app.exception
+        return app
+
+    return open_at

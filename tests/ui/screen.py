@@ -9,9 +9,10 @@ from streamlit.testing.v1 import AppTest
 
 
 def component(app: AppTest, key: str) -> dict:
-    """The data of the component with this key, as it travels to the browser."""
+    """The data of the component with this key. It travels as a list of one (``ui/components/packed.py``)."""
     (found,) = [each.proto for each in app.get("bidi_component") if each.key == key]
-    return json.loads(found.json)
+    (data,) = json.loads(found.json)
+    return data
 
 
 def components(app: AppTest) -> list[str]:

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import streamlit as st
 
+from classroom import AnyClassrooms
 from engine import Engine, EngineCorrector, EngineError, OwnModelError, own_model
 from engine.versions import version_on_disk
 from model import Asked, Correction, SentenceCorrection
@@ -49,11 +50,14 @@ __all__ = [
     "Projections",
     "SentenceCorrection",
     "StillLoading",
+    "circuit",
+    "classrooms",
     "contributions",
     "corpus_agreement",
     "correct",
     "embeddings",
     "engine",
+    "explained",
     "fix_without",
     "grown",
     "head_effects",
@@ -64,12 +68,14 @@ __all__ = [
     "load_corrector",
     "model_id",
     "open_corrector",
+    "patch_map",
     "positional_encoding",
     "projections",
     "replaced",
     "road_not_taken",
     "when_decided",
     "who_wrote",
+    "why_looked",
     "written_without",
 ]
 
@@ -117,6 +123,11 @@ def engine() -> Engine:
     found = Engine.from_environment([own_model() or ASSETS / DEFAULT_MODEL])
     found.while_waiting = turns.TURNS.aside
     return found
+
+
+def classrooms() -> AnyClassrooms:
+    """The classrooms of this server, wherever its page processes meet."""
+    return engine().classrooms
 
 
 def open_corrector(path: Path | str) -> EngineCorrector:
@@ -243,6 +254,41 @@ def when_decided(sentence: SentenceCorrection, corrector: Asked):
     """What the network would say after each sub-layer: ``model.analysis.lenses.Decided``."""
     spans = tuple(map(_span, sentence.changes))
     return corrector.ask("when_decided", sentence.source, sentence.text, spans)
+
+
+def patch_map(
+    sentence: SentenceCorrection,
+    change: Change,
+    corrector: Asked,
+    part: str,
+    of: str,
+    how: str,
+    other: str = "",
+):
+    """What returns when places of this sentence are put into its twin: ``model.analysis.patching.PatchMap``; None where there is no twin."""
+    return corrector.ask("patch_map", sentence.source, sentence.text, _span(change), part, of, how, other)
+
+
+def circuit(sentence: SentenceCorrection, change: Change, corrector: Asked, percent: int, instead: str):
+    """The parts that keep ``percent`` of the score of ``change`` (``model.analysis.circuits.Circuit``), its edges, and a function that asks for
+    them. The edges are None until they are asked for, then the function is. The circuit is None where nothing can be asked."""
+    asked = sentence.source, sentence.text, _span(change), percent, instead
+    if (both := corrector.known("circuit_edges", *asked)) is not None:
+        return *both, None
+    found = corrector.ask("circuit", *asked)
+    return found, None, found and partial(corrector.ask, "circuit_edges", *asked)
+
+
+def why_looked(
+    sentence: SentenceCorrection, head: tuple[str, int, int], query: int, key: int, corrector: Asked
+):
+    """What one attention weight's query and key were made of: ``model.analysis.looks.Look``."""
+    return corrector.ask("why_looked", sentence.source, sentence.text, tuple(head), query, key)
+
+
+def explained(sentence: SentenceCorrection, change: Change, corrector: Asked):
+    """What is claimed about ``change``, each claim with its receipt: ``model.analysis.receipts.Explanation``."""
+    return corrector.ask("explained", sentence.source, sentence.text, _span(change))
 
 
 def replaced(

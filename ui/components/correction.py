@@ -4,22 +4,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import streamlit as st
-
 from model.text.changes import Change
 from ui.asking.loaders import Correction
+from ui.components.copy_button import COPYING
 from ui.components.heard import heard
+from ui.components.packed import component
 from viz.labels import visible_token
 
 LEAST_OFFERED = 0.3  # a proposal that the network believes in less than this is not shown
 WHAT = ("choose", "accept", "reject", "open")  # what a visitor may ask for
 
 _FOLDER = Path(__file__).parent
-_COMPONENT = st.components.v2.component(
+_COMPONENT = component(
     "correction",
     html='<div class="correction"></div>',
     css=(_FOLDER / "correction.css").read_text("utf-8"),
-    js=(_FOLDER / "correction.js").read_text("utf-8"),
+    js=COPYING + (_FOLDER / "correction.js").read_text("utf-8"),
 )
 
 
@@ -80,6 +80,7 @@ def correction_data(
         },
         "chosen": chosen,
         "opened": opened,
+        "text": correction.text,
         "words": words,
     }
 

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-import streamlit as st
-
 from ui.components.diagram_layout import FORMS, Box, Column, Drawing, arrange
 from ui.components.heard import heard
+from ui.components.packed import component
 from ui.wording.reading import Say
 from viz.browser import script
 from viz.browser.appearance import SAVING, appearance
@@ -18,7 +17,7 @@ _FOLDER = Path(__file__).parent
 _FILES = script.FOLDER / "save.js", _FOLDER / "diagram.js"
 SCRIPT = "\n".join([script.declared(SAVING), *(path.read_text("utf-8") for path in _FILES)])
 STYLE = (_FOLDER / "diagram.css").read_text("utf-8")
-_COMPONENT = st.components.v2.component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)
+_COMPONENT = component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)
 
 
 def diagram(data: dict, key: str, on_go: Callable[[str], None]) -> None:

@@ -1,10 +1,9 @@
 """Puts the lines of ``viz/browser/lines.py`` on a page."""
 
-import streamlit as st
-
+from ui.components.packed import component
 from viz.browser.lines import LINES
 
-_COMPONENT = st.components.v2.component("lines", html=LINES.html, css=LINES.css, js=LINES.js)
+_COMPONENT = component("lines", html=LINES.html, css=LINES.css, js=LINES.js)
 
 
 def lines(data: dict, key: str) -> None:

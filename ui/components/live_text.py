@@ -12,12 +12,13 @@ from pathlib import Path
 import streamlit as st
 
 from ui.components.heard import heard
+from ui.components.packed import component
 
 _HALF = re.compile("[\ud800-\udfff]")
 _FOLDER = Path(__file__).parent
 _KEY = "live_text"
 _REVISION, _IS_KNOWN = "live_text_revision", "live_text_is_known"
-_COMPONENT = st.components.v2.component(
+_COMPONENT = component(
     "live_text",
     html='<label for="text"></label><textarea id="text" spellcheck="false" autocomplete="off"></textarea><p role="status"></p>',
     css=(_FOLDER / "live_text.css").read_text("utf-8"),

@@ -15,12 +15,13 @@ from typing import Any
 import streamlit as st
 
 from ui.components.heard import heard
+from ui.components.packed import component
 from viz.browser.plot import PLOT
 
 _MEETING, _PLACE = (
     Path(__file__).with_name(f"plot_{name}.js").read_text("utf-8") for name in ("meeting", "place")
 )
-_COMPONENT = st.components.v2.component(
+_COMPONENT = component(
     "plot", html=PLOT.html, css=PLOT.css, js=_MEETING + _PLACE, isolate_styles=PLOT.isolated
 )
 _DRAWING = st.components.v2.component(

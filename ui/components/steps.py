@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 
-import streamlit as st
-
 from ui.components.heard import heard
+from ui.components.packed import component
 from viz.browser.steps import STEPS
 
-_COMPONENT = st.components.v2.component("steps", html=STEPS.html, css=STEPS.css, js=STEPS.js)
+_COMPONENT = component("steps", html=STEPS.html, css=STEPS.css, js=STEPS.js)
 
 
 def steps(

@@ -16,11 +16,12 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 from ui.asking import loaders, models
 from ui.components import ahead
 from ui.components.live_text import live_text, replace
+from ui.components.welcome import welcome
 from ui.look import examples
 from ui.look.lens import Lens
 from ui.look.proposals import Decisions, show_correction
 from ui.look.sentence import MAX_CHARACTERS
-from ui.look.stage import Stage, chosen_view, show_controls, show_more, show_view
+from ui.look.stage import Stage, chosen_view, of_one_head, show_controls, show_more, show_view
 from ui.shell import address, controls, header, notices, turns
 from ui.shell.declared import defaults
 from ui.shell.spinner import spinner
@@ -54,6 +55,8 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
                 models.choose_confidence(corrector)
     if corrector is not None:
         ahead.listen(corrector)
+    if entrance and not controls.is_on("lecture"):
+        welcome()
 
 
 def write_and_look(
@@ -121,7 +124,8 @@ def show_pictures(
 ) -> None:
     """The open view, and all heads in the container ``heads``. With ``late`` the controls come after them."""
     stage = Stage()
-    controls_of_view = partial(show_controls, stage, lens.trace, view, views, setting)
+    lens = of_one_head(view, lens)
+    controls_of_view = partial(show_controls, stage, lens.trace, lens.selection, view, views, setting)
     popovers = None if late else controls_of_view()
     try:
         if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away

@@ -53,6 +53,15 @@ class Decisions:
         return found
 
 
+def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None, Change | None]:
+    """The sentence whose pictures are shown, and its change in focus."""
+    if not found.sentences:
+        return None, None
+    sentence = found.sentences[opened(found)]
+    chosen = _chosen(sentence)
+    return sentence, None if chosen is None else sentence.changes[chosen]
+
+
 def show_correction(
     found: loaders.Correction, *, decides: bool = True, told: Described | None = None
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
@@ -102,6 +111,9 @@ def _words(proposals: list[Proposal], decides: bool) -> dict[str, str]:
     hint = offered if False in made else "correction_hint"
     return {
         "label": say("corrected_label"),
+        "copy": say("copy"),
+        "copy_long": say("copy_corrected"),
+        "copied": say("copied"),
         "hint": say(hint) if proposals else "",  # where there is nothing, a message says so
         "reject": say("correction_reject") if decides else "",
         "accept": say("correction_accept", text="{text}", share="{share}"),

@@ -10,13 +10,15 @@ Back are ignored by the browser.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.components import live_text
+from ui.components.packed import component
 from ui.shell.declared import defaults, names_of, steps
 from ui.shell.settings import Owner
 
@@ -28,7 +30,7 @@ _FOLLOWED = (
     "followed_back"  # how many times it followed Back or Forward, and the query to which they led last
 )
 
-_BAR = st.components.v2.component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"))
+_BAR = component("address_bar", js=Path(__file__).with_name("address.js").read_text("utf-8"))
 
 
 def get(name: str) -> str:
@@ -103,6 +105,32 @@ def told(*always: str) -> dict[str, str]:
     }
 
 
+def shared(*always: str) -> tuple[tuple[str, str], ...]:
+    """What somebody else needs to see this view: ``told`` without what is the visitor's own."""
+    own = names_of("visitor")
+    return tuple((name, value) for name, value in told(*always).items() if name not in own)
+
+
+def adopt(settings: Iterable[tuple[str, str]]) -> None:
+    """Look at what somebody else ``shared`` from now on; what is the visitor's own stays. Unlike ``put`` it also works in a fragment,
+    so call it only where the visitor pressed something."""
+    before = get("sentence")
+    st.session_state["view"] = _with(settings)
+    if get("sentence") != before:
+        live_text.replace()
+
+
+@contextmanager
+def looking_at(settings: Iterable[tuple[str, str]]) -> Iterator[None]:
+    """Inside, the settings are those that somebody else ``shared``; afterwards they are this session's again."""
+    own = _view()
+    st.session_state["view"] = _with(settings)
+    try:
+        yield
+    finally:
+        st.session_state["view"] = own
+
+
 def publish(page: str) -> None:
     """Write the settings that differ from the defaults into the address bar. ``page`` makes a change of page a step of the history."""
     context = get_script_run_ctx(suppress_warning=True)
@@ -110,8 +138,7 @@ def publish(page: str) -> None:
     times, query = st.session_state.get(_FOLLOWED, (0, ""))
     given = told()
     data = {
-        # Pairs, not a mapping: whether one is a table, Streamlit asks of every mapping, and imports pandas to find out.
-        "settings": tuple((name, given.get(name)) for name in defaults()),
+        "settings": [(name, given.get(name)) for name in defaults()],
         "language": defaults()["lang"],
         "step": [page, st.session_state.get(_CHOSEN_TEXTS, 0), *map(get, steps())],
         "session": context and context.session_id,
@@ -155,6 +182,13 @@ def _runs_a_part() -> bool:
     """Whether Streamlit runs only a fragment of the page. In such a run the visitor has chosen nothing."""
     context = get_script_run_ctx(suppress_warning=True)
     return bool(context and context.fragment_ids_this_run)
+
+
+def _with(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
+    given, own = dict(settings), names_of("visitor")
+    return {
+        name: value if name in own else given.get(name, defaults()[name]) for name, value in _view().items()
+    }
 
 
 def _view() -> dict[str, str]:

@@ -65,6 +65,16 @@ def place(setting: Place, count: int) -> int | None:
     return found if found is not None and found < count else None
 
 
+def choose_beside(setting: Choice) -> None:
+    """The options of one setting without its label, for a line of several beside a picture."""
+    choose(
+        setting.name,
+        list(setting.options),
+        lambda option: say(f"{setting.name}_{option}"),
+        label_visibility="collapsed",
+    )
+
+
 def show(setting: Choice | Flag | Number) -> None:
     """The control of one setting; the label of an option is the text ``<name>_<option>``."""
     match setting:
@@ -200,12 +210,15 @@ def _begin(name: str, value: Value) -> tuple[str, Value | None]:
 
 
 def _keep(name: str) -> None:
+    if _key(name) not in st.session_state:  # the control was on a page that is gone
+        return
     value = st.session_state[_key(name)]
     address.put(name, ",".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
 def _keep_switch(name: str) -> None:
-    address.put(name, "1" if st.session_state[_key(name)] else "")
+    if _key(name) in st.session_state:
+        address.put(name, "1" if st.session_state[_key(name)] else "")
 
 
 def _keep_choice(name: str, unchosen: float) -> None:

@@ -11,6 +11,7 @@ PART = Place("part", of="text", is_step=True)  # which sentence of several; empt
 EDIT = Place("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
 SHARED: tuple[AnySetting, ...] = (
     Written("lang", "ko", of="visitor"),
+    Written("class", of="visitor"),  # the code of the classroom that one is in; empty: none
     Flag("lecture", of="visitor"),  # larger type and fewer controls
     Written("sentence", examples.load()[0].text),  # all that is typed, one sentence or several
     Written("model", own_model() or "transformer"),

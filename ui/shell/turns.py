@@ -17,10 +17,12 @@ from threading import Event, Lock, local
 from time import monotonic
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 # When this session began to wait for what it has not been shown yet: its text, and what belongs to it.
 _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
 _LOOK = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
+_GIVES_WAY = 1.0  # seconds that a fragment lets pages go first: a class of phones draws anew all at once
 _AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
 
 # Waiting since when, a unique number to break ties, and what ends the waiting.
@@ -131,6 +133,18 @@ def taken() -> Iterator[None]:
         yield
     for name in (_TEXT, _PICTURES):
         st.session_state.pop(name, None)
+
+
+@contextmanager
+def part_taken() -> Iterator[None]:
+    """One run of a fragment that draws a picture. Pages that began to wait within the following second go first. In a run of the whole
+    page, which has its turn already, nothing happens."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if not (context and context.fragment_ids_this_run):
+        yield
+        return
+    with TURNS.taken(monotonic() + _GIVES_WAY):
+        yield
 
 
 def behind_texts() -> None:

@@ -188,4 +188,4 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-VIEW = View("lines", describe, draw, (MASS, HEADS), notes, explain, choose=choose_heads)
+VIEW = View("lines", describe, draw, (MASS, HEADS), notes, explain, choose=choose_heads, draws_all=True)

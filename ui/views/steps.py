@@ -20,6 +20,7 @@ from ui.wording.reading import Say
 from ui.wording.texts import say
 from viz.browser.changes import change_label
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
+from viz.labels import CERTAIN, IMPOSSIBLE, log_odds
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
 STEP = Place("step", of="sentence")  # the one shown; empty: where the change in focus or the first one begins
@@ -27,7 +28,13 @@ STEP = Place("step", of="sentence")  # the one shown; empty: where the change in
 
 def draw(lens: Lens, values: Values) -> None:
     """The player of the whole sentence."""
-    data = steps_data(
+    data = data_of(lens, may_part=fork.VIEW.lacks(lens) is None)
+    steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
+
+
+def data_of(lens: Lens, may_part: bool) -> dict:
+    """What the player needs; with ``may_part`` it leads to the laboratory's *road not taken*."""
+    return steps_data(
         say,
         lens.trace,
         lens.all_changes,
@@ -35,11 +42,10 @@ def draw(lens: Lens, values: Values) -> None:
         place=lens.place,
         step=first_step(lens),
         chosen=lens.focus,
-        may_part=fork.VIEW.lacks(lens) is None,
+        may_part=may_part,
         file=file_name(lens, "steps"),
         theme=lens.theme,
     )
-    steps(data, "steps", lambda step: address.put(STEP.name, str(step)), partial(part, lens.trace))
 
 
 def part(trace: AttentionTrace, step: int, place: int) -> None:
@@ -110,7 +116,8 @@ def choice(say: Say, trace: AttentionTrace, row: int) -> str:
 
 def _certain(values: dict[str, object]) -> str:
     """The end of the name of the text for a step where no number is worth saying."""
-    nothing_else = values["probability"] == share(1.0) and values["other_probability"] == share(0.0)
+    ends = (values["probability"], CERTAIN[1]), (values["other_probability"], IMPOSSIBLE[1])
+    nothing_else = all(str(text).startswith(end) for text, end in ends)
     return "_certain" if nothing_else else ""
 
 
@@ -120,11 +127,13 @@ def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:
         "``needs`` says so"
     )
     other = 1 if produced_place(trace, row) == 0 else 0  # the most probable of the others
+    chance = float(np.exp(np.float64(trace.log_probabilities[row])))
     return {
         "count": len(trace.target_tokens),
         "step": row + 1,
         "token": _name(say, trace.target_tokens[row]),
-        "probability": share(float(np.exp(trace.log_probabilities[row]))),
+        "probability": share(chance),
+        "odds": log_odds(chance),
         "other": _name(say, trace.alternatives[row][other]),
         "other_probability": share(float(trace.alternative_probabilities[row][other])),
     }

@@ -28,7 +28,7 @@ class Component:
 def component(part: Component) -> str:
     """The place of a component."""
     script = part.script
-    style = f"<style>{_whole(script.css, '</style')}</style>"
+    style = f"<style>{whole(script.css, '</style')}</style>"
     if not script.isolated:
         return f'{style}<div id="{part.name}">{script.html}</div>'
     return f'<div id="{part.name}"><template shadowrootmode="open">{style}{script.html}</template></div>'
@@ -57,8 +57,8 @@ def document(
         (' type="module"', script.handed_to(f'window.register("{script.name}")'))
         for script in modules.values()
     ]
-    scripts = [(kind, _whole(text, "</script")) for kind, text in scripts]
-    hashes = " ".join(f"'sha256-{_hash(text)}'" for text in (_library(), *(text for _, text in scripts)))
+    scripts = [(kind, whole(text, "</script")) for kind, text in scripts]
+    hashes = " ".join(f"'sha256-{digest(text)}'" for text in (_library(), *(text for _, text in scripts)))
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; font-src data:; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
@@ -70,7 +70,7 @@ def document(
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n',
             f"<title>{escape(title)}</title>\n",
             f"<style>{_font_face() if font else ''}\n{_read('page.css')}",
-            *(_whole(script.css, "</style") for script in used),
+            *(whole(script.css, "</style") for script in used),
             "</style>\n</head>\n<body>\n",
             f"<main>\n{body}\n</main>\n",
             f'<noscript><p class="note">{escape(no_script)}</p></noscript>\n',
@@ -90,14 +90,23 @@ def _data_block(part: Component) -> str:
     return f'<script type="application/json" {names}>{content}</script>'
 
 
-def _whole(text: str, end: str) -> str:
-    """``text`` as a browser reads it. Raises ValueError for text that would end its HTML element too early."""
+def whole(text: str, end: str) -> str:
+    """``text`` as a browser reads it. Raises ValueError for text that would end its HTML element too early.
+
+    >>> whole("a\\r\\nb", "</style")
+    'a\\nb'
+    """
     if end in text.lower():
         raise ValueError(f"{text[:40]!r}… holds {end!r}, which would end it")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _hash(text: str) -> str:
+def digest(text: str) -> str:
+    """Of a script, as a content security policy names it.
+
+    >>> digest("")
+    '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
+    """
     return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 

@@ -4,39 +4,48 @@ const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
 
 export default function ({ data, parentElement }) {
-  new Explorer(parentElement.querySelector(".explore"), data).start();
+  const root = parentElement.querySelector(".explore");
+  root.explorer ??= new Explorer(root);
+  return root.explorer.show(data);
 }
 
 class Explorer {
-  constructor(root, data) {
-    Object.assign(this, { root, data, words: data.words, kind: data.kinds[0] });
-    Object.assign(this, { layer: 0, head: 0, view: "heatmap", logarithmic: false, mass: USUAL_MASS / 100 });
+  constructor(root) {
+    Object.assign(this, { root, layer: 0, head: 0, view: "heatmap", logarithmic: false, mass: USUAL_MASS / 100 });
+    this.turn = 0;
   }
 
-  async start() {
+  /** Another trace keeps what is chosen. `data.kinds` hold `values`, or `weights` that explore.py packed. */
+  async show(data) {
+    const turn = (this.turn += 1);
     await Promise.all(
-      this.data.kinds.map(async (kind) => {
-        kind.values = await unpackedWeights(kind.weights, this.data.unit);
+      data.kinds.map(async (kind) => {
+        kind.values ??= await unpackedWeights(kind.weights, data.unit);
         const [rows, columns] = [new Set(kind.padded.rows), new Set(kind.padded.columns)];
         kind.isPadded = (row, column) => rows.has(row) || columns.has(column);
         delete kind.weights;
       })
     );
-    this.build();
-    this.draw();
+    if (turn !== this.turn) return; // a newer one came meanwhile
+    const chosen = this.kind?.kind ?? data.first;
+    const kind = data.kinds.find((each) => each.kind === chosen) ?? data.kinds[0];
+    Object.assign(this, { data, words: data.words, kind });
+    if (!this.places) this.build();
+    this.note.textContent = data.words.note;
+    this.choose({});
     this.root.dataset.ready = "yes";
   }
 
   build() {
-    const { data, words } = this;
+    const { data } = this;
     const views = VIEWS.filter((view) => view !== "steps" || data.steps);
     this.places = Object.fromEntries(["overview", ...views].map((name) => [name, node("div", name)]));
     const { overview, ...open } = this.places;
     this.controls = node("div", "controls");
     const looks = node("div", "looks", overview, node("div", "view", ...Object.values(open)));
-    const note = node("p", "note", words.note);
+    this.note = node("p", "note");
     if (data.name) this.root.append(node("h2", "", data.name));
-    this.root.append(this.controls, looks, note);
+    this.root.append(this.controls, looks, this.note);
   }
 
   /** Everything as it is chosen now. Only the open view is drawn. */
@@ -62,12 +71,12 @@ class Explorer {
     const numbered = (count) => [[MEAN, words.mean], ...Array.from({ length: count }, (_, i) => [i, String(i + 1)])];
     const number = (value) => (value === MEAN ? MEAN : Number(value));
     const parts = [];
-    if (data.kinds.length > 1 && this.view !== "steps")
-      parts.push(
-        select(words.kind, data.kinds.map(({ label }, i) => [i, label]), data.kinds.indexOf(kind), (value) =>
-          this.choose({ kind: data.kinds[value] })
-        )
-      );
+    if (data.kinds.length > 1) {
+      const labels = data.kinds.map(({ label }, i) => [i, label]);
+      const kinds = select(words.kind, labels, data.kinds.indexOf(kind), (value) => this.choose({ kind: data.kinds[value] }));
+      kinds.querySelector("select").disabled = this.view === "steps"; // which show both kinds of the decoder
+      parts.push(kinds);
+    }
     if (layers > 1) parts.push(select(words.layer, numbered(layers), this.layer, (value) => this.choose({ layer: number(value) })));
     if (heads > 1) parts.push(select(words.head, numbered(heads), this.head, (value) => this.choose({ head: number(value) })));
     const views = node("div", "views");
@@ -81,8 +90,9 @@ class Explorer {
       views.append(button, " ");
     }
     parts.push(views);
-    if (this.view === "heatmap") parts.push(this.logarithmicSwitch());
-    if (this.view === "lines") parts.push(this.massSlider());
+    // A line of its own, always there: what is pressed above moves nothing.
+    const own = { heatmap: () => this.logarithmicSwitch(), lines: () => this.massSlider() }[this.view];
+    parts.push(node("div", "own", ...(own ? [own()] : [])));
     const focused = [...this.controls.querySelectorAll("select, button, input")].indexOf(document.activeElement);
     this.controls.replaceChildren(...parts);
     if (focused >= 0) this.controls.querySelectorAll("select, button, input")[focused]?.focus({ preventScroll: true });

@@ -139,8 +139,9 @@ def test_what_many_passes_do_not_settle_is_decoded_step_by_step():
     sources = [[A, B, END_ID], *([A] * 20 + [END_ID] for _ in range(3))]
     asked = []
 
-    def finish(unsettled):
+    def finish(unsettled, beginnings):
         asked.append(unsettled)
+        assert beginnings == [answer[:PASSES] for answer in answers[1:]]
         return [answers[1], None, answers[3]]
 
     reading = Speller(answers, lost=lambda token: A)
@@ -154,7 +155,7 @@ def test_what_many_passes_do_not_settle_is_decoded_step_by_step():
 def test_nobody_decodes_step_by_step_where_all_is_settled():
     reading = Speller([[A, B, END_ID]])
     assert settle(reading, [[A, C, END_ID]], SPACE, finish=None)[0].ids == [A, B, END_ID]
-    assert settle(Speller([[A] * 60]), [[A] * 9 + [END_ID]], SPACE, lambda sources: [None])[0] is None
+    assert settle(Speller([[A] * 60]), [[A] * 9 + [END_ID]], SPACE, lambda *_: [None])[0] is None
 
 
 def test_what_is_read_off_a_pass():

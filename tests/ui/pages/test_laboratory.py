@@ -1,7 +1,6 @@
 """The laboratory, driven without a browser, over a network whose heads were written by hand (``tests/planted.py``)."""
 
 import json
-import re
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -12,37 +11,19 @@ import pytest
 from engine.questions import PARTS
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
-from model.analysis.head_effects import head_effects
 from model.stored.folder import ASSETS, ModelFolderError
 from model.survey.corpus_agreement import read_agreement
-from model.survey.head_survey import HeadSurvey
-from model.survey.survey import Plan, Survey
-from model.survey.survey_files import result
 from model.text.changes import find_changes
-from tests.planted import CAUSE, CODA, DECOY, RIGHT, ROW, WRONG
+from tests.planted import CAUSE, CODA, RIGHT, ROW, WRONG
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.screen import bars, figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
 from ui.shell import later
 from ui.views import EXPERIMENTS, take_away
-from ui.views.without import named, outcome
 from ui.wording.texts import table
 
 KO = table("ko")
-
-
-@pytest.fixture
-def open_laboratory(open_app, correctors, planted):
-    def open_at(experiment: str, **settings: str):
-        correctors["transformer"] = planted
-        app = open_app(
-            page="laboratory", experiment=experiment, **{"sentence": WRONG, "edit": "1"} | settings
-        )
-        assert not app.exception
-        return app
-
-    return open_at
 
 
 def test_every_experiment_is_a_tab_and_says_something(open_laboratory):
@@ -59,114 +40,6 @@ def test_each_setting_has_one_control(open_laboratory):
         app = open_popover(open_laboratory(view.name), "view_options")
         assert not app.exception, view.name
     assert app.toggle(key="control_twin_difference")
-
-
-def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, planted, monkeypatch):
-    monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: None)
-    (nothing,) = set(figure_text(open_laboratory("without", off="zero")))
-    app = open_laboratory("without", off="mean")
-    assert figure_text(app) == [nothing]  # nobody knows the means
-    app = open_popover(app, "explanation")
-    assert KO["without_no_means"] in html(app)
-    survey = Survey(planted, Plan(((WRONG, RIGHT),), effects=1, pruning=0))
-    list(survey.run())
-    monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: HeadSurvey(result(survey)))
-    app = open_laboratory("without", off="mean")
-    expected = head_effects(
-        planted, WRONG, RIGHT, *find_changes(WRONG, RIGHT), HeadSurvey(result(survey)).means
-    )
-    shown = numbers(app, "without_mosaic", 2)
-    np.testing.assert_allclose(shown, expected.grid("cross_attention"), atol=1e-5)
-    assert figure_text(app) != [nothing]
-    assert KO["without_means"].format(sentences=1) in html(open_popover(app, "explanation"))
-
-
-def verdict(app) -> list[str]:
-    """What the two sides of the verdict say: what is off, the text, and whether it is corrected."""
-    found = html(app)
-    names = re.findall(r'<p class="label">([^<]*)</p><p class="written"', found)
-    return [
-        *names,
-        *re.findall(r'<p class="written" lang="ko">([^<]*)<', found),
-        *re.findall(r"<strong>([^<]*)<", found),
-    ]
-
-
-ON = KO["without_all_heads"]
-
-
-def test_squares_switch_heads_off_together_and_the_verdict_follows(open_laboratory, planted):
-    app = open_laboratory("without", switched_off="none")
-    assert app.button(key="without_all_on").disabled
-    assert verdict(app) == [ON, ON, RIGHT, RIGHT, KO["without_made"], KO["without_made"]]
-    app = send(app, "without_mosaic", "click", {"custom": list(CODA)})
-    assert setting(app, "switched_off") == "cross_attention.2.2"
-    coda = KO["without_heads"].format(heads=named(CODA))
-    assert verdict(app) == [ON, coda, RIGHT, WRONG, KO["without_made"], KO["without_undone"]]
-    app = send(app, "without_mosaic", "click", {"custom": list(DECOY)})
-    both = KO["without_heads"].format(heads=", ".join(map(named, sorted((CODA, DECOY)))))
-    assert verdict(app)[1:4:2] == [both, WRONG]
-    app = send(app, "without_mosaic", "click", {"custom": list(CODA)})  # on again
-    assert verdict(app)[1:4:2] == [KO["without_heads"].format(heads=named(DECOY)), RIGHT]
-    app = send(app, "without_mosaic", "click", {"custom": list(DECOY)})
-    assert setting(app, "switched_off") == "none"
-
-
-def test_at_first_the_strongest_are_off_and_a_click_on_one_keeps_the_others(open_laboratory, planted):
-    app = open_laboratory("without")
-    assert verdict(app)[1] == KO["without_all"].format(count=5)
-    strongest = head_effects(planted, WRONG, RIGHT, *find_changes(WRONG, RIGHT)).strongest(5)
-    app = send(app, "without_mosaic", "click", {"custom": list(strongest[4])})
-    left = ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in strongest[:4])
-    assert setting(app, "switched_off") == left
-    app = app.button(key="without_all_on").click().run()
-    assert setting(app, "switched_off") == "none"
-    app = app.button(key="without_strongest").click().run()
-    assert setting(app, "switched_off") == ""
-    assert verdict(app)[1] == KO["without_all"].format(count=5)
-
-
-def test_the_headline_follows_what_is_off(open_laboratory):
-    told_after = set()
-    for off, what in (("none", "on"), ("cross_attention.1.2", "made"), ("cross_attention.2.2", "undone")):
-        app = open_laboratory("without", switched_off=off)
-        beginning, _ = KO[f"without_reading_{what}"].split("{before}")
-        assert beginning.format(change="머→먹") in told(app), off
-        told_after.add(told(app))
-    assert len(told_after) == 3  # the probability is that of what is off
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("나먹거요.", "made"),
-        ("나머거요.", "undone"),
-        ("나막거요.", "other"),
-        (None, "other"),
-        ("나머거요", "undone"),
-    ],
-)
-def test_what_became_of_the_change(text, expected):
-    assert outcome(WRONG, text, *find_changes(WRONG, RIGHT)) == expected
-
-
-def test_a_link_may_name_any_heads(open_laboratory):
-    some = "cross_attention.2.2,cross_attention.9.9,none.1.1,cross_attention.0.1,<b>"
-    app = open_laboratory("without", switched_off=some)
-    assert verdict(app)[1:4:2] == [KO["without_heads"].format(heads=named(CODA)), WRONG]
-    every = ",".join(
-        f"{kind}.{layer}.{head}"
-        for kind in ("encoder_attention", "decoder_attention", "cross_attention")
-        for layer in (1, 2)
-        for head in (1, 2)
-    )
-    app = open_laboratory("without", switched_off=every)
-    assert KO["without_all"].format(count=12) in html(app)
-    assert not send(app, "without_mosaic", "click", {"custom": ["cross_attention", 9, 9]}).exception
-
-
-def figure_text(app) -> list[str]:
-    return [json.dumps(trace.get("z")) for trace in figure(app, "without_mosaic")["data"]][2:3]
 
 
 @pytest.mark.parametrize(
@@ -347,42 +220,3 @@ def test_a_network_that_takes_no_interventions_says_so(open_app):
 
 def test_where_nothing_was_corrected_it_says_so(open_laboratory):
     assert KO["without_none"] in told(open_laboratory("without", sentence=RIGHT, edit=""))
-
-
-def test_a_tile_beside_an_experiment_without_a_map_opens_the_head(open_laboratory):
-    app = send(open_laboratory("without"), "overview", "click", {"custom": [1, 0]})
-    assert [setting(app, name) for name in ("view", "kind", "layer", "head")] == [
-        "heatmap",
-        "cross_attention",
-        "2",
-        "1",
-    ]
-    assert "heatmap" in figures(app) and "without_mosaic" not in figures(app)
-
-
-def test_from_a_head_one_press_asks_what_becomes_without_it(open_app, correctors, planted):
-    correctors["transformer"] = planted
-    app = open_app(sentence=WRONG, edit="1", layer="2", head="mean")
-    assert not [button for button in app.button if button.key == "head_off"]  # a mean cannot be switched off
-    app = open_app(sentence=WRONG, edit="1", layer="2", head="2")
-    app.button(key="head_off").click().run()
-    assert setting(app, "switched_off") == "cross_attention.2.2"
-    assert figures(app)[1:] == ["without_mosaic", "without_scatter"]
-
-
-@pytest.mark.parametrize("view", ["edits", "predict"])
-def test_the_heads_of_other_views_can_be_switched_off_and_opened(open_app, correctors, planted, view):
-    correctors["transformer"] = planted
-    app = open_app(sentence=WRONG, edit="1", view=view, marks="2", revealed="1")
-    buttons = [button for button in app.button if button.label == KO["head_off"]]
-    buttons[0].click().run()
-    assert setting(app, "switched_off").startswith("cross_attention.") and "without_mosaic" in figures(app)
-    app = open_app(sentence=WRONG, edit="1", view=view, marks="2", revealed="1")
-    next(button for button in app.button if "_open" in button.key).click().run()
-    assert figures(app) == ["overview", "heatmap"]
-
-
-def test_a_tile_beside_a_view_without_a_map_opens_the_head(open_app):
-    app = send(open_app(sentence="고갱이 왔다", view="edits"), "overview", "click", {"custom": [0, 1]})
-    assert figures(app) == ["overview", "heatmap"]
-    assert [setting(app, name) for name in ("layer", "head")] == ["1", "2"]

@@ -6,12 +6,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from training.documents.sources import Sources
 from ui.shell.declared import defaults
 
 DOCS = Path(__file__).parents[3] / "docs"
-PLANS = ("lesson-plan", "lesson-plan-laboratory")
+PLANS = ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-answer", "lesson-plan-50")
 ENDINGS = {"ko": ".md", "en": ".en.md"}
-SENTENCE = "친구와 가치 밥을 머거요."
+SENTENCE = Sources().measured("lesson")["sentence"]
 
 
 def links(plan: str, language: str) -> list[tuple[str, dict[str, str]]]:

@@ -1,0 +1,130 @@
+"""How fast is the network in the visitor's own browser? Seconds to the first pictures, milliseconds from a key, megabytes.
+
+    python benchmarks/browser_site.py [--keys 20] [--slower 4]
+
+Builds the site, serves it from this machine, and visits it in headless Chromium: a first visit with nothing cached, a second visit,
+typing with pauses; and typing again on a processor made slower. Prints a Markdown table.
+"""
+
+import random
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+from playwright.sync_api import Page, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks.made_sentences import right_sentence
+from deploy.site import build
+from tests.browser.conftest import find_chromium
+from tests.browser.site_pages import is_open, shows, static_host
+from training.noise.pairs import make_pair
+
+PAUSE = 200  # milliseconds without a key after which the page looks at the text (ui/components/live_text.js)
+TOKENS = 40
+# Types a text at once; the milliseconds until its correction stands there, and until all pictures do.
+TYPE = """async (text) => {
+  const area = document.getElementById("live").shadowRoot.querySelector("textarea");
+  const until = async (holds) => { while (!holds()) await new Promise((done) => setTimeout(done, 1)); return performance.now(); };
+  const drawn = () => [...document.querySelectorAll(".explore .plot")].every((root) => root.closest("[hidden]") || root.dataset.drawn === String(root.plot.turn));
+  area.value = text;
+  area.dispatchEvent(new Event("input"));
+  const start = performance.now();
+  const shown = await until(() => document.documentElement.dataset.shown === text);
+  return [shown - start, (await until(drawn)) - start];
+}"""
+
+
+def sentences(count: int, seed: int) -> list[str]:
+    """Texts of about TOKENS characters with errors."""
+    rng = random.Random(seed)
+    found: list[str] = []
+    while len(found) < count:
+        text = make_pair(right_sentence(rng, TOKENS - 6), rng).wrong
+        if abs(len(text) - TOKENS) <= 4:
+            found.append(text)
+    return found
+
+
+def first_answers(page: Page, address: str) -> tuple[float, float]:
+    """Seconds from entering the address until the stored example is drawn, and until a sentence of one's own is."""
+    start = time.perf_counter()
+    page.goto(address)
+    shows(page, page.evaluate("() => window.site.stored[0].typed"))
+    stored = time.perf_counter() - start
+    page.locator("textarea").fill("내일 도서관에 가치 가자.")
+    shows(page, "내일 도서관에 가치 가자.")
+    return stored, time.perf_counter() - start
+
+
+def typed(page: Page, texts: list[str]) -> list[list[float]]:
+    """[milliseconds to the text], [to the pictures], both after the pause."""
+    found = []
+    for text in texts:
+        found.append([taken - PAUSE for taken in page.evaluate(TYPE, text)])
+        page.wait_for_timeout(300)
+    return [list(side) for side in zip(*found, strict=True)]
+
+
+def private_megabytes(page: Page) -> float:
+    """What the page's process keeps for itself, the worker and the network in it included."""
+    session = page.context.browser.new_browser_cdp_session()
+    processes = session.send("SystemInfo.getProcessInfo")["processInfo"]
+    sizes = [_private(each["id"]) for each in processes if each["type"] == "renderer"]
+    return max(sizes) / 1000
+
+
+def _private(process: int) -> int:
+    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Private_"))
+
+
+def told(values: list[float]) -> str:
+    return f"{statistics.median(values):.0f} ({sorted(values)[int(0.95 * (len(values) - 1))]:.0f})"
+
+
+@click.command()
+@click.option("--keys", default=20, show_default=True, help="Texts that are typed.")
+@click.option("--slower", default=4, show_default=True, help="How many times slower the slow processor is.")
+def main(keys: int, slower: int) -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        build.write_folder(build.make(), Path(folder))
+        browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=["--no-sandbox"])
+        with static_host(Path(folder)) as address:
+            context = browser.new_context(viewport={"width": 1366, "height": 768}, locale="ko-KR")
+            page = context.new_page()
+            rows = [
+                (
+                    "first visit: stored example, own sentence, s",
+                    "{:.2f}, {:.2f}".format(*first_answers(page, address)),
+                )
+            ]
+            page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+            page.goto("about:blank")
+            rows.append(("second visit, the same", "{:.2f}, {:.2f}".format(*first_answers(page, address))))
+            is_open(page)
+            typed(page, sentences(3, seed=1))
+            text, pictures = typed(page, sentences(keys, seed=2))
+            rows += [
+                ("text after the pause, ms", told(text)),
+                ("pictures after the pause, ms", told(pictures)),
+            ]
+            session = context.new_cdp_session(page)
+            session.send("Emulation.setCPUThrottlingRate", {"rate": slower})
+            text, pictures = typed(page, sentences(keys, seed=3))
+            name = f"page {slower} times slower"
+            rows += [(f"{name}: text, ms", told(text)), (f"{name}: pictures, ms", told(pictures))]
+            rows.append(("memory of the page, MB", f"{private_megabytes(page):.0f}"))
+        browser.close()
+    click.echo("| | measured |\n|---|---|")
+    for name, value in rows:
+        click.echo(f"| {name} | {value} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,255 @@
+"""Questions that check themselves: eight for each lesson plan, whose right answers come from the network and the sentence at hand.
+
+``plan_of("lesson-plan", facts)`` asks about what a pass shows; "lesson-plan-laboratory" asks what becomes of a change when something is
+switched off or left out. No answer is written down anywhere: other weights or another sentence give other answers. The order of the
+options says nothing: characters stand as in the sentence, candidates by their code.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.edits import focus
+from model.analysis.head_effects import HeadEffects
+from model.analysis.heads import entropy
+from model.text.changes import Change
+from model.trace.interventions import Head
+from model.trace.selection import LayerHead
+from model.trace.trace import AttentionTrace
+
+OPTIONS = 4  # of most questions
+FEW, MANY = "few", "many"  # fewer than half; half or more
+YES, NO = "yes", "no"
+WORDS = frozenset([YES, NO, FEW, MANY, "varies"])  # options that are texts of the page, not tokens or numbers
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the questions of a sentence are made of. ``change`` is one of ``changes``, which count tokens."""
+
+    trace: AttentionTrace
+    changes: tuple[Change, ...]
+    change: Change
+    place: LayerHead  # a head of cross-attention
+    effects: HeadEffects | None = None  # of switching each head off
+    occlusion: np.ndarray | None = None  # (S,) what leaving out each source token does to the decision
+    alone: bool | None = None  # whether the change is still made without the strongest head
+    together: bool | None = None  # and without the five strongest
+
+    @property
+    def row(self) -> int:
+        """The row that writes the change's first token."""
+        return focus(self.trace, "cross_attention", self.change).rows[0]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """(S,) what the head at ``place`` looks at in that row."""
+        return self.trace.attention("cross_attention")[self.place][self.row]
+
+    @property
+    def source(self) -> int:
+        """How many source tokens are characters: all but the end mark."""
+        return len(self.trace.source_tokens) - 1
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question. ``kind`` names its text and its hint, ``values`` fill them; ``right`` is the place of the right option."""
+
+    kind: str
+    values: tuple[tuple[str, str], ...]
+    options: tuple[str, ...]
+    right: int
+
+    def is_right(self, option: int) -> bool:
+        return option == self.right
+
+
+def plan_of(plan: str, facts: Facts) -> tuple[Check, ...]:
+    """The questions of a plan that this network can answer about this sentence; a question without two options is left out."""
+    found = (make(facts) for make in PLANS[plan])
+    return tuple(check for check in found if check is not None and len(check.options) > 1)
+
+
+def token_at(tokens: Sequence[str], place: int) -> str:
+    """A token with its position, by which repeated ones differ.
+
+    >>> token_at(("가", "방"), 1)
+    '방 (2)'
+    """
+    return f"{tokens[place]} ({place + 1})"
+
+
+def _written(facts: Facts) -> str:
+    return facts.trace.target_tokens[facts.row]
+
+
+def _among(kind: str, facts: Facts, scores: np.ndarray, count: int, values: dict[str, str]) -> Check:
+    """Which of the source's tokens has the largest score? Offered are the largest ones."""
+    places = sorted(int(place) for place in np.argsort(-scores[:count], kind="stable")[:OPTIONS])
+    right = places.index(int(scores[:count].argmax()))
+    options = tuple(token_at(facts.trace.source_tokens, place) for place in places)
+    return Check(kind, tuple(values.items()), options, right)
+
+
+def _place(facts: Facts) -> dict[str, str]:
+    return {"layer": str(facts.place[0] + 1), "head": str(facts.place[1] + 1)}
+
+
+def largest(facts: Facts) -> Check:
+    """Where does the head look most while the change is written?"""
+    return _among("largest", facts, facts.weights, facts.source, _place(facts) | {"token": _written(facts)})
+
+
+def row_sum(facts: Facts) -> Check:
+    """What do the weights of a row add up to?"""
+    total = f"{float(facts.weights.sum()):.1f}".removesuffix(".0")
+    options = sorted({total, "0", "1", str(len(facts.weights))}, key=float)
+    return Check("sum", (), (*options, "varies"), options.index(total))
+
+
+def places_changed(facts: Facts) -> Check:
+    """In how many places was the sentence changed?"""
+    count = len(facts.changes)
+    first = max(0, count - 2)
+    options = tuple(str(number) for number in range(first, first + OPTIONS))
+    return Check("changed", (), options, options.index(str(count)))
+
+
+def copied(facts: Facts) -> Check:
+    """Was more than half of the written sentence copied?"""
+    length = len(facts.trace.target_tokens) - 1
+    written = sum(change.target_end - change.target_start for change in facts.changes)
+    return Check("copied", (("count", str(length)),), (FEW, MANY), int(2 * (length - written) >= length))
+
+
+def hidden(facts: Facts) -> Check | None:
+    """Which token can the decoder not look at yet?"""
+    read, row = facts.trace.decoder_input_tokens, facts.row
+    if row + 1 >= len(read) or facts.trace.decoder_attention is None:
+        return None
+    seen = facts.trace.decoder_attention[..., row, :].max(axis=(0, 1)) > 0
+    before = [place for place in range(row, 0, -1) if seen[place]][: OPTIONS - 1]
+    places = sorted([*before, row + 1])
+    options = tuple(token_at(read[1:], place - 1) for place in places)  # counted without the start mark
+    return Check("hidden", (("token", _written(facts)),), options, places.index(row + 1))
+
+
+def second(facts: Facts) -> Check | None:
+    """What would have been written instead: the second candidate."""
+    others = [each for each in facts.trace.alternatives[facts.row] if each != _written(facts)][:OPTIONS]
+    if not others:
+        return None
+    options = sorted(others)
+    return Check("second", (("token", _written(facts)),), tuple(options), options.index(others[0]))
+
+
+def narrowest(facts: Facts) -> Check:
+    """Which head of the layer looks at the fewest tokens at a time?"""
+    layer = facts.place[0]
+    breadth = entropy(facts.trace.attention("cross_attention"))[layer][:OPTIONS]
+    options = tuple(f"{layer + 1}·{head + 1}" for head in range(len(breadth)))
+    return Check("narrowest", (("layer", str(layer + 1)),), options, int(breadth.argmin()))
+
+
+def least_sure(facts: Facts) -> Check | None:
+    """At which token was the network least sure?"""
+    said = facts.trace.log_probabilities
+    if said is None:
+        return None
+    count = len(facts.trace.target_tokens) - 1
+    places = sorted(int(place) for place in np.argsort(said[:count], kind="stable")[:OPTIONS])
+    options = tuple(token_at(facts.trace.target_tokens, place) for place in places)
+    return Check("least_sure", (), options, places.index(int(said[:count].argmin())))
+
+
+def named(head: Head) -> str:
+    """A head of any kind, short; the page says the kind's name.
+
+    >>> named(Head("cross_attention", 2, 0))
+    'cross_attention 3·1'
+    """
+    return f"{head.kind} {head.layer + 1}·{head.head + 1}"
+
+
+def needed(facts: Facts) -> Check | None:
+    """Which head, if off, changes the decision most?"""
+    if facts.effects is None:
+        return None
+    sizes, heads = np.abs(facts.effects.effect), facts.effects.heads
+    order = np.argsort(-sizes, kind="stable")
+    # The strongest, and three that are clearly weaker: the order of neighbours is a matter of digits.
+    chosen = sorted({0, len(order) // 3, 2 * len(order) // 3, len(order) - 1})
+    offered = sorted(int(order[place]) for place in chosen)
+    return Check("needed", (), tuple(named(heads[place]) for place in offered), offered.index(int(order[0])))
+
+
+def looker(facts: Facts) -> Check | None:
+    """Is the head that looks most at the change the one that matters most?"""
+    if facts.effects is None:
+        return None
+    head, rank = facts.effects.rank_of_looker()
+    return Check("looker", (("looker", named(head)),), (YES, NO), int(rank != 1))
+
+
+def still_alone(facts: Facts) -> Check | None:
+    """Is the change made without the strongest head?"""
+    if facts.effects is None or facts.alone is None:
+        return None
+    strongest = named(facts.effects.strongest(1)[0])
+    return Check("alone", (("strongest", strongest),), (YES, NO), int(not facts.alone))
+
+
+def still_together(facts: Facts) -> Check | None:
+    """Is it made without the five strongest?"""
+    return None if facts.together is None else Check("together", (), (YES, NO), int(not facts.together))
+
+
+def kind_needed(facts: Facts) -> Check | None:
+    """Which kind of attention matters most, all its heads together?"""
+    if facts.effects is None:
+        return None
+    kinds = tuple(dict.fromkeys(head.kind for head in facts.effects.heads))
+    sums = [float(np.abs(facts.effects.grid(kind)).sum()) for kind in kinds]
+    return Check("kind_needed", (), kinds, int(np.argmax(sums)))
+
+
+def left_out(facts: Facts) -> Check | None:
+    """Which character, if left out, changes the decision most?"""
+    if facts.occlusion is None:
+        return None
+    return _among("left_out", facts, np.abs(facts.occlusion), facts.source, {"token": _written(facts)})
+
+
+def agrees(facts: Facts) -> Check | None:
+    """Is the most attended character the one that is missed most?"""
+    if facts.occlusion is None:
+        return None
+    looked = facts.trace.attention("cross_attention")[:, :, facts.row].mean(axis=(0, 1))
+    same = int(looked[: facts.source].argmax()) == int(np.abs(facts.occlusion[: facts.source]).argmax())
+    return Check("agrees", (("token", _written(facts)),), (YES, NO), int(not same))
+
+
+def against(facts: Facts) -> Check | None:
+    """How many heads speak against the change?"""
+    if facts.effects is None:
+        return None
+    share = float((facts.effects.effect > 0).mean())
+    return Check("against", (("count", str(len(facts.effects.heads))),), (FEW, MANY), int(share >= 0.5))
+
+
+Make = Callable[[Facts], Check | None]
+PLANS: dict[str, tuple[Make, ...]] = {
+    "lesson-plan": (largest, row_sum, places_changed, copied, hidden, second, narrowest, least_sure),
+    "lesson-plan-laboratory": (
+        needed,
+        looker,
+        still_alone,
+        still_together,
+        kind_needed,
+        left_out,
+        agrees,
+        against,
+    ),
+}

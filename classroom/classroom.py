@@ -1,0 +1,207 @@
+"""``Classroom``: one class together. Not safe to use from threads; ``Classrooms`` takes care of that.
+
+Time is an argument (seconds that only grow), so that tests need not wait.
+"""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from classroom.errors import ClosedError, FullError, NotAllowedError, NotTheTeacherError
+from classroom.records import AFTER, BEFORE, PHASES, Poll, Quiz, Results, Settings, Shown, State
+
+MOST_SEATS = 1_000
+PRESENT = 20.0  # seconds since a seat was heard of, within which it counts as present
+_COUNTED = 0.5  # seconds; how often those present are counted
+_FREE = 300.0  # seconds of silence after which a seat without answers may be given to somebody else
+MOST_OPTIONS, MOST_QUESTIONS, MOST_CHOSEN = 200, 16, 10
+LONGEST_NAME, LONGEST_OPTION, LONGEST_SETTINGS = 40, 60, 8_000  # characters
+
+
+@dataclass
+class _Seat:
+    heard: float
+    chosen: tuple[int, ...] = ()  # of the present poll
+    checked: dict[str, dict[int, int]] = field(default_factory=dict)  # phase -> question -> its first answer
+
+
+class Classroom:
+    """What the teacher shows and asks, and what each seat answered."""
+
+    def __init__(self, now: float):
+        self.key = secrets.token_urlsafe(24)
+        self.heard = now  # of anybody
+        self._version = 0
+        self._seats: dict[str, _Seat] = {}
+        self._shown: Shown | None = None
+        self._poll: Poll | None = None
+        self._quiz: Quiz | None = None
+        self._counts: list[int] = []
+        self._answered = 0
+        self._numbers = 0  # of polls and quizzes so far
+        self._present = (-_COUNTED, 0)
+
+    def teacher(self, key: str) -> "Classroom":
+        """This classroom, for whoever has its key. Raises NotTheTeacherError for everybody else."""
+        if not secrets.compare_digest(key.encode("utf-8", "replace"), self.key.encode()):
+            raise NotTheTeacherError("only the teacher may do this")
+        return self
+
+    def sit(self, now: float, seat: str = "") -> str:
+        """The seat ``seat`` again, or a new one. Raises FullError where there is none left."""
+        if seat in self._seats:
+            self._seats[seat].heard = now
+            return seat
+        if len(self._seats) >= MOST_SEATS:
+            self._free_a_seat(now)
+        seat = secrets.token_urlsafe(12)
+        self._seats[seat] = _Seat(now)
+        self._present = (-_COUNTED, 0)
+        return seat
+
+    def state(self, now: float, seat: str = "") -> State:
+        """What ``seat`` may know; it counts as present from now on. Without a seat, what everybody may know."""
+        sitting = self._seats.get(seat)
+        if sitting is not None:
+            sitting.heard = now
+        revealed = self._poll is not None and self._poll.revealed
+        phase = self._quiz.phase if self._quiz else ""
+        return State(
+            self._version,
+            self._count_present(now),
+            self._answered,
+            self._shown,
+            self._poll,
+            self._quiz,
+            tuple(self._counts) if revealed else (),
+            sitting.chosen if sitting else (),
+            tuple(sorted(sitting.checked.get(phase, ()))) if sitting else (),
+        )
+
+    def show(self, page: str, settings: Settings) -> None:
+        shown = Shown(_named(page), _bounded(settings))
+        if shown != self._shown:
+            self._shown = shown
+            self._version += 1
+
+    def ask(self, kind: str, options: Sequence[str], most: int, about: Settings) -> None:
+        """Ask the class; what was asked before is over."""
+        if not 2 <= len(options) <= MOST_OPTIONS or not 1 <= most <= min(MOST_CHOSEN, len(options)):
+            raise NotAllowedError(f"a poll should have 2 to {MOST_OPTIONS} options")
+        if any(len(option) > LONGEST_OPTION for option in options):
+            raise NotAllowedError(f"an option may have {LONGEST_OPTION} characters")
+        self._numbers += 1
+        self._put(Poll(self._numbers, _named(kind), tuple(options), most, _bounded(about)))
+        self._counts, self._answered = [0] * len(options), 0
+        for sitting in self._seats.values():
+            sitting.chosen = ()
+
+    def reveal(self) -> None:
+        """Show the class's answers to everybody. No answer is taken afterwards."""
+        if self._poll is not None:
+            self._put(replace(self._poll, revealed=True))
+
+    def stop_asking(self) -> None:
+        self._put(None)
+
+    def answer(self, now: float, seat: str, number: int, chosen: Sequence[int]) -> None:
+        """The options that ``seat`` chooses, instead of those it chose before. Raises ClosedError where ``number`` is not the poll that
+        is open, NotAllowedError for what is no choice."""
+        sitting, poll = self._sitting(now, seat), self._poll
+        if poll is None or poll.number != number or poll.revealed:
+            raise ClosedError("this is not asked any more")
+        places = tuple(sorted(set(chosen)))
+        if len(places) > poll.most or not all(0 <= place < len(poll.options) for place in places):
+            raise NotAllowedError("this is no answer to what is asked")
+        for place in sitting.chosen:
+            self._counts[place] -= 1
+        for place in places:
+            self._counts[place] += 1
+        self._answered += bool(places) - bool(sitting.chosen)
+        sitting.chosen = places
+
+    def check(self, plan: str, about: Settings, sizes: Sequence[int], phase: str) -> None:
+        """Ask the questions of a plan, before or after the lesson; with an empty ``phase`` nobody is asked any more. Another plan, or
+        another sentence, is another quiz, and forgets the answers to the one before."""
+        if phase not in ("", *PHASES):
+            raise NotAllowedError("there is only before and after")
+        if not 1 <= len(sizes) <= MOST_QUESTIONS or not all(2 <= size <= MOST_CHOSEN for size in sizes):
+            raise NotAllowedError(f"a quiz should have 1 to {MOST_QUESTIONS} questions")
+        quiz = Quiz(0, _named(plan), _bounded(about), tuple(sizes), phase)
+        before = self._quiz
+        if before is not None and replace(before, number=0, phase=phase) == quiz:
+            quiz = replace(before, phase=phase)
+        else:
+            self._numbers += 1
+            quiz = replace(quiz, number=self._numbers)
+            for sitting in self._seats.values():
+                sitting.checked = {}
+        self._quiz = quiz
+        self._version += 1
+
+    def answer_check(
+        self, now: float, seat: str, number: int, phase: str, question: int, option: int
+    ) -> None:
+        """The answer of ``seat`` to one question of the quiz; the first one counts, and later ones change nothing."""
+        sitting, quiz = self._sitting(now, seat), self._quiz
+        if quiz is None or quiz.number != number or not phase or quiz.phase != phase:
+            raise ClosedError("this is not asked any more")
+        if not 0 <= question < len(quiz.sizes) or not 0 <= option < quiz.sizes[question]:
+            raise NotAllowedError("this is no answer to what is asked")
+        sitting.checked.setdefault(phase, {}).setdefault(question, option)
+
+    def results(self) -> Results:
+        """How many seats gave each answer. Names do not exist here, and seats are not told."""
+        sizes = self._quiz.sizes if self._quiz else ()
+        counts = {phase: [[0] * size for size in sizes] for phase in PHASES}
+        seats = dict.fromkeys(PHASES, 0)
+        for sitting in self._seats.values():
+            for phase, answers in sitting.checked.items():
+                seats[phase] += 1
+                for question, option in answers.items():
+                    counts[phase][question][option] += 1
+        before, after = (tuple(map(tuple, counts[phase])) for phase in (BEFORE, AFTER))
+        return Results(self._quiz, before, after, (seats[BEFORE], seats[AFTER]))
+
+    def _put(self, poll: Poll | None) -> None:
+        if poll != self._poll:
+            self._poll = poll
+            self._version += 1
+
+    def _sitting(self, now: float, seat: str) -> _Seat:
+        try:
+            sitting = self._seats[seat]
+        except KeyError:
+            raise NotTheTeacherError("this is no seat of this classroom") from None
+        sitting.heard = now
+        return sitting
+
+    def _count_present(self, now: float) -> int:
+        at, count = self._present
+        if now - at >= _COUNTED:
+            count = sum(now - sitting.heard < PRESENT for sitting in self._seats.values())
+            self._present = (now, count)
+        return count
+
+    def _free_a_seat(self, now: float) -> None:
+        """Give up the seat that was silent longest, if nobody sits there and it has answered nothing."""
+        free = [
+            (sitting.heard, seat)
+            for seat, sitting in self._seats.items()
+            if now - sitting.heard > _FREE and not sitting.chosen and not sitting.checked
+        ]
+        if not free:
+            raise FullError(f"a classroom has {MOST_SEATS} seats")
+        del self._seats[min(free)[1]]
+
+
+def _named(name: str) -> str:
+    if len(name) > LONGEST_NAME:
+        raise NotAllowedError(f"a name may have {LONGEST_NAME} characters")
+    return name
+
+
+def _bounded(settings: Settings) -> Settings:
+    if sum(len(name) + len(value) for name, value in settings) > LONGEST_SETTINGS:
+        raise NotAllowedError(f"settings may have {LONGEST_SETTINGS} characters")
+    return tuple((name, value) for name, value in settings)

@@ -1,0 +1,34 @@
+"""``python -m deploy.site OUT``: the site as a folder, or with ``--one-file`` as one HTML file."""
+
+from pathlib import Path
+
+import click
+
+from deploy.site import build
+from deploy.site.runtime import RuntimeMissing
+from model import ModelFolderError
+from model.stored.folder import DEFAULT_MODEL
+
+
+@click.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--one-file", is_flag=True, help="OUT is one HTML file, which needs no host and no network.")
+@click.option(
+    "--model", default=DEFAULT_MODEL, show_default=True, help="A model by its name in assets/, or a folder."
+)
+def main(out: Path, one_file: bool, model: str) -> None:
+    """Write the network for the visitor's own browser to OUT."""
+    try:
+        site = build.make(model)
+    except (ModelFolderError, ValueError, RuntimeMissing) as error:
+        raise click.ClickException(str(error)) from error
+    if one_file:
+        out.write_bytes(build.one_file(site))
+    else:
+        build.write_folder(site, out)
+    files = [out] if one_file else [path for path in out.rglob("*") if path.is_file()]
+    click.echo(f"{out}: {sum(path.stat().st_size for path in files) / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,216 @@
+// The page: what is typed goes to the worker, what comes back is shown. Everything stands in the address behind #.
+import { figuresOf, filledIn } from "./figures.js";
+import { piecesOf } from "./pieces.js";
+
+const COMPUTED_WITH = ["encode", "decode", "weights", "trees", "words", "ngrams", "runtime"];
+const LANGUAGES = ["ko", "en"];
+const LONGEST = 20000; // characters that the area takes
+const MEGABYTE = 1e6;
+
+/** `content`: what page.py wrote: texts, figures, sizes, rules, known, examples, stored. */
+export class Site {
+  constructor(content) {
+    Object.assign(this, content);
+    this.state = { ...this.usual(), ...this.addressed() };
+    this.revision = 1;
+    this.answers = new Map(); // of the last texts, by what was asked
+    for (const stored of this.stored) this.answers.set(this.keyOf({ text: stored.typed }), stored);
+  }
+
+  usual() {
+    const isKorean = navigator.languages.some((language) => language.startsWith("ko"));
+    const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    return { text: this.examples[0].text, lang: isKorean ? "ko" : "en", theme, lecture: false, opened: null, chosen: null, accepted: [], rejected: [] };
+  }
+
+  addressed() {
+    const found = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    const numbers = (text) => (text ? text.split(",").map(Number).filter(Number.isInteger) : []);
+    return {
+      ...("text" in found && { text: found.text.slice(0, LONGEST) }),
+      ...(LANGUAGES.includes(found.lang) && { lang: found.lang }),
+      ...(["light", "dark"].includes(found.theme) && { theme: found.theme }),
+      lecture: found.lecture === "1",
+      accepted: numbers(found.accepted),
+      rejected: numbers(found.rejected),
+    };
+  }
+
+  /** Nothing behind # is ever sent to a server. */
+  keepAddress() {
+    const { text, lang, theme, lecture, accepted, rejected } = this.state;
+    const shown = new URLSearchParams({ text, lang, theme });
+    if (lecture) shown.set("lecture", "1");
+    for (const [name, numbers] of Object.entries({ accepted, rejected })) if (numbers.length) shown.set(name, numbers.join(","));
+    history.replaceState(null, "", `#${shown}`);
+  }
+
+  say = (key, values = {}) => filledIn(this.texts[this.state.lang][key], values);
+
+  start() {
+    const place = (id) => document.getElementById(id);
+    this.places = Object.fromEntries(["live", "correction", "explorer", "status", "note"].map((id) => [id, place(id)]));
+    this.controls();
+    window.askAhead = (text) => this.ask({ text, opened: null, accepted: [], rejected: [] });
+    window.addEventListener("hashchange", () => this.change(this.addressed(), true));
+    this.dress();
+    this.show();
+    this.open();
+    this.loadFont();
+    if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
+  }
+
+  async loadFont() {
+    document.fonts.add(await new FontFace("Noto Sans KR", await window.part("font")).load());
+  }
+
+  controls() {
+    const press = (id, act) => (document.getElementById(id).onclick = act);
+    press("language", () => this.change({ lang: this.state.lang === "ko" ? "en" : "ko" }));
+    press("theme", () => this.change({ theme: this.state.theme === "dark" ? "light" : "dark" }));
+    press("lecture", () => this.change({ lecture: !this.state.lecture }));
+    document.getElementById("example").onchange = ({ target }) => {
+      if (target.value) this.change({ ...this.fresh(), text: this.examples[target.value].text }, true);
+    };
+  }
+
+  fresh = () => ({ opened: null, chosen: null, accepted: [], rejected: [] });
+
+  /** `overwrites`: whether the text area gets the text. */
+  change(changed, overwrites = false) {
+    Object.assign(this.state, changed);
+    if (overwrites) this.revision += 1;
+    this.keepAddress();
+    this.dress();
+    this.show();
+  }
+
+  /** All words and colours of the page. */
+  dress() {
+    const { lang, theme, lecture, text } = this.state;
+    const { say } = this;
+    const root = document.documentElement;
+    root.lang = lang;
+    root.dataset.theme = theme;
+    root.toggleAttribute("data-lecture", lecture);
+    document.title = say("product");
+    for (const part of document.querySelectorAll("[data-text]")) part.textContent = say(part.dataset.text);
+    const label = (id, name, pressed) => {
+      const button = document.getElementById(id);
+      button.textContent = name;
+      if (pressed !== undefined) button.setAttribute("aria-pressed", pressed);
+    };
+    label("language", this.texts[lang === "ko" ? "en" : "ko"].language_name);
+    document.getElementById("language").lang = lang === "ko" ? "en" : "ko";
+    label("theme", say(theme === "dark" ? "site_light" : "site_dark"));
+    label("lecture", say("lecture_label"), lecture);
+    const example = document.getElementById("example");
+    example.setAttribute("aria-label", say("example_label"));
+    const options = this.examples.map(({ id }, i) => new Option(say(`example_${id}`), i));
+    example.replaceChildren(new Option(say("example_label"), ""), ...options);
+    window.components.live_text({
+      data: { text, revision: this.revision, label: say("input_label"), placeholder: say("input_placeholder"), longest: LONGEST, waiting: "" },
+      parentElement: this.places.live.shadowRoot,
+      setStateValue: (_, typed) => this.change({ ...this.fresh(), text: typed }),
+    });
+  }
+
+  keyOf = ({ text, opened = null, accepted = [], rejected = [] }) => JSON.stringify([text, opened, accepted, rejected]);
+
+  show() {
+    const { text, opened, accepted, rejected } = this.state;
+    const wanted = { text, opened, accepted, rejected };
+    const found = this.answers.get(this.keyOf(wanted));
+    if (!text.trim()) this.draw(null);
+    else if (found) this.draw(found);
+    else this.ask(wanted);
+  }
+
+  ask(wanted) {
+    const key = this.keyOf(wanted);
+    if (this.answers.has(key) || !wanted.text.trim()) return;
+    if (!this.isOpen || this.asked) this.waiting = wanted; // only the latest one waits
+    else {
+      this.asked = key;
+      this.worker.postMessage(wanted);
+    }
+    this.tell();
+  }
+
+  heard({ found, error }) {
+    if (error) {
+      this.failed = error;
+      console.error(error);
+    } else if (found) {
+      while (this.answers.size > 20) this.answers.delete(this.answers.keys().next().value);
+      this.answers.set(this.asked, found);
+    } else this.isOpen = true;
+    this.asked = null;
+    this.show();
+    const next = this.waiting;
+    this.waiting = null;
+    if (next) this.ask(next);
+    this.tell();
+  }
+
+  /** The worker is made of a text of the page, so that it obeys the page's policy. */
+  async open() {
+    try {
+      window.onprogress_ = () => this.tell();
+      this.tell();
+      const names = ["worker", ...COMPUTED_WITH];
+      const [script, ...bytes] = await Promise.all(names.map((name) => window.part(name)));
+      const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+      this.worker = new Worker(address);
+      this.worker.onmessage = ({ data }) => this.heard(data);
+      this.worker.onerror = ({ message }) => this.heard({ error: message || "the worker could not start" });
+      const parts = Object.fromEntries(COMPUTED_WITH.map((name, i) => [name, bytes[i]]));
+      this.worker.postMessage({ open: { parts, known: this.known, rules: this.rules } }, bytes.map(({ buffer }) => buffer));
+    } catch (error) {
+      this.heard({ error: String(error) });
+    }
+  }
+
+  /** How far the download is; only what keeps the visitor waiting is said. */
+  tell() {
+    const [done, all] = window.progressOf(COMPUTED_WITH);
+    const loading = done < all && all ? this.say("site_loading", { done: (done / MEGABYTE).toFixed(1), all: (all / MEGABYTE).toFixed(1) }) : this.say("site_opening");
+    this.places.status.textContent = this.failed ? this.say("site_failed") : this.isOpen ? "" : loading;
+    this.places.status.dataset.open = this.isOpen ? "yes" : "no";
+  }
+
+  draw(found) {
+    this.places.explorer.hidden = !found?.trace;
+    const labels = this.figures[this.state.lang].light.change_labels;
+    if (found) {
+      window.components.correction({
+        data: piecesOf(found, this.state.chosen, this.say, labels),
+        parentElement: this.places.correction.shadowRoot,
+        setTriggerValue: (_, { what, number }) => this.answer(found, what, number),
+      });
+      document.documentElement.dataset.shown = found.typed;
+    }
+    this.places.correction.hidden = !found;
+    if (found?.trace) this.drawHeads(found);
+  }
+
+  drawHeads(found) {
+    const { lang, theme, chosen } = this.state;
+    const { changes } = found.sentences[found.place];
+    const focus = changes.filter(({ number }) => number === chosen);
+    const data = figuresOf(this.figures[lang][theme], found.trace, focus.length ? focus : changes, this.sizes);
+    window.components.explore({ data: { ...data, first: "cross_attention" }, parentElement: this.places.explorer });
+  }
+
+  /** A change was pressed, or a sentence. */
+  answer(found, what, number) {
+    if (what === "open") return this.change({ opened: number, chosen: null });
+    const at = found.sentences.findIndex(({ proposed }) => proposed.some((change) => change.number === number));
+    const place = at === found.place ? this.state.opened : at; // the sentence that is shown stays the same answer
+    const without = (numbers) => numbers.filter((each) => each !== number);
+    const { accepted, rejected, chosen } = this.state;
+    if (what === "accept") this.change({ accepted: [...without(accepted), number], rejected: without(rejected), chosen: number, opened: place });
+    else if (what === "reject") this.change({ accepted: without(accepted), rejected: [...without(rejected), number], chosen: null, opened: place });
+    else this.change({ chosen: chosen === number ? null : number, opened: place });
+  }
+}

@@ -1,0 +1,71 @@
+// From chosen candidates to proposed changes, and a second reading, as model/correction/proposing.py and second_reading.py.
+import { applyChanges, confidence, findChanges, inOrder, selectChanges } from "./changes.js";
+import { logSoftmax } from "./drafting.js";
+
+/** The changes that the chosen candidates make, each with its confidence. */
+export function changesOf(source, chosen, accepts) {
+  const kept = withoutSpoilers(chosen);
+  const parts = kept.map(({ stretch, text }) => ({ sourceStart: stretch.start, sourceEnd: stretch.end, right: text }));
+  const changes = findChanges(source, applyChanges(source, parts));
+  return selectChanges(changes, accepts).map((change) => rated(change, kept));
+}
+
+/** Drops a choice that the network would have left alone if it touches a surer one that the network made. */
+function withoutSpoilers(chosen) {
+  const changed = chosen.filter(({ stretch }) => stretch.isChanged);
+  return chosen.filter(
+    (each) =>
+      each.stretch.isChanged ||
+      !changed.some(({ confidence: surer, stretch }) => surer > each.confidence && touches(each, stretch.start, stretch.end))
+  );
+}
+
+const touches = ({ stretch }, start, end) => stretch.start <= end && start <= stretch.end;
+
+function rated(change, chosen) {
+  const touched = chosen.filter((each) => touches(each, change.sourceStart, change.sourceEnd));
+  const least = leastSure(touched.length ? touched : chosen, (each) => each.confidence);
+  const isFirstChoice = touched.every(({ text, stretch }) => text === stretch.written);
+  const insteadOf = isFirstChoice ? null : touched.map(({ stretch }) => stretch.written).join("");
+  return { ...change, known: least.confidence, insteadOf };
+}
+
+/** A function that gives a change its probabilities in a pass over the text with all changes. */
+export function probable(produced, original) {
+  const logs = logSoftmax(produced);
+  const log = (t, id) => (id < produced.size ? logs[t * produced.size + id] : -Infinity);
+  return (change) => {
+    let written = 0;
+    for (let t = change.targetStart; t < Math.max(change.targetEnd, change.targetStart + 1); t += 1) written += log(t, produced.ids[t]);
+    const keep = Math.min(1, Math.exp(log(change.targetStart, original[change.sourceStart])));
+    return { ...change, fix: Math.min(1, Math.exp(written)), keep };
+  };
+}
+
+export const made = (changes, minimum) => changes.filter((change) => confidence(change) >= minimum);
+
+/** The changes of `source` after both readings: `first` of it, `second` of the text with what `first` is sure of. */
+export function afterSecondReading(source, first, second, minimum) {
+  const [sure, again] = [made(first, minimum), made(second, minimum)];
+  const once = applyChanges(source, sure);
+  const same = (one, other) => one.sourceStart === other.sourceStart && one.sourceEnd === other.sourceEnd && one.right === other.right;
+  const known = findChanges(source, applyChanges(once, again)).map((change) => {
+    const before = sure.find((each) => same(each, change));
+    if (!before) return weighed(change, sure, inOrder(again));
+    return { ...before, targetStart: change.targetStart, targetEnd: change.targetEnd };
+  });
+  const unsure = first.filter((change) => confidence(change) < minimum && !known.some((each) => meet(change, each)));
+  return inOrder([...known, ...unsure]);
+}
+
+/** A change of both readings: the lowest confidence of what it is made of, the probabilities of the second reading. */
+function weighed(change, first, second) {
+  const mine = first.filter((each) => meet(change, each));
+  const others = second.filter((each) => each.targetStart <= change.targetEnd && change.targetStart <= each.targetEnd);
+  const least = leastSure([...mine, ...others], confidence);
+  const last = leastSure(others.length ? others : mine, confidence);
+  return { ...change, fix: last.fix, keep: last.keep, known: confidence(least), insteadOf: last.insteadOf };
+}
+
+const meet = (one, other) => one.sourceStart <= other.sourceEnd && other.sourceStart <= one.sourceEnd;
+const leastSure = (all, measure) => all.reduce((least, each) => (measure(each) < measure(least) ? each : least));

@@ -1,0 +1,86 @@
+// Which changes no correction may make, as model/text/protected.py, verbatim.py and whole_words.py.
+import { WORDS, isHangul, isSpace } from "./characters.js";
+import { applyChanges, movesSpaces } from "./changes.js";
+import { opcodes } from "./levenshtein.js";
+
+const SEPARATORS = "\x1c\x1d\x1e\x1f\x85"; // white space to Python that nobody types for a space
+
+export function isProtected(character, { marks }) {
+  const isGap = isSpace(character) && !SEPARATORS.includes(character);
+  return !(isHangul(character) || isGap || marks.free.includes(character));
+}
+
+export const spans = (pattern, text) => [...text.matchAll(pattern)].map(({ index, 0: found }) => [index, index + found.length]);
+export const outcries = (text, rules) => spans(rules.patterns.outcry, text);
+export const verbatimSpans = (text, rules) => spans(rules.patterns.verbatim, text);
+
+/** Whether the change loses, alters or invents no protected character. */
+export function sparesProtected({ wrong, right }, rules) {
+  const kept = (text) => [...text].filter((character) => isProtected(character, rules)).join("");
+  return kept(wrong) === kept(right);
+}
+
+export function sparesOutcries(change, source, rules) {
+  const cries = (text) => outcries(text, rules).map(([start, end]) => text.slice(start, end)).join("\n");
+  return cries(source) === cries(applyChanges(source, [change]));
+}
+
+/** Whether it puts no space beside white space, behind an opening bracket or before a closing one. */
+export function sparesGaps({ sourceStart, wrong, right }, source, { marks }) {
+  if (wrong || ![...right].every(isSpace)) return true;
+  const [before, after] = [source[sourceStart - 1] ?? "", source[sourceStart] ?? ""];
+  const in_ = (characters, one) => one !== "" && characters.includes(one);
+  return !(isSpace(before) || isSpace(after) || in_(marks.opening, before) || in_(marks.closing, after));
+}
+
+export function sparesVerbatim(change, verbatim) {
+  const { sourceStart, sourceEnd } = change;
+  return !verbatim.some(
+    ([start, end]) =>
+      (sourceStart < end && start < sourceEnd) ||
+      (start < sourceStart && sourceStart < end) ||
+      (movesSpaces(change) && sourceStart <= end && start <= sourceEnd)
+  );
+}
+
+const hasHangul = (text) => [...text].some(isHangul);
+const syllables = (text) => [...text].filter(isHangul).length;
+const jamo = (text) => [...text.normalize("NFD")];
+
+/** Whether each word of `source` that the change covers is still there, written in whatever way, and no other has come. */
+export function sparesWords(change, source, { numbers }) {
+  const { wrong, right, sourceStart, sourceEnd } = change;
+  if (!hasHangul(wrong) && !hasHangul(right)) return true;
+  if (syllables(right) - syllables(wrong) > numbers.MOST_NEW) return false;
+  const words = [...source.matchAll(WORDS)].map(({ index, 0: word }) => ({ start: index, end: index + word.length, word }));
+  const covered = words.filter(({ start, end, word }) => hasHangul(word) && sourceStart <= start && end <= sourceEnd);
+  if (!hasHangul(right)) return !covered.length || (covered.length === 1 && isDoubled(covered[0], words));
+  if (!hasHangul(wrong)) return isBesideLetters(change, source);
+  const kept = keptJamo(change);
+  const gone = covered.filter(({ start, end }) => {
+    const [first, last] = [start, end].map((place) => jamo(wrong.slice(0, place - sourceStart)).length);
+    return kept.slice(first, last).filter(Boolean).length < numbers.LEAST_ALIKE * (last - first);
+  });
+  return !gone.length || (gone.length === 1 && syllables(right) >= syllables(wrong));
+}
+
+/** For each jamo of `wrong` whether it stands in `right`, too, in this order. */
+function keptJamo({ wrong, right }) {
+  const kept = Array(jamo(wrong).length).fill(false);
+  for (const { tag, start, end } of opcodes(jamo(wrong), jamo(right))) if (tag === "equal") kept.fill(true, start, end);
+  return kept;
+}
+
+/** Whether the word stands there exactly twice in a row, in a text of more words. */
+function isDoubled({ word }, words) {
+  let [run, longest] = [0, 0];
+  for (const each of words) longest = Math.max(longest, (run = each.word === word ? run + 1 : 0));
+  return longest === 2 && words.length > 2;
+}
+
+/** Whether the inserted text belongs to a word that is already there. */
+function isBesideLetters({ sourceStart, sourceEnd, right }, source) {
+  const joinsBefore = isHangul(source[sourceStart - 1] ?? "") && !isSpace(right[0]);
+  const joinsAfter = isHangul(source[sourceEnd] ?? "") && !isSpace(right.at(-1));
+  return joinsBefore || joinsAfter;
+}

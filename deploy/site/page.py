@@ -1,0 +1,158 @@
+"""The page itself: HTML, styles and scripts, for a folder or as the one file."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from deploy.site import one_file, scripts
+from viz.browser.document import digest, whole
+from viz.browser.explore import EXPLORE
+from viz.browser.lines import LINES
+from viz.browser.plot import PLOT
+from viz.browser.script import FOLDER as BROWSER
+from viz.browser.script import Script, declared
+from viz.browser.steps import STEPS
+
+HERE = Path(__file__).parent
+COMPONENTS = HERE.parents[1] / "ui" / "components"
+DRAWING = (PLOT, LINES, STEPS, EXPLORE)
+# Requests to the page's own folder, and modules that the page makes itself.
+FOLDER_POLICY = {
+    "connect-src": "'self'",
+    "manifest-src": "'self'",
+    "worker-src": "'self' blob:",
+    "img-src": "'self' data: blob:",
+}
+FILE_POLICY = {"worker-src": "blob:", "img-src": "data: blob:"}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Something that the page computes or draws with, packed by zlib; ``file`` is where it lies in a folder."""
+
+    name: str
+    packed: bytes
+    file: str = ""
+
+
+def _component(name: str) -> Script:
+    js, css = ((COMPONENTS / f"{name}.{ending}").read_text("utf-8") for ending in ("js", "css"))
+    return Script(name, js, css)
+
+
+WRITING = (_component("live_text"), _component("correction"))
+
+
+def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *, alone: bool) -> bytes:
+    """The HTML. ``content`` is what ``js/page.js`` starts with; ``alone``: whether the parts stand in the page; ``library``
+    is the text of the script that draws figures."""
+    modules = [
+        (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
+    ]
+    start = f'window.site = new Site({{ isServed: {str(not alone).lower()}, ...JSON.parse(document.getElementById("content").textContent) }});\nwindow.site.start();'
+    texts = [
+        ("", _shell(parts, alone)),
+        *modules,
+        (' type="module"', f"{scripts.joined('page.js')}\n{start}\n"),
+    ]
+    texts = [(kind, whole(one_file.ascii_script(text), "</script")) for kind, text in texts]
+    hashes = [f"'sha256-{digest(text)}'" for text in (library, *(text for _, text in texts))]
+    described = one_file.ascii_script(json.dumps(content, ensure_ascii=False)).replace("<", "\\u003c")
+    charset = one_file.ENCODING if alone else "utf-8"
+    head = f"""<!DOCTYPE html>
+<html lang="ko">
+<head>
+<meta charset="{charset}">
+<meta http-equiv="Content-Security-Policy" content="{_policy(hashes, FILE_POLICY if alone else FOLDER_POLICY)}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+{"" if alone else _links()}<title>{escape(content["texts"]["ko"]["product"])}</title>
+<style>{_styles()}</style>
+</head>
+<body>
+"""
+    body = (
+        _body(content["texts"]["ko"]) + f'<script type="application/json" id="content">{described}</script>\n'
+    )
+    pieces = [one_file.ascii_html(head + body)]
+    if alone:
+        pieces += [_held(part) for part in parts.values()]
+    pieces += [f"<script{kind}>{text}</script>\n".encode("ascii") for kind, text in texts]
+    return b"".join([*pieces, b"</body>\n</html>\n"])
+
+
+def _held(part: Part) -> bytes:
+    return (
+        f'<script type="text/plain" id="part-{part.name}">'.encode()
+        + one_file.written(part.packed)
+        + b"</script>\n"
+    )
+
+
+def _shell(parts: Mapping[str, Part], alone: bool) -> str:
+    """The first script, with where the parts are."""
+    listed = {
+        part.name: {"file": part.file, "size": 0 if alone else len(part.packed)} for part in parts.values()
+    }
+    known = {"PARTS": listed, "HIGH": one_file.high(), "ESCAPE": one_file.ESCAPE, "SHIFT": one_file.SHIFT}
+    return f"{declared(known)}\n{(scripts.FOLDER / 'shell.js').read_text('utf-8')}"
+
+
+def _policy(hashes: list[str], more: Mapping[str, str]) -> str:
+    rules = {
+        "default-src": "'none'",
+        "script-src": f"{' '.join(hashes)} blob: 'wasm-unsafe-eval'",
+        "style-src": "'unsafe-inline'",
+        "font-src": "data: blob:",
+        **more,
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _links() -> str:
+    return '<link rel="manifest" href="manifest.webmanifest">\n<link rel="icon" href="icon.svg">\n'
+
+
+def _styles() -> str:
+    texts = [(BROWSER / "page.css").read_text("utf-8"), *(script.css for script in DRAWING)]
+    text = "\n".join([*texts, (HERE / "site.css").read_text("utf-8")])
+    return whole(_ascii_style(text), "</style")
+
+
+def _ascii_style(text: str) -> str:
+    """A style, in which what is not ASCII is spelled by its number."""
+    return "".join(each if each.isascii() else rf"\{ord(each):x} " for each in text)
+
+
+def _body(texts: Mapping[str, str]) -> str:
+    area = (
+        '<label for="text"></label>'
+        '<textarea id="text" spellcheck="false" autocomplete="off" lang="ko"></textarea><p role="status"></p>'
+    )
+    live, correction = WRITING
+    return f"""<main>
+<header><h1 data-text="product">{escape(texts["product"])}</h1>
+<select id="example"></select>
+<button type="button" id="lecture"></button>
+<button type="button" id="theme"></button>
+<button type="button" id="language"></button></header>
+{_closed("live", live, area)}
+{_closed("correction", correction, correction.html)}
+<p id="status" role="status" data-open="no"></p>
+<div id="explorer" hidden>{EXPLORE.html}</div>
+<p class="note" data-text="site_private"></p>
+<p class="note" data-text="site_left_out"></p>
+<noscript><p class="note">{escape(texts["take_away_no_script"])}</p></noscript>
+</main>
+"""
+
+
+def _closed(name: str, script: Script, html: str) -> str:
+    """The place of a component that has its style to itself."""
+    style = f"<style>{whole(_ascii_style(script.css), '</style')}</style>"
+    return f'<div id="{name}"><template shadowrootmode="open">{style}{html}</template></div>'

@@ -1,0 +1,47 @@
+"""What the rules of correction know besides code: patterns, limits, marks and keys, as JSON for the browser."""
+
+from typing import Any
+
+from deploy.site.patterns import javascript
+from model.correction import candidates, offers
+from model.text import english_layout, hangul, keyboard, protected, sentences, verbatim, whole_words
+
+
+def rules() -> dict[str, Any]:
+    """The rules of all networks.
+
+    >>> rules()["marks"]["free"]
+    '!,.?~…'
+    """
+    return {
+        "patterns": {
+            "boundary": javascript(sentences._BOUNDARY),
+            "verbatim": javascript(verbatim._VERBATIM),
+            "outcry": javascript(protected._OUTCRY),
+            "latin_word": javascript(english_layout._WORD),
+        },
+        "numbers": {
+            "LEAST_JOINED": sentences.LEAST_JOINED,
+            "LEAST_REPETITIONS": sentences.LEAST_REPETITIONS,
+            "MOST_NEW": whole_words.MOST_NEW,
+            "LEAST_ALIKE": whole_words.LEAST_ALIKE,
+            "LEAST_PROBABILITY": candidates.LEAST_PROBABILITY,
+            "MOST": candidates.MOST,
+            "LEAST_COUNT_SHORT": offers.LEAST_COUNT[english_layout.LEAST_SYLLABLES],
+            "LEAST_COUNT_LONGER": offers.LEAST_COUNT_LONGER,
+        },
+        "marks": {
+            "free": "".join(sorted(protected._FREE_PUNCTUATION)),
+            "opening": "".join(protected._OPENING),
+            "closing": "".join(protected.CLOSING),
+        },
+        "keys": {
+            "jamo": english_layout._JAMO,
+            "latin_words": sorted(english_layout._LATIN_WORDS),
+            "joined": keyboard.JOINED,
+            "strokes": keyboard.STROKES,
+            "initials": hangul.INITIALS,
+            "medials": hangul.MEDIALS,
+            "finals": hangul.FINALS,
+        },
+    }

@@ -1,0 +1,176 @@
+"""The part of ``Corrector`` that finds what to change in sentences: the network reads them, candidates are weighed, and what was
+corrected is read again.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from model.correction.candidates import Stretch, find_stretches
+from model.correction.confidence import Confidence
+from model.correction.offers import as_if_right, find_offers, with_offers
+from model.correction.proposing import changes_of, is_supported, with_probabilities
+from model.correction.reading import Answer, read
+from model.correction.second_reading import after_second_reading, made
+from model.plain.drafting import Produced
+from model.stored.config import NetworkConfig
+from model.text.anchors import Part
+from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
+from model.text.protected import spares_gaps, spares_outcries, spares_protected
+from model.text.tokenizer import Tokenizer
+from model.text.verbatim import spares_verbatim, verbatim_spans
+from model.text.whole_words import spares_words
+
+BATCH_SENTENCES = 64
+MOST_READINGS = 4  # of a sentence, see ``second_reading``
+
+Proposed = tuple[
+    tuple[Change, ...], Produced | None
+]  # of a sentence: its changes, and the pass that wrote the answer
+
+
+class Mending:
+    """Has the network read sentences and says what to change in them."""
+
+    config: NetworkConfig
+    tokenizer: Tokenizer
+    confidence: Confidence | None
+    _network: Any
+
+    def _propose(self, sentences: list[Part], keep_passes: bool) -> list[Proposed]:
+        """For each sentence the proposed changes, what else is offered, and the pass that wrote the answer, if passes are kept and
+        one pass read the whole sentence as it is.
+        """
+        offered = [self._offers(sentence) for sentence in sentences]
+        read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
+        proposed = self._mended(read, keep_passes)
+        return [
+            (with_offers(changes, offers), None) if offers else (changes, produced)
+            for (changes, produced), offers in zip(proposed, offered, strict=True)
+        ]
+
+    def _offers(self, sentence: Part) -> tuple[Change, ...]:
+        """The words that may have been typed in the English layout; none where no word is known."""
+        if self.confidence is None or len(sentence.text) > self.config.max_length:
+            return ()
+        return find_offers(sentence, self.confidence.words)
+
+    def _mended(self, sentences: list[Part], keep_passes: bool) -> list[Proposed]:
+        """What the network would change in each sentence, and the pass that proved it, after all its readings."""
+        proposed, minimum = self._one_reading(sentences, keep_passes), self.config.minimum_confidence
+        if self.confidence is None:
+            return proposed
+        unsettled = [i for i, (changes, _) in enumerate(proposed) if made(changes, minimum)]
+        for _ in range(MOST_READINGS - 1):
+            if not unsettled:
+                break
+            texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in unsettled]
+            again = self._one_reading([Part.of(text, verbatim_spans(text)) for text in texts], False)
+            more = [
+                (i, second) for i, (second, _) in zip(unsettled, again, strict=True) if made(second, minimum)
+            ]
+            for i, second in more:
+                first, _ = proposed[i]
+                proposed[i] = after_second_reading(sentences[i].text, first, second, minimum), None
+            unsettled = [i for i, _ in more]
+        for i in unsettled:  # each reading had another answer: better left as it was typed
+            proposed[i] = (), None
+        return proposed
+
+    def _one_reading(self, sentences: list[Part], keep_passes: bool) -> list[Proposed]:
+        """Of each sentence as it is what the network would change, and the pass that proved it."""
+        proposed: list[Proposed] = [((), None)] * len(sentences)
+        for batch in self._answers(sentences):
+            weighed = iter(self._weigh([answer for answers in batch.values() for answer in answers]))
+            for i, answers in batch.items():
+                parts = [(answer.part, *next(weighed)) for answer in answers]
+                whole = keep_passes and len(parts) == 1 and parts[0][0].text == sentences[i].text
+                changes = in_order(each.moved(part.start, 0) for part, mine, _ in parts for each in mine)
+                proposed[i] = changes, parts[0][2] if whole else None
+        return proposed
+
+    def _answers(self, sentences: list[Part]) -> Iterator[dict[int, list[Answer]]]:
+        """What the network wrote for each sentence, by its number, a batch at a time; nothing for a sentence that it cannot read."""
+        readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
+        readable.sort(
+            key=lambda i: len(sentences[i].text)
+        )  # sentences of about the same length need little padding
+        for first in range(0, len(readable), BATCH_SENTENCES):
+            yield read({i: sentences[i] for i in readable[first : first + BATCH_SENTENCES]}, self._write)
+
+    def _write(self, texts: list[str]) -> list[tuple[str, Produced] | None]:
+        """What ``reading.read`` asks of a network."""
+        produced = self._network.produce([self.tokenizer.encode_source(text) for text in texts])
+        return [
+            None if one is None else (self.tokenizer.decode(one.ids, text), one)
+            for text, one in zip(texts, produced, strict=True)
+        ]
+
+    def _weigh(self, answers: list[Answer]) -> list[tuple[tuple[Change, ...], Produced]]:
+        """For each answer the proposed changes with their probabilities, and the pass that these come from."""
+        if self.confidence is None:
+            return [(self._written(answer), answer.produced) for answer in answers]
+        chosen = [self._chosen(answer, self.confidence) for answer in answers]
+        targets = [apply_changes(a.source, changes) for a, changes in zip(answers, chosen, strict=True)]
+        # Where something else is proposed than what the network wrote, its probabilities take a pass of their own.
+        others = [i for i, answer in enumerate(answers) if chosen[i] and targets[i] != answer.target]
+        passes = self._network.read(
+            [self.tokenizer.encode_source(answers[i].source) for i in others],
+            [self.tokenizer.encode_target(targets[i]) for i in others],
+        )
+        produced = [answer.produced for answer in answers]
+        for i, one in zip(others, passes, strict=True):
+            produced[i] = one
+        return [
+            (select_changes(map(self._probable(answer.source, one), changes), is_supported), one)
+            for answer, changes, one in zip(answers, chosen, produced, strict=True)
+        ]
+
+    def _written(self, answer: Answer) -> tuple[Change, ...]:
+        """The network's own changes, as far as they may be proposed, with their probabilities."""
+        changes = find_changes(answer.source, answer.target) if answer.is_new else ()
+        probable = map(self._probable(answer.source, answer.produced), changes)
+        return select_changes(probable, partial(self._accepts, answer.part))
+
+    def _chosen(self, answer: Answer, judge: Confidence) -> tuple[Change, ...]:
+        """The candidates that are likeliest right, as changes with their confidence."""
+        chosen = judge.choose(answer.source, self._stretches(answer))
+        return changes_of(answer.source, chosen, partial(self._accepts, answer.part))
+
+    def _stretches(self, answer: Answer) -> tuple[Stretch, ...]:
+        if answer.is_torn:
+            return ()
+        accepts = partial(self._accepts, answer.part)
+        return find_stretches(answer.source, answer.target, answer.produced, self.tokenizer, accepts)
+
+    def _probable(self, source: str, produced: Produced) -> Callable[[Change], Change]:
+        """A function that gives a change of ``source`` its probabilities in this pass."""
+        original = self.tokenizer.encode_target(source)
+        return lambda change: with_probabilities(change, produced, original[change.source_start])
+
+    def _accepts(self, part: Part, change: Change) -> bool:
+        """Whether a change may be proposed: not if it would touch a protected character, a laugh or what is no prose, let a
+        word vanish, or move the spaces beside what the network cannot read.
+
+        A network whose changes nothing weighs shows what it writes, also while it is still learning to keep words."""
+        source = part.text
+        return (
+            spares_protected(change)
+            and spares_outcries(change, source)
+            and spares_gaps(change, source)
+            and spares_verbatim(change, part.verbatim)
+            and (self.confidence is None or spares_words(change, source))
+            and self._can_judge(change, source)
+        )
+
+    def _can_judge(self, change: Change, source: str) -> bool:
+        """Not where a change only moves spaces beside a character outside the vocabulary: an emoji, half an
+        emoji and an opening bracket are all ``<outside>`` to the network, and want different spaces."""
+        if not change.moves_spaces:
+            return True
+        around = source[max(change.source_start - 1, 0) : change.source_end + 1]
+        return not any(map(self.tokenizer.is_outside, around))
+
+    def _worth_reading(self, part: Part) -> bool:
+        # Errors of this product are errors of Hangul; a sentence without any is right as it is.
+        return part.has_prose and len(part.text) <= self.config.max_length

@@ -1,0 +1,77 @@
+"""The built site as a visitor meets it: on a plain static host, and as one file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.visit import PATIENCE
+
+# Asks the worker of an open page, one text after the other.
+ASK = """async (wanted) => {
+  const { worker } = window.site;
+  const usual = worker.onmessage;
+  const plain = ({ trace, ...rest }) => {
+    const attention = trace && Object.fromEntries(Object.entries(trace.attention).map(
+      ([kind, { values, shape }]) => [kind, { values: wanted.length > 9 ? [] : Array.from(values), shape }]));
+    const restored = Array.from(rest.text, (character) => rest.standIns[character] ?? character).join("");
+    return { ...rest, text: restored, trace: trace && { ...trace, attention } };
+  };
+  const found = [];
+  for (const each of wanted)
+    found.push(await new Promise((done, fail) => {
+      worker.onmessage = ({ data }) => (data.error ? fail(new Error(data.error)) : done(plain(data.found)));
+      worker.postMessage(each);
+    }));
+  worker.onmessage = usual;
+  return found;
+}"""
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_) -> None:
+        pass
+
+
+@contextmanager
+def static_host(folder: Path) -> Iterator[str]:
+    """The address of a host that serves files and does nothing else."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=folder)) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+def is_open(page: Page) -> None:
+    """Wait until the network answers."""
+    expect(page.locator("#status")).to_have_attribute("data-open", "yes", timeout=PATIENCE)
+
+
+def shows(page: Page, text: str) -> None:
+    """Wait until the correction of ``text`` and its heatmap stand there."""
+    page.wait_for_function("(text) => document.documentElement.dataset.shown === text", arg=text)
+    page.wait_for_function(
+        "() => { const plot = document.querySelector('.heatmap .plot'); return plot?.plot && plot.dataset.drawn === String(plot.plot.turn); }"
+    )
+
+
+def corrected(page: Page) -> str:
+    """The corrected text, without what was typed."""
+    return page.locator("#correction").evaluate(
+        """(place) => {
+          const line = place.shadowRoot.querySelector(".corrected").cloneNode(true);
+          line.querySelectorAll("del, .offer, .sentence").forEach((part) => part.remove());
+          return line.textContent;
+        }"""
+    )
+
+
+def answers(page: Page, texts: list) -> list[dict]:
+    """What the worker answers to texts, or to questions with decisions. Attention is there for up to nine."""
+    return page.evaluate(ASK, [{"text": each} if isinstance(each, str) else each for each in texts])

@@ -1,0 +1,151 @@
+"""A lesson in three browsers: a teacher and two phones."""
+
+import csv
+import io
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.visit import PATIENCE, choose, figure, serious_violations, settle, wait_until, write
+from ui.wording.texts import table
+
+KO = table("ko")
+SENTENCE = "친구와 가치 밥을 머거요."
+BOARD = ".st-key-class_board"
+TOLD = ".stHtml .told"  # the sentence above a picture
+
+
+@pytest.fixture
+def come(server, browser):
+    """Opens the app in a browser of its own, with its own cookies. An error in a script that nothing caught fails the test."""
+    contexts, errors = [], []
+
+    def open_at(path: str, width: int, height: int, colour: str = "light") -> Page:
+        context = browser.new_context(color_scheme=colour, viewport={"width": width, "height": height})
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.goto(f"{server}/{path}")
+        page.wait_for_selector("h1")
+        settle(page)
+        return page
+
+    yield open_at
+    for context in contexts:
+        context.close()
+    assert errors == []
+
+
+@pytest.fixture
+def lesson(come) -> tuple[Page, list[Page]]:
+    """(the teacher, two phones): a class is open, everybody is there, and the teacher has typed a sentence."""
+    teacher = come("classroom", 1366, 768)
+    press(teacher, "class_open")
+    code = teacher.locator(".class-code").inner_text().replace("-", "")
+    phones = [come(f"classroom?class={code}", 390, 844, colour) for colour in ("light", "dark")]
+    expect(teacher.locator(".class-count")).to_contain_text("2명")
+    press(teacher, "class_to_lesson")
+    teacher.wait_for_selector(figure("heatmap"))
+    write(teacher, SENTENCE)
+    everybody(phones, lambda page: expect(page.locator(".class-sentence ins")).to_have_count(2))
+    return teacher, phones
+
+
+def press(page: Page, key: str) -> None:
+    page.locator(f".st-key-{key} button").first.click()
+
+
+def everybody(pages: list[Page], look: Callable[[Page], object]) -> None:
+    for page in pages:
+        look(page)
+
+
+def ask(teacher: Page, popover: str, key: str) -> None:
+    """Back at the class's page, choose something from one of its popovers."""
+    if teacher.locator(".st-key-class_bar_open").count():
+        press(teacher, "class_bar_open")
+    teacher.wait_for_selector(f".st-key-{popover}")
+    settle(teacher)
+    press(teacher, popover)
+    press(teacher, key)
+
+
+def test_a_lesson_in_three_browsers(lesson):
+    teacher, phones = lesson
+    choose(teacher, "head", "2")  # follow
+    everybody(phones, lambda page: expect(page.locator(TOLD)).to_contain_text("헤드 2"))
+    everybody(phones, lambda page: expect(page.locator(figure("class_plot_0"))).to_be_visible())
+    assert serious_violations(phones[1]) == []
+
+    ask(teacher, "class_ask", "class_kind_where")  # predict
+    for page, place in zip(phones, (3, 4), strict=True):
+        page.locator(f"{BOARD} button").nth(place).click()
+        expect(page.get_by_text(KO["class_answered_mine"])).to_be_visible()
+        expect(page.locator(figure("class_plot_0"))).to_have_count(0)  # nothing gives the answer away
+    expect(teacher.locator(".class-count")).to_contain_text("2명이 답했습니다")
+    assert serious_violations(phones[0]) == []
+
+    press(teacher, "class_reveal_now")  # reveal: class, attention and what leaving out does, in one picture
+    for page in (teacher, *phones):
+        expect(page.locator(figure("class_reveal"))).to_be_visible()
+        rows = page.locator(figure("class_reveal")).evaluate(
+            "plot => plot.data.filter(t => t.type === 'bar').length"
+        )
+        assert rows == 3
+    assert serious_violations(teacher) == []
+    dark = phones[1].locator(figure("class_reveal")).evaluate("plot => plot._fullLayout.font.color")
+    assert dark != phones[0].locator(figure("class_reveal")).evaluate("plot => plot._fullLayout.font.color")
+    press(teacher, "class_stop")
+    everybody([teacher, *phones], lambda page: expect(page.locator(".class-question")).to_have_count(0))
+
+    for phase, place in (("before", 0), ("after", 1)):
+        ask(teacher, "class_quiz", f"class_quiz_lesson-plan_{phase}")
+        rows = phones[0].locator("[class*=st-key-class_check_]")
+        expect(rows).to_have_count(8)
+        for number in range(8):
+            rows.nth(number).locator("button").nth(place).click()
+            expect(phones[0].locator(".class-right, .class-hint")).to_have_count(number + 1)
+        press(teacher, "class_stop")
+        expect(teacher.locator(".st-key-class_quiz")).to_be_visible()
+
+    with teacher.expect_download() as download:
+        press(teacher, "class_results_csv")
+    rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text("utf-8-sig"))))
+    assert {row[KO["class_column_number"]] for row in rows} == {str(number) for number in range(1, 9)}
+    for column in ("class_column_before", "class_column_after"):
+        assert sum(int(row[KO[column]]) for row in rows) == 8  # one phone answered, eight times
+    assert all(
+        sum(int(row[KO["class_column_right"]]) for row in rows if row[KO["class_column_number"]] == str(n))
+        == 1
+        for n in range(1, 9)
+    )
+
+
+def test_a_phone_looks_around_and_comes_back_and_a_reload_changes_nobody(lesson):
+    teacher, (phone, other) = lesson
+    press(phone, "class_look_around")
+    phone.wait_for_selector(figure("heatmap"))
+    expect(phone.locator(".st-key-live_text textarea")).to_have_value(SENTENCE)
+    choose(teacher, "head", "3")
+    expect(other.locator(TOLD)).to_contain_text("헤드 3")
+    assert "헤드 3" not in phone.locator(TOLD).inner_text()  # it has let go
+    press(phone, "class_bar_open")
+    expect(phone.locator(TOLD)).to_contain_text("헤드 3")
+
+    for page in (other, teacher):
+        page.reload()
+        page.wait_for_selector("h1")
+        settle(page)
+    expect(teacher.locator(".st-key-class_bar_open")).to_contain_text(KO["class_bar_teacher"])
+    wait_until(teacher, lambda: re.search(r"· (\d+)명", teacher.locator(".class-count").inner_text())[1], "2")
+    choose(teacher, "head", "4")
+    everybody([phone, other], lambda page: expect(page.locator(TOLD)).to_contain_text("헤드 4"))
+
+    press(teacher, "class_bar_open")
+    press(teacher, "class_end")
+    teacher.locator("[data-testid=stPopoverBody] button").click()
+    everybody([phone, other], lambda page: expect(page.get_by_text(KO["class_unknown"])).to_be_visible())

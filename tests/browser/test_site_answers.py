@@ -1,0 +1,158 @@
+"""The corrections of ``deploy/site`` are those of Python, and so are its figures. Asked in the browser, where they are used."""
+
+import json
+import random
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from benchmarks.hostile_texts import hostile_texts
+from benchmarks.made_sentences import right_sentence
+from deploy.site import figures, scripts
+from deploy.site.stored import light_corrector
+from model.stored.folder import DEFAULT_MODEL
+from model.text.changes import apply_changes
+from tests.browser.site_pages import answers, is_open
+from training.noise.everyday import everyday_sentence
+from training.noise.pairs import make_pair
+from viz.browser.explore import explorer_data
+from viz.browser.texts import table
+
+COMPOSED, HOSTILE, LONGEST = 120, 24, 300
+
+
+def composed(count: int, seed: int) -> list[str]:
+    """Sentences that nobody has written before, with errors such as people make."""
+    rng = random.Random(seed)
+    right = [everyday_sentence(rng) if i % 2 else right_sentence(rng, 12 + i % 40) for i in range(count)]
+    return [make_pair(text, rng).wrong for text in right]
+
+
+def hostile() -> list[str]:
+    """As a browser reads them: two halves of a surrogate pair side by side are one character."""
+    texts = (text[:LONGEST].encode("utf-16", "surrogatepass") for text in hostile_texts(4, HOSTILE))
+    return [text.decode("utf-16", "surrogatepass") for text in texts]
+
+
+@pytest.fixture(scope="module")
+def light():
+    """The shipped model without the analyser that stays behind."""
+    return light_corrector(DEFAULT_MODEL)
+
+
+@pytest.fixture(scope="module")
+def asked(site_pages):
+    page = site_pages()
+    is_open(page)
+    return lambda texts: answers(page, texts)
+
+
+TEXTS = {
+    "composed": lambda: composed(COMPOSED, seed=20),
+    "hostile": hostile,
+    "special": lambda: [
+        "dkssud 밥을 머거요",  # the English layout
+        "* 않된다 {두 쪽}를 ㅋㅋ www.안되요.한국",  # anchors, and what is no prose
+        "😀 안되요 𝒳 머거요 👨‍👩‍👧",  # characters of two units
+        "좋아요 좋아요 좋아요 안되요",
+        "나는 " * 80,  # longer than the network reads
+        "뷁쀍쀏 안되요",
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_the_browser_writes_what_python_writes(asked, light, kind):
+    texts = TEXTS[kind]()
+    found, expected = asked(texts), light.correct_batch(texts)
+    same = [one["text"] == other.text for one, other in zip(found, expected, strict=True)]
+    assert sum(same) >= 0.99 * len(texts), [
+        text for text, is_same in zip(texts, same, strict=True) if not is_same
+    ]
+
+
+def test_the_browser_proposes_what_python_proposes(asked, light):
+    texts = composed(40, seed=21)
+    for one, other in zip(asked(texts), light.correct_batch(texts), strict=True):
+        for sentence, wanted in zip(one["sentences"], other.sentences, strict=True):
+            places = [(c["sourceStart"], c["sourceEnd"], c["right"]) for c in sentence["proposed"]]
+            assert places == [(c.source_start, c.source_end, c.right) for c in wanted.proposed]
+            sure = [(c["known"], c["fix"], c["keep"]) for c in sentence["proposed"]]
+            wanted_sure = [
+                (c.known_confidence, c.fix_probability, c.keep_probability) for c in wanted.proposed
+            ]
+            np.testing.assert_allclose(np.array(sure), np.array(wanted_sure), atol=2e-3)
+            assert sentence["text"] == apply_changes(sentence["source"], wanted.changes)
+
+
+def test_the_attention_is_that_of_python(asked, light):
+    texts = ["내일 도서관에 가치 가자.", "손니미 완는데 방이 업쓰며 너떠캐요?"]
+    for one, text in zip(asked(texts), texts, strict=True):
+        trace = light.correct(text).sentences[one["place"]].trace
+        for kind in trace.kinds:
+            seen = one["trace"]["attention"][kind]
+            np.testing.assert_allclose(
+                np.array(seen["values"]).reshape(seen["shape"]), trace.attention(kind), atol=1e-4
+            )
+
+
+def test_a_decision_is_kept(asked, light):
+    text = "밥을 머거요."
+    found = light.correct(text)
+    (one,) = asked([{"text": text, "rejected": [0]}])
+    assert one["text"] == found.with_decisions(rejected={0}).text != found.text
+
+
+def differences(one, other, path: str = ""):
+    """Where two JSON values differ, numbers by more than rounding. What the browser fills in at drawing is left out."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in (one.keys() | other.keys()) - {"weights", "values", "cross", "self", "revision"}:
+            yield from differences(one.get(name), other.get(name), f"{path}/{name}")
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for place, pair in enumerate(zip(one, other, strict=True)):
+            yield from differences(*pair, f"{path}[{place}]")
+    elif isinstance(one, float) or isinstance(other, float):
+        if None in (one, other) or abs(one - other) > 2e-7 + 1e-9 * abs(one):
+            yield f"{path}: {one} is not {other}"
+    elif one != other:
+        yield f"{path}: {one!r} is not {other!r}"
+
+
+def described(trace) -> dict:
+    """A trace as ``js/corrector.js`` has it."""
+    return {
+        "sourceTokens": trace.source_tokens,
+        "targetTokens": trace.target_tokens,
+        "decoderInputTokens": trace.decoder_input_tokens,
+        "logProbabilities": trace.log_probabilities.tolist(),
+        "alternatives": trace.alternatives,
+        "alternativeProbabilities": trace.alternative_probabilities.tolist(),
+        "attention": {kind: {"values": [], "shape": trace.attention(kind).shape} for kind in trace.kinds},
+    }
+
+
+@contextmanager
+def figures_script(browser):
+    page = browser.new_page()
+    page.add_script_tag(content=scripts.joined("figures.js") + "\nwindow.figuresOf = figuresOf;")
+    yield page
+    page.close()
+
+
+FIGURED = ("가", "내일 학꾜에 가치 가자.", "뷁<b>$x$ 안되요 é\u0301 뷁" * 3, "나" * 100, "이 문장은 " * 12)
+
+
+def test_the_figures_are_those_of_python(browser, light):
+    say = lambda key, /, **values: table("ko")[key].format(**values)
+    template = figures.template(say, light.correct("밥을 머거요.").trace, "light")
+    traces = [light.correct(text).sentences[0].trace for text in FIGURED]
+    with figures_script(browser) as page:
+        found = page.evaluate(
+            "([template, traces, sizes]) => traces.map((trace) => figuresOf(template, trace, [], sizes))",
+            json.loads(json.dumps([template, [described(trace) for trace in traces], figures.sizes()])),
+        )
+    for text, trace, one in zip(FIGURED, traces, found, strict=True):
+        expected = json.loads(json.dumps(explorer_data(say, trace, "light")))
+        one = {name: value for name, value in one.items() if name in expected}
+        assert list(differences(expected, one)) == [], text

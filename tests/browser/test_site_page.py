@@ -1,0 +1,137 @@
+"""The site as a visitor meets it: live text, pictures, the address, without a network, as one file."""
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from benchmarks.hostile_texts import hostile_texts
+from tests.browser.site_pages import corrected, is_open, shows
+from tests.browser.test_live_typing import CURSOR, compose
+from tests.browser.visit import heatmap, serious_violations
+
+WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
+
+
+@pytest.fixture
+def typed(site_pages):
+    page = site_pages(f"#text={quote(WRONG)}&lang=ko")
+    is_open(page)
+    shows(page, WRONG)
+    return page
+
+
+def test_a_stored_example_is_there_before_the_network(site_pages, site):
+    page = site_pages()
+    example = site.content["stored"][0]
+    shows(page, example["typed"])
+    assert corrected(page) == example["text"]
+
+
+def test_typing_is_corrected_and_drawn(typed):
+    assert corrected(typed) == RIGHT
+    typed.locator("textarea").fill("내일 가치 가자")
+    shows(typed, "내일 가치 가자")
+    assert corrected(typed) == "내일 같이 가자"
+    assert heatmap(typed, "#explorer .heatmap .js-plotly-plot").shape == (9, 9)
+    assert typed.complaints == []
+
+
+def test_a_syllable_is_corrected_while_it_is_being_composed(typed):
+    area = typed.locator("textarea")
+    area.focus()
+    area.press("Home")
+    session = typed.context.new_cdp_session(typed)
+    for text in ("ㅂ", "바", "밥"):
+        compose(session, text)
+    shows(typed, "밥" + WRONG)
+    assert area.evaluate(CURSOR) == [1, 1]
+
+
+def test_what_was_typed_before_the_network_came_is_corrected(site_pages):
+    page = site_pages()
+    page.locator("textarea").fill(WRONG)
+    shows(page, WRONG)
+    assert corrected(page) == RIGHT
+    expect(page.locator("textarea")).to_have_value(WRONG)
+
+
+def test_a_change_is_pressed_and_undone_and_made_again(typed):
+    typed.locator("#correction .change").click()
+    typed.get_by_role("button", name="그대로 두기").click()
+    typed.locator("#correction .offer").wait_for()
+    assert corrected(typed) == WRONG
+    typed.locator("#correction .offer").click()
+    typed.locator("#correction .change").wait_for()
+    assert corrected(typed) == RIGHT
+
+
+def test_the_address_holds_everything_and_no_server_hears_of_it(typed, site_pages):
+    address, fragment = typed.url.split("#")
+    again = site_pages(f"#{fragment}")
+    expect(again.locator("textarea")).to_have_value(WRONG)
+    told = [url for page in (typed, again) for url in page.requests if not url.startswith("blob:")]
+    assert told and all(url.startswith(address) and quote("머") not in url for url in told)
+
+
+@pytest.mark.parametrize(
+    ("language", "heading"), [("ko", "트랜스포머가 생각하는 모습"), ("en", "See a Transformer think")]
+)
+def test_both_languages(typed, language, heading):
+    page = typed
+    if language == "en":
+        page.get_by_role("button", name="English").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    assert page.evaluate("() => document.documentElement.lang") == language
+
+
+@pytest.mark.parametrize(("view", "drawn"), [("선", ".lines svg"), ("한 걸음씩", ".steps .candidates")])
+def test_other_views_are_drawn(typed, view, drawn):
+    typed.get_by_role("button", name=view, exact=True).click()
+    expect(typed.locator(f"#explorer {drawn}").first).to_be_visible()
+    assert typed.complaints == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+def test_it_is_for_everyone(site_pages, theme, width):
+    page = site_pages(f"#text={quote(WRONG)}", width=width, color_scheme=theme)
+    is_open(page)
+    shows(page, WRONG)
+    assert serious_violations(page) == []
+    assert page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth") <= 0
+
+
+def test_it_works_without_a_network_after_the_first_visit(site_pages):
+    page = site_pages()
+    is_open(page)
+    page.evaluate("() => navigator.serviceWorker.ready.then(() => true)")
+    page.wait_for_function("() => navigator.serviceWorker.controller")
+    page.context.set_offline(True)
+    page.reload()
+    is_open(page)
+    page.locator("textarea").fill(WRONG)
+    shows(page, WRONG)
+    assert corrected(page) == RIGHT
+
+
+def test_one_file_needs_no_network(site_pages, site_file):
+    assert site_file.stat().st_size <= 22_000_000
+    page = site_pages(address=site_file.as_uri(), offline=True)
+    is_open(page)
+    page.locator("textarea").fill(WRONG)
+    shows(page, WRONG)
+    assert corrected(page) == RIGHT
+    assert [url for url in page.requests if not url.startswith(("blob:", "data:"))] == [site_file.as_uri()]
+    assert page.complaints == []
+
+
+def test_hostile_texts_are_shown_as_they_are(typed):
+    for text in hostile_texts(5, 12):
+        shown = typed.evaluate(
+            "(text) => { window.site.change({ ...window.site.fresh(), text }, true); return text; }", text
+        )
+        if shown.strip():
+            typed.wait_for_function("(text) => document.documentElement.dataset.shown === text", arg=shown)
+    assert typed.evaluate("() => document.querySelectorAll('main script, main img, main iframe').length") == 0
+    assert typed.complaints == []

@@ -1,0 +1,122 @@
+"""Questions that check themselves have the right answer of the network that is asked, whatever that is."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from classroom.checks import FEW, MANY, NO, PLANS, WORDS, YES, Facts, plan_of
+from model.analysis.head_effects import HeadEffects
+from model.text.changes import find_changes
+from model.trace.odds import Contrast
+from model.trace.trace import AttentionTrace
+
+SOURCE, TARGET = "나머거요.", "나먹거요."
+(CHANGE,) = find_changes(SOURCE, TARGET)
+ROW = CHANGE.target_start
+
+
+def trace(looks_at: int = 2) -> AttentionTrace:
+    """Two layers of two heads; head 1·1 looks at one place in every row, the others everywhere alike."""
+    source, target = (*SOURCE, "</s>"), (*TARGET, "</s>")
+    s, t = len(source), len(target)
+    cross = np.full((2, 2, t, s), 1 / s, np.float32)
+    cross[0, 0] = 0
+    cross[0, 0, :, looks_at] = 1
+    decoder = np.tril(np.ones((2, 2, t, t), np.float32))
+    return AttentionTrace(
+        source_tokens=source,
+        target_tokens=target,
+        decoder_input_tokens=("<s>", *target[:-1]),
+        encoder_attention=np.full((2, 2, s, s), 1 / s, np.float32),
+        decoder_attention=decoder / decoder.sum(-1, keepdims=True),
+        cross_attention=cross,
+        source_positional_encoding=None,
+        target_positional_encoding=None,
+        log_probabilities=-np.arange(t, dtype=np.float32),
+        alternatives=tuple((token, "갈", "각", "간", "감") for token in target),
+        alternative_probabilities=np.tile(np.array([0.6, 0.2, 0.1, 0.05, 0.05], np.float32), (t, 1)),
+    )
+
+
+def facts(**others) -> Facts:
+    found = trace()
+    effect = np.zeros(12, np.float32)
+    effect[[4, 9]] = -3, 1  # the fifth head is the strongest, one speaks against
+    effects = HeadEffects(
+        Contrast(ROW, 0, 1, "먹", "머"), found.heads, 0.0, 0.9, effect, np.full(12, 0.9), np.arange(12) / 12.0
+    )
+    given = {
+        "effects": effects,
+        "occlusion": np.array([0, 0.1, -2, 0.2, 0, 9], np.float32),  # the end mark does not count
+        "alone": True,
+        "together": False,
+    }
+    return Facts(found, (CHANGE,), CHANGE, (0, 0), **given | others)
+
+
+def answers(plan: str, about: Facts) -> dict[str, str]:
+    return {check.kind: check.options[check.right] for check in plan_of(plan, about)}
+
+
+def test_each_plan_has_eight_questions():
+    for plan in PLANS:
+        assert len(plan_of(plan, facts())) == 8
+
+
+def test_the_answers_are_those_of_the_pass():
+    assert answers("lesson-plan", facts()) == {
+        "largest": "거 (3)",
+        "sum": "1",
+        "changed": "1",
+        "copied": MANY,
+        "hidden": f"{TARGET[ROW]} ({ROW + 1})",  # what is about to be written has not been read yet
+        "second": "갈",
+        "narrowest": "1·1",
+        "least_sure": ". (5)",
+    }
+
+
+def test_the_answers_of_the_laboratory_are_those_of_the_intervention():
+    fifth = facts().effects.heads[4]
+    assert answers("lesson-plan-laboratory", facts()) == {
+        "needed": f"{fifth.kind} {fifth.layer + 1}·{fifth.head + 1}",
+        "looker": NO,
+        "alone": YES,
+        "together": NO,
+        "kind_needed": fifth.kind,
+        "left_out": "거 (3)",
+        "agrees": YES,
+        "against": FEW,
+    }
+
+
+def test_another_network_has_other_answers():
+    about = facts()
+    other = replace(
+        about, trace=trace(looks_at=0), occlusion=np.array([0, 5, 0, 0, 0, 0], np.float32), alone=False
+    )
+    assert answers("lesson-plan", other)["largest"] == "나 (1)"
+    assert answers("lesson-plan-laboratory", other)["alone"] == NO
+    assert answers("lesson-plan-laboratory", other)["left_out"] == "머 (2)"
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_one_option_is_right_and_none_stands_twice(plan):
+    for check in plan_of(plan, facts()):
+        assert len(set(check.options)) == len(check.options) >= 2, check.kind
+        assert [check.is_right(place) for place in range(len(check.options))].count(True) == 1
+
+
+def test_options_that_are_texts_are_those_that_the_page_knows():
+    options = {option for plan in PLANS for check in plan_of(plan, facts()) for option in check.options}
+    assert options & WORDS == WORDS
+
+
+def test_what_the_network_cannot_be_asked_is_not_asked():
+    assert (
+        answers("lesson-plan-laboratory", facts(effects=None, occlusion=None, alone=None, together=None))
+        == {}
+    )
+    poor = replace(facts(), trace=replace(trace(), log_probabilities=None))
+    assert "least_sure" not in answers("lesson-plan", poor)

@@ -1,0 +1,122 @@
+"""Page processes that share an engine share its classrooms; each call travels and comes back as in one process."""
+
+from functools import partial
+
+import pytest
+
+from classroom import (
+    BEFORE,
+    CALLS,
+    Classrooms,
+    ClosedError,
+    NotAllowedError,
+    NotTheTeacherError,
+    UnknownCodeError,
+)
+from engine import Engine, EngineError, classrooms, wire
+from engine.link import Link
+from engine.process import Orders, WorkerProcess
+from engine.progress import CLASSROOMS
+from engine.shared import prepare_folder
+from engine.versions import ModelKey
+
+ABOUT = (("sentence", "친구와 가치 밥을 머거요."),)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """One worker without a model, as ``python -m engine FOLDER`` starts it."""
+    folder = tmp_path_factory.mktemp("engine")
+    (place,) = prepare_folder(folder, 1)
+    orders = Orders((), 1, 8, False, place.address)
+    with Engine([Link(partial(WorkerProcess, orders, place.secret))]):
+        yield folder
+
+
+class OverTheWire:
+    """The link to an engine on other machines, with the same bytes in the same order but no network."""
+
+    def __init__(self):
+        self.rooms = Classrooms()
+
+    def ask(self, question: tuple, deadline: float) -> tuple:
+        body = wire.write_question(*question)
+        try:
+            answered = wire.write_answer(classrooms.answer(self.rooms, wire.read_call(body)))
+        except Exception as error:  # noqa: BLE001  whoever called gets it
+            raise wire.read_error(wire.write_error(error)) from None
+        return wire.read_answer(answered), len(answered)
+
+
+@pytest.fixture(params=["one process", "one machine", "several machines"])
+def pages(request):
+    """The classrooms as two page processes see them."""
+    if request.param == "one process":
+        with Engine([]) as engine:
+            yield engine.classrooms, engine.classrooms
+    elif request.param == "several machines":
+        link = OverTheWire()
+        yield classrooms.shared(link), classrooms.shared(link)
+    else:
+        folder = request.getfixturevalue("folder")
+        with Engine.connect(folder) as one, Engine.connect(folder) as other:
+            yield one.classrooms, other.classrooms
+
+
+def test_a_class_meets_whatever_page_process_each_of_them_has(pages):
+    teachers, phones = pages
+    code, key = teachers.open()
+    seat = phones.join(code)
+    teachers.show(code, key, "attention", ABOUT)
+    teachers.ask(code, key, "where", ("가", "나"), 1, ABOUT)
+    phones.answer(code, seat, 1, (1,))
+    assert teachers.look(code) == phones.look(code)
+    assert phones.look(code, seat).mine == (1,)
+    assert phones.look(code).shown.settings == ABOUT
+    teachers.reveal(code, key)
+    assert phones.look(code).counts == (0, 1)
+    teachers.check(code, key, "plan", ABOUT, (2, 2), BEFORE)
+    phones.answer_check(code, seat, phones.look(code).quiz.number, BEFORE, 1, 0)
+    assert teachers.results(code, key).before == ((0, 0), (1, 0))
+    teachers.end(code, key)
+    with pytest.raises(UnknownCodeError):
+        phones.look(code)
+
+
+def test_what_is_refused_is_refused_with_the_same_error(pages):
+    teachers, phones = pages
+    code, key = teachers.open()
+    seat = phones.join(code)
+    with pytest.raises(NotTheTeacherError):
+        phones.show(code, seat, "attention", ())
+    with pytest.raises(ClosedError):
+        phones.answer(code, seat, 1, (0,))
+    with pytest.raises(NotAllowedError):
+        teachers.ask(code, key, "where", ("가",), 1, ())
+
+
+def test_only_the_calls_of_a_classroom_can_be_called(pages):
+    with pytest.raises(AttributeError):
+        _ = pages[0]._rooms if hasattr(pages[0], "_link") else pages[0].no_such_call
+    assert all(callable(getattr(pages[0], name)) for name in CALLS)
+    for arguments in (("__len__",), ("_room", "x"), (), (1,)):
+        with pytest.raises(ValueError, match="no call"):
+            classrooms.answer(Classrooms(), arguments)
+
+
+def test_what_only_begins_like_a_call_is_none():
+    call = wire.write_question(ModelKey("", None, ""), CLASSROOMS, ("open",))
+    assert wire.read_call(call) == ("open",)
+    assert wire.read_call(wire.write_question(ModelKey("/m/tiny", None, "0"), "correct", ("가",))) is None
+    for broken in (call[:-1], call + b"]", call[:-9] + b"7]"):
+        with pytest.raises(wire.WireError):
+            wire.read_call(broken)
+
+
+def test_without_an_engine_the_error_says_so(tmp_path):
+    class Gone:
+        def ask(self, question, deadline):
+            raise EOFError
+
+    with pytest.raises(EngineError, match="does not answer"):
+        classrooms.shared(Gone()).open()

@@ -1,0 +1,78 @@
+"""A pass over a draft takes over what the last pass computed for the same beginning, and finds what a pass from the start finds."""
+
+import numpy as np
+import pytest
+
+from model.graph.network import load_graph
+from model.graph.reading import Reading
+from model.stored.folder import ASSETS
+from model.text.tokenizer import pad
+
+CLOSE = 1e-5
+SOURCE = "할수 있어"
+
+
+class Counting:
+    """A decoder that notes how many tokens it was given in each pass."""
+
+    def __init__(self, decode):
+        self.decode, self.tokens = decode, []
+
+    def __call__(self, inputs):
+        self.tokens.append(inputs["ids"].shape[1])
+        return self.decode(inputs)
+
+
+@pytest.fixture(scope="module", params=["growing-up", "seq2seq"])
+def network(request):
+    graph, tokenizer, _ = load_graph(ASSETS / request.param, None, lambda: None)
+    source = tokenizer.encode_source(SOURCE)
+    return request.param, source, graph._encode({"source": pad([source])}), graph._decode, tokenizer
+
+
+def test_what_is_taken_over_changes_nothing(network):
+    name, source, encoded, decode, tokenizer = network
+    counting = Counting(decode)
+    reading = Reading(counting, encoded)
+    for text in (SOURCE, "할 수 있어요", "할 수", "할 수도 있다", "아니", SOURCE, SOURCE):
+        draft = tokenizer.encode_target(text)
+        one = reading.pass_over([draft]).row(0, source, draft)
+        two = Reading(decode, encoded).pass_over([draft]).row(0, source, draft)
+        np.testing.assert_allclose(one.logits, two.logits, atol=1e-4)
+        assert one.attention.keys() == two.attention.keys()
+        for kind in one.attention:
+            np.testing.assert_allclose(one.attention[kind], two.attention[kind], atol=CLOSE, err_msg=kind)
+            np.testing.assert_allclose(one.attention[kind].sum(axis=-1), 1, atol=CLOSE)
+    # What the decoder reads is the start mark and the text: of 할 수 있어요 behind <s>할수 있어 six tokens are new. A recurrent
+    # network reads all of it again.
+    everything = [6, 8, 4, 8, 3, 6, 6]
+    assert counting.tokens == ([6, 6, 1, 4, 2, 5, 1] if name == "growing-up" else everything)
+
+
+def test_writing_on_is_writing_from_the_start(network):
+    _, _, encoded, decode, _ = network
+    written = Reading(decode, encoded).write_on([], 30)
+    for known in (0, 1, 3):
+        reading = Reading(decode, encoded)
+        reading.pass_over([written[:known] + [5, 6]])
+        assert reading.write_on(written[:known], 30) == written
+    assert reading.write_on(written[:1], len(written) - 1) is None  # no end mark among so many
+
+
+def test_a_sentence_of_a_moment_ago_is_not_encoded_again():
+    graph, tokenizer, _ = load_graph(ASSETS / "growing-up", None, lambda: None)
+    encode, encoded = graph._encode, []
+    graph._encode = lambda inputs: encoded.append(inputs["source"].shape) or encode(inputs)
+    source, others = (
+        tokenizer.encode_source("머거요"),
+        [tokenizer.encode_source(text) for text in "가나다라마"],
+    )
+    (first,) = graph.read([source], [tokenizer.encode_target("먹어요")])
+    graph.read([source], [tokenizer.encode_target("먹었다")])
+    (again,) = graph.read([source], [tokenizer.encode_target("먹어요")])
+    assert encoded == [(1, 4)]
+    assert (again.logits == first.logits).all()  # whatever was asked in between
+    graph.produce(others)
+    assert len(encoded) == 6
+    graph.read([source], [first.ids])  # as many others have been asked about since
+    assert len(encoded) == 7

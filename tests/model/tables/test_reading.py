@@ -1,0 +1,177 @@
+"""Files of many texts: what is read, which column, and what is told about bad rows."""
+
+import io
+import zipfile
+
+import pytest
+from openpyxl import Workbook
+
+from model.tables import (
+    Row,
+    TableError,
+    correct_rows,
+    read_columns,
+)
+from model.tables.cells import UNPACKED
+from model.tables.errors import FILE_PROBLEMS, LONGEST
+from model.tables.writing import as_bytes
+from tests.model.tables.made_files import Replacer, read, rows_of, xlsx
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "column", "rows"),
+    [
+        ("가\n나\n", "in.csv", None, [(1, "가"), (2, "나")]),
+        ("id,문장\n1,가\n2,나\n", "in.csv", None, [(2, "가"), (3, "나")]),
+        ("id,other\n1,가\n", "in.csv", "other", [(2, "가")]),
+        ("1,가\n2,나\n", "in.csv", "2", [(1, "가"), (2, "나")]),
+        ('"가, ""나""\n다"\n\n라\n', "in.CSV", None, [(1, '가, "나"\n다'), (3, "라")]),
+        ("가 나\n\n다\x0c라\u2028마\n", "in.txt", None, [(1, "가 나"), (3, "다\x0c라\u2028마")]),
+        ("\ufeff가\r\n나\r\n", "in.csv", None, [(1, "가"), (2, "나")]),
+        ("가나다".encode("cp949"), "in.txt", None, [(1, "가나다")]),
+        (xlsx(["번호", "글"], [1, "가"], [2, "나"]), "in.xlsx", None, [(2, "가"), (3, "나")]),
+        ("", "in.csv", None, []),
+        ("", "in.txt", None, []),
+    ],
+)
+def test_rows_are_read_with_the_numbers_a_spreadsheet_shows(content, name, column, rows):
+    assert read(content, name, column) == [Row(*row) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "column", "number", "problem"),
+    [
+        ("text,n\n가,1\n".encode() + b"\xff\xfe\xff,2\n", "in.csv", None, 3, "encoding"),
+        ("1,가\n2\n", "in.csv", "2", 2, "no_cell"),
+        (xlsx(["글"], ["가"], [3.5]), "in.xlsx", None, 3, "not_text"),
+        ("가\n" + "나" * (LONGEST + 1) + "\n", "in.txt", None, 2, "too_long"),
+        ('가\n"나"다\n라\n', "in.csv", None, 2, "csv"),
+        ('"나"다\n라\n', "in.csv", None, 1, "csv"),
+    ],
+)
+def test_bad_rows_are_told_by_number_and_their_neighbours_are_corrected(
+    content, name, column, number, problem
+):
+    rows = read(content, name, column)
+    assert [row for row in rows if row.problem] == [Row(number, "", problem)]
+    assert len(rows) >= 2
+    done = list(correct_rows(Replacer(), rows))
+    assert [each.corrected for each in done] == [row.text for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "column", "problem", "message"),
+    [
+        ("가", "in.pdf", None, "format", "should end in"),
+        ("a,b\n1,2\n", "in.csv", "c", "no_column", "no column 'c'"),
+        ("a,b\n1,2\n", "in.csv", "9", "no_column", "no column '9', the widest row has 2 cells"),
+        (b"PK nonsense", "in.xlsx", None, "no_xlsx", "no XLSX file"),
+    ],
+)
+def test_what_is_no_table(content, name, column, problem, message):
+    with pytest.raises(TableError, match=message) as refused:
+        read(content, name, column)
+    assert refused.value.problem == problem
+    assert problem in FILE_PROBLEMS
+
+
+def book(sheet, *, state="visible", at=(1, 1), rows=()):
+    for number, row in enumerate(rows):
+        for place, value in enumerate(row):
+            sheet.cell(at[0] + number, at[1] + place, value)
+    sheet.sheet_state = state
+    return sheet
+
+
+def saved(workbook) -> bytes:
+    file = io.BytesIO()
+    workbook.save(file)
+    return file.getvalue()
+
+
+NAMED = "번호,이름,소감\n1,민수,오늘은 정말 재미있었다\n2,지우,다음에 또 오고 싶다\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "chosen", "names"),
+    [
+        (NAMED, None, ["번호", "이름", "소감"]),
+        (NAMED.replace(",", ";"), None, ["번호", "이름", "소감"]),
+        (NAMED.replace(",", "\t"), None, ["번호", "이름", "소감"]),
+        (NAMED.encode("utf-16"), None, ["번호", "이름", "소감"]),
+        (NAMED.encode("cp949"), None, ["번호", "이름", "소감"]),
+        ("우리 반 소감,,\n" + NAMED, None, ["번호", "이름", "소감"]),
+        (NAMED.replace("소감", "문장"), 2, ["번호", "이름", "문장"]),
+        ("가, 나\n다라\n마바\n", 0, ["1"]),
+        ("1,가나다\n2,라마바\n", None, ["1", "2"]),
+    ],
+)
+def test_the_column_is_chosen_or_nobody_has_chosen(content, chosen, names):
+    content = content.encode() if isinstance(content, str) else content
+    columns = read_columns(io.BytesIO(content), "a.csv")
+    assert columns.chosen == chosen
+    assert [columns.name(place) for place in columns.places] == names
+    assert columns.guess == len(names) - 1
+    if chosen is None:
+        with pytest.raises(TableError, match="several columns, say which one") as refused:
+            read(content)
+        assert refused.value.problem == "which_column"
+        texts = [row.text for row in read(content, column=names[-1]) if row.problem is None]
+        assert len(texts) == 2 and texts[0].strip() != ""
+
+
+def test_a_title_above_the_header_is_told_and_not_corrected():
+    rows = read("우리 반 소감,,\n\n" + NAMED, column="소감")
+    assert [(row.number, row.problem) for row in rows] == [(1, "above"), (4, None), (5, None)]
+
+
+def test_a_comma_that_nobody_has_quoted_does_not_cut_the_text():
+    assert [row.text for row in read("번호,소감\n1,좋았다, 정말\n2,또 오고 싶다\n", column="소감")] == [
+        "좋았다, 정말",
+        "또 오고 싶다",
+    ]
+    assert [row.text for row in read("text\n좋았다, 정말\n")] == ["좋았다, 정말"]
+    rows = read("문장,번호\n좋았다, 정말,1\n또 왔다,2\n")
+    assert [(row.number, row.text, row.problem) for row in rows] == [
+        (2, "", "too_many"),
+        (3, "또 왔다", None),
+    ]
+
+
+def test_a_sheet_that_begins_elsewhere_and_one_that_is_hidden():
+    workbook = Workbook()
+    book(workbook.active, state="hidden", rows=[["text"], ["숨은 글"]])
+    book(workbook.create_sheet(), at=(8, 3), rows=[["문장", "번호"], ["가나다", 1], ["라마바", 2]])
+    assert read(saved(workbook), "a.xlsx") == [Row(9, "가나다"), Row(10, "라마바")]
+
+
+def test_cells_that_hold_no_text_are_told_by_row():
+    content = xlsx(["문장"], ["=A1"], [3], ["가_x000D_나"])
+    assert read(content, "a.xlsx") == [Row(2, "", "formula"), Row(3, "", "not_text"), Row(4, "가\r나")]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_the_other_columns_are_kept(suffix):
+    rows = rows_of(NAMED, column="소감")
+    columns = read_columns(io.BytesIO(NAMED.encode()), "a.csv", "소감")
+    names = [columns.name(place) for place in columns.others]
+    content = as_bytes(correct_rows(Replacer(), rows), suffix, others=names)
+    again = rows_of(content, f"a{suffix}", "corrected")
+    assert names == ["번호", "이름"]
+    assert [row.others[1:3] for row in again] == [("1", "민수"), ("2", "지우")]
+    assert [row.text for row in again] == ["오늘은 정말 재미있었다", "다음에 또 오고 싶다"]
+
+
+def test_a_first_row_may_be_shorter_than_the_column():
+    assert read("제목\n1,가\n", column="2") == [Row(1, "", "no_cell"), Row(2, "가")]
+
+
+def test_a_file_that_unpacks_to_too_much(monkeypatch):
+    monkeypatch.setattr("model.tables.cells.UNPACKED", 10_000)
+    assert UNPACKED > 10_000
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", "0" * 20_000)
+    with pytest.raises(TableError, match="unpack to 20,000 bytes") as refused:
+        read(file.getvalue(), "bomb.xlsx")
+    assert refused.value.problem == "unpacked"

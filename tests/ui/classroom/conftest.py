@@ -1,0 +1,28 @@
+"""The pages with classrooms of their own, which a test can look into."""
+
+import pytest
+
+from classroom import Classrooms
+from ui.asking import loaders
+from ui.classroom import membership
+
+
+@pytest.fixture
+def rooms(monkeypatch) -> Classrooms:
+    found = Classrooms()
+    monkeypatch.setattr(loaders, "classrooms", lambda: found)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def cookies(monkeypatch) -> dict[str, str]:
+    """What the browser of the next session brings along."""
+    brought: dict[str, str] = {}
+    monkeypatch.setattr(membership, "brought", brought.get)
+    return brought
+
+
+@pytest.fixture
+def opened(rooms) -> tuple[str, str]:
+    """(code, key) of a classroom that a teacher has opened elsewhere."""
+    return rooms.open()

@@ -1,0 +1,335 @@
+"""The class's page: who comes in sees what the teacher shows, is asked, and cannot do what the teacher does."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from classroom import AFTER, BEFORE
+from tests.ui.screen import component, components, html, messages, setting
+from ui.wording.texts import table
+
+KO = table("ko")
+SENTENCE = "고갱님이 왓어요"
+SHOWN = (("sentence", SENTENCE), ("edit", "1"), ("layer", "2"), ("head", "1"))
+DESK = ("class_reveal_now", "class_stop", "class_to_lesson", "class_kind_where", "class_results_csv")
+
+
+def keys(app) -> set[str]:
+    """The keys of all buttons on the page."""
+    return {each.key for each in app.button}
+
+
+def press(app, key: str):
+    return next(each for each in app.button if each.key == key).click().run()
+
+
+def touch(app, key: str, place):
+    """Touch an option of a row of pills."""
+    return next(each for each in app.button_group if each.key == key).set_value(place).run()
+
+
+# --- coming in ---
+
+
+def test_whoever_opens_a_class_gets_a_code_and_a_link_and_is_its_teacher(open_app, rooms):
+    app = press(open_app("classroom"), "class_open")
+    code = setting(app, "class")
+    assert len(rooms) == 1 and rooms.look(code).present == 1
+    assert f"classroom?class={code}" in html(app)
+    assert '<img class="class-qr" src="data:image/svg+xml' in html(app)
+    assert "class_to_lesson" in keys(app)
+
+
+def test_neither_seat_nor_key_stands_in_the_address_or_on_the_page(open_app, rooms):
+    app = press(open_app("classroom"), "class_open")
+    name, value = component(app, "classroom_keeper").values()
+    assert name == f"classroom_{setting(app, 'class')}"
+    seat, _, key = value.partition(".")
+    assert rooms.is_teacher(setting(app, "class"), key)
+    others = [each.proto.json for each in app.get("bidi_component") if each.key != "classroom_keeper"]
+    told = html(app) + "".join(others)
+    assert seat not in told and key not in told
+
+
+def test_a_phone_comes_in_by_the_link_alone(open_app, rooms, opened):
+    app = open_app("classroom", **{"class": opened[0]})
+    assert not app.exception
+    assert rooms.look(opened[0]).present == 1
+    assert messages(app) == [KO["class_nothing_shown"]]
+
+
+def test_a_code_can_be_typed(open_app, rooms, opened):
+    app = open_app("classroom")
+    app.text_input(key="class_code").input(f" {opened[0][:3]}-{opened[0][3:]} ".upper())
+    app = next(each for each in app.button if each.label == KO["class_join"]).click().run()
+    assert setting(app, "class") == opened[0]
+    assert rooms.look(opened[0]).present == 1
+
+
+@pytest.mark.parametrize("code", ["abcdef234", "x", "<b>", "가" * 100, "../.."])
+def test_a_code_that_no_class_has_is_told_on_every_page(open_app, rooms, code):
+    app = open_app("classroom", **{"class": code})
+    assert not app.exception and KO["class_unknown"] in messages(app)
+    other = open_app("positions", **{"class": code})
+    assert not other.exception and "class_over" in keys(other)
+    assert len(rooms) == 0
+
+
+def test_a_class_that_is_full_says_so(open_app, rooms, opened, monkeypatch):
+    monkeypatch.setattr("classroom.classroom.MOST_SEATS", 1)
+    rooms.join(opened[0])
+    assert messages(open_app("classroom", **{"class": opened[0]})) == [KO["class_full"]]
+
+
+def test_the_end_of_a_class_is_told_to_a_phone_that_is_in_it(open_app, rooms, opened):
+    app = open_app("classroom", **{"class": opened[0]})
+    rooms.end(*opened)
+    assert messages(app.run()) == [KO["class_unknown"]]
+    assert "class_open" in keys(app)
+
+
+# --- following ---
+
+
+def test_a_phone_shows_the_sentence_the_correction_and_the_picture_of_the_teacher(open_app, rooms, opened):
+    rooms.show(*opened, "attention", SHOWN)
+    app = open_app("classroom", **{"class": opened[0]})
+    assert not app.exception
+    assert "<del>갱</del><ins>객</ins>님이" in html(app)
+    assert "2층 헤드 1" in html(app)
+    assert "class_plot_0" in components(app)
+    assert setting(app, "layer") == "3"  # its own settings stay
+
+
+@pytest.mark.parametrize("view", ["heatmap", "lines", "steps", "edits", "received", "numbers", "predict"])
+def test_every_view_has_a_picture_on_the_phone(open_app, rooms, opened, view):
+    rooms.show(*opened, "attention", (*SHOWN, ("view", view)))
+    app = open_app("classroom", **{"class": opened[0]})
+    assert not app.exception
+    assert any(each.startswith("class_") and each.endswith("_0") for each in components(app))
+
+
+def test_of_a_page_without_views_a_phone_tells_the_name(open_app, rooms, opened):
+    rooms.show(*opened, "positions", (("positions", "32"),))
+    app = open_app("classroom", **{"class": opened[0]})
+    assert messages(app) == [KO["class_other_page"].format(page=KO["positions_page"])]
+
+
+def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_app, rooms, opened):
+    rooms.show(*opened, "attention", SHOWN)
+    app = press(open_app("classroom", **{"class": opened[0]}), "class_look_around")
+    assert "live_text" in components(app)
+    assert {name: setting(app, name) for name, _ in SHOWN} == dict(SHOWN)
+    assert setting(app, "class") == opened[0]
+    app = press(app, "class_bar_open")
+    assert app.title[0].value == KO["classroom_title"]
+    assert rooms.look(opened[0]).present == 1  # the same seat all the time
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        ("attention", ()),
+        ("attention", (("sentence", "<img src=x onerror=alert(1)>"),)),
+        ("attention", (("sentence", " "), ("edit", "-1"), ("layer", "99"), ("cell", "9,9"), ("view", "x"))),
+        ("attention", (("sentence", "가" * 3000), ("model", "../../etc"))),
+        ("laboratory", (("experiment", "<b>"), ("lang", "en"), ("class", "x"), ("no such setting", "1"))),
+        ("<script>", (("sentence", SENTENCE),)),
+    ],
+)
+def test_whatever_a_teacher_shows_no_phone_breaks(open_app, rooms, opened, shown):
+    rooms.show(*opened, *shown)
+    app = open_app("classroom", **{"class": opened[0]})
+    assert not app.exception
+    assert "<img src=x" not in html(app) and "<script>" not in html(app)
+    assert app.title[0].value == KO["classroom_title"]  # the language is the visitor's own
+
+
+# --- what the teacher shows is told ---
+
+
+def test_the_teachers_view_is_told_to_the_class_and_nothing_that_is_the_teachers_own(
+    open_app, rooms, cookies, opened
+):
+    code, key = opened
+    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+    app = open_app(**{"class": code, "lecture": "1", "lang": "en", "sentence": SENTENCE, "layer": "2"})
+    assert not app.exception
+    shown = rooms.look(code).shown
+    assert (shown.page, dict(shown.settings)) == ("attention", {"sentence": SENTENCE, "layer": "2"})
+    version = rooms.look(code).version
+    app.run()
+    assert rooms.look(code).version == version
+
+
+def test_who_is_in_no_class_meets_nothing_of_all_this(open_app, rooms):
+    app = open_app()
+    assert not {each for each in components(app) if "class" in each}
+    assert "class_bar_open" not in keys(app)
+
+
+# --- nobody speaks for the teacher ---
+
+
+@pytest.mark.parametrize("forged", [{}, {"key": "1"}, {"teacher": "1", "classroom_membership": "teacher"}])
+def test_a_forged_address_gives_nobody_the_desk(open_app, rooms, opened, forged):
+    rooms.show(*opened, "attention", SHOWN)
+    before = rooms.look(opened[0])
+    app = open_app("classroom", **{"class": opened[0]} | forged)
+    assert not keys(app) & set(DESK)
+    attention = open_app(**{"class": opened[0], "sentence": "가짜 문장"} | forged)
+    assert not attention.exception
+    assert rooms.look(opened[0]).shown == before.shown
+
+
+@pytest.mark.parametrize(
+    "value", [".", "x.y", ".{other}", "{seat}.{seat}", "{seat}", "." * 5000, "\udc80.\udc80"]
+)
+def test_a_forged_cookie_gives_nobody_the_desk(open_app, rooms, cookies, opened, value):
+    code, _ = opened
+    other = rooms.open()[1]
+    cookies[f"classroom_{code}"] = value.format(other=other, seat=rooms.join(code))
+    app = open_app("classroom", **{"class": code})
+    assert not app.exception
+    assert not keys(app) & set(DESK)
+
+
+def test_the_cookie_of_the_teacher_makes_the_teacher_after_a_reload(open_app, rooms, cookies, opened):
+    code, key = opened
+    seat = rooms.join(code)
+    cookies[f"classroom_{code}"] = f"{seat}.{key}"
+    app = open_app("classroom", **{"class": code})
+    assert "class_to_lesson" in keys(app)
+    assert rooms.look(code).present == 1
+
+
+# --- predicting together ---
+
+
+@pytest.fixture
+def taught(open_app, rooms, cookies, opened):
+    """(the teacher's page, its code): a sentence is shown."""
+    code, key = opened
+    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+    app = open_app("classroom", **{"class": code} | dict(SHOWN))
+    cookies.clear()
+    return app, code
+
+
+def test_the_class_predicts_and_its_answers_stand_beside_the_network_in_one_picture(open_app, rooms, taught):
+    teacher, code = taught
+    teacher = press(teacher, "class_kind_where")
+    assert rooms.look(code).poll.about == SHOWN
+    phone = open_app("classroom", **{"class": code})
+    assert not phone.exception
+    assert "class_reveal" not in components(phone)
+    phone = touch(phone, "class_answer_1", [0, 3])
+    assert rooms.look(code).answered == 1
+    assert "class_reveal" not in components(phone.run())
+    teacher = press(teacher, "class_reveal_now")
+    for app in (teacher, phone.run()):
+        assert not app.exception
+        drawn = json.loads(component(app, "class_reveal")["spec"])
+        assert [trace["type"] for trace in drawn["data"]] == ["bar"] * len(drawn["data"])
+        assert len(drawn["data"]) >= 2  # the class, and the network
+    assert rooms.look(code).counts[0] == rooms.look(code).counts[3] == 1
+    press(teacher, "class_stop")
+    assert rooms.look(code).poll is None
+
+
+def test_nothing_on_the_phone_gives_the_answer_away_before_the_reveal(open_app, rooms, taught):
+    press(taught[0], "class_kind_where")
+    phone = open_app("classroom", **{"class": taught[1]})
+    assert not [each for each in components(phone) if each.startswith(("class_plot", "class_lines"))]
+    assert "<ins>" not in html(phone)
+
+
+def test_one_who_is_alone_asks_and_answers(rooms, taught):
+    teacher, code = taught
+    teacher = touch(press(teacher, "class_kind_where"), "class_answer_1", [0])
+    assert rooms.look(code).answered == 1
+    teacher = press(teacher, "class_reveal_now")
+    assert not teacher.exception and "class_reveal" in components(teacher)
+
+
+def test_more_touches_than_allowed_push_out_the_oldest(open_app, rooms, taught):
+    press(taught[0], "class_kind_where")
+    phone = open_app("classroom", **{"class": taught[1]})
+    phone = touch(phone, "class_answer_1", [0, 1, 2, 3])
+    assert not phone.exception
+    assert rooms.look(taught[1]).answered == 1
+    assert sum(map(bool, _counts(rooms, taught))) == 3
+
+
+def _counts(rooms, taught):
+    press(taught[0].run(), "class_reveal_now")
+    return rooms.look(taught[1]).counts
+
+
+def test_what_cannot_be_asked_says_why(open_app, rooms, cookies, opened):
+    code, key = opened
+    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+    app = open_app("classroom", **{"class": code, "sentence": "그대로인 문장"})
+    app = press(app, "class_kind_where")
+    assert KO["predict_nothing"] in messages(app)
+    assert rooms.look(code).poll is None
+    app = press(app, "class_kind_needed")
+    assert KO["predict_nothing"] in messages(app)
+
+
+# --- questions before and after ---
+
+
+def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_without_names(
+    open_app, rooms, taught
+):
+    teacher, code = taught
+    teacher = press(teacher, "class_quiz_lesson-plan_before")
+    quiz = rooms.look(code).quiz
+    assert len(quiz.sizes) == 7  # of eight: this network considers a single other candidate
+    phone = open_app("classroom", **{"class": code})
+    assert not phone.exception
+    phone = touch(phone, f"class_check_{quiz.number}_{BEFORE}_0", 0)
+    shown = html(phone)
+    assert (KO["class_check_right"] in shown) != ('class="class-hint"' in shown)
+    teacher = press(teacher.run(), "class_stop")
+    teacher = press(teacher, "class_quiz_lesson-plan_after")
+    phone = touch(phone.run(), f"class_check_{quiz.number}_{AFTER}_0", 1)
+    teacher = press(teacher.run(), "class_stop")
+    found = rooms.results(code, membership_key(teacher))
+    assert sum(found.before[0]) == sum(found.after[0]) == 1
+    assert found.before[0][0] == found.after[0][1] == 1
+    assert KO["class_results"].format(before=1, after=1) in html(teacher)
+
+
+def membership_key(app) -> str:
+    return app.session_state["classroom_membership"].key
+
+
+def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):
+    press(taught[0], "class_quiz_lesson-plan_before")
+    number = rooms.look(taught[1]).quiz.number
+    phone, seen = open_app("classroom", **{"class": taught[1]}), set()
+    for place in range(2):
+        phone = touch(phone, f"class_check_{number}_{BEFORE}_3", place)
+        seen.add(KO["class_check_right"] in html(phone))
+    assert seen == {True, False}  # one of two options is right
+
+
+def test_the_file_has_a_row_for_each_option_and_no_formulas(monkeypatch):
+    from classroom import Quiz, Results
+    from classroom.checks import Check
+    from ui.classroom import quiz
+
+    monkeypatch.setattr(quiz, "say", lambda key, **values: key)
+    checks = (Check("second", (), ("=1+1", "나"), 1), Check("copied", (), ("few", "many"), 0))
+    results = Results(Quiz(1, "lesson-plan", (), (2, 2), ""), ((3, 4), (1, 0)), ((0, 7), (0, 0)), (7, 7))
+    rows = list(csv.reader(io.StringIO(quiz.to_csv(results, checks).decode("utf-8-sig"))))
+    assert [row[2:] for row in rows[1:]] == [
+        ["'=1+1", "0", "3", "0"],
+        ["나", "1", "4", "7"],
+        ["class_few", "1", "1", "0"],
+        ["class_many", "0", "0", "0"],
+    ]

@@ -1,0 +1,74 @@
+"""Sessions that wait for a change are woken once, and only those that have drawn something older."""
+
+import time
+
+import pytest
+
+from classroom import UnknownCodeError
+from ui.classroom.watch import Waiting, Watch
+
+
+@pytest.fixture
+def versions() -> dict[str, int]:
+    return {"one": 1, "other": 1}
+
+
+@pytest.fixture
+def watch(versions):
+    def version_of(code: str) -> int:
+        if code not in versions:
+            raise UnknownCodeError
+        return versions[code]
+
+    return Watch(version_of, look=0.005)
+
+
+def eventually(what) -> None:
+    ends = time.monotonic() + 10
+    while not what():
+        assert time.monotonic() < ends
+        time.sleep(0.005)
+
+
+def test_a_change_wakes_everybody_in_this_classroom_and_nobody_in_another(watch, versions):
+    woken = []
+    for code, session in (("one", "a"), ("one", "b"), ("other", "c")):
+        watch.add(code, session, Waiting(1, lambda session=session: woken.append(session)))
+    time.sleep(0.05)
+    assert woken == []
+    versions["one"] = 2
+    eventually(lambda: sorted(woken) == ["a", "b"])
+    time.sleep(0.05)
+    assert sorted(woken) == ["a", "b"]  # once, until they have drawn it
+
+
+def test_who_has_drawn_something_older_is_woken_at_once(watch):
+    woken = []
+    watch.add("one", "late", Waiting(0, lambda: woken.append("late")))
+    eventually(lambda: woken == ["late"])
+
+
+def test_the_end_of_a_classroom_wakes_everybody(watch, versions):
+    woken = []
+    watch.add("one", "a", Waiting(1, lambda: woken.append("a")))
+    del versions["one"]
+    eventually(lambda: woken == ["a"])
+
+
+def test_who_has_left_is_not_woken_and_the_thread_ends_with_the_last(watch, versions):
+    woken = []
+    watch.add("one", "a", Waiting(1, lambda: woken.append("a")))
+    watch.forget("a")
+    versions["one"] = 2
+    eventually(lambda: watch._thread is None)
+    assert woken == []
+    watch.add("one", "b", Waiting(1, lambda: woken.append("b")))  # and begins anew
+    eventually(lambda: woken == ["b"])
+
+
+def test_a_session_that_fails_keeps_nobody_else_from_being_woken(watch, versions):
+    woken = []
+    watch.add("one", "a", Waiting(1, lambda: 1 / 0))
+    watch.add("one", "b", Waiting(1, lambda: woken.append("b")))
+    versions["one"] = 2
+    eventually(lambda: woken == ["b"])

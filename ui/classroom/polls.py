@@ -1,0 +1,117 @@
+"""Predicting together: the teacher asks, everybody touches an answer, and at one press the class's answers stand beside the network's."""
+
+import numpy as np
+import streamlit as st
+
+import viz
+from classroom import ClassroomError, ClosedError, Poll, State
+from ui.asking import loaders
+from ui.classroom import scene, truth
+from ui.classroom.membership import Membership
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, markup
+from ui.shell.spinner import spinner
+from ui.wording.texts import say
+
+
+def ask(mine: Membership, kind: str) -> str | None:
+    """Ask the class about what the teacher shows now. Returns the text that says why it cannot be asked, or None."""
+    lens = scene.lens()
+    if lens is None:
+        return "class_no_picture"
+    found = truth.KINDS[kind]
+    if problem := found.lacks(lens):
+        return problem
+    options = found.options(lens)
+    most = min(found.most, len(options))
+    loaders.classrooms().ask(mine.code, mine.key, kind, options, most, address.shared("sentence"))
+    truth.prepare(kind, lens)
+    return None
+
+
+def show(mine: Membership, state: State, poll: Poll) -> None:
+    """The question; then what can be touched, or what the class and the network answered."""
+    with address.looking_at(poll.about):
+        lens = scene.lens() if poll.kind in truth.KINDS else None
+        if lens is None:
+            st.info(say("class_no_picture"))
+            return
+        with spinner(say("working_laboratory")):
+            asked = truth.question(poll.kind, lens)
+        markup.corrected(lens.sentence.source, [])
+        markup.paragraph(asked, "class-question")
+        if poll.revealed:
+            _reveal(state, poll, lens)
+    if not poll.revealed:
+        _board(mine, state, poll)
+
+
+def _board(mine: Membership, state: State, poll: Poll) -> None:
+    """The options, as large as a finger; what is touched is sent at once, and can be changed until the reveal."""
+    key = f"class_answer_{poll.number}"
+    several = poll.most > 1
+    chosen = [place for place in state.mine if place < len(poll.options)]
+    if key not in st.session_state and chosen:
+        st.session_state[key] = chosen if several else chosen[0]
+    with st.container(key="class_board"):
+        st.pills(
+            say("class_touch_several", most=poll.most) if several else say("class_touch"),
+            range(len(poll.options)),
+            selection_mode="multi" if several else "single",
+            format_func=lambda place: truth.button_label(poll.kind, poll.options[place]),
+            key=key,
+            on_change=_answer,
+            args=(mine, poll, key),
+        )
+    markup.paragraph(say("class_answered_mine") if chosen else say("class_answer_now"), "note")
+
+
+def _answer(mine: Membership, poll: Poll, key: str) -> None:
+    held = st.session_state[key]
+    places = held if isinstance(held, list) else [] if held is None else [held]
+    if len(places) > poll.most:  # the newest push out the oldest
+        places = st.session_state[key] = places[-poll.most :]
+    try:
+        loaders.classrooms().answer(mine.code, mine.seat, poll.number, tuple(places))
+    except ClosedError:  # the teacher revealed meanwhile, which the next beat shows
+        return
+    except ClassroomError:
+        st.session_state.pop(key, None)
+
+
+def _reveal(state: State, poll: Poll, lens: Lens) -> None:
+    """One picture: the class, and below it what the network says."""
+    with spinner(say("working_laboratory")):
+        rows = truth.KINDS[poll.kind].rows(lens)
+        after = truth.afterwards(poll.kind, lens)
+    counts = np.array(state.counts, float)
+    panels = [
+        viz.MethodPanel(say("class_row_class", count=state.answered), counts),
+        *(viz.MethodPanel(row.name, row.values, row.intervened) for row in rows),
+    ]
+    figure = viz.contribution_panels(
+        panels,
+        [truth.tick_label(poll.kind, option) for option in poll.options],
+        outlined=state.mine,
+        observed_name=say("sources_observed"),
+        intervened_name=say("sources_intervened"),
+        token_title=say(f"class_axis_{poll.kind}"),
+        value_title=say("sources_share"),
+        theme=lens.theme,
+    )
+    markup.paragraph(told(state, poll, rows), "reading")
+    figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
+    markup.paragraph(after, "note")
+
+
+def told(state: State, poll: Poll, rows: list[truth.Row]) -> str:
+    """What the class chose most, and what the network did, in one sentence."""
+    labels = [truth.option_label(poll.kind, option) for option in poll.options]
+    network = [labels[int(np.argmax(np.abs(row.values)))] for row in rows]
+    class_ = say("class_nobody")
+    if state.answered:
+        most = int(np.argmax(state.counts))
+        class_ = say("class_most", option=labels[most], count=state.counts[most], answered=state.answered)
+    named = {"first": network[0], "second": network[1] if len(network) > 1 else "–"}
+    return say(f"class_told_{poll.kind}", most=class_, **named)

@@ -1,0 +1,206 @@
+"""Questions that check themselves, before and after the lesson: asked of everybody, graded by the network, told to the teacher as counts."""
+
+import csv
+import io
+
+import streamlit as st
+
+from classroom import AFTER, BEFORE, ClassroomError, Quiz, Results, State
+from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
+from ui.asking import loaders
+from ui.classroom import scene, truth
+from ui.classroom.membership import Membership
+from ui.look.lens import Lens
+from ui.shell import address, markup
+from ui.shell.spinner import spinner
+from ui.views import needs
+from ui.wording import markdown
+from ui.wording.texts import say
+
+LABORATORY = "lesson-plan-laboratory"
+STRONGEST = 5  # heads that are off together in one of the questions
+_TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this session tried last
+
+
+def begin(mine: Membership, plan: str, phase: str) -> str | None:
+    """Ask a plan's questions about the sentence that the teacher shows. After the lesson they are those from before. Returns the text
+    that says why they cannot be asked, or None."""
+    state = mine.state()
+    about = address.shared("sentence")
+    if state.quiz is not None and state.quiz.plan == plan and phase == AFTER:
+        about = state.quiz.about
+    with address.looking_at(about):
+        lens = scene.lens()
+        if lens is None:
+            return "class_no_picture"
+        if problem := truth.KINDS["where"].lacks(lens):
+            return problem
+        sizes = tuple(len(check.options) for check in plan_of(plan, facts(plan, lens)))
+    if not sizes:
+        return "class_no_checks"
+    loaders.classrooms().check(mine.code, mine.key, plan, about, sizes, phase)
+    return None
+
+
+def stop(mine: Membership, quiz: Quiz) -> None:
+    """Ask nobody any more; what was answered stays."""
+    loaders.classrooms().check(mine.code, mine.key, quiz.plan, quiz.about, quiz.sizes, "")
+
+
+def facts(plan: str, lens: Lens) -> Facts:
+    """What the questions of ``plan`` are made of; only the laboratory's ask the network again."""
+    layer, head = lens.layer or 0, lens.head or 0
+    plain = Facts(lens.trace, lens.all_changes, truth.change_of(lens), (layer, head))
+    if plan != LABORATORY or needs.experiment("head_effects")(lens) is not None:
+        return plain
+    effects = truth.effects(lens)
+    strongest = effects.strongest(STRONGEST)
+    sets = [strongest[:1], strongest]
+    texts = loaders.written_without(lens.sentence, sets, lens.corrector, None)
+    alone, together = (
+        truth.outcome(lens.sentence.source, each.text, truth.typed(lens)) == "made" for each in texts
+    )
+    occlusion = truth.left_out(lens)
+    return Facts(plain.trace, plain.changes, plain.change, plain.place, effects, occlusion, alone, together)
+
+
+def checks_of(quiz: Quiz) -> tuple[Check, ...]:
+    """The questions of a quiz; none where this page process sees others than the teacher's, for a moment after new weights."""
+    with address.looking_at(quiz.about):
+        lens = scene.lens()
+        if lens is None or quiz.plan not in PLANS:
+            return ()
+        with spinner(say("working_laboratory")):
+            found = plan_of(quiz.plan, facts(quiz.plan, lens))
+    return found if tuple(len(check.options) for check in found) == quiz.sizes else ()
+
+
+def show(mine: Membership, state: State, quiz: Quiz) -> None:
+    """All questions, one below the other. A wrong answer shows a hint, and can be changed."""
+    checks = checks_of(quiz)
+    if not checks:
+        st.info(say("class_no_checks"))
+        return
+    with address.looking_at(quiz.about):
+        markup.corrected(*_sentence(scene.lens()))
+    markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
+    done = set(state.checked)
+    for number, check in enumerate(checks):
+        _ask(mine, quiz, number, check)
+        done |= {number} if _tried(quiz, number) is not None else set()
+    markup.paragraph(say("class_quiz_done", done=len(done), count=len(checks)), "note")
+
+
+def _sentence(lens: Lens | None) -> tuple[str, list[tuple[int, int, str]]]:
+    if lens is None:
+        return "", []
+    changes = [(each.source_start, each.source_end, each.right) for each in lens.sentence.changes]
+    return lens.sentence.source, changes
+
+
+def _ask(mine: Membership, quiz: Quiz, number: int, check: Check) -> None:
+    key = f"class_check_{quiz.number}_{quiz.phase}_{number}"
+    st.pills(
+        f"{number + 1}. {markdown.plain(question(check))}",
+        range(len(check.options)),
+        format_func=lambda place: markdown.plain(option_label(check.options[place])),
+        key=key,
+        on_change=_answer,
+        args=(mine, quiz, number, key),
+    )
+    tried = _tried(quiz, number)
+    if tried is None:
+        return
+    if check.is_right(tried):
+        markup.paragraph(say("class_check_right"), "class-right")
+    else:
+        views = {name: say(f"view_{name}") for name in ("heatmap", "steps", "without", "sources")}
+        markup.paragraph(say(f"check_{check.kind}_hint", **views), "class-hint")
+
+
+def _answer(mine: Membership, quiz: Quiz, number: int, key: str) -> None:
+    option = st.session_state[key]
+    if option is None:
+        return
+    st.session_state.setdefault(_TRIED, {})[quiz.number, quiz.phase, number] = option
+    try:
+        loaders.classrooms().answer_check(mine.code, mine.seat, quiz.number, quiz.phase, number, option)
+    except ClassroomError:  # the teacher has stopped asking; one may go on for oneself
+        return
+
+
+def _tried(quiz: Quiz, number: int) -> int | None:
+    return st.session_state.get(_TRIED, {}).get((quiz.number, quiz.phase, number))
+
+
+def question(check: Check) -> str:
+    """The question in words."""
+    values = {name: option_label(value) for name, value in check.values}
+    return say(f"check_{check.kind}", **values)
+
+
+def option_label(option: str) -> str:
+    """An option as it is shown: a text of the page, a head, or what stands in the sentence."""
+    if option in WORDS:
+        return say(f"class_{option}")
+    if option in truth.KIND_NAMES:
+        return say(f"kind_{option}")
+    return truth.option_label("needed", option)
+
+
+def distribution(results: Results) -> None:
+    """How the class answered, before and after, and the file to take along."""
+    if results.quiz is None or not sum(results.seats):
+        return
+    checks = checks_of(results.quiz)
+    if not checks:
+        return
+    markup.paragraph(say("class_results", before=results.seats[0], after=results.seats[1]), "class-question")
+    import pandas as pd  # a third of the first page's imports, which does not need it
+
+    rows = [
+        (question(check), *(_share(counts[number], check) for counts in (results.before, results.after)))
+        for number, check in enumerate(checks)
+    ]
+    names = [f"{number}. {row[0]}" for number, row in enumerate(rows, start=1)]
+    columns = [say("class_results_before"), say("class_results_after")]
+    markup.table(pd.DataFrame([row[1:] for row in rows], names, columns), say("class_results_label"))
+    st.download_button(
+        say("class_results_csv"),
+        to_csv(results, checks),
+        file_name=f"class-{results.quiz.plan}.csv",
+        mime="text/csv",
+        key="class_results_csv",
+        on_click="ignore",
+    )
+
+
+def _share(counts: tuple[int, ...], check: Check) -> str:
+    return f"{counts[check.right]} / {sum(counts)}" if sum(counts) else "–"
+
+
+def to_csv(results: Results, checks: tuple[Check, ...]) -> bytes:
+    """A row for each option of each question: how many chose it first, before and after the lesson. No names, no seats."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\r\n")
+    writer.writerow(
+        say(f"class_column_{name}") for name in ("number", "question", "option", "right", BEFORE, AFTER)
+    )
+    for number, check in enumerate(checks):
+        for place, option in enumerate(check.options):
+            writer.writerow(
+                [
+                    number + 1,
+                    _cell(question(check)),
+                    _cell(option_label(option)),
+                    int(check.is_right(place)),
+                    results.before[number][place],
+                    results.after[number][place],
+                ]
+            )
+    return file.getvalue().encode("utf-8-sig")  # spreadsheets know Hangul by the mark
+
+
+def _cell(text: str) -> str:
+    """``text`` as no spreadsheet takes for a formula."""
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

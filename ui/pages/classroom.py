@@ -1,0 +1,187 @@
+"""The class together: open a class, join it, follow what the teacher shows, predict, and answer questions that check themselves."""
+
+from functools import partial
+
+import streamlit as st
+
+from classroom import AFTER, BEFORE, ClassroomError, FullError, State
+from classroom.checks import PLANS
+from classroom.codes import in_groups
+from model import ModelFolderError
+from ui.asking import loaders
+from ui.classroom import bar, follow, membership, polls, pulse, quiz, truth
+from ui.classroom.membership import Membership
+from ui.shell import header, markup, notices, turns
+from ui.wording.texts import say
+
+_SAID = "classroom_said"  # the text that says why something could not be asked
+
+
+def main() -> None:
+    header.show("classroom")
+    st.title(say("classroom_title"))
+    try:
+        mine = membership.current()
+    except FullError:
+        st.warning(say("class_full"))
+        return
+    except ClassroomError:
+        st.warning(say("class_unknown"))
+        show_entrance()
+        return
+    if mine is None:
+        show_entrance()
+        return
+    membership.keep(mine)
+    pulse.listen(mine, partial(words_about_the_class, mine), follows=True)
+    show_shown(mine)
+    show_way_out(mine)
+
+
+def show_way_out(mine: Membership) -> None:
+    """Leave; the teacher is asked once more, because that ends the class for everybody."""
+    if not mine.teaches:
+        st.button(say("class_leave"), key="class_leave", on_click=membership.leave)
+        return
+    with st.popover(say("class_end"), key="class_end"):
+        markup.paragraph(say("class_end_meaning"), "note")
+        st.button(say("class_end_now"), key="class_leave", on_click=membership.leave)
+
+
+def show_entrance() -> None:
+    """Open a class, or join one by its code."""
+    markup.paragraph(say("class_lead"), "lead")
+    if st.button(say("class_open"), key="class_open", type="primary", icon=":material/co_present:"):
+        try:
+            membership.open_classroom()
+        except FullError:
+            st.warning(say("class_too_many"))
+        else:
+            st.rerun()
+    with st.form("class_join"):
+        typed = st.text_input(say("class_code_label"), key="class_code", max_chars=40)
+        if st.form_submit_button(say("class_join")) and typed.strip():
+            membership.enter(typed)
+            st.rerun()
+    markup.paragraph(say("class_alone"), "note")
+    markup.paragraph(say("class_privacy"), "note")
+
+
+def show_invitation(mine: Membership) -> None:
+    """The code, the link and its QR code, for the projector."""
+    link = membership.link(mine.code)
+    with st.container(key="class_invitation", horizontal=True, vertical_alignment="center", gap="medium"):
+        markup.qr_code(link, say("class_qr_label"), "class-qr")
+        with st.container(key="class_invitation_texts", width="stretch", gap="small"):
+            markup.paragraph(in_groups(mine.code), "class-code")
+            markup.link(link)
+            markup.paragraph(say("class_how_to_join"), "note")
+            if membership.is_only_here(link):
+                markup.paragraph(say("class_only_here"), "note")
+
+
+def words_about_the_class(mine: Membership, state: State) -> str:
+    """How many are there, the teacher not counted, and how many of them have answered."""
+    values = {
+        "code": in_groups(mine.code),
+        "count": max(state.present - 1, state.answered, 0),
+        "answered": state.answered,
+    }
+    return say("class_count_answered" if state.poll is not None else "class_count", **values)
+
+
+@st.fragment(key=pulse.SHOWN)
+def show_shown(mine: Membership) -> None:
+    """What is new in the classroom: a question, a quiz, or what the teacher shows."""
+    with turns.part_taken():
+        show_news(mine)
+
+
+def show_news(mine: Membership) -> None:
+    try:
+        state = mine.state()
+        pulse.drawn(mine, state)
+        if mine.teaches:
+            show_desk(mine, state)
+        if state.poll is not None:
+            polls.show(mine, state, state.poll)
+        elif state.quiz is not None and state.quiz.phase:
+            quiz.show(mine, state, state.quiz)
+        elif not mine.teaches:
+            follow.show(mine, state)
+        if mine.teaches and state.poll is None:
+            if state.quiz is None or not state.quiz.phase:
+                show_invitation(mine)
+            quiz.distribution(loaders.classrooms().results(mine.code, mine.key))
+    except loaders.StillLoading:
+        pulse.draw_again()
+        st.info(say("class_loading"))
+    except ClassroomError:
+        membership.lost()
+        st.rerun()  # it is over, which the whole page says
+    except ModelFolderError:
+        st.error(say("model_folder_error"))
+    except loaders.NotLoadedError:
+        st.info(say("class_no_picture"))
+    except loaders.EngineError as error:
+        notices.unanswered(error)
+
+
+def show_desk(mine: Membership, state: State) -> None:
+    """What the teacher can do now."""
+    rooms, who = loaders.classrooms(), (mine.code, mine.key)
+    with st.container(key="class_desk", horizontal=True, vertical_alignment="center", gap="small"):
+        if state.poll is not None:
+            if not state.poll.revealed:
+                st.button(
+                    say("class_reveal"),
+                    key="class_reveal_now",
+                    type="primary",
+                    on_click=rooms.reveal,
+                    args=who,
+                )
+            st.button(say("class_stop_asking"), key="class_stop", on_click=rooms.stop_asking, args=who)
+        elif state.quiz is not None and state.quiz.phase:
+            st.button(say("class_quiz_stop"), key="class_stop", on_click=quiz.stop, args=(mine, state.quiz))
+        else:
+            show_questions(mine)
+        if st.button(say("class_to_lesson"), key="class_to_lesson", icon=":material/arrow_back:"):
+            header.turn_to(st.session_state.get(bar.LAST, header.PAGES[0]))
+            st.rerun()
+    if problem := st.session_state.pop(_SAID, None):
+        st.info(say(problem))
+
+
+def show_questions(mine: Membership) -> None:
+    """What can be asked about the picture that the teacher showed last."""
+    with st.popover(say("class_ask"), key="class_ask", icon=":material/help:"):
+        for kind in truth.KINDS:
+            st.button(
+                say(f"class_kind_{kind}"),
+                key=f"class_kind_{kind}",
+                on_click=_begin,
+                args=(polls.ask, mine, kind),
+            )
+    with st.popover(say("class_quiz"), key="class_quiz", icon=":material/checklist:"):
+        for plan in PLANS:
+            markup.paragraph(say(f"class_plan_{plan.replace('-', '_')}"), "label")
+            for phase in (BEFORE, AFTER):
+                st.button(
+                    say(f"class_phase_{phase}"),
+                    key=f"class_quiz_{plan}_{phase}",
+                    on_click=_begin,
+                    args=(quiz.begin, mine, plan, phase),
+                )
+
+
+def _begin(begin, *arguments) -> None:
+    """From a callback: ask, and keep for the page why it could not be asked."""
+    try:
+        st.session_state[_SAID] = begin(*arguments)
+    except loaders.StillLoading:
+        st.session_state[_SAID] = "class_loading"
+    except loaders.EngineError:
+        st.session_state[_SAID] = "engine_died"
+
+
+main()

@@ -38,7 +38,11 @@ class LookPart(NamedTuple):
 
 
 class TakenAway(NamedTuple):
-    """The look without one part at the position of the query or of the key; intervened."""
+    """The look without one part at the position of the query or of the key; intervened.
+
+    >>> TakenAway("key", "embedding", nats=1.2, weight=0.1).holds(before=0.4)
+    True
+    """
 
     of: str  # "query" or "key"
     part: Node | str

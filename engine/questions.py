@@ -10,6 +10,7 @@ To add one: a function here, and a function in ``ui/asking/loaders.py`` that cal
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,13 +19,20 @@ import numpy as np
 from engine.answers import pack
 from engine.errors import EngineError
 from engine.spans import Span, change_at
+from model.analysis.circuit_edges import circuit_edges
+from model.analysis.circuits import find_circuit
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.contributions import METHODS, contributions, methods_of
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import fix_without, head_effects, written_without
 from model.analysis.lenses import when_decided
+from model.analysis.looks import why_looked
 from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
+from model.analysis.patching import patch_map
+from model.analysis.receipts import explained
 from model.analysis.replacing import replaced_for_change
+from model.analysis.stand_ins import StandIns, corpus_means, twin_values
+from model.analysis.twin_runs import TwinRun, changed_twin, corrected_twin, sentence_twin
 from model.analysis.writing import who_wrote
 from model.correction.answers import Answers, AnswersMany, Described, Intervenes, Network
 from model.correction.growing import growing_network
@@ -32,6 +40,7 @@ from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, TAPPED
 from model.survey.survey_files import pairs_of
 from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
 from model.tables import change_kinds
+from model.text.changes import Change
 from model.trace.interventions import Head, Intervention
 from model.trace.odds import Contrast
 
@@ -50,6 +59,7 @@ class EngineQuestion:
     needs: str | None  # which of ``model.stored.config.ABILITIES`` a model should have
     is_long: bool  # whether it takes up to seconds: then it waits apart, so that no correction waits for it
     kept: tuple[int, int]  # answers and bytes of answers that the asking process keeps
+    in_numpy: bool = False  # whether NumPy computes it from the weights, so that no Keras is needed
 
     def __call__(self, corrector: Answers, *arguments: Any) -> Any:
         return self.answer(corrector, *arguments)
@@ -58,7 +68,7 @@ class EngineQuestion:
     def in_keras(self) -> bool:
         """Whether Keras answers it of a network of ours. Its library takes seconds to start and much memory, so a worker of
         its own is asked (``engine/laboratory.py``); what needs no ability a graph answers."""
-        return self.needs is not None
+        return self.needs is not None and not self.in_numpy
 
     def suits(self, config: Described) -> bool:
         """Whether a model with this config answers it."""
@@ -69,12 +79,16 @@ QUESTIONS: dict[str, EngineQuestion] = {}
 
 
 def question(
-    name: str, needs: str | None = None, is_long: bool = False, kept: tuple[int, int] = (64, 16 * MB)
+    name: str,
+    needs: str | None = None,
+    is_long: bool = False,
+    kept: tuple[int, int] = (64, 16 * MB),
+    in_numpy: bool = False,
 ) -> Callable:
     """Declare a function as the question ``name``; the rest as in ``EngineQuestion``."""
 
     def declare(answer: Callable) -> Callable:
-        QUESTIONS[name] = EngineQuestion(answer, needs, is_long, kept)
+        QUESTIONS[name] = EngineQuestion(answer, needs, is_long, kept, in_numpy)
         return answer
 
     return declare
@@ -95,6 +109,12 @@ def _correct(corrector: Answers, text: str):
 @question("abilities")
 def _abilities(corrector: Answers):
     return corrector.config.abilities
+
+
+@question("described")
+def _described(corrector: Answers):
+    """Of a model of one's own: what it says of itself."""
+    return getattr(corrector.config, "described", None)
 
 
 @question("trace", kept=(64, 64 * MB))
@@ -205,7 +225,7 @@ def _output_weights(corrector: Network):
     return corrector.output_weights()
 
 
-@question("who_wrote", INSIDE, is_long=True)
+@question("who_wrote", INSIDE, is_long=True, in_numpy=True)
 def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
     """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
     return who_wrote(
@@ -213,12 +233,97 @@ def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, 
     )
 
 
-@question("when_decided", INSIDE, is_long=True)
+@question("when_decided", INSIDE, is_long=True, in_numpy=True)
 def _when_decided(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
     """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
     return when_decided(
         corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
     )
+
+
+# What follows is computed in NumPy from the weights (``Network.patched``). Each answer is None where the fix of the change at ``span``
+# writes what was typed, so that nothing can be asked.
+
+
+def _case(corrector: Network, source: str, target: str, span: Span) -> Change | None:
+    change = change_at(corrector, source, target, span)
+    with suppress(ValueError):
+        contrast_of_change(corrector, source, target, change)
+        return change
+    return None
+
+
+def _twin(
+    corrector: Network, source: str, target: str, change: Change, how: str, other: str = ""
+) -> TwinRun | None:
+    """The twin of a change: "changed", "right", or "sentence", which is ``other``. None where there is none."""
+    with suppress(ValueError):
+        row = contrast_of_change(corrector, source, target, change).row
+        match how:
+            case "right":
+                return corrected_twin(source, target, row)
+            case "sentence":
+                return sentence_twin(source, target, change, other, row)
+        return changed_twin(corrector, source, target, change)
+    return None
+
+
+@question("patch_map", INSIDE, is_long=True, in_numpy=True)
+def _patch_map(
+    corrector: Network, source: str, target: str, span: Span, part: str, of: str, how: str, other: str = ""
+):
+    """What returns when places of the typed sentence are put into its twin; None where there is no such twin, too."""
+    change = _case(corrector, source, target, span)
+    twin = change and _twin(corrector, source, target, change, how, other)
+    return patch_map(corrector, source, target, change, twin, part, of) if change and twin else None
+
+
+@question("circuit", INSIDE, is_long=True, in_numpy=True)
+def _circuit(corrector: Network, source: str, target: str, span: Span, percent: int, instead: str):
+    """The parts that keep ``percent`` of the score. ``instead``: "mean" or "twin", what stands in for the others."""
+    change = _case(corrector, source, target, span)
+    if change is None:
+        return None
+    return find_circuit(
+        corrector,
+        source,
+        target,
+        change,
+        percent / 100,
+        _stand_ins(corrector, source, target, change, instead),
+    )
+
+
+@question("circuit_edges", INSIDE, is_long=True, in_numpy=True)
+def _circuit_edges(corrector: Network, source: str, target: str, span: Span, percent: int, instead: str):
+    """(circuit, its edges), asked as ``circuit``."""
+    circuit = _circuit(corrector, source, target, span, percent, instead)
+    if circuit is None:
+        return None
+    change = change_at(corrector, source, target, span)
+    stand_ins = _stand_ins(corrector, source, target, change, instead)
+    return circuit, circuit_edges(corrector, source, target, circuit, stand_ins)
+
+
+def _stand_ins(corrector: Network, source: str, target: str, change: Change, how: str) -> StandIns:
+    network, tokenizer = corrector.patched, corrector.tokenizer
+    twin = _twin(corrector, source, target, change, "changed") if how == "twin" else None
+    return twin_values(network, tokenizer, twin) if twin else corpus_means(network, tokenizer)
+
+
+@question("why_looked", INSIDE, is_long=True, in_numpy=True)
+def _why_looked(
+    corrector: Network, source: str, target: str, head: tuple[str, int, int], query: int, key: int
+):
+    """What one attention weight's query and key were made of."""
+    return why_looked(corrector, source, target, Head(*head), query, key)
+
+
+@question("explained", INSIDE, is_long=True, in_numpy=True)
+def _explained(corrector: Network, source: str, target: str, span: Span):
+    """The explanation of the change at ``span``, each claim with its receipt."""
+    change = _case(corrector, source, target, span)
+    return change and explained(corrector, source, target, change)
 
 
 @question("grown", is_long=True)

@@ -20,10 +20,15 @@ from engine import errors
 from engine.answers import PackedCorrection, PackedSentence
 from engine.progress import CLASSROOMS, Progress
 from engine.versions import ModelKey
+from model.analysis.circuit_edges import Character, CircuitEdges, Edge
+from model.analysis.circuits import Circuit
 from model.analysis.forks import Fork
 from model.analysis.head_effects import HeadEffects, Without
 from model.analysis.lenses import Decided, JamoRead
+from model.analysis.looks import Look, LookPart, TakenAway
 from model.analysis.method import Contribution
+from model.analysis.patching import PatchMap
+from model.analysis.receipts import Explanation, Receipt
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
 from model.analysis.writing import Written
@@ -34,34 +39,48 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
 from model.trace.output_weights import OutputWeights
+from model.trace.patches import Node
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
+from model.trace.traced import Described
 
 _TYPES: dict[str, type[Any]] = {
     each.__name__: each
     for each in (
         AttentionTrace,
         Change,
+        Character,
+        Circuit,
+        CircuitEdges,
         Contribution,
         Decided,
+        Described,
+        Edge,
+        Explanation,
         Fork,
         Grown,
         Head,
         HeadEffects,
         JamoRead,
+        Look,
+        LookPart,
+        Node,
         OutputWeights,
         Poll,
         PackedCorrection,
         PackedSentence,
+        PatchMap,
         Progress,
         Projections,
         Contrast,
         Quiz,
+        Receipt,
         Replaced,
         Results,
         Shown,
         State,
         Sums,
+        TakenAway,
         Tally,
         Without,
         Written,

@@ -102,6 +102,14 @@ def planted_writer():
     return asked_here(planted_corrector(feed_forward=True))
 
 
+@pytest.fixture(scope="session")
+def planted_circuit():
+    """The same with a circuit of three parts."""
+    from tests.planted import planted_corrector
+
+    return asked_here(planted_corrector(circuit=True))
+
+
 def asked_here(corrector):
     from engine.cache import AnswerCache
     from engine.questions import QUESTIONS

@@ -13,10 +13,12 @@ import numpy as np
 from model.plain.alterations import checked_taps
 from model.plain.drafting import Pass, Produced, longest_target, read_off, settle
 from model.plain.output_weights import compose, output_weights
+from model.plain.patched import PatchedTransformer
 from model.plain.positions import positional_encoding
 from model.stored.config import TransformerConfig
 from model.text.tokenizer import PAD_ID, START_ID, pad
 from model.trace.output_weights import EPSILON, OutputWeights
+from model.trace.patches import Node
 from model.trace.taps import Found
 from model.trace.trace import ATTENTION_KINDS
 
@@ -44,11 +46,22 @@ class PlainTransformer:
     """``encode`` and ``decode`` as ``transformer.Transformer`` has them, without interventions and training.
 
     ``weights``: float arrays by path, such as ``transformer/encoder_1/self_attention/query/kernel``. ``features``: the
-    tokenizer's, (ids, 4).
+    tokenizer's, (ids, 4). ``instead``: what some heads and feed-forward networks put out at all positions, in place of what
+    they compute.
     """
 
-    def __init__(self, config: TransformerConfig, features: np.ndarray, weights: Mapping[str, np.ndarray]):
+    def __init__(
+        self,
+        config: TransformerConfig,
+        features: np.ndarray,
+        weights: Mapping[str, np.ndarray],
+        instead: Mapping[Node, np.ndarray] | None = None,
+    ):
         self.config = config
+        self._instead = {
+            (f"{node.side}_{node.layer + 1}", node.kind, node.head): value
+            for node, value in (instead or {}).items()
+        }
         self._weights = {name.partition("/")[2]: array.astype(np.float32) for name, array in weights.items()}
         self._features = features
         self._vectors = compose(self._weights, features)  # (ids, D)
@@ -116,6 +129,8 @@ class PlainTransformer:
         weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
         weights = np.where(scope.mask, weights / weights.sum(axis=-1, keepdims=True), np.float32(0))
         heads = weights @ value
+        for head in range(heads.shape[1]):
+            heads[:, head] = self._instead.get((block, scope.kind, head), heads[:, head])
         found.add(scope.kind, attention=weights, query=query, key=key, value=value, heads=heads)
         joined = heads.transpose(0, 2, 1, 3).reshape(entered.shape)  # (B, H, Q, D/H) -> (B, Q, D)
         return self._dense(joined, f"{name}/output")
@@ -126,6 +141,9 @@ class PlainTransformer:
         return self._dense(x, name).reshape(batch, length, self.config.num_heads, -1).transpose(0, 2, 1, 3)
 
     def _feed_forward(self, block: str, entered: np.ndarray) -> np.ndarray:
+        side = block.partition("_")[0]
+        if (value := self._instead.get((block, f"{side}_feed_forward", None))) is not None:
+            return np.broadcast_to(value, entered.shape)
         hidden = np.maximum(self._dense(entered, f"{block}/feed_forward/hidden"), 0)
         return self._dense(hidden, f"{block}/feed_forward/output")
 
@@ -145,6 +163,7 @@ class PlainNetwork:
     def __init__(self, network: PlainTransformer, space_id: int):
         self.network, self.config, self.space_id = network, network.config, space_id
         self.output_weights = network.output_weights()
+        self.patched = PatchedTransformer(network.config, network._features, network._weights)
 
     def count_params(self) -> int:
         return self.network.count_params()

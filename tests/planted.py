@@ -11,11 +11,16 @@ planted, nothing else does anything:
 Each of the other heads looks at its own place or at all places alike, and writes nothing.
 
 On request a feed-forward network writes, too: that of layer 2 sees that 먹 is about to be written, and speaks for it.
+
+Or a circuit of three parts stands in the place of ``CODA``: ``MARK``, a head of the encoder, looks at the next character and marks
+its own place where that is 거; ``CARRY``, a head of cross-attention, carries the mark to the row of the same place; ``WRITER``, a feed-forward
+network, speaks for 먹 and against 머 where it sees the mark. Without any of the three the others do nothing.
 """
 
 import numpy as np
 
 from model.trace.interventions import Head
+from model.trace.patches import Node
 
 CHARACTERS = "가나다라머먹거어요."
 WRONG, RIGHT = "나머거요.", "나먹거요."
@@ -25,18 +30,30 @@ DEPTH = WIDTH // HEADS
 COPY = Head("cross_attention", 0, 0)
 DECOY = Head("cross_attention", 0, 1)
 CODA = Head("cross_attention", 1, 1)
+MARK, CARRY, WRITER = (
+    Node("encoder_attention", 1, 0),
+    Node("cross_attention", 1, 1),
+    Node("decoder_feed_forward", 1),
+)
 FEED_FORWARD = 1  # the decoder layer whose feed-forward network writes, where one does
 
 _TOKENS = 24  # a token's own dimension is this + 2 * id, where the sinusoid has a sine near 0
 _NOTHING = WIDTH - 2  # a dimension that is 0 everywhere: behind a normalisation it holds minus the mean
+_MARKED, _CARRIED = (
+    WIDTH - 12,
+    WIDTH - 10,
+)  # dimensions of the encoder's and the decoder's stream for the mark
 _TURNING = 8  # pairs of dimensions by which positions are told apart
 _SHARP = 40.0  # logits of a head fall by more than this from its place to the next
 _TOKEN_SIZE, _COPIED, _CODA = 2.0, 6.0, 4.5
+# Of the circuit. The mark is small: a large one would change the scale at its place, and where others look with it.
+_MARK, _CARRY, _WRITE = 0.4, 4.0, 9.0
 _THRESHOLD, _ADDED = 1.0, 0.5  # of the feed-forward network that writes, and how strongly
 
 
-def planted_network(feed_forward: bool = False):
-    """(network, tokenizer): built, with the weights described above; ``feed_forward``: whether one of these writes."""
+def planted_network(feed_forward: bool = False, circuit: bool = False):
+    """(network, tokenizer): built, with the weights described above; ``feed_forward``: whether one of these writes;
+    ``circuit``: whether the circuit stands in the place of CODA."""
     from model.network.transformer import Transformer
     from model.stored.config import TransformerConfig
     from model.text.tokenizer import Tokenizer
@@ -68,13 +85,15 @@ def planted_network(feed_forward: bool = False):
     _plant_values(network, tokenizer)
     if feed_forward:
         _plant_feed_forward(network, tokenizer)
+    if circuit:
+        _plant_circuit(network, tokenizer)
     return network, tokenizer
 
 
-def planted_corrector(feed_forward: bool = False):
+def planted_corrector(feed_forward: bool = False, circuit: bool = False):
     from model import Corrector
 
-    return Corrector("planted", *planted_network(feed_forward), fingerprint="planted")
+    return Corrector("planted", *planted_network(feed_forward, circuit), fingerprint="planted")
 
 
 def _attention(network, kind: str, layer: int):
@@ -121,6 +140,27 @@ def _plant_values(network, tokenizer) -> None:
     meo, meok, geo = (_TOKENS + 2 * tokenizer.encode_target(c)[0] for c in "머먹거")
     coda = _attention(network, "cross", 1)
     _connect(coda, CODA.head, [(geo, 0, meok, _CODA), (geo, 0, meo, -_CODA)])
+
+
+def _plant_circuit(network, tokenizer) -> None:
+    meo, meok, geo = (_TOKENS + 2 * tokenizer.encode_target(c)[0] for c in "머먹거")
+    marking, carrying = _attention(network, "encoder", 1), _attention(network, "cross", 1)
+    _look_at(marking, MARK.head, ahead=1)
+    _connect(marking, MARK.head, [(geo, 0, _MARKED, _MARK)])
+    _look_at(carrying, CARRY.head, ahead=0)
+    for projection in (carrying.value_projection, carrying.output_projection):
+        projection.kernel.assign(np.zeros(projection.kernel.shape, np.float32))
+    _connect(carrying, CARRY.head, [(_MARKED, 0, _CARRIED, _CARRY)])
+    feed_forward = network.decoder_blocks[WRITER.layer].feed_forward
+    for layer, places in (
+        ("hidden", {(_CARRIED, 0): 1, (_NOTHING, 0): -1}),
+        ("output", {(0, meok): _WRITE, (0, meo): -_WRITE}),
+    ):
+        dense = feed_forward.get_layer(layer)
+        kernel = dense.kernel.numpy()
+        for place, size in places.items():
+            kernel[place] = size
+        dense.kernel.assign(kernel)
 
 
 def _plant_feed_forward(network, tokenizer) -> None:

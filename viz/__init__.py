@@ -5,8 +5,10 @@ In a notebook a returned figure shows itself. Empty input gives an empty figure.
 
 from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars
+from viz.before_after import Measured, before_after
 from viz.browser.explore import Exploration, explore
 from viz.calculation import SIGNED, WEIGHT, attention_steps, number_heatmap, number_text
+from viz.circuit_graph import GraphEdge, GraphNode, circuit_graph
 from viz.contribution_panels import MethodPanel, contribution_panels
 from viz.effect_scatter import attention_effect_scatter
 from viz.embedding_sizes import embedding_sizes
@@ -18,6 +20,7 @@ from viz.hidden import Hidden
 from viz.history import history_curves
 from viz.layer_curve import layer_curve
 from viz.layer_grid import layer_grid
+from viz.place_map import place_map
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap
 from viz.positions import positional_encoding_curves, positional_encoding_heatmap
@@ -36,15 +39,20 @@ __all__ = [
     "WEIGHT",
     "Amount",
     "Exploration",
+    "GraphEdge",
+    "GraphNode",
     "Hidden",
     "MapTexts",
+    "Measured",
     "MethodPanel",
     "ShiftReference",
     "attention_bars",
     "attention_effect_scatter",
     "attention_heatmap",
     "attention_steps",
+    "before_after",
     "cells_joined",
+    "circuit_graph",
     "contribution_panels",
     "embedding_sizes",
     "explore",
@@ -56,6 +64,7 @@ __all__ = [
     "layer_grid",
     "number_heatmap",
     "number_text",
+    "place_map",
     "position_shift",
     "position_similarity_curve",
     "position_similarity_heatmap",

@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
-_HEIGHT, _HEAD, _FOOT = 270, 4, 56  # pixels
+_HEIGHT, _LEAST, _HEAD, _FOOT = 440, 270, 4, 56  # pixels
 _LOSS_SHARE, _BETWEEN = 0.28, 0.1  # of the room for both panels
+_MOST_LABELS = 12  # of snapshots below a narrow picture
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 
@@ -98,6 +99,7 @@ def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str, 
     title, step_title, loss_title, score_title, share_title = titles
     colours = palette(theme)
     share_top = 1 - _LOSS_SHARE - _BETWEEN
+    every = 1 + len(shown) // _MOST_LABELS  # counted from the last, which is looked at most
     marker = {
         "type": "line",
         "x0": (at or 0) + 1,
@@ -115,7 +117,9 @@ def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str, 
             "range": [0.5, max(len(shown), 1) + 0.5],
             "tickmode": "array",
             "tickvals": list(range(1, len(shown) + 1)),
-            "ticktext": shown,
+            "ticktext": [step if number % every == 0 else "" for number, step in enumerate(reversed(shown))][
+                ::-1
+            ],
             "tickangle": -45,
             "showgrid": False,
             "fixedrange": True,
@@ -145,4 +149,5 @@ def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str, 
             "yanchor": "top",
             "bgcolor": "rgba(0,0,0,0)",
         },
+        "meta": {"fit": "fill", "least": _LEAST},
     }

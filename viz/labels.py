@@ -1,5 +1,6 @@
 """Makes typed text safe for figures. Plotly would read some HTML, entities and $TeX$ in every label."""
 
+import math
 import unicodedata
 
 TICK_LENGTH = 16
@@ -8,6 +9,7 @@ NARROW_EM = 0.6  # the width of a letter that is not East Asian, in font sizes
 
 # (limit, text): a probability from here on is never called certain, below the other one never impossible.
 CERTAIN, IMPOSSIBLE = (0.9995, ">0.999"), (0.0005, "<0.001")
+MOST_ODDS = 15.0  # log odds that a probability of 32 bits can still tell from certainty
 
 _BLANKS = {" ": "␣", "\n": "↵", "\r": "↵", "\t": "⇥"}
 _ZERO_WIDTH_JOINER = "\u200d"
@@ -34,6 +36,21 @@ def plain_text(text: str, limit: int = TITLE_LENGTH) -> str:
 def template_text(text: str) -> str:
     """``plain_text`` for use inside a hover template, where ``%{…}`` would be taken for a placeholder."""
     return plain_text(text).replace("%", "&#37;")
+
+
+def log_odds(probability: float) -> str:
+    """ln(p / (1 - p)) with its sign: 0 is one in two, and each further 1 makes the odds 2.7 times as large.
+
+    It goes on where a probability is written as ``CERTAIN`` or ``IMPOSSIBLE`` only; sizes above ``MOST_ODDS`` are not told.
+
+    >>> log_odds(0.5), log_odds(0.9999), log_odds(1e-5), log_odds(1.0), log_odds(0.0)
+    ('+0.0', '+9.2', '−11.5', '>+15', '<−15')
+    """
+    tiny = math.exp(-2 * MOST_ODDS)
+    odds = math.log(max(probability, tiny) / max(1 - probability, tiny))
+    if abs(odds) > MOST_ODDS:
+        return f">+{MOST_ODDS:.0f}" if odds > 0 else f"<−{MOST_ODDS:.0f}"
+    return f"{odds:+.1f}".replace("-", "−")
 
 
 def width_in_em(label: str) -> float:

@@ -50,7 +50,7 @@ def layer_grid(
         n for n in (*emphasis, *([] if outlined is None else [outlined])) if not 0 <= n < len(tokens)
     ]:
         raise ValueError(f"columns should lie in 0..{len(tokens) - 1}, received {strange}")
-    layout = _layout(places, tokens, outlined, emphasis, (title, place_title, token_title), theme)
+    layout = grid_layout(places, tokens, outlined, emphasis, (title, place_title, token_title), theme)
     if not values.size:
         return {"data": [], "layout": layout}
     shown = [
@@ -98,7 +98,7 @@ def _checked(texts, probabilities, places, tokens, details) -> np.ndarray:
     return values
 
 
-def _layout(
+def grid_layout(
     places: Sequence[str],
     tokens: Sequence[str],
     outlined: int | None,
@@ -106,6 +106,7 @@ def _layout(
     titles: tuple[str, str, str],
     theme: str,
 ) -> dict:
+    """The layout of a grid of places by tokens: names at the left, tokens below. ``titles``: of the figure, the places, the tokens."""
     rows, columns = max(len(places), 1), max(len(tokens), 1)
     ticks = column_ticks(tokens, cell_size(columns))
     foot = _FOOT + ticks.height

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
-_PANEL_HEIGHT, _HEAD, _FOOT, _BETWEEN = 220, TITLE_HEIGHT + 28, 50, 0.1
+_PANEL_HEIGHT, _LEAST, _HEAD, _FOOT, _BETWEEN = 220, 200, TITLE_HEIGHT + 28, 50, 0.1
 
 
 def pruning_curve(
@@ -90,6 +90,13 @@ def _line(rows: np.ndarray, panel: int, strong: bool, texts, in_legend: bool, th
     )
 
 
+def _name(title: str, panel: int, theme: str) -> dict:
+    """What a panel shows, written where its curves have fallen to nothing: on its side there is no room in a low figure."""
+    top = {"x": 1, "xanchor": "right", "y": 1, "yanchor": "top", "xref": "x domain"}
+    axis = {"yref": "y domain" if panel == 0 else "y2 domain"}
+    return {"text": title, "showarrow": False, "font": {"color": palette(theme).quiet_text}} | top | axis
+
+
 def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str], theme: str) -> go.Layout:
     height = _HEAD + 2 * _PANEL_HEIGHT + _FOOT
     share = {"range": [-0.02, 1.02], "tickformat": ".0%", "automargin": True}
@@ -99,9 +106,11 @@ def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str
             "title": figure_title(plain_text(title), height),
             "xaxis": base_axis(theme, plain_text(removed))
             | {"anchor": "y2", "range": [-0.02 * info.most, 1.02 * info.most]},
-            "yaxis": base_axis(theme, plain_text(titles[0])) | share | {"domain": [0.5 + _BETWEEN / 2, 1]},
-            "yaxis2": base_axis(theme, plain_text(titles[1])) | share | {"domain": [0, 0.5 - _BETWEEN / 2]},
+            "yaxis": base_axis(theme, "") | share | {"domain": [0.5 + _BETWEEN / 2, 1]},
+            "yaxis2": base_axis(theme, "") | share | {"domain": [0, 0.5 - _BETWEEN / 2]},
+            "annotations": [_name(plain_text(titles[panel]), panel, theme) for panel in range(2)],
             "height": height,
+            "meta": {"fit": "fill", "least": _LEAST, "low": True},
             "margin": {"t": _HEAD, "l": 64, "r": 16, "b": _FOOT},
             "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
         }

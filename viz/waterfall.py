@@ -122,7 +122,7 @@ def _layout(
         "title": figure_title(plain_text(title), height),
         "xaxis": base_axis(theme, plain_text(value_title))
         | {
-            "range": [lowest - room * (lowest < 0), highest + room],
+            "range": [lowest - 1.6 * room * (lowest < 0), highest + room],
             "zeroline": True,
             "zerolinecolor": palette(theme).quiet_text,
             "fixedrange": True,

@@ -85,7 +85,9 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
     >>> decided.jamo["decoder final"].likeliest.shape  # where its ㄱ appears: places by characters written
     (13, 4)
     """
-    found, weights = corrector.taps(source, target, TAPS), corrector.output_weights()
+    network, tokenizer = corrector.patched, corrector.tokenizer
+    found = network.taps(tokenizer.encode_source(source), tokenizer.encode_target(target), TAPS)
+    weights = network.output_weights
     questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
     read = weights.read("decoder", found["decoder_residual"])
     logs = log_softmax(read @ weights.vocabulary.T + weights.bias)  # (3L+1, T, V)

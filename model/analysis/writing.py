@@ -113,9 +113,10 @@ def who_wrote(corrector: Network, source: str, target: str, changes: Sequence[Ch
     >>> bool(np.isclose(sum(part.nats for part in parts), written.score[written.changes[0]], atol=1e-3))
     True
     """
-    found = corrector.taps(source, target, TAPS)
+    network, tokenizer = corrector.patched, corrector.tokenizer
+    found = network.taps(tokenizer.encode_source(source), tokenizer.encode_target(target), TAPS)
     questions, numbers = questions_of_sentence(corrector, source, target, changes, found["logits"])
-    return decomposed(found, corrector.output_weights(), questions, numbers)
+    return decomposed(found, network.output_weights, questions, numbers)
 
 
 def decomposed(

@@ -21,6 +21,7 @@ import numpy as np
 
 from model.correction.correction import Correction
 from model.plain.drafting import Pass, Produced
+from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
 from model.text.changes import Change
 from model.text.tokenizer import Tokenizer
@@ -187,6 +188,11 @@ class Network(Intervenes, Protocol):
     @property
     def laboratory(self) -> Passes:
         """Raises ValueError for a network that takes no interventions."""
+        ...
+
+    @property
+    def patched(self) -> PatchedTransformer:
+        """Raises ValueError for a network without a residual stream."""
         ...
 
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]: ...

@@ -19,6 +19,7 @@ from model.correction.mending import Mending
 from model.correction.opening import answering, load_network
 from model.correction.reading import Answer
 from model.plain.drafting import Produced, read_off
+from model.plain.patched import PatchedTransformer
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
@@ -231,6 +232,14 @@ class Corrector(Mending, Intervening):
         Raises ValueError for a network without a residual stream.
         """
         return self._network.output_weights
+
+    @property
+    def patched(self) -> PatchedTransformer:
+        """Passes in which what heads, sub-layers or the residual stream hold is replaced, on ids.
+
+        Raises ValueError for a network without a residual stream.
+        """
+        return self._network.patched
 
     @property
     def laboratory(self) -> Passes:

@@ -18,6 +18,7 @@ from model.graph.files import read_files
 from model.graph.reading import Reading
 from model.graph.sessions import Half, given_arrays, open_halves
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
 from model.text.tokenizer import END_ID, Tokenizer, pad
@@ -32,7 +33,7 @@ class GraphNetwork:
     """``produce``, ``read`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads.
 
     What a graph does not hand out, such as queries, interventions and gradients, is asked of the Keras network, which
-    ``whole`` loads when that is first wanted. ``sizes``: the shape of each stored array by its path. ``space_id``: see
+    ``whole`` loads when that is first wanted. ``patched`` makes what passes with patches take, from the same weights. ``sizes``: the shape of each stored array by its path. ``space_id``: see
     ``drafting.settle``.
     """
 
@@ -44,11 +45,13 @@ class GraphNetwork:
         sizes: Mapping[str, tuple[int, ...]],
         space_id: int,
         whole: Callable[[], Any],
+        patched: Callable[[], PatchedTransformer],
     ):
         self.config, self.space_id = config, space_id
         self._encode, self._decode = halves
         self._vectors, self._sizes, self._load_whole = arrays["embedding/vectors"], sizes, whole
         self._whole, self._lock = None, Lock()
+        self._load_patched = patched
         # Other candidates for the words of a sentence are read right after it, and the text that a visitor has chosen.
         self._encoded = lru_cache(REMEMBERED)(lambda source: self._encode({"source": pad([source])}))
 
@@ -91,6 +94,11 @@ class GraphNetwork:
             if self._whole is None:
                 self._whole = self._load_whole()
             return self._whole
+
+    @cached_property
+    def patched(self) -> PatchedTransformer:
+        """See ``CompiledNetwork.patched``. NumPy computes it from the same weights, without Keras."""
+        return self._load_patched()
 
     @property
     def laboratory(self) -> Any:
@@ -162,4 +170,10 @@ def load_graph(
     halves = open_halves(files, arrays, path)
     sizes = {name: array.shape for name, array in stored.items()}
     space_id = tokenizer.encode_target(" ")[0]
-    return GraphNetwork(config, halves, arrays, sizes, space_id, whole), tokenizer, found
+
+    def patched() -> PatchedTransformer:
+        return PatchedTransformer(
+            config, tokenizer.features(), given_arrays(config, tokenizer.features(), read_weights(path))
+        )
+
+    return GraphNetwork(config, halves, arrays, sizes, space_id, whole, patched), tokenizer, found

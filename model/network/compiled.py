@@ -23,6 +23,7 @@ from model.network.passes import IDS, Halves, LateGraphs, Reading, compile_halve
 from model.plain.alterations import checked_taps
 from model.plain.drafting import Produced, longest_target, read_off, settle
 from model.plain.output_weights import output_weights
+from model.plain.patched import PatchedTransformer
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
@@ -145,6 +146,12 @@ class CompiledNetwork:
             raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")
         weights = {each.path.partition("/")[2]: each.numpy() for each in self.network.weights}
         return output_weights(config, self.network.embedding.features, weights)
+
+    @cached_property
+    def patched(self) -> PatchedTransformer:
+        """Passes with patches. Raises ValueError for a network without a residual stream."""
+        arrays = {each.path.partition("/")[2]: each.numpy() for each in self.network.weights}
+        return PatchedTransformer(self.network.config, self.network.embedding.features, arrays)
 
     @cached_property
     def _halves(self) -> Halves:

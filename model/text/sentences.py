@@ -16,6 +16,7 @@ from typing import NamedTuple
 # is tried from its beginning only (the lookbehind): else a long one would take quadratic time.
 _BOUNDARY = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\s+|(?<!\s)\s*[\n\r\u2028\u2029]\s*")
 
+_LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 _SPACE = re.compile(r"\s+")
 LEAST_JOINED = 2  # characters of what is repeated without a space between
 LEAST_REPETITIONS = 3  # twice is a way of speaking (정말 정말), and a word that slipped in twice
@@ -82,12 +83,21 @@ def _parts(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
 
 
 def _sentences(text: str) -> list[Span]:
-    spans, start = [], len(text) - len(text.lstrip())
-    end = len(text.rstrip())
+    spans: list[Span] = []
+    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     for boundary in _BOUNDARY.finditer(text, start, end):
         if boundary.start() > start:
-            spans.append(Span(start, boundary.start()))
+            _add(spans, text, Span(start, boundary.start()))
         start = boundary.end()
     if start < end:
-        spans.append(Span(start, end))
+        _add(spans, text, Span(start, end))
     return spans
+
+
+def _add(spans: list[Span], text: str, found: Span) -> None:
+    """Append ``found``; an emoji or other signs without a letter belong to the sentence before them on their line."""
+    signs_alone = not any(map(str.isalnum, text[found.start : found.end]))
+    if spans and signs_alone and not _LINE_END.search(text, spans[-1].end, found.start):
+        spans[-1] = Span(spans[-1].start, found.end)
+    else:
+        spans.append(found)

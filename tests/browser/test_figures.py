@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.visit import figure, wait_until
+from tests.browser.visit import figure, settle, wait_until
 from ui.wording.texts import table
 from viz.theme import palette
 
@@ -106,3 +106,13 @@ def test_a_saved_picture_is_named_after_sentence_kind_layer_and_head(open_page, 
         assert content.startswith(saves)
     drawn = content.decode()
     assert all(part in drawn for part in (words.replace("-", " "), "디코더", "2층 헤드 4"))
+
+
+def test_a_colour_bar_has_each_label_once_however_a_phone_is_turned(open_page):
+    page = open_page("", width=1366, height=768)
+    for width, height in ((390, 844), (844, 390), (1366, 768)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.wait_for_timeout(300)
+        settle(page)
+        labels = page.locator(".st-key-heatmap .cbaxis text").all_text_contents()
+        assert sorted(labels) == ["0", "0.5", "1"], (width, labels)

@@ -26,6 +26,7 @@ from ui.shell.declared import defaults
 from ui.wording.texts import table
 from viz import number_text
 from viz.edges import strongest_edges
+from viz.labels import log_odds
 
 SENTENCE = "고갱님이 오셧습니다."
 LAYER, HEAD, KIND = 1, 2, "cross_attention"  # counted from 0
@@ -35,7 +36,8 @@ LANGUAGES = pytest.mark.parametrize("language", ["ko", "en"])
 def written(probability: float) -> str:
     """As the player writes it: what is almost 0 or 1 is not said to be."""
     text = f"{probability:.3f}"
-    return {"0.000": "<0.001", "1.000": ">0.999"}.get(text, text)
+    ends = {"0.000": "<0.001", "1.000": ">0.999"}
+    return f"{ends[text]} ({log_odds(probability)})" if text in ends else text
 
 
 @pytest.fixture

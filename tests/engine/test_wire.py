@@ -33,6 +33,11 @@ ASKED = {
     "taps": (SOURCE, TARGET, ("decoder_residual", "cross_heads"), (HEAD,)),
     "who_wrote": (SOURCE, TARGET, (SPAN,)),
     "when_decided": (SOURCE, TARGET, (SPAN,)),
+    "patch_map": (SOURCE, TARGET, SPAN, "heads", "cross_attention", "changed"),
+    "circuit": (SOURCE, TARGET, SPAN, 90, "twin"),
+    "circuit_edges": (SOURCE, TARGET, SPAN, 90, "mean"),
+    "why_looked": (SOURCE, TARGET, HEAD, 3, 2),
+    "explained": (SOURCE, TARGET, SPAN),
     "output_weights": (),
     "embeddings": (SOURCE,),
     "weight_sizes": (),
@@ -82,7 +87,7 @@ def growing(tiny_corrector, tiny_network):
 
 
 def test_every_question_is_tried_here():
-    own = {"abilities"}  # asked of models of one's own, in the worker beside the page
+    own = {"abilities", "described"}  # asked of models of one's own, in the worker beside the page
     assert ASKED.keys() == QUESTIONS.keys() - own
 
 

@@ -5,7 +5,7 @@ import json
 import plotly.graph_objects as go
 import pytest
 
-from viz.labels import plain_text, template_text, token_label, width_in_em
+from viz.labels import MOST_ODDS, log_odds, plain_text, template_text, token_label, width_in_em
 
 
 @pytest.mark.parametrize(
@@ -59,3 +59,10 @@ def test_titles_keep_their_spaces_and_templates_their_percent_signs():
 def test_syllables_are_wider_than_letters():
     assert width_in_em("가") == 1.0
     assert width_in_em("ab") == pytest.approx(1.2)
+
+
+def test_log_odds_go_on_where_the_digits_of_a_probability_end():
+    told = [log_odds(1 - 10.0**-digits) for digits in range(1, 6)]
+    assert told == sorted(told, key=lambda text: float(text)) and len(set(told)) == 5
+    assert log_odds(0.5) == "+0.0" and log_odds(0.25) == log_odds(0.75).replace("+", "−")
+    assert log_odds(1.0) == f">+{MOST_ODDS:.0f}"

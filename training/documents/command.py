@@ -11,7 +11,14 @@ from training.documents.marks import DOCUMENTS, MarkError, rewrite
 from training.documents.past import keep_all
 from training.documents.sources import MissingNumbersError, Sources
 
-for each in ("attention", "scores", "sets", "stories", "weighing"):  # each registers its blocks
+for each in (
+    "attention",
+    "lessons.written",
+    "scores",
+    "sets",
+    "stories",
+    "weighing",
+):  # each registers its blocks
     import_module(f"training.documents.{each}")
 
 ROOT = ASSETS.parent

@@ -14,6 +14,13 @@ DOCUMENTS = (
     "docs/experiments.md",
     "docs/does-attention-matter.md",
     "docs/does-attention-matter.en.md",
+    *(
+        f"docs/{name}{ending}"
+        for name in ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-50")
+        for ending in (".md", ".en.md")
+    ),
+    "docs/worksheet.html",
+    "docs/worksheet.en.html",
     "benchmarks/does_attention_matter.md",
     "benchmarks/head_stories.md",
     "benchmarks/development.md",

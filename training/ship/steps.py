@@ -51,6 +51,13 @@ def documents(plan: Plan) -> list[Step]:
             (benchmark("head_stories.py", "--model", plan.into, "--json", stories),),
         ),
         Step(
+            "lesson",
+            "choose the sentence of the lesson plans, and measure what they say",
+            (*whole(plan.into), BENCHMARKS / "lesson.py", BENCHMARKS / "lesson_sentences.csv"),
+            (numbers / "lesson.json",),
+            (benchmark("lesson.py", "--model", plan.into, "--json", numbers / "lesson.json"),),
+        ),
+        Step(
             "pictures",
             "the pictures of the studies, and the app as the READMEs show it",
             (*whole(plan.into), plan.into / "heads.json", PICTURES, ROOT / "ui", ROOT / "viz"),

@@ -50,12 +50,14 @@ __all__ = [
     "Projections",
     "SentenceCorrection",
     "StillLoading",
+    "circuit",
     "classrooms",
     "contributions",
     "corpus_agreement",
     "correct",
     "embeddings",
     "engine",
+    "explained",
     "fix_without",
     "grown",
     "head_effects",
@@ -66,12 +68,14 @@ __all__ = [
     "load_corrector",
     "model_id",
     "open_corrector",
+    "patch_map",
     "positional_encoding",
     "projections",
     "replaced",
     "road_not_taken",
     "when_decided",
     "who_wrote",
+    "why_looked",
     "written_without",
 ]
 
@@ -100,6 +104,12 @@ def is_shipped(entry: ModelEntry) -> bool:
 def is_live(entry: ModelEntry) -> bool:
     """Whether it is a ``model.TracedModel``, of which there are no files."""
     return isinstance(entry.path, str)
+
+
+def corrects(config: object) -> bool:
+    """Whether what a model writes is a correction: a model of one's own may say that it translates or goes on."""
+    told = getattr(config, "described", None)
+    return told is None or told.task == "correct"
 
 
 def model_id(entry: ModelEntry) -> str:
@@ -244,6 +254,41 @@ def when_decided(sentence: SentenceCorrection, corrector: Asked):
     """What the network would say after each sub-layer: ``model.analysis.lenses.Decided``."""
     spans = tuple(map(_span, sentence.changes))
     return corrector.ask("when_decided", sentence.source, sentence.text, spans)
+
+
+def patch_map(
+    sentence: SentenceCorrection,
+    change: Change,
+    corrector: Asked,
+    part: str,
+    of: str,
+    how: str,
+    other: str = "",
+):
+    """What returns when places of this sentence are put into its twin: ``model.analysis.patching.PatchMap``; None where there is no twin."""
+    return corrector.ask("patch_map", sentence.source, sentence.text, _span(change), part, of, how, other)
+
+
+def circuit(sentence: SentenceCorrection, change: Change, corrector: Asked, percent: int, instead: str):
+    """The parts that keep ``percent`` of the score of ``change`` (``model.analysis.circuits.Circuit``), its edges, and a function that asks for
+    them. The edges are None until they are asked for, then the function is. The circuit is None where nothing can be asked."""
+    asked = sentence.source, sentence.text, _span(change), percent, instead
+    if (both := corrector.known("circuit_edges", *asked)) is not None:
+        return *both, None
+    found = corrector.ask("circuit", *asked)
+    return found, None, found and partial(corrector.ask, "circuit_edges", *asked)
+
+
+def why_looked(
+    sentence: SentenceCorrection, head: tuple[str, int, int], query: int, key: int, corrector: Asked
+):
+    """What one attention weight's query and key were made of: ``model.analysis.looks.Look``."""
+    return corrector.ask("why_looked", sentence.source, sentence.text, tuple(head), query, key)
+
+
+def explained(sentence: SentenceCorrection, change: Change, corrector: Asked):
+    """What is claimed about ``change``, each claim with its receipt: ``model.analysis.receipts.Explanation``."""
+    return corrector.ask("explained", sentence.source, sentence.text, _span(change))
 
 
 def replaced(

@@ -11,9 +11,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
 }
 
-function sentence(root, { pieces, chosen, opened, words }) {
+function sentence(root, { pieces, chosen, opened, words, language }) {
   const line = part("p", "corrected");
-  line.lang = "ko";
+  line.lang = language ?? "ko";
   line.setAttribute("aria-label", words.label);
   for (const piece of pieces) {
     if ("sentence" in piece) line.append(number(root, piece.sentence, opened, words));
@@ -53,12 +53,14 @@ function word(root, { typed, now, made, offered }, chosen, words) {
 }
 
 /** One line below the text, always there, so that choosing a word moves nothing. */
-function about(root, { proposals, chosen, words }) {
+function about(root, { proposals, chosen, words, text }) {
   const line = part("p", "about");
   line.setAttribute("aria-live", "polite");
   const found = proposals[chosen];
+  const copy = control(root, "copy", "copy", () => copyText(text, copy, words.copied), words.copy);
+  copy.title = words.copy_long;
   if (!found) {
-    line.textContent = words.hint;
+    line.append(part("span", "", words.hint), copy);
     return line;
   }
   line.append(part("span", "", found.about));
@@ -69,6 +71,7 @@ function about(root, { proposals, chosen, words }) {
     line.append(button);
   }
   if (words.reject) line.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
+  line.append(copy);
   return line;
 }
 

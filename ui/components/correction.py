@@ -6,6 +6,7 @@ from pathlib import Path
 
 from model.text.changes import Change
 from ui.asking.loaders import Correction
+from ui.components.copy_button import COPYING
 from ui.components.heard import heard
 from ui.components.packed import component
 from viz.labels import visible_token
@@ -18,7 +19,7 @@ _COMPONENT = component(
     "correction",
     html='<div class="correction"></div>',
     css=(_FOLDER / "correction.css").read_text("utf-8"),
-    js=(_FOLDER / "correction.js").read_text("utf-8"),
+    js=COPYING + (_FOLDER / "correction.js").read_text("utf-8"),
 )
 
 
@@ -79,7 +80,27 @@ def correction_data(
         },
         "chosen": chosen,
         "opened": opened,
+        "text": correction.text,
         "words": words,
+    }
+
+
+def written_data(correction: Correction, *, opened: int, words: dict[str, str], language: str) -> dict:
+    """The same of a text that is no correction: all of it stays as it was written, and nothing can be pressed but its sentences."""
+    pieces: list[dict] = []
+    several, done = len(correction.sentences) > 1, 0
+    for number, sentence in enumerate(correction.sentences):
+        pieces.append({"text": correction.source[done : sentence.start]})  # white space between two sentences
+        pieces += [{"sentence": number}] * several
+        pieces.append({"text": sentence.text})
+        done = sentence.start + len(sentence.source)
+    return {
+        "pieces": pieces,
+        "proposals": {},
+        "chosen": None,
+        "opened": opened,
+        "words": words,
+        "language": language,
     }
 
 

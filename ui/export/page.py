@@ -15,6 +15,9 @@ from ui.wording import reading
 from ui.wording.numbers_text import probability
 from viz.browser import document
 from viz.browser.document import Component
+from viz.browser.lines import LINES
+from viz.browser.plot import PLOT
+from viz.browser.steps import STEPS
 
 if TYPE_CHECKING:
     from ui.export.parts import Choices
@@ -27,9 +30,11 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
     moving = parts.moving(lens, say, choices)
     overviews, heatmap = parts.overviews(lens, say), parts.heatmap_part(lens, say, choices)
     changed = parts.experiment_parts(lens, say, choices)
+    opened = [part] if (part := parts.explorer(lens, say)) else []
     sections = [
         *_correction(lens, say, choices.address),
         *_overview(overviews, say),
+        *(section for part in opened for section in _component(part, say)),
         *_heatmap(lens, say, choices, heatmap),
         *(section for each in moving for section in _component(each, say)),
         *_experiment(choices, changed),
@@ -40,19 +45,32 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
         title=f"{lens.sentence.text} – {say('product')}",
         body="\n".join(sections),
         no_script=say("take_away_no_script"),
-        components=[*overviews.values(), heatmap, *moving, *changed],
+        components=[*overviews.values(), *opened, heatmap, *moving, *changed],
+        used=(PLOT, LINES, STEPS) if opened else (),
     )
 
 
-def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
+def _corrected(lens: Lens, say: Say) -> Iterable[str]:
     sentence = lens.sentence
-    yield f"<h1>{escape(say('attention_title'))}</h1>"
     yield f"<h2>{escape(say('corrected_label'))}</h2>"
     yield f'<p class="sentence" lang="ko">{escape(sentence.text)}</p>'
     yield f"<h3>{escape(say('take_away_marked'))}</h3>"
     yield f'<p class="sentence" lang="ko">{marked(sentence.source, sentence.changes)}</p>'
     if sentence.changes:
         yield _changes(sentence.changes, say)
+
+
+def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
+    sentence = lens.sentence
+    yield f"<h1>{escape(say('attention_title'))}</h1>"
+    told = getattr(lens.corrector.config, "described", None)
+    if told is not None and told.task != "correct":
+        yield f"<h2>{escape(say(f'written_{told.task}'))}</h2>"
+        yield f'<p class="sentence" lang="{escape(told.language)}">{escape(sentence.text)}</p>'
+        yield f"<h3>{escape(say('typed_label'))}</h3>"
+        yield f'<p class="sentence">{escape(sentence.source)}</p>'
+    else:
+        yield from _corrected(lens, say)
     facts = {
         say("take_away_model"): lens.corrector.name,
         say("take_away_fingerprint"): lens.corrector.fingerprint,
@@ -125,7 +143,7 @@ def _heatmap(lens: Lens, say: Say, choices: Choices, part: Component) -> Iterabl
     )
     yield document.component(part)
     minus_copy = choices.values["heatmap"]["shown"] == "difference"
-    yield _paragraph(say(f"heatmap_difference_{lens.kind}" if minus_copy else f"caption_{lens.kind}"), "note")
+    yield _paragraph(reading.caption(say, lens.kind, lens.all_changes, difference=minus_copy), "note")
 
 
 def _component(part: Component, say: Say) -> Iterable[str]:

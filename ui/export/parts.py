@@ -18,6 +18,7 @@ from ui.views.received import changed_columns
 from ui.wording import reading
 from viz.browser.appearance import without_font_file
 from viz.browser.document import Component
+from viz.browser.explore import EXPLORE, explorer_data
 from viz.browser.lines import LINES, lines_data
 from viz.browser.plot import PLOT, plot_data
 from viz.browser.steps import STEPS, steps_data
@@ -76,6 +77,15 @@ def overviews(lens: Lens, say: Say) -> dict[str, Component]:
         )
         for kind in (trace.kinds if everything else (lens.kind,))
     }
+
+
+def explorer(lens: Lens, say: Say) -> Component | None:
+    """Every head to open, one at a time. None where there is one alone, or too many weights for a file."""
+    trace = lens.trace
+    weights = sum(trace.attention(kind).size for kind in trace.kinds)
+    if trace.num_layers * trace.num_heads == 1 or weights > MOST_WEIGHTS:
+        return None
+    return Component("explorer", EXPLORE, {"name": ""} | explorer_data(say, trace, lens.theme))
 
 
 def experiment_parts(lens: Lens, say: Say, choices: Choices) -> tuple[Component, ...]:

@@ -1,5 +1,6 @@
 """Draws the open view: its tab, the choice of kind, layer and head, its options, its picture and the texts around it."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -43,9 +44,14 @@ def chosen_map(trace: AttentionTrace) -> Selection:
 
 
 def show_controls(
-    stage: Stage, trace: AttentionTrace, view: View, among: tuple[View, ...], setting: str
+    stage: Stage,
+    trace: AttentionTrace,
+    selection: Selection,
+    view: View,
+    among: tuple[View, ...],
+    setting: str,
 ) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """The controls for ``chosen_view``, and the popovers for its options and for what can be taken along."""
+    """The controls for ``chosen_view``, of which ``selection`` is shown, and the popovers for its options and for what can be taken along."""
     with stage.tabs:
         controls.choose(
             setting,
@@ -59,15 +65,18 @@ def show_controls(
         taking = st.popover(say("take_away"), icon=":material/download:", key="taking", on_change="rerun")
     with stage.map:
         if view.has_map:
-            show_map_controls(trace)
+            show_map_controls(trace, selection if view.one_head else None, view.draws_all)
         else:
             markup.paragraph(say("view_of_all_heads"), "note")
     return options, taking
 
 
-def show_map_controls(trace: AttentionTrace) -> None:
-    """The controls for ``chosen_map``. Shown only if there is a choice."""
-    selection = chosen_map(trace)
+def show_map_controls(trace: AttentionTrace, only: Selection | None = None, draws_all: bool = False) -> None:
+    """The controls for ``chosen_map``. Shown only if there is a choice.
+
+    ``only``: the one head that is shown; there is no mean to choose then. ``draws_all``: a mean is called what it is drawn as.
+    """
+    selection = only or chosen_map(trace)
     if len(trace.kinds) > 1:
         controls.choose(
             "kind", list(trace.kinds), lambda kind: say(f"kind_{kind}"), label_visibility="collapsed"
@@ -75,16 +84,36 @@ def show_map_controls(trace: AttentionTrace) -> None:
     else:
         single = trace.shape(selection.kind) == (1, 1)
         markup.paragraph(say("one_kind" if single else f"kind_{selection.kind}"), "note")
-    layers, heads = map(_numbers, trace.shape(selection.kind))
-    if len(layers) > 1:
-        _choose_number("layer", layers, FIRST)
-    if len(heads) > 1:
-        _choose_number("head", heads)
+    for name, count in zip(("layer", "head"), trace.shape(selection.kind), strict=True):
+        options, otherwise = _numbers(count), FIRST if name == "layer" else None
+        if only is not None:
+            options, otherwise = (
+                [option for option in options if option != MEAN],
+                str(getattr(only, name) + 1),
+            )
+        if count > 1:
+            _choose_number(name, options, otherwise, "head_all" if draws_all else "head_mean")
 
 
 def choose_map(trace: AttentionTrace) -> Selection:
     show_map_controls(trace)
     return chosen_map(trace)
+
+
+def choose_head(trace: AttentionTrace) -> Selection:
+    """One head, where a mean would have nothing to show: where the address names a mean, the first of them."""
+    chosen = chosen_map(trace)
+    only = Selection(chosen.kind, chosen.layer or 0, chosen.head or 0)
+    show_map_controls(trace, only)
+    return only
+
+
+def of_one_head(view: View, lens: Lens) -> Lens:
+    """``lens`` with the head that ``view`` shows, if that is one head and a mean is selected."""
+    if view.one_head is None or lens.single_head is not None:
+        return lens
+    head = view.one_head(lens)
+    return replace(lens, selection=Selection(head.kind, head.layer, head.head))
 
 
 def _numbers(count: int) -> list[str]:
@@ -93,17 +122,19 @@ def _numbers(count: int) -> list[str]:
     return [MEAN, *numbers] if count > 1 else numbers
 
 
-def _choose_number(name: str, options: list[str], otherwise: str | None = None) -> None:
+def _choose_number(name: str, options: list[str], otherwise: str | None, mean: str) -> None:
     """The label stands beside its options; if there is no room, both move to the next line."""
     with st.container(
         key=f"{name}_box", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
     ):
         markup.paragraph(say(f"{name}_label"), "label")
-        controls.choose(name, options, _name, otherwise=otherwise, label_visibility="collapsed")
-
-
-def _name(option: str) -> str:
-    return say("head_mean") if option == MEAN else option
+        controls.choose(
+            name,
+            options,
+            lambda option: say(mean) if option == MEAN else option,
+            otherwise=otherwise,
+            label_visibility="collapsed",
+        )
 
 
 def _number(option: str) -> int | None:
@@ -159,6 +190,8 @@ def explain(view: View, lens: Lens, values: dict) -> None:
                 markup.paragraph(note, "note")
             if view.explain:
                 view.explain(lens)
+            for unit in ("log_odds_note", "nat_note"):
+                markup.paragraph(say(unit), "note")
     if lens.has_several_heads:
         with st.expander(say("overview_explanation"), key="overview_explanation", on_change="rerun") as here:
             if here.open:

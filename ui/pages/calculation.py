@@ -11,7 +11,7 @@ from model.analysis.dot_product import DotProduct, dot_product_attention
 from ui.asking import models
 from ui.look import sentence
 from ui.look.lens import Lens
-from ui.look.stage import choose_map
+from ui.look.stage import choose_head
 from ui.parts import figures, number_editor
 from ui.parts.number_table import LARGEST, MOST_COLUMNS, MOST_ROWS, NumberTable, Problem
 from ui.shell import address, controls, header, markup, notices
@@ -238,12 +238,10 @@ def show_sentence() -> None:
         st.info(say("too_long_to_show", limit=corrector.config.max_length))
         return
     with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
-        selection = choose_map(found.trace)
+        selection = choose_head(found.trace)
     lens = Lens(corrector, found, found.trace, selection, None, controls.theme())
     markup.paragraph(numbers.VIEW.describe(lens, {}), "reading")
     numbers.VIEW.draw(lens, {})
-    for note in numbers.VIEW.notes(lens, {}):
-        markup.paragraph(note, "note")
 
 
 main()

@@ -71,7 +71,7 @@ def show_invitation(mine: Membership) -> None:
     """The code, the link and its QR code, for the projector."""
     link = membership.link(mine.code)
     with st.container(key="class_invitation", horizontal=True, vertical_alignment="center", gap="medium"):
-        markup.qr_code(link, say("class_qr_label"))
+        markup.qr_code(link, say("class_qr_label"), "class-qr")
         with st.container(key="class_invitation_texts", width="stretch", gap="small"):
             markup.paragraph(in_groups(mine.code), "class-code")
             markup.link(link)

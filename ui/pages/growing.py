@@ -78,15 +78,16 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
         if film:  # each run of the fragment alone is the next picture
             now = st.session_state[_FILM] = (st.session_state.get(_FILM, -1) + 1) % len(found)
         show_told(found[now])
-        left, right = st.columns([37, 63], gap="medium")
-        with left:
+        heads, map_, curves = st.columns([27, 42, 31], gap="small")  # so that one look takes in all three
+        with heads:
             trace = found[now].trace
             figures.draw_heads(
                 trace, selection, "growing_heads", "growing-up-heads", label=say("overview_label")
             )
-            show_growth(found, measured, grown.shares[role], _role(role), now)
-        with right:
+        with map_:
             show_map(found[now], selection)
+        with curves:
+            show_growth(found, measured, grown.shares[role], _role(role), now)
 
     pictures()
     show_roles(found, grown, selection)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 import viz
 from model import ModelFolderError
-from model.analysis.roles import CLASSES, ROLES
+from model.analysis.roles import CLASSES, EDITED, LIAISON, ROLES
 from model.survey.head_survey import HeadSurvey
 from model.trace.interventions import Head
 from ui.asking import loaders, models
@@ -33,9 +33,13 @@ from ui.parts.uploads import upload
 from ui.shell import address, controls, header, markup, notices
 from ui.wording.texts import say
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
 TABLE_HEIGHT = 430
+WIDTHS = (128, 80, 50)  # pixels of a head's name, of its role, of a number
 INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # as .told.intervened
 
 
@@ -76,7 +80,9 @@ def choose():
     with quantity:
         by = controls.pick("heads_by", list(QUANTITIES), _with_source, LEADING)
     with place:
-        at = controls.choose("heads_at", list(CLASSES), lambda at: say(f"heads_at_{at}"))
+        # A final consonant moves only where something is corrected.
+        classes = [EDITED] if by == LIAISON else list(CLASSES)
+        at = controls.choose("heads_at", classes, lambda at: say(f"heads_at_{at}"), otherwise=classes[0])
     with own, st.popover(say("heads_own"), icon=":material/upload_file:", key="heads_own"):
         markup.paragraph(say("heads_own_lead", rows=MOST_ROWS, effects=MOST_EFFECTS), "note")
         given = upload(say("table_label"), ["csv", "txt", "xlsx"], MEGABYTES, "heads_file")
@@ -133,7 +139,7 @@ def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True)
         markup.paragraph(made, "note")
         return
     markup.told(told(survey, by, at), "intervened" if by in INTERVENED else "")
-    left, right = st.columns([42, 58], gap="medium")
+    left, right = st.columns([39, 61], gap="small")
 
     def open_square(point: dict) -> None:
         match point.get("custom"):
@@ -187,7 +193,6 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
         if row is not None:
             open_head(survey, heads[row], by, at)
 
-    numbers = frame.columns[2:]
     chooses: dict[str, Any] = {}
     if may_open:
         chooses = {"key": "heads_table", "on_select": choose_row, "selection_mode": "single-row"}
@@ -195,10 +200,25 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
         frame.style.set_properties(subset=intervened, color=INTERVENED_COLOUR[controls.theme()]),
         hide_index=True,
         height=TABLE_HEIGHT,
-        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in numbers},
+        column_config=columns_of(frame),
         **chooses,
     )
     markup.paragraph(say("heads_click"), "note")
+
+
+def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
+    """Narrow columns with short names, so that all are seen at once; the pointer on a name gets the whole of it."""
+    head, leading, *numbers = frame.columns
+    of_head, of_role, of_number = WIDTHS
+    found: dict[str, Any] = {
+        head: st.column_config.TextColumn(width=of_head),
+        leading: st.column_config.TextColumn(width=of_role),
+    }
+    for column in numbers:
+        name = frame.attrs["names"].get(column)
+        label = say(f"heads_short_{name}") if name else "±"
+        found[column] = st.column_config.NumberColumn(label, help=column, format="%.2f", width=of_number)
+    return found
 
 
 def open_head(survey: HeadSurvey, head: Head, by: str, at: str) -> None:

@@ -114,7 +114,11 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
 
 
 def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[Head], list[str]]:
-    """A row for each head, what is chosen in front and in its order; the heads of the rows; the intervened columns."""
+    """A row for each head, what is chosen in front and in its order; the heads of the rows; the intervened columns.
+
+    What is chosen has its interval beside it; those of the others are told by the map. The frame's ``attrs["names"]`` say which of
+    QUANTITIES a column has.
+    """
     others = [each for each in (*ROLES, EFFECT, LOSS) if each != name]
     columns = [Chosen(survey, each, at) for each in ([] if name == LEADING else [name]) + others]
     columns = [each for each in columns if np.isfinite(each.values()).any() or each.name == name]
@@ -124,9 +128,12 @@ def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[He
     frame[say("heads_by_leading")] = [say(f"heads_by_{survey.leading(head, at)}") for head in heads]
     for each in columns:
         frame[each.column] = each.values()[places]
-        frame[f"± {each.column}"] = each.values("margin")[places]
-    intervened = [f"{sign}{each.column}" for each in columns if each.is_intervened for sign in ("", "± ")]
-    return pd.DataFrame(frame), heads, intervened
+        if each.name == name:
+            frame[f"± {each.column}"] = each.values("margin")[places]
+    found = pd.DataFrame(frame)
+    found.attrs["names"] = {each.column: each.name for each in columns}
+    intervened = {each.column for each in columns if each.is_intervened}
+    return found, heads, [column for column in found.columns if column.removeprefix("± ") in intervened]
 
 
 def role_of_example(survey: HeadSurvey, head: Head, name: str, at: str) -> str:

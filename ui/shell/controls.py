@@ -65,6 +65,16 @@ def place(setting: Place, count: int) -> int | None:
     return found if found is not None and found < count else None
 
 
+def choose_beside(setting: Choice) -> None:
+    """The options of one setting without its label, for a line of several beside a picture."""
+    choose(
+        setting.name,
+        list(setting.options),
+        lambda option: say(f"{setting.name}_{option}"),
+        label_visibility="collapsed",
+    )
+
+
 def show(setting: Choice | Flag | Number) -> None:
     """The control of one setting; the label of an option is the text ``<name>_<option>``."""
     match setting:

@@ -35,7 +35,7 @@ def begin(page: str, *, heading: str | None = None) -> bool:
     whether the run before this one showed the same page.
     """
     markup.style(controls.theme())
-    theme_change.follow(controls.theme())
+    theme_change.follow(controls.theme(), PAGES)
     plot.prepare()
     if controls.is_on("lecture"):
         markup.lecture_style()

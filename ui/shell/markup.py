@@ -59,12 +59,12 @@ def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:
     st.html(f'<p class="class-sentence" lang="ko">{"".join(parts)}{escape(source[done:])}</p>')
 
 
-def qr_code(text: str, label: str) -> None:
-    """``text`` as a QR code, dark on white in every theme; ``label`` is what it is for."""
-    import segno  # only who opens a classroom needs it
+def qr_code(text: str, label: str, kind: str = "qr") -> None:
+    """``text`` as a QR code, dark on white in every theme; ``label`` is what it is for, ``kind`` its style."""
+    import segno  # only who asks for a code needs it
 
     drawing = segno.make(text, error="m").svg_data_uri(border=4, light="#ffffff", omitsize=True)
-    st.html(f'<img class="class-qr" src="{escape(drawing)}" alt="{escape(label)}">')
+    st.html(f'<img class="{kind}" src="{escape(drawing)}" alt="{escape(label)}">')
 
 
 def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
@@ -75,6 +75,16 @@ def before_and_after(sides: Sequence[tuple[str, str, str, str]]) -> None:
         for label, text, number, verdict in sides
     )
     st.html(f'<div class="before-and-after">{found}</div>')
+
+
+def receipts(claims: Sequence[tuple[bool, str, str, str]]) -> None:
+    """Claims one below the other: of each whether it holds, the word for that, the claim, and the number beside it."""
+    found = "".join(
+        f'<li class="{"holds" if holds else "fails"}"><span class="mark" role="img" aria-label="{escape(word)}">'
+        f"{'✓' if holds else '✗'}</span><span>{escape(claim)} <strong>{escape(number)}</strong></span></li>"
+        for holds, word, claim, number in claims
+    )
+    st.html(f'<ul class="receipts">{found}</ul>')
 
 
 def heading(text: str, kind: str, level: int) -> None:

@@ -1,12 +1,30 @@
-// Runs the page again when it turns dark or light: the figures and styles that the server sends bring their colours along.
+// The switch between light and dark, and what makes the page follow it: figures and styles that the server sends bring their colours along.
 
 let asked = null; // what the server has been asked for, until it comes
 
 // Streamlit calls this anew whenever its colours change.
 export default function ({ data, parentElement, setTriggerValue }) {
   const shown = isDark(parentElement.host) ? "dark" : "light";
+  draw(parentElement, data, shown);
   if (shown === data.theme) asked = null;
   else if (shown !== asked) setTriggerValue("theme", (asked = shown)); // once: were it of no use, it would never end
+}
+
+function draw(parent, { labels, pages }, shown) {
+  const button = parent.querySelector("button");
+  const other = shown === "dark" ? "light" : "dark";
+  button.textContent = other === "dark" ? "☾" : "☀";
+  button.title = labels[other];
+  button.setAttribute("aria-label", labels[other]);
+  button.onclick = () => turn(other, pages);
+}
+
+/** Streamlit keeps the look of each page by the page's path, and reads it when the page is opened. */
+function turn(look, pages) {
+  const name = look === "dark" ? "Dark" : "Light";
+  const root = location.pathname.replace(/[^/]*$/, "");
+  for (const page of ["", ...pages]) localStorage.setItem(`stActiveTheme-${root}${page}-v2`, JSON.stringify(name));
+  location.reload();
 }
 
 function isDark(element) {

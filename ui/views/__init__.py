@@ -6,6 +6,7 @@ declares ``VIEW``, its texts in ``assets/texts/``, and its name in this file.
 
 from ui.shell.settings import AnySetting, Choice
 from ui.views import (
+    circuit,
     decided,
     edits,
     fork,
@@ -13,12 +14,15 @@ from ui.views import (
     lines,
     numbers,
     overview,
+    patched,
     predict,
+    receipts,
     received,
     replace,
     sources,
     steps,
     twins,
+    why,
     without,
     wrote,
 )
@@ -27,7 +31,9 @@ from ui.views.view import View
 VIEWS: tuple[View, ...] = tuple(
     module.VIEW for module in (heatmap, lines, steps, edits, wrote, decided, received, numbers, predict)
 )
-EXPERIMENTS: tuple[View, ...] = tuple(module.VIEW for module in (without, sources, replace, fork, twins))
+EXPERIMENTS: tuple[View, ...] = tuple(
+    module.VIEW for module in (without, sources, replace, fork, twins, patched, circuit, why, receipts)
+)
 ALL_SETTINGS: tuple[AnySetting, ...] = (
     Choice("view", tuple(view.name for view in VIEWS), is_step=True),  # the open one
     Choice("experiment", tuple(view.name for view in EXPERIMENTS), is_step=True),

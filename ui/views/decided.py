@@ -40,7 +40,7 @@ def decided(lens: Lens) -> Decided:
 def draw(lens: Lens, values: Values) -> None:
     """The grid of all characters, the curve of one, or the jamo of one part."""
     found = decided(lens)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(key="decided_choices", horizontal=True, vertical_alignment="center", gap="small"):
         _choose("decided_as", SETTINGS[0])
         if values["decided_as"] == READ_JAMO:
             _choose("decided_part", SETTINGS[1])

@@ -41,7 +41,8 @@ def heads_to_draw(lens: Lens) -> list[LayerHeads]:
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
-    return [say("lines_caption", mass=values["mass"])]
+    bold = [say("lines_bold")] if lens.all_changes else []
+    return [" ".join([say("lines_caption", mass=values["mass"]), *bold])]
 
 
 def explain(lens: Lens) -> None:
@@ -187,4 +188,4 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-VIEW = View("lines", describe, draw, (MASS, HEADS), notes, explain, choose=choose_heads)
+VIEW = View("lines", describe, draw, (MASS, HEADS), notes, explain, choose=choose_heads, draws_all=True)

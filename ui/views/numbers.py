@@ -5,6 +5,7 @@ import streamlit as st
 
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
+from model.trace.interventions import Head
 from model.trace.selection import Selection
 from ui.asking import loaders
 from ui.look.lens import Lens
@@ -25,7 +26,7 @@ def draw(lens: Lens, values: Values) -> None:
     """The calculation of one query token; where the page shows a mean, of the first layer or head."""
     row = chosen_query(lens)
     choose_query(lens, row)
-    layer, head = one_head(lens)
+    layer, head = place_of(lens)
     steps = calculate(lens, layer, head, row)
     weights = lens.trace.attention(lens.kind)[layer, head, row]
     shown = shown_keys(steps.weights[0])
@@ -36,13 +37,14 @@ def draw(lens: Lens, values: Values) -> None:
     markup.paragraph(say("numbers_difference", difference=f"{difference:.1g}"), "note")
 
 
-def one_head(lens: Lens) -> tuple[int, int]:
-    return lens.layer or 0, lens.head or 0
+def one_head(lens: Lens) -> Head:
+    """A mean has no query and no key, so its first head is shown."""
+    return Head(lens.kind, lens.layer or 0, lens.head or 0)
 
 
-def notes(lens: Lens, values: Values) -> list[str]:
-    place = Selection(lens.kind, *one_head(lens)).label(say, lens.trace)
-    return [say("numbers_no_mean", place=place)] if lens.layer is None or lens.head is None else []
+def place_of(lens: Lens) -> tuple[int, int]:
+    head = one_head(lens)
+    return head.layer, head.head
 
 
 def explain(lens: Lens) -> None:
@@ -57,7 +59,7 @@ def chosen_query(lens: Lens) -> int:
 
 def choose_query(lens: Lens, row: int) -> None:
     """Another row; its cell with the largest weight becomes the chosen one."""
-    layer, head = one_head(lens)
+    layer, head = place_of(lens)
     key, start = controls.seed("control_numbers_query", row)
 
     def keep() -> None:
@@ -96,7 +98,7 @@ def shown_keys(weights: np.ndarray) -> np.ndarray:
 
 def describe(lens: Lens, values: Values) -> str:
     """Which key the query meets best, and how much of the output comes from it."""
-    layer, head = one_head(lens)
+    layer, head = place_of(lens)
     row = chosen_query(lens)
     steps = calculate(lens, layer, head, row)
     weights = steps.weights[0]
@@ -196,5 +198,10 @@ def _side_by_side(lens: Lens, name: str, formula: list[str], figure) -> None:
 
 
 VIEW = View(
-    "numbers", describe, draw, (), notes, explain, lacks=needs.answers("projections", "lacks_projections")
+    "numbers",
+    describe,
+    draw,
+    explain=explain,
+    one_head=one_head,
+    lacks=needs.answers("projections", "lacks_projections"),
 )

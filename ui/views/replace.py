@@ -49,6 +49,12 @@ def head_of(lens: Lens, change: Change) -> Head:
     return Head(lens.kind, *best)
 
 
+def one_head(lens: Lens) -> Head:
+    """``head_of`` for the controls, which are there without a change, too."""
+    change = change_of(lens)
+    return head_of(lens, change) if change else Head(lens.kind, lens.layer or 0, lens.head or 0)
+
+
 def painted_keys() -> tuple[int, ...]:
     """The columns that the visitor gave shares of the weight to, from 0, each as often as it has shares."""
     parts = address.get(KEYS.name).split(",")
@@ -163,10 +169,7 @@ def describe(lens: Lens, values: Values) -> str:
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
-    found = [say("replace_note"), say("replace_click")]
-    if lens.head is None or lens.layer is None:
-        found.append(say("replace_mean"))
-    return found
+    return [say("replace_note"), say("replace_click"), say("replace_mean")]
 
 
 def explain(lens: Lens) -> None:
@@ -182,6 +185,7 @@ VIEW = View(
     explain,
     drawn=(INSTEAD,),
     figures=figures_of,
+    one_head=one_head,
     intervenes=True,
     lacks=needs.experiment("replaced"),
 )

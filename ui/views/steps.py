@@ -20,6 +20,7 @@ from ui.wording.reading import Say
 from ui.wording.texts import say
 from viz.browser.changes import change_label
 from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
+from viz.labels import CERTAIN, IMPOSSIBLE, log_odds
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
 STEP = Place("step", of="sentence")  # the one shown; empty: where the change in focus or the first one begins
@@ -115,7 +116,8 @@ def choice(say: Say, trace: AttentionTrace, row: int) -> str:
 
 def _certain(values: dict[str, object]) -> str:
     """The end of the name of the text for a step where no number is worth saying."""
-    nothing_else = values["probability"] == share(1.0) and values["other_probability"] == share(0.0)
+    ends = (values["probability"], CERTAIN[1]), (values["other_probability"], IMPOSSIBLE[1])
+    nothing_else = all(str(text).startswith(end) for text, end in ends)
     return "_certain" if nothing_else else ""
 
 
@@ -125,11 +127,13 @@ def _values(say: Say, trace: AttentionTrace, row: int) -> dict[str, object]:
         "``needs`` says so"
     )
     other = 1 if produced_place(trace, row) == 0 else 0  # the most probable of the others
+    chance = float(np.exp(np.float64(trace.log_probabilities[row])))
     return {
         "count": len(trace.target_tokens),
         "step": row + 1,
         "token": _name(say, trace.target_tokens[row]),
-        "probability": share(float(np.exp(trace.log_probabilities[row]))),
+        "probability": share(chance),
+        "odds": log_odds(chance),
         "other": _name(say, trace.alternatives[row][other]),
         "other_probability": share(float(trace.alternative_probabilities[row][other])),
     }

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
+from ui.components.copy_button import copy_button
 from ui.export import data, page
 from ui.export.parts import Choices, Experiment
 from ui.shell import address, controls, markup
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PAGE_MEGABYTES = 1  # what a page weighs before anything is in it: Plotly, and the font
 _NAME_LENGTH = 20
+LONGEST_QR = 1200  # characters of a link; more would be too fine for the camera of a phone
 
 
 def show(lens: Lens, views: Iterable[View], opened: View) -> None:
@@ -97,7 +99,7 @@ def experiment(lens: Lens, opened: View) -> Experiment | None:
     made = opened.figures(lens, values) if opened.figures and not opened.lacks(lens) else {}
     if not made:
         return None
-    told = opened.describe(lens, values), *opened.notes(lens, values)
+    told = opened.describe(lens, values), *opened.lines(lens, values), *opened.notes(lens, values)
     return Experiment(say(f"view_{opened.name}"), told, made, opened.intervenes)
 
 
@@ -109,7 +111,10 @@ def say_in(language: str, key: str, /, **values: object) -> str:
 def show_link() -> None:
     markup.paragraph(say("take_away_link_label"), "lead")
     markup.link(link())  # not st.code: its colours for programs are 1.5 MB that the first page would wait for
+    copy_button(link(), say("copy_link"), "copy_link")
     markup.paragraph(say("take_away_link_meaning"), "note")
+    if len(link()) <= LONGEST_QR:
+        markup.qr_code(link(), say("qr_code"))
     if len(address.get("sentence")) > address.LONGEST:
         markup.paragraph(say("take_away_link_without_text"), "note")
 

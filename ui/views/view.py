@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
+from model.trace.interventions import Head
 from ui.look.lens import Lens
 from ui.shell.settings import AnySetting, Choice, Flag, Number
 from viz.specification import Specification
@@ -34,11 +35,17 @@ class View:
         None  # heads to mark among all; None: those selected
     )
     has_map: bool = True  # whether kind, layer and head decide what it shows
+    one_head: Callable[[Lens], Head] | None = (
+        None  # the head it shows where a mean is selected; None: it can show a mean
+    )
+    draws_all: bool = False  # whether it draws a mean as the heads that it is the mean of
     drawn: tuple[AnySetting, ...] = ()  # of its settings those whose controls stand beside the picture
     # For the exported page: each figure with what it shows, in words, by its name.
     figures: Callable[[Lens, Values], Mapping[str, tuple[go.Figure | Specification, str]]] | None = None
     # (L, H, Q, K) values of both signs that the picture of all heads shows; None there: their attention.
     tiles: Callable[[Lens], np.ndarray | None] = lambda lens: None
+    # For the exported page: what ``draw`` says in words beside its pictures, in the order of the page.
+    lines: Callable[[Lens, Values], list[str]] = lambda lens, values: []
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
     lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need
 

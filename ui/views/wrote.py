@@ -52,7 +52,7 @@ def number_of(lens: Lens, found: Written | Decided) -> int:
 def draw(lens: Lens, values: Values) -> None:
     """The bars of one character, or the selected head's map in nats."""
     found = written(lens)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(key="wrote_choices", horizontal=True, vertical_alignment="center", gap="small"):
         controls.choose(
             "wrote_as", [PARTS, MAP], lambda how: say(f"wrote_as_{how}"), label_visibility="collapsed"
         )

@@ -71,12 +71,12 @@ class Explorer {
     const numbered = (count) => [[MEAN, words.mean], ...Array.from({ length: count }, (_, i) => [i, String(i + 1)])];
     const number = (value) => (value === MEAN ? MEAN : Number(value));
     const parts = [];
-    if (data.kinds.length > 1 && this.view !== "steps")
-      parts.push(
-        select(words.kind, data.kinds.map(({ label }, i) => [i, label]), data.kinds.indexOf(kind), (value) =>
-          this.choose({ kind: data.kinds[value] })
-        )
-      );
+    if (data.kinds.length > 1) {
+      const labels = data.kinds.map(({ label }, i) => [i, label]);
+      const kinds = select(words.kind, labels, data.kinds.indexOf(kind), (value) => this.choose({ kind: data.kinds[value] }));
+      kinds.querySelector("select").disabled = this.view === "steps"; // which show both kinds of the decoder
+      parts.push(kinds);
+    }
     if (layers > 1) parts.push(select(words.layer, numbered(layers), this.layer, (value) => this.choose({ layer: number(value) })));
     if (heads > 1) parts.push(select(words.head, numbered(heads), this.head, (value) => this.choose({ head: number(value) })));
     const views = node("div", "views");
@@ -90,8 +90,9 @@ class Explorer {
       views.append(button, " ");
     }
     parts.push(views);
-    if (this.view === "heatmap") parts.push(this.logarithmicSwitch());
-    if (this.view === "lines") parts.push(this.massSlider());
+    // A line of its own, always there: what is pressed above moves nothing.
+    const own = { heatmap: () => this.logarithmicSwitch(), lines: () => this.massSlider() }[this.view];
+    parts.push(node("div", "own", ...(own ? [own()] : [])));
     const focused = [...this.controls.querySelectorAll("select, button, input")].indexOf(document.activeElement);
     this.controls.replaceChildren(...parts);
     if (focused >= 0) this.controls.querySelectorAll("select, button, input")[focused]?.focus({ preventScroll: true });

@@ -71,22 +71,27 @@ class Plot {
   resize() {
     const width = this.root.clientWidth;
     if (!width) return;
-    const size = `${width} ${Math.round(roomBelow(this.root))} ${enlargement()}`;
+    const size = `${width} ${Math.round(this.room())} ${enlargement()}`;
     if (size === this.drawnFor) return;
     this.drawnFor = size;
     this.draw(width);
   }
 
+  room() {
+    return roomBelow(this.root, this.figure.layout.meta);
+  }
+
   /** Plotly draws in pieces, so a figure that arrives meanwhile waits for its turn, and only the latest one gets it. */
   async draw(width) {
     const turn = (this.turn += 1);
-    const at = fitted(this.figure, width, roomBelow(this.root));
+    const at = fitted(this.figure, width, this.room());
     this.root.style.height = `${at.height}px`; // before the library is there, so that nothing moves when it comes
     const Plotly = await library();
     await painted(); // what has arrived with the figure, such as the corrected text, is seen before it
     await this.busy;
     if (turn !== this.turn || !this.root.isConnected) return;
     this.at = at;
+    this.forgetAnotherForm(Plotly, at.figure);
     this.busy = Plotly.react(this.canvas, at.figure.data, at.figure.layout, this.newConfig());
     await this.busy;
     if (!this.listens) {
@@ -95,6 +100,17 @@ class Plot {
     }
     if (this.cursor) this.point(this.cursor);
     this.root.dataset.drawn = String(turn);
+  }
+
+  /** A colour bar that lies down where it stood would keep the labels that it had, so the figure begins anew. */
+  forgetAnotherForm(Plotly, { data }) {
+    const form = JSON.stringify(data.map((trace) => (trace.colorbar ?? trace.marker?.colorbar)?.orientation));
+    if (this.form && this.form !== form) {
+      Plotly.purge(this.canvas);
+      this.listens = false;
+      this.configured = null;
+    }
+    this.form = form;
   }
 
   /** Other frames over the same picture; drawing that again would take much longer. */

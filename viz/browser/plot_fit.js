@@ -5,6 +5,7 @@
 //            of about the same length, so that pictures can be compared and nothing jumps while one types.
 //   "box"    a picture that fills the room it is given.
 //   "fill"   one as high as the room below it, but at least `least` pixels and at most the height it was made with.
+//            With `low` it takes what little room is left below other pictures.
 // A figure without it keeps the height that it was made with. One that says in layout.meta.tokens how many tokens lie
 // along its x axis has none of them wider than its column.
 
@@ -18,16 +19,17 @@ const KEY_HEIGHT = 84; // of the same below the cells
 const BAR = 150; // pixels that the colour bar is long
 const BAR_BELOW = 220; // the same below the cells, where its name stands beside it
 const TOOLBAR = 34; // pixels above a narrow picture for Plotly's buttons, which would lie over the names of its columns
+const LECTURE_TYPE = 16; // pixels of a label where the page's type has its usual size; 24 where it is as large as in a lecture at 1920
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 
 /**
  * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge. What
  * begins far down is reached by scrolling anyway, and may have most of a window.
  */
-function roomBelow(element) {
+function roomBelow(element, { low, least } = {}) {
   const scrolled = element.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
   const room = window.innerHeight - (element.getBoundingClientRect().top + scrolled) - FOOT;
-  return room < 0.45 * window.innerHeight ? 0.85 * window.innerHeight : room;
+  return room < (low ? least : 0.45 * window.innerHeight) ? 0.85 * window.innerHeight : room;
 }
 
 /** Whether Plotly's buttons are seen all the time, as where a finger points. */
@@ -73,13 +75,19 @@ function enlarged(figure) {
   };
 }
 
+/** A size of type, which no label falls below in a lecture. */
+function sized(pixels) {
+  const larger = enlargement();
+  return larger > 1 ? Math.max(pixels, LECTURE_TYPE) * larger : pixels;
+}
+
 function largerFonts(part, factor, inFont = false) {
   if (Array.isArray(part)) return part.map((each) => largerFonts(each, factor));
   if (part === null || typeof part !== "object") return part;
   return Object.fromEntries(
     Object.entries(part).map(([name, value]) => [
       name,
-      inFont && name === "size" ? value * factor : largerFonts(value, factor, name.endsWith("font")),
+      inFont && name === "size" ? Math.max(value * factor, sized(value)) : largerFonts(value, factor, name.endsWith("font")),
     ])
   );
 }
@@ -88,7 +96,8 @@ function fittedCells(figure, width, room) {
   const { rows, columns, extent, row_em: rowEm, column_em: columnEm, upright } = figure.layout.meta;
   const larger = enlargement();
   const name = 21 * larger; // pixels of an axis's name
-  const capacity = STEPS.find((step) => step >= extent) ?? extent;
+  // In a lecture nobody types: a map takes all the room there is.
+  const capacity = larger > 1 ? extent : (STEPS.find((step) => step >= extent) ?? extent);
   const narrow = width < 520;
   const measure = (cell) => {
     // From the back row a label may be as high as its row.
@@ -128,7 +137,7 @@ function fittedCells(figure, width, room) {
     margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
     xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font) }, font, larger),
     yaxis: axis(figure.layout.yaxis, font, larger),
-    legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: 12.5 * larger } },
+    legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: sized(12.5) } },
   };
   const bar = barPlace(beside, across, down, larger, cell * extent);
   const data = figure.data.map((trace) => withBar(trace, bar, cell));
@@ -141,8 +150,9 @@ function labels({ tickvals, ticktext }, upright, cell, font) {
   return { tickvals, ticktext: ticktext.map((label) => narrowed(label, font, cell)), tickangle: 0 };
 }
 
-/** A label of several characters in smaller type where it would be wider than its `cell`. */
+/** A label of several characters in smaller type where it would be wider than its `cell`; from the last row, nothing smaller is read. */
 function narrowed(label, font, cell) {
+  if (enlargement() > 1) cell *= 1.6;
   const characters = [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
   const wide = font * ems(characters);
   return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
@@ -155,7 +165,7 @@ function withNarrowTokens(figure, width) {
   const cell = (width - margin.l - margin.r) / meta.tokens;
   const sized = (font) => ({ ...font, size: Math.max(7, Math.min(font.size, 0.95 * cell)) });
   const written = (trace) => {
-    if (trace.type !== "heatmap") return trace;
+    if (trace.type !== "heatmap" || !trace.text) return trace;
     const textfont = sized(trace.textfont);
     return { ...trace, textfont, text: trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, cell))) };
   };
@@ -171,7 +181,7 @@ function axis(given, font, larger) {
   return {
     ...given,
     tickfont: { ...given.tickfont, size: font },
-    title: { ...given.title, font: { ...given.title?.font, size: 13 * larger } },
+    title: { ...given.title, font: { ...given.title?.font, size: sized(13) } },
     automargin: false,
     scaleanchor: undefined,
     constrain: undefined,
@@ -180,7 +190,7 @@ function axis(given, font, larger) {
 
 // Both stand in shares of the cells' own width and height: that is how Plotly measures beside the cells.
 function barPlace(beside, across, down, larger, lowest) {
-  const font = { size: 12 * larger };
+  const font = { size: sized(12) };
   if (beside)
     return {
       orientation: "v", x: 1, xanchor: "left", xpad: 14, xref: "paper", y: 1, yanchor: "top", ypad: 0, yref: "paper",

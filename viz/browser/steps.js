@@ -90,6 +90,7 @@ class Player {
   /** Texts, colours and marks, which are the same at every step. */
   dress() {
     const { texts, target, changes } = this.data;
+    this.root.classList.toggle("lecture", enlargement() > 1);
     const { sequential, ...colours } = this.data.colours;
     const named = { ...colours, strong: sequential[4], ink: inkOn(sequential[4]), weak: sequential[2] };
     for (const [name, colour] of Object.entries(named)) this.root.style.setProperty(`--${name}`, colour);

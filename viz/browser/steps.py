@@ -6,11 +6,11 @@ from hashlib import sha256
 
 import numpy as np
 
-from viz.browser.appearance import SAVING, appearance
+from viz.browser.appearance import SAVING, TYPE, appearance
 from viz.browser.changes import change_label
 from viz.browser.script import read_script
 from viz.browser.texts import Say
-from viz.labels import CERTAIN, IMPOSSIBLE, visible_token
+from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, visible_token
 
 WEIGHT_UNIT = 10_000  # weights travel as whole numbers of this fraction: their fourth digit is the last
 
@@ -22,17 +22,20 @@ SPACE, OUTSIDE = (
 
 STEPS = read_script(
     "steps",
+    "type.js",
     "save.js",
     "steps_seen.js",
     "steps_image.js",
     "steps.js",
     constants={
         **SAVING,
+        **TYPE,
         "KEEP": KEEP,
         "SPACE": SPACE,
         "OUTSIDE": OUTSIDE,
         "CERTAIN": CERTAIN,
         "IMPOSSIBLE": IMPOSSIBLE,
+        "MOST_ODDS": MOST_ODDS,
     },
 )
 
@@ -120,7 +123,7 @@ def steps_data(
         "target": list(map(visible_token, trace.target_tokens)),
         "start": trace.decoder_input_tokens[0],
         "changes": [_change(say, change) for change in changes],
-        "probabilities": _short(np.exp(trace.log_probabilities)),
+        "probabilities": _short(np.exp(trace.log_probabilities.astype(np.float64))),
         "produced": [produced_place(trace, row) for row in range(length)],
         "alternatives": [list(map(visible_token, row)) for row in trace.alternatives],
         "alternative_probabilities": _short(trace.alternative_probabilities),
@@ -176,4 +179,4 @@ def _change(say: Say, change) -> dict:
 
 def _short(probabilities: np.ndarray) -> list:
     """The number in the digits that a float32 has. The page rounds; cut to 0.0065 here, 0.0065016 would become 0.006 there."""
-    return np.round(probabilities.astype(np.float64), 8).tolist()
+    return np.round(probabilities.astype(np.float64), 10).tolist()

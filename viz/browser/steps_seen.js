@@ -164,10 +164,18 @@ function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-/** A probability to three digits, never called certain or impossible. */
+/** A probability to three digits, never called certain or impossible; where its digits end, its log odds go on. */
 function share(probability) {
-  if (probability >= CERTAIN[0]) return CERTAIN[1];
-  return probability < IMPOSSIBLE[0] ? IMPOSSIBLE[1] : probability.toFixed(3);
+  if (probability >= CERTAIN[0]) return `${CERTAIN[1]} (${logOdds(probability)})`;
+  return probability < IMPOSSIBLE[0] ? `${IMPOSSIBLE[1]} (${logOdds(probability)})` : probability.toFixed(3);
+}
+
+/** ln(p / (1 - p)), as labels.py writes it. */
+function logOdds(probability) {
+  const tiny = Math.exp(-2 * MOST_ODDS);
+  const odds = Math.log(Math.max(probability, tiny) / Math.max(1 - probability, tiny));
+  if (Math.abs(odds) > MOST_ODDS) return odds > 0 ? `>+${MOST_ODDS}` : `<−${MOST_ODDS}`;
+  return `${odds < 0 ? "−" : "+"}${Math.abs(odds).toFixed(1)}`;
 }
 
 /** The colour of a weight in 0..1 on a scale of hexadecimal colours, as CSS. */

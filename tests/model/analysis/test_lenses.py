@@ -99,7 +99,7 @@ class Summed:
         }
         ones = np.stack([np.ones(width), np.zeros(width)]).astype(np.float32)[None]
         size = self.tokenizer.vocab_size
-        self.weights = OutputWeights(
+        self.output_weights = OutputWeights(
             True,
             {},
             {},
@@ -109,15 +109,17 @@ class Summed:
             self.jamo,
         )
 
-    def output_weights(self):
-        return self.weights
+    @property
+    def patched(self):
+        return self
 
     def taps(self, source, target, names):
         rows = [
-            sum(self.jamo[p][n] for p, n in zip(JAMO, hangul.indices(each), strict=True)) for each in source
+            sum(self.jamo[p][n] for p, n in zip(JAMO, hangul.indices(each), strict=True))
+            for each in self.tokenizer.labels(source[:-1])
         ]
         stream = np.stack([*rows, np.zeros_like(rows[0])])[None]  # one place, the end mark last
-        length = len(target) + 1
+        length = len(target)
         return {
             "encoder_residual": stream,
             "decoder_residual": np.zeros((1, length, stream.shape[-1]), np.float32),

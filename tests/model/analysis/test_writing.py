@@ -139,7 +139,7 @@ def test_a_network_without_a_residual_stream_is_named(tiny_tokenizer):
     corrector = Corrector("tiny", network, tiny_tokenizer, "0")
     with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
         corrector.output_weights()
-    with pytest.raises(ValueError, match="a seq2seq has no taps"):
+    with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
         who_wrote(corrector, SOURCE, TARGET)
 
 

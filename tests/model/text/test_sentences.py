@@ -89,3 +89,15 @@ def test_long_white_space_takes_no_quadratic_time():
 )
 def test_what_is_said_three_times_is_three_sentences(text, expected):
     assert sentences(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("안녕! 😀", ["안녕! 😀"]),
+        ("안녕.\n😀\n또 봐.", ["안녕.", "😀", "또 봐."]),
+        ("😀 안녕.", ["😀 안녕."]),
+    ],
+)
+def test_an_emoji_after_a_sentence_is_no_second_one(text, expected):
+    assert sentences(text) == expected

@@ -170,7 +170,7 @@ def test_the_page_asks_for_nothing_and_names_the_scripts_it_runs():
     scripts = re.findall(r'<script(?: type="module")?>(.*?)</script>', html, re.DOTALL)
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     assert [f"'sha256-{each}'" in policy for each in hashes] == [True] * len(scripts)
-    assert len(scripts) == 4  # what all share, figures, lines and steps; the library is packed
+    assert len(scripts) == 5  # what all share, figures, lines, steps and the explorer; the library is packed
     assert not re.search(
         r'<(?:script|link|img|iframe)[^>]+(?:src|href)="', html.replace("".join(scripts), "")
     )
@@ -291,3 +291,12 @@ def test_what_a_model_of_ones_own_lacks_is_left_out(model):
     with np.load(io.BytesIO(data.to_npz(lens))) as arrays:
         assert np.isnan(arrays["change_fix_probability"]).all()
     assert read_csv(lens)
+
+
+def test_every_head_can_be_opened_in_the_file():
+    lens = make_lens()
+    explorer = parts.explorer(lens, say_in("ko"))
+    assert explorer is not None and len(explorer.data["kinds"]) == len(lens.trace.kinds)
+    assert 'id="explorer"' in make_html(lens) and texts.table("ko")[
+        "take_away_heading_explorer"
+    ] in make_html(lens)

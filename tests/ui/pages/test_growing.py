@@ -35,7 +35,7 @@ def grown(monkeypatch, entries, correctors):
 def test_the_last_snapshot_is_open_and_all_texts_are_told(open_app, grown):
     app = open_app("growing", sentence=SENTENCE)
     assert not app.exception
-    assert figures(app) == ["growing_heads", "growing_curves", "growing_map"]
+    assert figures(app) == ["growing_heads", "growing_map", "growing_curves"]
     assert grown[-1].text in told(app)
     assert all(each.text in html(app) for each in grown)
 

@@ -164,3 +164,8 @@ def test_what_is_no_table_is_named(open_heads):
     app = open_heads()
     app.file_uploader[0].set_value(("class.xlsx", b"PK\x03\x04", "text/csv")).run()
     assert KO["table_wrong"] + " " + KO["table_wrong_no_xlsx"] in messages(app)
+
+
+def test_where_a_consonant_moved_is_asked_of_corrected_characters_alone(open_heads):
+    app = open_heads(heads_by="liaison")
+    assert app.segmented_control(key="control_heads_at").options == [table("ko")["heads_at_edited"]]

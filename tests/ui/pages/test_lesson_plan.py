@@ -6,12 +6,15 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from training.documents.sources import Sources
 from ui.shell.declared import defaults
 
 DOCS = Path(__file__).parents[3] / "docs"
-PLANS = ("lesson-plan", "lesson-plan-laboratory")
+PLANS = ("lesson-plan", "lesson-plan-laboratory", "lesson-plan-answer", "lesson-plan-50")
 ENDINGS = {"ko": ".md", "en": ".en.md"}
-SENTENCE = "친구와 가치 밥을 머거요."
+# The sentence that a plan follows: one that was measured, or its own.
+SENTENCES = dict.fromkeys(PLANS, Sources().measured("lesson")["sentence"])
+SENTENCES["lesson-plan-answer"] = "친구와 가치 밥을 머거요."
 
 
 def links(plan: str, language: str) -> list[tuple[str, dict[str, str]]]:
@@ -35,7 +38,7 @@ def test_links_name_pages_and_settings_that_exist(plan):
     for page, settings in links(plan, "ko"):
         assert page in pages
         assert settings.keys() <= defaults().keys()
-        assert settings.get("sentence", SENTENCE) == SENTENCE
+        assert settings.get("sentence", SENTENCES[plan]) == SENTENCES[plan]
 
 
 @pytest.mark.parametrize("plan", PLANS)

@@ -197,7 +197,7 @@ def test_a_link_that_names_a_default_is_one_that_leaves_it_out(name, monkeypatch
 def test_another_text_forgets_what_was_chosen_in_the_one_before(settings):
     settings.update(dict.fromkeys(settings, "1"))
     address.forget("sentence")
-    gone = {"step", "cell", "painted", "sources_step", "fork_step", "fork_token"}
+    gone = {"step", "cell", "painted", "sources_step", "fork_step", "fork_token", "why_row", "why_column"}
     assert {name for name, value in settings.items() if value != "1"} == gone
     address.forget("text")
     gone |= {"part", "edit", "accepted", "rejected"}

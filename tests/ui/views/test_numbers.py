@@ -56,10 +56,10 @@ def test_the_first_changed_row_is_offered_and_another_can_be_chosen(open_numbers
     np.testing.assert_allclose(numbers(app, "numbers_scores", trace=1)[:, 0], expected, atol=1e-6)
 
 
-def test_a_mean_shows_the_first_head_and_says_so(open_numbers):
+def test_where_a_mean_was_chosen_the_first_head_is_shown_and_lit(open_numbers):
     app = open_numbers(layer="2", head="mean", lang="en")
-    place = table("en")["place_head"].format(layer=2, head=1)
-    assert table("en")["numbers_no_mean"].format(place=place) in texts(app)
+    head = app.segmented_control(key="control_head")
+    assert head.value == "1" and table("en")["head_mean"] not in head.options
     expected = computed_trace(SENTENCE, CORRECTED).cross_attention[1, 0, 0]
     np.testing.assert_allclose(numbers(app, "numbers_scores", trace=1)[:, 0], expected, atol=1e-6)
 

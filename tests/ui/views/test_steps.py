@@ -160,7 +160,7 @@ def test_the_reading_of_a_chosen_change_stays_inside_it():
 def test_what_is_as_good_as_certain_is_said_without_signs():
     trace = with_row(random_trace(SOURCE, TARGET), 1, 0.9999, ("객", "갱"), (0.9999, 0.0001))
     for said in (hesitation(say, trace, CHANGES[0]), choice(say, trace, 1)):
-        assert "확률이 0.999를 넘고, 다른 후보는 모두 0.001 미만입니다" in said
+        assert "확률이 0.999를 넘고(로그 오즈 +9.2), 다른 후보는 모두 0.001 미만입니다" in said
         assert ">" not in said and "<" not in said
 
 
@@ -178,7 +178,8 @@ def test_a_sentence_without_hesitation_is_called_so():
 
 
 @pytest.mark.parametrize(
-    ("probability", "text"), [(1.0, ">0.999"), (0.25, "0.250"), (0.0001, "<0.001"), (0.0, "<0.001")]
+    ("probability", "text"),
+    [(1.0, ">0.999 (>+15)"), (0.25, "0.250"), (0.0001, "<0.001 (−9.2)"), (0.0, "<0.001 (<−15)")],
 )
 def test_nothing_is_called_certain_or_impossible(probability, text):
     assert share(probability) == text

@@ -12,7 +12,19 @@ from tests.ui.view_script import lens
 from ui.shell import controls
 from ui.shell.declared import defaults
 from ui.shell.settings import Choice, Written
-from ui.views import EXPERIMENTS, VIEWS, decided, edits, heatmap, predict, sources, without
+from ui.views import (
+    EXPERIMENTS,
+    VIEWS,
+    circuit,
+    decided,
+    edits,
+    heatmap,
+    patched,
+    predict,
+    receipts,
+    sources,
+    without,
+)
 from ui.wording.texts import LANGUAGES, table
 from viz.specification import to_json
 
@@ -101,7 +113,8 @@ def test_a_heatmap_counts_its_cells_for_the_page():
 
 
 def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose():
-    of_all_heads = {module.VIEW.name for module in (decided, edits, predict, sources, without)}
+    alone = (circuit, decided, edits, patched, predict, receipts, sources, without)
+    of_all_heads = {module.VIEW.name for module in alone}
     assert {view.name for view in ALL if not view.has_map} == of_all_heads
 
 

@@ -73,7 +73,7 @@ def test_a_mean_of_heads_is_a_sum_of_nats(open_wrote, written):
 
 def test_any_written_character_can_be_asked_about(open_wrote, written):
     app = open_wrote(sources_step="1")
-    assert "1걸음" in told(app) and "‘나’ 쪽으로" in told(app)
+    assert "1단계" in told(app) and "‘나’ 쪽으로" in told(app)
     assert bars_of(app)[KO["wrote_sum"]] == pytest.approx(written.score[0], abs=1e-4)
 
 

@@ -1,0 +1,252 @@
+"""Chooses the sentence of the lesson plans by what the shipped network does with it, and measures all that the plans say.
+
+    python benchmarks/lesson.py [--model transformer] [--json docs/numbers/lesson.json]
+
+A good sentence for a lesson is one in which something happens: the network is not too sure of the correction, heads that are off
+undo it, other attention changes the text, another token leads elsewhere. The candidates (lesson_sentences.csv) are our own. Each one
+that the network corrects is asked these four questions; the answers stand in the file, so that everybody sees why a sentence was
+chosen. Then everything that a plan says of it is measured; the plans are written from the file by `python -m training documents`.
+"""
+
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import click
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from model import Corrector
+from model.analysis import heads as of_heads
+from model.analysis.edits import attention_to_edit, copy_positions
+from model.analysis.forks import road_not_taken
+from model.analysis.head_effects import fix_without, head_effects, written_without
+from model.analysis.replacing import UNIFORM, replaced_for_change
+from model.trace.interventions import Head
+from ui.wording.numbers_text import probability
+from viz.labels import log_odds, visible_token
+
+SENTENCES = Path(__file__).with_name("lesson_sentences.csv")
+ASKED = 8  # candidates that the network is asked about in earnest: those that it is least sure of
+MARGIN = (
+    1.0,
+    9.0,
+)  # nats between fixing and keeping: surer, and nothing that one does changes a number on the screen
+STRONGEST = 5  # heads, as the laboratory switches them off
+CROSS = "cross_attention"
+
+
+@click.command()
+@click.option("--model", default="transformer", show_default=True, help="Name or path of a model folder.")
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="What was found.")
+def main(model, json_path):
+    """Choose a sentence, say why, and measure what the plans say of it."""
+    corrector = Corrector.load(model)
+    judged = sorted(judge_all(corrector), key=lambda each: (-each.score, abs(each.margin - np.mean(MARGIN))))
+    if not judged:
+        raise click.ClickException("the network corrects none of the sentences")
+    for each in judged:
+        print(
+            f"{each.score} of 4: {each.typed} · margin {each.margin:.1f} nats · undone by {len(each.undone_by)} heads"
+        )
+    with SENTENCES.open(encoding="utf-8") as file:
+        asked_of = sum(1 for _ in file) - 1
+    found = {"candidates": [asdict(each) for each in judged], "asked_of": asked_of}
+    found |= facts_of(corrector, judged[0])
+    if json_path:
+        json_path.write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What the network does with one candidate, at the change that it is least sure of."""
+
+    typed: str
+    right: str
+    change: int  # its number in the sentence, from 0
+    margin: float  # log p(fix) - log p(keep), in nats
+    undone_by: list[str]  # heads of which one alone, switched off, changes the text
+    replaced: list[str]  # heads of which uniform weights change the text
+    fork: str | None  # what is written once the typed character is forced
+    score: int  # of four questions, how many have a visible answer
+
+
+def judge_all(corrector: Corrector) -> Iterator[Judged]:
+    """The candidates that are corrected as they should be, of these the ASKED least sure ones."""
+    with SENTENCES.open(encoding="utf-8", newline="") as file:
+        pairs = [(row["typed"], row["right"]) for row in csv.DictReader(file)]
+    sure = []
+    for (typed, right), found in zip(
+        pairs, corrector.correct_batch([typed for typed, _ in pairs]), strict=True
+    ):
+        if found.text == right and len(found.sentences) == 1:
+            margins = [margin_of(change) for change in found.sentences[0].changes]
+            number = int(np.argmin(margins))
+            sure.append((abs(margins[number] - np.mean(MARGIN)), number, found.sentences[0]))
+    for _, number, sentence in sorted(sure, key=lambda each: each[0])[:ASKED]:
+        yield judge(corrector, sentence, number)
+
+
+def margin_of(change) -> float:
+    tiny = 1e-12
+    return float(np.log(max(change.fix_probability, tiny)) - np.log(max(change.keep_probability, tiny)))
+
+
+def judge(corrector: Corrector, sentence, number: int) -> Judged:
+    source, text, change = sentence.source, sentence.text, sentence.changes[number]
+    effects = head_effects(corrector, source, text, change)
+    alone = written_without(corrector, source, [[head] for head in effects.heads])
+    undone = [head for head, each in zip(effects.heads, alone, strict=True) if each.text != text]
+    replaced = []
+    for head in effects.strongest(STRONGEST):
+        _, versions = replaced_for_change(corrector, source, text, change, head)
+        if any(each.how == UNIFORM and each.text != text for each in versions):
+            replaced.append(head)
+    contrast = effects.contrast
+    fork = road_not_taken(corrector, source, text, contrast.row, contrast.instead_token)
+    answers = (
+        MARGIN[0] <= effects.observed <= MARGIN[1],
+        bool(undone),
+        bool(replaced),
+        fork.text not in (None, text),
+    )
+    named = [list(map(name_of, found)) for found in (undone, replaced)]
+    return Judged(source, text, number, float(effects.observed), *named, fork.text, sum(answers))
+
+
+def name_of(head: Head) -> str:
+    """As the address has it, counted from 1."""
+    return f"{head.kind}.{head.layer + 1}.{head.head + 1}"
+
+
+def facts_of(corrector: Corrector, chosen: Judged) -> dict:
+    """All that the plans say of the chosen sentence; numbers are texts, written as the pages write them."""
+    (sentence,) = corrector.correct(chosen.typed).sentences
+    change, trace = sentence.changes[chosen.change], sentence.trace
+    row = change.target_start
+    return {
+        "sentence": sentence.source,
+        "right": sentence.text,
+        "fingerprint": corrector.fingerprint,
+        "edit": chosen.change + 1,
+        "wrong": change.wrong,
+        "fixed": change.right,
+        "others": [[each.wrong, each.right] for each in sentence.changes if each is not change],
+        "confidence": probability(change.confidence, sentence.minimum_confidence),
+        "character": sentence.text[row],
+        "step": row + 1,
+        "steps": len(trace.target_tokens),
+        **map_facts(trace, sentence.changes, row),
+        **line_facts(trace, row),
+        **step_facts(trace, change, row),
+        "head": head_facts(trace, change, sentence.changes, row),
+        "weights": sum(int(trace.attention(kind).size) for kind in trace.kinds),
+        "shape": [trace.num_layers, trace.num_heads, len(trace.source_tokens), len(trace.target_tokens)],
+        "laboratory": laboratory_facts(corrector, sentence, change, chosen),
+    }
+
+
+def map_facts(trace, changes, row: int) -> dict:
+    """The row of the fix in the mean of all layers and heads: where it looks most, and most beyond a copy."""
+    mean = trace.attention(CROSS).mean((0, 1))[row]
+    beyond = mean.copy()
+    home = copy_positions(changes, len(trace.source_tokens), len(trace.target_tokens))[row]
+    if home >= 0:
+        beyond[home] -= 1
+    entropies = of_heads.entropy(trace.attention(CROSS))
+    narrow, wide = (np.unravel_index(pick(entropies), entropies.shape) for pick in (np.argmin, np.argmax))
+    return {
+        "most": cell(trace, mean, int(mean.argmax())),
+        "beyond": cell(trace, beyond, int(beyond.argmax()), sign=True),
+        "narrow": [int(each) + 1 for each in narrow],
+        "wide": [int(each) + 1 for each in wide],
+        "narrow_tokens": f"{2 ** float(entropies[narrow]):.1f}",
+        "wide_tokens": f"{2 ** float(entropies[wide]):.1f}",
+    }
+
+
+def cell(trace, row: np.ndarray, key: int, sign: bool = False) -> dict:
+    weight = f"{row[key]:{'+' if sign else ''}.3f}".replace("-", "−")
+    return {"token": visible_token(trace.source_tokens[key]), "position": key + 1, "weight": weight}
+
+
+def line_facts(trace, row: int) -> dict:
+    """The layer whose heads look at most different places in the row of the fix, and where each looks."""
+    strongest = trace.attention(CROSS)[:, :, row].argmax(-1)  # (L, H)
+    layer = int(np.argmax([len(set(each)) for each in strongest.tolist()]))
+    looked = [
+        cell(trace, trace.attention(CROSS)[layer, head, row], int(key))
+        for head, key in enumerate(strongest[layer])
+    ]
+    return {"lines_layer": layer + 1, "lines": looked}
+
+
+def step_facts(trace, change, row: int) -> dict:
+    """The candidates of the step that writes the fix, with what the page shows beside them."""
+    shares = [
+        (visible_token(token), probability(float(share), digits=3))
+        for token, share in zip(trace.alternatives[row], trace.alternative_probabilities[row], strict=True)
+    ]
+    return {
+        "candidates_of_step": shares[:3],
+        "fix": probability(change.fix_probability, digits=3),
+        "keep": probability(change.keep_probability, digits=3),
+        "odds": log_odds(float(np.exp(np.float64(trace.log_probabilities[row])))),
+    }
+
+
+def head_facts(trace, change, changes, row: int) -> dict:
+    """The head that looks most at the change, and what its row looks at most."""
+    share = attention_to_edit(trace, CROSS, change, changes).share
+    layer, head = (int(each) for each in np.unravel_index(share.argmax(), share.shape))
+    weights = trace.attention(CROSS)[layer, head, row]
+    return {
+        "layer": layer + 1,
+        "head": head + 1,
+        "share": f"{share.max():.2f}",
+        **cell(trace, weights, int(weights.argmax())),
+    }
+
+
+def laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> dict:
+    """What becomes of the change without heads, with other attention, and after another token."""
+    source, text = sentence.source, sentence.text
+    effects = head_effects(corrector, source, text, change)
+    strongest = effects.strongest(STRONGEST)
+    alone = [chosen.undone_by[0]] if chosen.undone_by else []
+    sets = ((), tuple(map(head_of, alone)), strongest)
+    texts = [each.text for each in written_without(corrector, source, sets)]
+    shares = fix_without(corrector, source, text, change, sets)
+    looker, rank = effects.rank_of_looker()
+    swapped = head_of(chosen.replaced[0]) if chosen.replaced else strongest[0]
+    _, versions = replaced_for_change(corrector, source, text, change, swapped)
+    replaced = {each.how: (probability(each.written_probability, digits=3), each.text) for each in versions}
+    return {
+        "strongest": list(map(name_of, strongest)),
+        "undone_by": chosen.undone_by,
+        "before": probability(shares[0], digits=3),
+        "alone": [alone[0], probability(shares[1], digits=3), texts[1]] if alone else None,
+        "all_five": [probability(shares[2], digits=3), texts[2]],
+        "looker": name_of(looker),
+        "looker_rank": rank,
+        "heads": len(effects.heads),
+        "replaced_head": name_of(swapped),
+        "replaced": replaced,
+        "forced": effects.contrast.instead_token,
+        "fork": chosen.fork,
+        "fork_step": effects.contrast.row + 1,
+    }
+
+
+def head_of(name: str) -> Head:
+    kind, layer, head = name.split(".")
+    return Head(kind, int(layer) - 1, int(head) - 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+"""An explanation of one correction whose every claim was tested: the number of the intervention is the claim's receipt.
+
+A claim comes from what was observed (who wrote, where a head looked, when it was decided) or from a search (the circuit). Then what it
+speaks of is changed in a pass and the score is measured again. A claim that the measurement does not bear out is told with the
+others, as one that does not hold.
+
+The score is log p(fix) - log p(keep) where the change begins, in nats.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from model.analysis.circuits import Circuit, find_circuit
+from model.analysis.contrasts import contrast_of_change
+from model.analysis.stand_ins import corpus_means, twin_values
+from model.analysis.twin_runs import TwinRun, changed_twin
+from model.analysis.writing import KINDS, TAPS, Written, decomposed
+from model.correction.answers import Network
+from model.text.changes import Change
+from model.trace.odds import Contrast
+from model.trace.patches import FEED_FORWARDS, Node, Patch
+from model.trace.taps import tap
+
+LEAST = 0.5  # nats by which the score has to move for a claim to hold
+RETURNED = 0.9  # the share that has to return where the answer is said to be decided
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A claim, and what its intervention measured.
+
+    >>> Receipt("wrote", 8.5, 4.0, True).change
+    -4.5
+    """
+
+    claim: str  # one of CLAIMS
+    before: float  # the score observed, in nats
+    after: float  # the score with something changed
+    holds: bool
+    facts: dict[str, Any] = field(default_factory=dict)  # what the claim names: nodes, characters, numbers
+
+    @property
+    def change(self) -> float:
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All claims about one change, in the order in which they are read."""
+
+    contrast: Contrast
+    score: float
+    receipts: tuple[Receipt, ...]
+
+
+def explained(corrector: Network, source: str, target: str, change: Change) -> Explanation:
+    """The explanation of one change.
+
+    Raises ValueError as ``contrast_of_change`` does, and for a network without a residual stream.
+
+    >>> from model.text.changes import find_changes
+    >>> (change,) = find_changes("머거요", "먹어요")
+    >>> found = explained(corrector, "머거요", "먹어요", change)
+    >>> [receipt.claim for receipt in found.receipts]
+    ['cause', 'looked', 'wrote', 'fed', 'decided', 'circuit']
+    """
+    case = _Case(corrector, source, target, change)
+    receipts = tuple(receipt for claim in CLAIMS.values() for receipt in claim(case))
+    return Explanation(case.contrast, case.score, receipts)
+
+
+class _Case:
+    """What all claims need: the pass, its parts, the twin."""
+
+    def __init__(self, corrector: Network, source: str, target: str, change: Change):
+        self.corrector, self.source, self.target, self.change = corrector, source, target, change
+        self.contrast = contrast_of_change(corrector, source, target, change)
+        self.network = corrector.patched
+        self.ids = (
+            corrector.tokenizer.encode_source(source),
+            corrector.tokenizer.encode_target(target)[: self.row + 1],
+        )
+        names = {*TAPS, *(tap(kind, "heads") for kind in KINDS)} - {"logits"}
+        self.found = self.network.taps(*self.ids, [*names, "logits"])
+        logits = self.found["logits"][-1].astype(np.float64)
+        self.score = float(logits[self.contrast.written] - logits[self.contrast.instead])
+        self.means = corpus_means(self.network, corrector.tokenizer)
+
+    @property
+    def row(self) -> int:
+        return self.contrast.row
+
+    def scores(self, *variations: tuple[Patch, ...]) -> list[float]:
+        answered = self.network.passes(*self.ids, variations)
+        return answered.score(self.contrast.written, self.contrast.instead).tolist()
+
+    @cached_property
+    def written(self) -> Written:
+        return decomposed(self.found, self.network.output_weights, [self.contrast])
+
+    @cached_property
+    def twin(self) -> TwinRun | None:
+        try:
+            return changed_twin(self.corrector, self.source, self.target, self.change)
+        except ValueError:  # there is no character beside the mistake
+            return None
+
+    def receipt(self, claim: str, after: float, holds: bool, **facts: Any) -> Receipt:
+        return Receipt(claim, self.score, after, holds, facts)
+
+
+def _cause(case: _Case) -> Iterator[Receipt]:
+    """A character beside the mistake makes the network correct it: with another one it does not."""
+    twin = case.twin
+    if twin is None:
+        return
+    place = next(i for i, pair in enumerate(zip(case.source, twin.source, strict=True)) if pair[0] != pair[1])
+    ids = case.corrector.tokenizer.encode_source(twin.source)
+    after = case.network.passes(ids, case.ids[1], [()]).score(case.contrast.written, case.contrast.instead)[0]
+    yield case.receipt(
+        "cause",
+        float(after),
+        bool(after < 0 < case.score),
+        character=case.source[place],
+        other=twin.source[place],
+    )
+
+
+def _looked(case: _Case) -> Iterator[Receipt]:
+    """The head that wrote most for the fix wrote it by looking at one character: without its value the score falls."""
+    node, _ = _writer(case)
+    looks = case.written.looks[node.kind][0, node.layer, node.head]
+    key = int(looks.argmax())
+    values, weights = case.found[tap(node.kind, "value")], case.found[node.kind]
+    weight = float(weights[node.layer, node.head, case.row, key])
+    lost = weight * values[node.layer, node.head, key]
+    output = case.found[node.tap][node.place][case.row] - lost
+    (after,) = case.scores((Patch.of(node, output, case.row),))
+    tokens = (*case.source, "</s>") if node.kind == "cross_attention" else ("<s>", *case.target)
+    yield case.receipt(
+        "looked",
+        after,
+        case.score - after >= LEAST,
+        node=node,
+        key=tokens[key],
+        position=key,
+        weight=weight,
+        nats=float(looks[key]),
+    )
+
+
+def _wrote(case: _Case) -> Iterator[Receipt]:
+    """The head that wrote most: with its mean in its place the score falls."""
+    node, nats = _writer(case)
+    (after,) = case.scores(case.means.instead_of([node]))
+    yield case.receipt("wrote", after, case.score - after >= LEAST, node=node, nats=nats)
+
+
+def _fed(case: _Case) -> Iterator[Receipt]:
+    """The feed-forward network that wrote most, for or against the fix: with its mean in its place the score moves so."""
+    written = case.written.feed_forward[0]
+    node = Node(FEED_FORWARDS["decoder"], int(np.abs(written).argmax()))
+    nats = float(written[node.layer])
+    (after,) = case.scores(case.means.instead_of([node]))
+    yield case.receipt(
+        "fed", after, bool((case.score - after) * np.sign(nats) >= LEAST), node=node, nats=nats
+    )
+
+
+def _decided(case: _Case) -> Iterator[Receipt]:
+    """From one place of the stream on the lens reads the fix: put into the twin there, it makes the twin correct as well."""
+    weights, stream = case.network.output_weights, case.found["decoder_residual"][:, case.row]
+    read = (weights.read("decoder", stream) @ weights.vocabulary.T + weights.bias).argmax(axis=-1)
+    other = np.flatnonzero(read != read[-1])
+    place = int(other[-1]) + 1 if other.size else 0
+    twin = case.twin
+    if twin is None or place == 0:
+        return
+    ids = case.corrector.tokenizer.encode_source(twin.source)
+    patches = [(), (Patch("decoder_residual", place, stream[place], case.row),)]
+    before, after = case.network.passes(ids, case.ids[1], patches).score(
+        case.contrast.written, case.contrast.instead
+    )
+    holds = bool((after - before) >= RETURNED * (case.score - before) > 0)
+    yield case.receipt(
+        "decided", float(after), holds, place=place, twin=twin.source, twin_score=float(before)
+    )
+
+
+def _circuit(case: _Case) -> Iterator[Receipt]:
+    """Few parts are enough: with all others as in the twin (or at their means, where there is no twin) most of the score stays."""
+    twin = case.twin
+    instead = case.means if twin is None else twin_values(case.network, case.corrector.tokenizer, twin)
+    found: Circuit = find_circuit(case.corrector, case.source, case.target, case.change, instead=instead)
+    if not found.is_telling:
+        return
+    after = found.empty + found.faithfulness * (found.score - found.empty)
+    usual = float(found.random.mean())
+    yield case.receipt(
+        "circuit",
+        after,
+        found.faithfulness >= found.goal and usual < found.goal,
+        members=len(found.members),
+        parts=len(found.nodes),
+        share=found.faithfulness,
+        random=usual,
+    )
+
+
+def _alone(case: _Case) -> Iterator[Receipt]:
+    """The rule needs no more than the word: with all other words taken away the fix is still preferred."""
+    start, end = _word(case.source, case.change.source_start, case.change.source_end)
+    begin, stop = _word(case.target, case.change.target_start, case.change.target_end)
+    target = case.corrector.tokenizer.encode_target(case.target[begin:stop])
+    row = case.row - begin
+    if (start, end) == (0, len(case.source)) or not 0 <= row < len(target):
+        return
+    ids = case.corrector.tokenizer.encode_source(case.source[start:end])
+    answered = case.network.passes(ids, target[: row + 1], [()])
+    after = float(answered.score(case.contrast.written, case.contrast.instead)[0])
+    yield case.receipt("alone", after, after > 0, word=case.source[start:end])
+
+
+def _word(text: str, start: int, end: int) -> tuple[int, int]:
+    """The words that touch start..end."""
+    while start > 0 and not text[start - 1].isspace():
+        start -= 1
+    while end < len(text) and not text[end].isspace():
+        end += 1
+    return start, end
+
+
+def _writer(case: _Case) -> tuple[Node, float]:
+    heads = [
+        (Node(part.name, part.layer, part.head), part.nats)
+        for part in case.written.parts(0)
+        if part.layer is not None and part.head is not None
+    ]
+    return max(heads, key=lambda each: each[1])
+
+
+CLAIMS: dict[str, Callable[[_Case], Iterator[Receipt]]] = {
+    "cause": _cause,
+    "looked": _looked,
+    "wrote": _wrote,
+    "fed": _fed,
+    "decided": _decided,
+    "circuit": _circuit,
+    "alone": _alone,
+}

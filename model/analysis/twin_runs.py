@@ -1,0 +1,118 @@
+"""Twins for patching: another sentence in which the same character was not, or need not be, corrected.
+
+A twin is compared with the typed sentence position by position, so it says which of its positions is which of the typed one's. The question is
+the same in both: log p(fix) - log p(keep) where the change begins.
+
+S source tokens of the typed sentence; its decoder has read ``row + 1`` tokens where it is asked.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.contrasts import contrast_of_change
+from model.analysis.edits import copy_positions
+from model.correction.answers import Network
+from model.text.changes import Change, find_changes
+from model.trace.patches import Patch
+from model.trace.taps import tap
+
+# Frequent open syllables of different sounds; one of them stands in for a character beside the mistake.
+SUBSTITUTES = "가나다리마사자하고도이"
+NO_PLACE = -1
+
+
+@dataclass(frozen=True)
+class TwinRun:
+    """The other sentence up to the row that is asked about.
+
+    >>> twin = sentence_twin("머거요", "먹어요", *find_changes("머거요", "먹어요"), "또 머거")
+    >>> twin.written, twin.source_places
+    ('또 ', (2, 3, -1, -1))
+    """
+
+    source: str
+    written: str  # what its decoder has written before the row
+    source_places: tuple[int, ...]  # (S,) of each typed token its position here; NO_PLACE where there is none
+    target_places: tuple[int, ...]  # (row + 1,) the same of what the decoder has read
+
+
+def corrected_twin(source: str, target: str, row: int) -> TwinRun:
+    """The sentence as it is right: there is nothing to correct in it.
+
+    >>> corrected_twin("머거요", "먹어요", row=0).source
+    '먹어요'
+    """
+    back = copy_positions(find_changes(target, source), len(target) + 1, len(source) + 1)
+    return TwinRun(target, target[:row], tuple(back.tolist()), tuple(range(row + 1)))
+
+
+def sentence_twin(source: str, target: str, change: Change, other: str, row: int | None = None) -> TwinRun:
+    """Any sentence that has what was typed at the change somewhere, laid over the typed one there. ``row``: the one that is asked about, by
+    default where the change begins.
+
+    Raises ValueError where it does not have it.
+
+    >>> sentence_twin("머거요", "먹어요", *find_changes("머거요", "먹어요"), "머거라").target_places
+    (0,)
+    """
+    row = change.target_start if row is None else row
+    at = other.find(change.wrong) if change.wrong else -1
+    if at < 0:
+        raise ValueError("the other sentence should have what was typed at the change")
+    shift = at - change.source_start
+    places = tuple(
+        place + shift if 0 <= place + shift < len(other) and place < len(source) else NO_PLACE
+        for place in range(len(source) + 1)
+    )
+    read = at + row - change.target_start  # its row
+    moved = (place + read - row for place in range(1, row + 1))
+    written = other[:at] + target[change.target_start : row]
+    return TwinRun(other, written, places, (0, *(place if place >= 1 else NO_PLACE for place in moved)))
+
+
+def changed_twin(corrector: Network, source: str, target: str, change: Change) -> TwinRun:
+    """The typed sentence with one character beside the mistake exchanged: of all that are tried, the one after which the fix
+    has the lowest score.
+
+    >>> twin = changed_twin(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))
+    >>> len(twin.source), twin.source[0]
+    (3, '머')
+
+    Raises ValueError as ``contrast_of_change`` does, and where there is no character to exchange.
+    """
+    contrast, tokenizer = contrast_of_change(corrector, source, target, change), corrector.tokenizer
+    kept = change.source_start + contrast.row - change.target_start  # what it is compared with has to stay
+    around = range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
+    tried = [
+        (place, other)
+        for place in around
+        if place != kept and not source[place].isspace()
+        for other in SUBSTITUTES
+        if other != source[place] and not tokenizer.is_outside(other)
+    ]
+    if not tried:
+        raise ValueError("the sentence has no character beside the mistake")
+    ids = tokenizer.encode_source(source)
+    scores = corrector.patched.passes(
+        ids,
+        tokenizer.encode_target(target)[: contrast.row + 1],
+        [(_exchanged(corrector, ids, place, other),) for place, other in tried],
+    ).score(contrast.written, contrast.instead)
+    place, other = tried[int(scores.argmin())]
+    twin = source[:place] + other + source[place + 1 :]
+    return TwinRun(
+        twin, target[: contrast.row], tuple(range(len(source) + 1)), tuple(range(contrast.row + 1))
+    )
+
+
+def _exchanged(corrector: Network, ids: Sequence[int], place: int, other: str) -> Patch:
+    network = corrector.patched
+    before, after = (
+        network.vectors[each] for each in (ids[place], corrector.tokenizer.encode_source(other)[0])
+    )
+    start = network.stream_start(ids)[place]
+    return Patch(
+        tap("encoder", "residual"), 0, start + (after - before) * np.float32(np.sqrt(len(after))), place
+    )

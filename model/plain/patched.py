@@ -1,0 +1,331 @@
+"""A Transformer in NumPy whose passes take patches: what a head, a sub-layer or the residual stream holds is replaced.
+
+It computes what ``model/network`` computes (Vaswani et al. 2017), for one sentence and N sets of patches at once. Each set is a row
+of a batch. A row joins the batch in the layer of its first patch, since before that it is what row 0 is, the pass
+without it. Of the logits the last row alone is computed: patches are asked about one written character.
+
+N variations, S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.plain.output_weights import compose, output_weights
+from model.plain.positions import positional_encoding
+from model.stored.config import NetworkConfig
+from model.text.tokenizer import START_ID
+from model.trace.output_weights import OutputWeights, deviation
+from model.trace.patches import ATTENTIONS, EVERYWHERE, SUBLAYERS, Node, Patch, Patches
+from model.trace.taps import Found, tap
+
+THREADS = 2  # batches at once
+BATCH = 48  # rows that are computed together: more do not fit the processor's cache
+_AROUNDS = {
+    "encoder_attention": ("self_attention", "around_attention"),
+    "decoder_attention": ("self_attention", "around_self_attention"),
+    "cross_attention": ("cross_attention", "around_cross_attention"),
+}
+
+
+class Answered(NamedTuple):
+    """What N patched passes say at their last position."""
+
+    logits: np.ndarray  # (N, V)
+    looks: np.ndarray | None  # (N, Q, K) weights of the head that was asked about
+
+    def score(self, written: int, instead: int) -> np.ndarray:
+        """(N,) float64: log p(written) - log p(instead), in nats."""
+        return self.logits[:, written].astype(np.float64) - self.logits[:, instead]
+
+
+class PatchedTransformer:
+    """``passes`` under patches, and the ``taps`` of one. Safe to call from threads.
+
+    ``arrays``: float32 by path without the network's name, such as ``encoder_1/self_attention/query/kernel``. ``features``: the
+    tokenizer's, (ids, 4). Raises ValueError for another architecture.
+    """
+
+    def __init__(self, config: NetworkConfig, features: np.ndarray, arrays: Mapping[str, np.ndarray]):
+        if config.architecture != "transformer":
+            raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")
+        self.config: Any = config
+        self.arrays, self._features = arrays, features
+        self.vectors = compose(arrays, features)  # (ids, D)
+        self._vocabulary = np.ascontiguousarray(self.vectors[: config.vocab_size].T)  # (D, V)
+
+    @property
+    def output_weights(self) -> OutputWeights:
+        return output_weights(self.config, self._features, self.arrays)
+
+    def passes(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        variations: Sequence[Patches],
+        base: Patches = (),
+        look: Node | None = None,
+    ) -> Answered:
+        """What is written in the last row of ``target`` under each of N ``variations``, which all have the patches of ``base``, too.
+
+        ``look``: a head whose weights are handed out.
+        """
+        per_layer = [_first_layer(each, self.config.num_layers) for each in variations]
+        order = sorted(range(len(variations)), key=per_layer.__getitem__)
+        logits = np.empty((len(variations), self.config.vocab_size), np.float32)
+        looks: dict[int, np.ndarray] = {}
+
+        def answer(chosen: Sequence[int]) -> None:
+            rows = _Rows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
+            found = Found([look.kind] if look else [])
+            logits[chosen] = self._logits(self._states(source, target, rows, found)[1:, -1])
+            if look:
+                weights = found.layers(look.kind)[look.layer][:, look.head]  # (rows, Q, K)
+                for number, i in enumerate(chosen, start=1):  # one that joined later looked as row 0 did
+                    looks[i] = weights[number if number < len(weights) else 0]
+
+        with ThreadPoolExecutor(THREADS) as threads:  # NumPy lets go of the interpreter while it computes
+            list(threads.map(answer, [order[cut : cut + BATCH] for cut in range(0, len(order), BATCH)]))
+        return Answered(logits, np.stack([looks[i] for i in range(len(order))]) if looks else None)
+
+    def taps(
+        self, source: Sequence[int], target: Sequence[int], names: Iterable[str], patches: Patches = ()
+    ) -> dict[str, np.ndarray]:
+        """What one pass hands out, as ``model.trace.taps`` says without B."""
+        found = Found(names)
+        found.put("logits", self._logits(self._states(source, target, _Rows(patches, [], []), found)))
+        return {name: array[0] for name, array in found.stacked(np.stack).items()}
+
+    def _logits(self, states: np.ndarray) -> np.ndarray:
+        return states @ self._vocabulary + self.arrays["embedding/output_bias"]
+
+    def _states(self, source, target, rows: "_Rows", found: Found) -> np.ndarray:
+        """(rows, T, D): the end of the decoder's stream, ready to be read."""
+        memory = self._walk("encoder", source, rows, found)  # (rows, S, D)
+        found.put("memory", memory)
+        return self._walk("decoder", [START_ID, *target[:-1]], rows, found, memory)
+
+    def stream_start(self, ids: Sequence[int]) -> np.ndarray:
+        """(Q, D): embeddings and positions."""
+        tokens = self.vectors[list(ids)] * np.float32(np.sqrt(self.config.d_model))
+        return tokens + positional_encoding(len(ids), self.config.d_model)
+
+    def _walk(self, side: str, ids, rows: "_Rows", found: Found, memory: np.ndarray | None = None):
+        """The residual stream of a side from ids (Q,) to its end, ready to be read (rows, Q, D)."""
+        x = self.stream_start(ids)[None]
+        found.put(tap(side, "embedding"), x - positional_encoding(len(ids), self.config.d_model))
+        later = side == "decoder"
+        x = np.repeat(x, rows.joined(self.config.num_layers - 1) if later else 1, axis=0)
+        number = 0
+        for layer in range(self.config.num_layers):
+            count = rows.joined(layer + later * self.config.num_layers)
+            x = np.concatenate([x, np.repeat(x[:1], count - len(x), axis=0)])
+            rows.put(tap(side, "residual"), number, x)  # of the rows that have just joined
+            if number == 0:
+                found.add(side, residual=x)
+            for kind in SUBLAYERS[side]:
+                entered = self.enter(kind, layer, x)
+                if kind in ATTENTIONS[side]:
+                    output = self._attend(kind, layer, entered, memory, rows, found)
+                else:
+                    free = rows.free(tap(side, "output"), number, count)
+                    output = np.zeros_like(x)
+                    output[free] = self.feed_forward(side, layer, entered[free])
+                rows.put(tap(side, "output"), number, output)
+                x = self.leave(kind, layer, x + output)
+                number += 1
+                rows.put(tap(side, "residual"), number, x)
+                found.add(side, output=output, residual=x)
+        return self.close(side, x)
+
+    def _attend(self, kind: str, layer: int, entered, memory, rows: "_Rows", found: Found):
+        query, key, value = self.projected(
+            kind, layer, entered, entered if memory is None or kind != "cross_attention" else memory
+        )
+        if len(key) < len(query):  # rows that joined in the decoder read what row 0 read
+            index = np.where(np.arange(len(query)) < len(key), np.arange(len(query)), 0)
+            key, value = key[index], value[index]
+        weights = self.look(kind, query, key)
+        heads = weights @ value
+        for head in range(heads.shape[1]):
+            rows.put(tap(kind, "heads"), (layer, head), heads[:, head])
+        found.add(kind, attention=weights, query=query, key=key, value=value, heads=heads)
+        return self.dense(_joined(heads), f"{self._attention(kind, layer)}/output")
+
+    # What follows are the parts of a pass, for whoever computes one of them alone.
+
+    def projected(
+        self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Queries of ``asking`` (B, Q, D), keys and values of ``read`` (B, K, D): each (B, H, positions, D/H)."""
+        name = self._attention(kind, layer)
+        return (
+            self._heads(asking, f"{name}/query"),
+            self._heads(read, f"{name}/key"),
+            self._heads(read, f"{name}/value"),
+        )
+
+    def look(self, kind: str, query: np.ndarray, key: np.ndarray) -> np.ndarray:
+        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K)."""
+        logits = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1]))
+        if kind == "decoder_attention":
+            later = np.tri(*logits.shape[-2:]) == 0
+            logits[..., later] = -np.inf
+        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+        return weights / weights.sum(axis=-1, keepdims=True)
+
+    def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        hidden = self.dense(entered, f"{side}_{layer + 1}/feed_forward/hidden")
+        return self.dense(np.maximum(hidden, 0, out=hidden), f"{side}_{layer + 1}/feed_forward/output")
+
+    def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
+        """What a sub-layer reads of the stream."""
+        return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first else x
+
+    def leave(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
+        """The stream behind a sub-layer, of the sum."""
+        return x if self.config.norm_first else self._norm(x, self._norm_name(kind, layer))
+
+    def resumed(
+        self,
+        side: str,
+        residual: np.ndarray,
+        output: np.ndarray,
+        until: int,
+        since: int | None,
+        added: np.ndarray,
+    ) -> np.ndarray:
+        """Place ``until`` of a stream to which ``added`` (..., Q, D) was added, too, with all that other sub-layers add as it was.
+
+        ``residual`` and ``output``: the taps of the pass. ``since``: the sub-layer that adds it; None: it is part of the beginning.
+        """
+        if self.config.norm_first:
+            return residual[until] + added
+        x = residual[0] + added
+        if since is not None:
+            x = self._left(side, since, residual[since] + output[since] + added)
+        for number in range(0 if since is None else since + 1, until):
+            x = self._left(side, number, x + output[number])
+        return x
+
+    def _left(self, side: str, sublayer: int, x: np.ndarray) -> np.ndarray:
+        kinds = SUBLAYERS[side]
+        return self.leave(kinds[sublayer % len(kinds)], sublayer // len(kinds), x)
+
+    def close(self, side: str, x: np.ndarray) -> np.ndarray:
+        """The end of a stream as it is read: by the output layer, or as the memory."""
+        return self._norm(x, f"{side}_norm") if self.config.norm_first else x
+
+    def norm_weights(self, kind: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
+        """Gamma and beta of the normalisation around a sub-layer."""
+        name = self._norm_name(kind, layer)
+        return self.arrays[f"{name}/gamma"], self.arrays[f"{name}/beta"]
+
+    def closing_norm(self, side: str) -> tuple[np.ndarray, np.ndarray]:
+        """Gamma and beta of the normalisation behind the last layer, with ``norm_first``."""
+        return self.arrays[f"{side}_norm/gamma"], self.arrays[f"{side}_norm/beta"]
+
+    def projection(self, node: Node, part: str) -> tuple[np.ndarray, np.ndarray]:
+        """(D, D/H) and (D/H,): a head's own part of the "query", "key" or "value" projection."""
+        assert node.head is not None, "only heads have projections"
+        name = f"{self._attention(node.kind, node.layer)}/{part}"
+        depth = self.config.d_model // self.config.num_heads
+        own = slice(node.head * depth, (node.head + 1) * depth)
+        return self.arrays[f"{name}/kernel"][:, own], self.arrays[f"{name}/bias"][own]
+
+    def written(self, node: Node, heads: np.ndarray) -> np.ndarray:
+        """(..., D/H) of a head, or (..., D) of a feed-forward network, as it is added to the stream (..., D). The bias of an output projection
+        belongs to no head."""
+        if node.head is None:
+            return heads
+        depth = heads.shape[-1]
+        kernel = self.arrays[f"{self._attention(node.kind, node.layer)}/output/kernel"]
+        return heads @ kernel[node.head * depth : (node.head + 1) * depth]
+
+    def dense(self, x: np.ndarray, name: str) -> np.ndarray:
+        kernel = self.arrays[f"{name}/kernel"]
+        # One product of two matrices: NumPy makes a small one for each sentence of a batch.
+        flat = x.reshape(-1, x.shape[-1]) @ kernel
+        flat += self.arrays[f"{name}/bias"]
+        return flat.reshape(*x.shape[:-1], kernel.shape[-1])
+
+    def _heads(self, x: np.ndarray, name: str) -> np.ndarray:
+        """(B, K, D) -> (B, H, K, D/H)."""
+        batch, length, _ = x.shape
+        return self.dense(x, name).reshape(batch, length, self.config.num_heads, -1).transpose(0, 2, 1, 3)
+
+    def _attention(self, kind: str, layer: int) -> str:
+        return f"{kind_side(kind)}_{layer + 1}/{_AROUNDS[kind][0]}"
+
+    def _norm_name(self, kind: str, layer: int) -> str:
+        around = _AROUNDS[kind][1] if kind in _AROUNDS else "around_feed_forward"
+        return f"{kind_side(kind)}_{layer + 1}/{around}/norm"
+
+    def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
+        centred = x - x.mean(axis=-1, keepdims=True)
+        return centred / deviation(x) * self.arrays[f"{name}/gamma"] + self.arrays[f"{name}/beta"]
+
+
+def kind_side(kind: str) -> str:
+    """The side on which a kind of sub-layer stands.
+
+    >>> kind_side("cross_attention")
+    'decoder'
+    """
+    return "encoder" if kind.startswith("encoder") else "decoder"
+
+
+def _joined(heads: np.ndarray) -> np.ndarray:
+    """(B, H, Q, D/H) -> (B, Q, D)."""
+    batch, _, length, _ = heads.shape
+    return heads.transpose(0, 2, 1, 3).reshape(batch, length, -1)
+
+
+def _first_layer(patches: Patches, layers: int) -> int:
+    """The layer in which a pass first differs, decoder layers counted behind those of the encoder."""
+    return min((_layer(each, layers) for each in patches), default=2 * layers - 1)
+
+
+def _layer(patch: Patch, layers: int) -> int:
+    side = kind_side(patch.tap)
+    if isinstance(patch.place, tuple):
+        layer = patch.place[0]
+    else:  # behind the last sub-layer of a side lies one more place of the stream
+        layer = min(patch.place // len(SUBLAYERS[side]), layers - 1)
+    return layer + layers * (side == "decoder")
+
+
+class _Rows:
+    """The rows of a batch: row 0 has the patches of ``base``, the others in addition those of a variation, sorted by the layer in
+    which they join."""
+
+    def __init__(self, base: Patches, variations: Sequence[Patches], layers: Sequence[int]):
+        self._layers = np.array(layers, int)
+        self._base: dict[tuple, Patch] = {(each.tap, each.place): each for each in base}
+        self._patches: dict[tuple, list[tuple[int, Patch]]] = {}
+        for row, patches in enumerate(variations, start=1):
+            for each in patches:
+                self._patches.setdefault((each.tap, each.place), []).append((row, each))
+
+    def joined(self, layer: int) -> int:
+        """How many rows the batch has in this layer."""
+        return 1 + int((self._layers <= layer).sum())
+
+    def put(self, name: str, place: int | tuple[int, int], array: np.ndarray) -> None:
+        """Replace in ``array`` (rows, Q, ...) what patches say."""
+        if (base := self._base.get((name, place))) is not None:
+            array[:, base.positions] = base.value
+        for row, patch in self._patches.get((name, place), ()):
+            if row < len(array):
+                array[row, patch.positions] = patch.value
+
+    def free(self, name: str, place: int, count: int) -> np.ndarray:
+        """The rows, of ``count``, in which something has to be computed, because no patch covers all positions."""
+        covered = np.zeros(count, bool)
+        if (base := self._base.get((name, place))) is not None and base.positions == EVERYWHERE:
+            covered[:] = True
+        for row, patch in self._patches.get((name, place), ()):
+            covered[row] |= patch.positions == EVERYWHERE
+        return np.flatnonzero(~covered)

@@ -1,0 +1,176 @@
+"""The views that follow an answer through the network: who wrote it, when it was decided, and the experiments that test it."""
+
+import json
+from urllib.parse import urlencode
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from model.analysis import (
+    changed_twin,
+    circuit_edges,
+    explained,
+    find_circuit,
+    patch_map,
+    twin_values,
+    when_decided,
+    who_wrote,
+    why_looked,
+)
+from model.trace.interventions import Head
+from tests.browser.visit import choose, expect_settings, figure, pick, settings, settle, wait_until
+from ui.wording.texts import table
+
+SENTENCE = "친구와 가치 밥을 머거요."
+SIZES = pytest.mark.parametrize(("width", "height", "colour"), [(1366, 768, "light"), (390, 844, "dark")])
+
+
+@pytest.fixture(scope="module")
+def answer(corrector):
+    (sentence,) = corrector.correct(SENTENCE).sentences
+    return sentence, corrector.changes(sentence.source, sentence.text)
+
+
+@pytest.fixture
+def open_at(open_page):
+    def open_view(
+        page: str, name: str, colour: str = "light", width: int = 1366, height: int = 768, **chosen: str
+    ) -> Page:
+        setting = "experiment" if page else "view"
+        query = urlencode({"sentence": SENTENCE, "edit": "1", setting: name} | chosen)
+        return open_page(f"{page}?{query}", colour=colour, width=width, height=height)
+
+    return open_view
+
+
+def of_figure(page: Page, name: str, read: str):
+    """What the browser's figure ``name`` says: ``read`` is JavaScript about its data ``d``."""
+    return page.locator(figure(name)).evaluate(f"figure => {{ const d = figure._fullData; return {read}; }}")
+
+
+def bars(page: Page, name: str) -> list[float]:
+    return of_figure(page, name, "Array.from(d[0].x)")
+
+
+def inside(page: Page, *names: str) -> bool:
+    """Whether nothing of the figures is wider than the window."""
+    boxes = [page.locator(figure(name)).bounding_box() for name in names]
+    return all(box["x"] >= 0 and box["x"] + box["width"] <= page.viewport_size["width"] + 1 for box in boxes)
+
+
+@SIZES
+def test_who_wrote_it(open_at, answer, corrector, width, height, colour):
+    sentence, changes = answer
+    written = who_wrote(corrector, sentence.source, sentence.text, changes)
+    page = open_at("", "wrote", colour, width, height)
+    shown = bars(page, "wrote")
+    assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=1e-3)
+    assert shown[-1] == pytest.approx(written.score[written.changes[0]], abs=1e-2)
+    assert inside(page, "wrote")
+    top = page.locator(figure("wrote")).bounding_box()["y"]
+    choose(page, "wrote_as", table("ko")["wrote_as_map"])
+    expect_settings(page, wrote_as="map")
+    if width > 1000:  # on a phone the menu of the steps has a line of its own, which the map does not need
+        assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
+
+
+@SIZES
+def test_when_it_was_decided(open_at, answer, corrector, width, height, colour):
+    sentence, changes = answer
+    decided = when_decided(corrector, sentence.source, sentence.text, changes)
+    page = open_at("", "decided", colour, width, height)
+    shown = np.array(of_figure(page, "decided_grid", "Array.from(d[0].z, row => Array.from(row))"))
+    np.testing.assert_allclose(shown, decided.probabilities[..., 0], atol=1e-3)
+    for how in ("curve", "jamo"):
+        choose(page, "decided_as", table("ko")[f"decided_as_{how}"])
+        expect_settings(page, decided_as=how)
+        assert inside(page, f"decided_{how}")
+
+
+@SIZES
+def test_a_transplant_returns_what_the_library_says(open_at, answer, corrector, width, height, colour):
+    sentence, changes = answer
+    twin = changed_twin(corrector, sentence.source, sentence.text, changes[0])
+    found = patch_map(corrector, sentence.source, sentence.text, changes[0], twin, "residual", "encoder")
+    page = open_at("laboratory", "patched", colour, width, height)
+    shown = np.array(of_figure(page, "patched", "Array.from(d[0].z, row => Array.from(row))"))
+    np.testing.assert_allclose(shown, found.returned, atol=1e-3)
+    for setting, option in (("patch_side", "decoder"), ("patch_part", "output"), ("patch_twin", "right")):
+        choose(page, setting, table("ko")[f"{setting}_{option}"])
+        expect_settings(page, **{setting: option})
+    expect(page.locator("p.told.intervened")).to_be_visible()
+
+
+@SIZES
+def test_the_circuit_comes_with_its_edges_and_opens_its_heads(
+    open_at, answer, corrector, width, height, colour
+):
+    sentence, changes = answer
+    pair = sentence.source, sentence.text
+    instead = twin_values(corrector.patched, corrector.tokenizer, changed_twin(corrector, *pair, changes[0]))
+    circuit = find_circuit(corrector, *pair, changes[0], instead=instead)
+    edges = circuit_edges(corrector, *pair, circuit, instead).largest(40)
+    page = open_at("laboratory", "circuit", colour, width, height)
+    wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
+    assert inside(page, "circuit_graph")
+    expect(page.locator("p.told")).to_contain_text(f"{len(circuit.members)}개만")
+    with page.expect_download() as download:
+        page.locator(".st-key-circuit_json button").click()
+    graph = json.loads(download.value.path().read_text("utf-8"))
+    assert len([node for node in graph["nodes"] if node["layer"] != "E"]) == len(circuit.members) + 1
+    for how in ("growth", "checks"):
+        choose(page, "circuit_as", table("ko")[f"circuit_as_{how}"])
+        expect_settings(page, circuit_as=how)
+        assert inside(page, f"circuit_{how}")
+
+
+@SIZES
+def test_it_says_why_a_head_looked_there(open_at, answer, corrector, width, height, colour):
+    sentence, _ = answer
+    page = open_at(
+        "laboratory", "why", colour, width, height, layer="4", head="1", cell="4,5", kind="cross_attention"
+    )
+    look = why_looked(corrector, sentence.source, sentence.text, Head("cross_attention", 3, 0), 4, 5)
+    for name in ("why_query", "why_key"):
+        assert bars(page, name)[-1] == pytest.approx(look.score, abs=1e-2)
+        assert inside(page, name)
+    choose(page, "why_as", table("ko")["why_as_without"])
+    expect_settings(page, why_as="without")
+    shown = of_figure(page, "why_without", "Array.from(d[2].x)")
+    np.testing.assert_allclose(shown, [each.weight for each in look.taken], atol=1e-3)
+
+
+@SIZES
+def test_every_claim_has_its_receipt(open_at, answer, corrector, width, height, colour):
+    sentence, changes = answer
+    found = explained(corrector, sentence.source, sentence.text, changes[0]).receipts
+    page = open_at("laboratory", "receipts", colour, width, height)
+    expect(page.locator(".receipts li")).to_have_count(len(found))
+    expect(page.locator(".receipts li.holds")).to_have_count(sum(each.holds for each in found))
+    for item in page.locator(".receipts li").all():
+        box = item.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+    choose(page, "receipts_as", table("ko")["receipts_as_picture"])
+    expect_settings(page, receipts_as="picture")
+    assert inside(page, "receipts")
+
+
+def test_from_a_cell_of_the_map_it_takes_two_steps_to_the_reasons(open_at):
+    """The cell that is chosen on the main page is the one that is asked about in the laboratory."""
+    page = open_at("", "heatmap", layer="4", head="1", cell="4,5", kind="cross_attention")
+    pick(page, "pages", table("ko")["laboratory_page"])
+    expect(page.locator("h1")).to_have_text(table("ko")["laboratory_title"])
+    settle(page)
+    choose(page, "experiment", table("ko")["view_why"])
+    expect_settings(page, experiment="why")
+    assert settings(page)["cell"] == "4,5"
+    expect(page.locator("p.told")).to_contain_text("4층 헤드 1")
+
+
+def test_the_explanations_open_below_each_picture(open_at):
+    for name in ("patched", "circuit", "why", "receipts"):
+        page = open_at("laboratory", name)
+        page.locator(".st-key-explanation summary").first.click()
+        settle(page)
+        expect(page.locator(".st-key-more p.note").first).to_be_visible()

@@ -1,0 +1,87 @@
+"""A first visit: the welcome and the tour, and what can be copied; the switch between light and dark."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.visit import PATIENCE, settle
+from ui.components.welcome import STOPS
+from ui.wording.texts import table
+
+KO = table("ko")
+
+
+@pytest.fixture
+def stranger(server, pages):
+    """Opens the app in a browser that has never been here."""
+    page = pages.strangers()
+    page.set_default_timeout(PATIENCE)
+
+    def open_at(width: int = 1366, height: int = 768) -> Page:
+        page.set_viewport_size({"width": width, "height": height})
+        page.goto(f"{server}/")
+        page.wait_for_selector("h1")
+        settle(page)
+        return page
+
+    yield open_at
+    page.context.close()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_a_tour_leads_through_the_page_and_never_comes_again(stranger, width, height):
+    page = stranger(width, height)
+    panel = page.locator(".welcome .panel")
+    assert all(word in panel.text_content() for word in ("층", "헤드", "어텐션"))
+    panel.get_by_role("button", name=KO["tour_begin"]).click()
+    for number, name in enumerate(STOPS, start=1):
+        expect(panel).to_contain_text(KO[name])
+        expect(panel).to_contain_text(f"{number} / {len(STOPS)}")
+        box = panel.bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width and box["y"] + box["height"] <= height
+        panel.locator(".strong").click()
+    expect(panel).to_have_count(0)
+    page.reload()
+    settle(page)
+    expect(panel).to_have_count(0)
+
+
+def test_a_tour_can_be_left_at_any_point(stranger):
+    page = stranger()
+    panel = page.locator(".welcome .panel")
+    panel.get_by_role("button", name=KO["tour_begin"]).click()
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    assert page.evaluate("localStorage.getItem('attentionWelcomed')") == "1"
+
+
+def test_the_corrected_text_is_copied(open_page):
+    page = open_page("?sentence=머거요")
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.locator(".st-key-correction .copy").click()
+    page.wait_for_function("window.copied")
+    assert page.evaluate("window.copied") == "먹어요"
+
+
+def test_the_link_is_copied_and_stands_as_a_code_for_phones(open_page):
+    page = open_page("?layer=2")
+    page.locator(".st-key-taking button").first.click()
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.locator(".st-key-copy_link button").click()
+    page.wait_for_function("window.copied")
+    assert "layer=2" in page.evaluate("window.copied")
+    expect(page.locator("img.qr")).to_be_visible()
+
+
+def test_the_switch_of_the_look_is_ours_and_holds_on_every_page(stranger):
+    page = stranger()
+    page.locator(".welcome .quiet").click()
+    expect(page.get_by_test_id("stMainMenu")).not_to_be_visible()
+    ground = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
+    light = page.evaluate(ground)
+    page.get_by_role("button", name=KO["theme_dark"]).click()
+    page.wait_for_function(f"document.querySelector('.stApp') && {ground} !== '{light}'")
+    dark = page.evaluate(ground)
+    page.goto(page.url.split("?")[0] + "masks")
+    page.wait_for_selector("h1")
+    settle(page)
+    assert page.evaluate(ground) == dark != light

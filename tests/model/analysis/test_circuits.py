@@ -1,0 +1,141 @@
+"""Circuits: what was planted is found and nothing else, its edges too, and every number is that of an independent pass."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.analysis.circuit_edges import Character, circuit_edges
+from model.analysis.circuit_file import graph_of
+from model.analysis.circuits import find_circuit
+from model.analysis.stand_ins import corpus_means, everyday_pairs, twin_values
+from model.analysis.twin_runs import changed_twin, corrected_twin
+from model.text.changes import find_changes
+from model.text.tokenizer import START_ID, pad
+from model.trace.patches import every_node
+from tests.plain_transformer import PlainTransformer
+from tests.planted import CARRY, CAUSE, MARK, RIGHT, ROW, WRITER, WRONG
+
+(CHANGE,) = find_changes(WRONG, RIGHT)
+PLANTED = (MARK, CARRY, WRITER)
+
+
+@pytest.fixture(scope="module")
+def circuit(planted_circuit):
+    return find_circuit(planted_circuit, WRONG, RIGHT, CHANGE)
+
+
+def test_exactly_what_was_planted_is_found(circuit):
+    assert circuit.members == PLANTED and set(circuit.nodes[:3]) == set(PLANTED)
+    assert circuit.faithfulness >= circuit.goal and circuit.is_minimal
+    assert circuit.completeness < 0.1 and (circuit.without < 0.1).all()  # nothing is left without any of them
+    assert circuit.random.max() < 0.5
+    assert (circuit.growth[:2] < 0.1).all() and circuit.growth[2] >= circuit.goal
+
+
+def test_a_twin_finds_the_same(planted_circuit):
+    twin = changed_twin(planted_circuit, WRONG, RIGHT, CHANGE)
+    instead = twin_values(planted_circuit.patched, planted_circuit.tokenizer, twin)
+    found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE, instead=instead)
+    assert found.members == PLANTED and found.empty < 0
+    with pytest.raises(ValueError, match="positions of the typed sentence"):
+        twin_values(planted_circuit.patched, planted_circuit.tokenizer, corrected_twin("가가나", "가나", 1))
+
+
+def test_the_edges_are_the_chain_that_was_planted(planted_circuit, circuit):
+    found = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
+    chain = [(Character("encoder", CAUSE), MARK), (MARK, CARRY), (CARRY, WRITER), (WRITER, None)]
+    large = [edge for edge in found.edges if edge.nats > 1]
+    assert {(edge.sender, edge.receiver) for edge in large} == set(chain)
+    assert found.score == pytest.approx(
+        circuit.empty + circuit.faithfulness * (circuit.score - circuit.empty), abs=1e-3
+    )
+    assert [edge.nats for edge in found.largest(4)] == sorted((edge.nats for edge in large), reverse=True)
+
+
+def independent(corrector, network, kept, instead) -> np.ndarray:
+    """Logits of the last row of a pass in which all but ``kept`` are taken away: NumPy's other implementation."""
+    nodes = every_node(network.config.num_layers, network.config.num_heads)
+    weights = {f"transformer/{path}": array for path, array in network.arrays.items()}
+    taken = {node: instead.nodes[node] for node in nodes if node not in kept}
+    plain = PlainTransformer(network.config, corrector.tokenizer.features(), weights, taken)
+    memory, _ = plain.encode(pad([corrector.tokenizer.encode_source(WRONG)]))
+    return plain.decode(pad([[START_ID, *corrector.tokenizer.encode_target(RIGHT)[:ROW]]]), memory)[0][0, -1]
+
+
+def test_an_independent_pass_says_the_same(planted_circuit, circuit):
+    network = planted_circuit.patched
+    instead = corpus_means(network, planted_circuit.tokenizer)
+    contrast, added = circuit.contrast, circuit.score - circuit.empty
+    sets = {
+        circuit.faithfulness: circuit.members,
+        circuit.completeness: [node for node in circuit.nodes if node not in circuit.members],
+        circuit.without[0]: circuit.members[1:],
+        circuit.growth[1]: circuit.nodes[:2],
+    }
+    for share, kept in sets.items():
+        logits = independent(planted_circuit, network, kept, instead)
+        score = logits[contrast.written] - logits[contrast.instead]
+        assert share == pytest.approx((score - circuit.empty) / added, abs=1e-4)
+
+
+def test_an_edge_of_a_chain_that_is_cut_leaves_what_is_left_without_its_sender(planted_circuit, circuit):
+    """WRITER is read by the answer alone, so cutting this edge is taking WRITER away."""
+    found = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
+    (edge,) = [each for each in found.edges if each.sender == WRITER]
+    without = circuit.empty + circuit.without[PLANTED.index(WRITER)] * (circuit.score - circuit.empty)
+    assert found.score - edge.nats == pytest.approx(without, abs=1e-3)
+
+
+def test_edges_of_random_weights_are_exact_in_the_last_layer(both):
+    """Also where normalisations come last: a sender in the last sub-layer of a circuit of all parts."""
+    _, corrector, _ = both
+    source, target = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
+    change = find_changes(source, target)[0]
+    pairs = ((source, target),)
+    instead = corpus_means(corrector.patched, corrector.tokenizer, pairs)
+    circuit = replace(
+        find_circuit(corrector, source, target, change, instead=instead), members=every_node(2, 2)
+    )
+    found = circuit_edges(corrector, source, target, circuit, instead)
+    last = circuit.members[-1]
+    (edge,) = [each for each in found.edges if each.sender == last]
+    ids = (
+        corrector.tokenizer.encode_source(source),
+        corrector.tokenizer.encode_target(target)[: circuit.contrast.row + 1],
+    )
+    answered = corrector.patched.passes(*ids, [instead.instead_of([last])])
+    less = answered.score(circuit.contrast.written, circuit.contrast.instead)[0]
+    assert found.score - edge.nats == pytest.approx(less, abs=1e-3)
+
+
+def test_the_means_are_those_of_all_positions(planted_circuit):
+    network, tokenizer = planted_circuit.patched, planted_circuit.tokenizer
+    (pair,) = pairs = (("나머거", "나먹거요"),)
+    means = corpus_means(network, tokenizer, pairs)
+    found = network.taps(
+        tokenizer.encode_source(pair[0]), tokenizer.encode_target(pair[1]), ["cross_heads", "encoder_output"]
+    )
+    np.testing.assert_allclose(means.nodes[CARRY], found["cross_heads"][1, 1].mean(axis=0), atol=1e-5)
+    np.testing.assert_allclose(
+        means.nodes[every_node(2, 2)[2]], found["encoder_output"][1].mean(axis=0), atol=1e-5
+    )
+
+
+def test_the_shipped_sentences_are_pairs_of_one_line_each():
+    assert len(set(everyday_pairs())) == len(everyday_pairs()) > 30
+    assert all(wrong.strip() == wrong and right.strip() == right for wrong, right in everyday_pairs())
+
+
+def test_a_graph_for_other_viewers_has_all_nodes_that_its_links_name(planted_circuit, circuit):
+    edges = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
+    trace = planted_circuit.trace(WRONG, RIGHT)
+    graph = graph_of(
+        circuit, edges, trace.source_tokens, trace.decoder_input_tokens[: ROW + 1], layers=2, model="planted"
+    )
+    names = [node["node_id"] for node in graph["nodes"]]
+    assert len(set(names)) == len(names)
+    assert {end for link in graph["links"] for end in (link["source"], link["target"])} == set(names)
+    marked = next(node for node in graph["nodes"] if node["node_id"] == f"E_encoder_{CAUSE}")
+    assert marked["clerp"] == "거" and graph["metadata"]["prompt_tokens"][marked["ctx_idx"]] == "거"
+    assert graph["nodes"][-1]["layer"] == "5" and graph["nodes"][-1]["feature_type"] == "logit"

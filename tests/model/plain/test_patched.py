@@ -1,0 +1,143 @@
+"""Passes with patches: without any they are those of the network, and with some those of two independent implementations."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from model.plain.patched import PatchedTransformer
+from model.stored.config import Seq2SeqConfig
+from model.text.tokenizer import START_ID, pad
+from model.trace.interventions import Head, Intervention
+from model.trace.patches import ATTENTIONS, Node, Patch, every_node
+from model.trace.taps import tap
+from tests.plain_transformer import PlainTransformer
+from tests.random_weights import twin_networks
+
+SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
+LAYERS, HEADS, WIDTH = 2, 2, 16
+NODES = every_node(LAYERS, HEADS)
+
+
+@pytest.fixture(scope="module", params=[True, False], ids=["norm first", "norm last"])
+def networks(request, tiny_network, tiny_tokenizer):
+    """(in Keras, in NumPy alone, with patches) with the same random weights."""
+    config = replace(tiny_network.config, norm_first=request.param)
+    network, plain = twin_networks(config, tiny_tokenizer)
+    return network, plain, PatchedTransformer(config, plain._features, plain._weights)
+
+
+@pytest.fixture
+def ids(tiny_tokenizer):
+    return tiny_tokenizer.encode_source(SOURCE), tiny_tokenizer.encode_target(TARGET)
+
+
+def logits_of(plain, ids) -> np.ndarray:
+    memory, _ = plain.encode(pad([ids[0]]))
+    return plain.decode(pad([[START_ID, *ids[1][:-1]]]), memory)[0][0, -1]
+
+
+def values(node: Node, seed: int = 0) -> np.ndarray:
+    size = WIDTH if node.head is None else WIDTH // HEADS
+    return np.random.default_rng((seed, NODES.index(node))).normal(size=size).astype(np.float32)
+
+
+def test_without_patches_it_is_the_network(networks, ids):
+    _, plain, patched = networks
+    np.testing.assert_allclose(patched.passes(*ids, [()]).logits[0], logits_of(plain, ids), atol=1e-4)
+    names = [name for name in patched.config.taps if name != "logits"]
+    memory, read = plain.encode(pad([ids[0]]), names)
+    _, written = plain.decode(pad([[START_ID, *ids[1][:-1]]]), memory, names)
+    found = patched.taps(*ids, names)
+    for name, array in (read | written).items():
+        np.testing.assert_allclose(found[name], array[0], atol=1e-4, err_msg=name)
+
+
+def test_a_replaced_part_is_what_an_independent_pass_makes_of_it(networks, ids):
+    _, plain, patched = networks
+    sets = [[node] for node in NODES] + [NODES[:5], NODES[3:], NODES]
+    answered = patched.passes(*ids, [tuple(Patch.of(node, values(node)) for node in each) for each in sets])
+    for each, logits in zip(sets, answered.logits, strict=True):
+        other = PlainTransformer(
+            plain.config, plain._features, with_name(plain), {node: values(node) for node in each}
+        )
+        np.testing.assert_allclose(logits, logits_of(other, ids), atol=1e-4)
+
+
+def with_name(plain) -> dict[str, np.ndarray]:
+    return {f"transformer/{path}": array for path, array in plain._weights.items()}
+
+
+def test_heads_that_are_off_are_off_in_keras_as_well(networks, ids, tiny_tokenizer):
+    from model.network.laboratory import Laboratory
+
+    network, _, patched = networks
+    heads = [node for node in NODES if node.head is not None]
+    off = [Intervention(off=frozenset([Head(*node)])) for node in heads]
+    looked = Laboratory(network, tiny_tokenizer.encode_target(" ")[0]).pass_over(
+        [ids[0]] * len(off), [ids[1]] * len(off), off
+    )
+    nothing = np.zeros(WIDTH // HEADS, np.float32)
+    answered = patched.passes(*ids, [(Patch.of(node, nothing),) for node in heads])
+    np.testing.assert_allclose(answered.logits, looked.logits[:, -1], atol=1e-4)
+
+
+@pytest.mark.parametrize("side", ATTENTIONS)
+def test_a_patch_with_what_is_there_anyway_changes_nothing(networks, ids, side):
+    _, _, patched = networks
+    names = tap(side, "residual"), tap(side, "output")
+    found = patched.taps(*ids, names)
+    patches = [
+        (Patch(name, place, found[name][place, position], position),)
+        for name in names
+        for place in range(len(found[name]))
+        for position in (0, 3)
+    ]
+    answered = patched.passes(*ids, [(), *patches]).logits
+    np.testing.assert_allclose(answered, np.repeat(answered[:1], len(answered), axis=0), atol=1e-4)
+
+
+@pytest.mark.parametrize("place", [0, 1, 2, 3, 4])
+def test_the_whole_stream_of_another_sentence_makes_it_that_sentence(networks, ids, tiny_tokenizer, place):
+    _, plain, patched = networks
+    other = tiny_tokenizer.encode_source(SOURCE[::-1]), ids[1]
+    stream = patched.taps(*other, ["encoder_residual"])["encoder_residual"][place]
+    answered = patched.passes(*ids, [(Patch("encoder_residual", place, stream),)]).logits[0]
+    np.testing.assert_allclose(answered, logits_of(plain, other), atol=1e-4)
+
+
+def test_variations_have_the_patches_of_the_base_too(networks, ids):
+    _, _, patched = networks
+    base, more = (tuple(Patch.of(node, values(node)) for node in nodes) for nodes in (NODES[:4], NODES[9:]))
+    one = patched.passes(*ids, [more, ()], base).logits
+    other = patched.passes(*ids, [base + more, base]).logits
+    np.testing.assert_allclose(one, other, atol=1e-4)
+
+
+def test_the_look_of_a_head_is_handed_out_of_each_pass(networks, ids):
+    _, _, patched = networks
+    node = Node("cross_attention", 1, 0)
+    patches = [
+        (Patch.of(Node("cross_attention", 0, 1), values(NODES[0])),),
+        (),
+        (Patch.of(node, values(NODES[0])),),
+    ]
+    looks = patched.passes(*ids, patches, look=node).looks
+    plain = patched.taps(*ids, ["cross_attention"])["cross_attention"][1, 0]
+    assert looks.shape == (3, *plain.shape)
+    np.testing.assert_allclose(looks[1], plain, atol=1e-6)
+    np.testing.assert_allclose(looks[2], plain, atol=1e-6)  # what it puts out comes behind its weights
+    assert np.abs(looks[0] - plain).max() > 1e-4
+
+
+def test_more_variations_than_a_batch_holds_come_back_in_their_order(networks, ids, monkeypatch):
+    _, _, patched = networks
+    patches = [(Patch.of(node, values(node)),) for node in NODES]
+    whole = patched.passes(*ids, patches).logits
+    monkeypatch.setattr("model.plain.patched.BATCH", 5)
+    np.testing.assert_allclose(patched.passes(*ids, patches).logits, whole, atol=1e-4)
+
+
+def test_a_network_without_a_residual_stream_is_named():
+    with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
+        PatchedTransformer(Seq2SeqConfig(30, 16), np.zeros((30, 4), int), {})

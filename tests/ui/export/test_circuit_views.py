@@ -1,0 +1,51 @@
+"""Transplant, circuit, why there and claims in the file that is taken along: drawn, said in words, and called intervened."""
+
+from functools import partial
+
+import pytest
+import streamlit as st
+
+from model.trace.selection import Selection
+from tests.planted import CODA, WRONG
+from ui.export import page
+from ui.export.parts import Choices
+from ui.look.lens import Lens
+from ui.shell.declared import defaults
+from ui.views import VIEWS, circuit, patched, receipts, take_away, why
+
+
+@pytest.fixture(autouse=True)
+def session(monkeypatch):
+    monkeypatch.setattr(st, "session_state", {"view": dict(defaults())})
+
+
+@pytest.mark.parametrize(
+    ("view", "names"),
+    [
+        (patched.VIEW, {"patched"}),
+        (circuit.VIEW, {"circuit_graph", "circuit_growth", "circuit_checks"}),
+        (why.VIEW, {"why_query", "why_key", "why_without"}),
+        (receipts.VIEW, {"receipts"}),
+    ],
+    ids=lambda each: getattr(each, "name", ""),
+)
+def test_the_file_has_all_pictures_of_the_open_view(view, names, planted_writer):
+    sentence = planted_writer.correct(WRONG).sentences[0]
+    selection = Selection(CODA.kind, CODA.layer, CODA.head)
+    shown = Lens(planted_writer, sentence, sentence.trace, selection, sentence.changes[0], "light")
+    found = take_away.experiment(shown, view)
+    assert found.figures.keys() == names
+    assert found.intervenes
+    values = {each.name: {setting.name: setting.read("") for setting in each.settings} for each in VIEWS}
+    choices = Choices("ko", "", values, experiment=found)
+    html = page.to_html(shown, partial(take_away.say_in, "ko"), choices).decode()
+    assert all(f'data-place="{name}"' in html for name in names)
+    assert 'class="reading intervened"' in html
+
+
+def test_the_claims_stand_in_the_file_with_their_receipts(planted_writer):
+    sentence = planted_writer.correct(WRONG).sentences[0]
+    shown = Lens(planted_writer, sentence, sentence.trace, Selection(CODA.kind), sentence.changes[0], "light")
+    told = take_away.experiment(shown, receipts.VIEW).told
+    claims = [line for line in told if line.startswith(("✓ ", "✗ "))]
+    assert len(claims) >= 5 and all(" → " in claim for claim in claims)

@@ -1,0 +1,149 @@
+"""Transplant, circuit, why there and claims, on the page, over a network of which it is known what its parts do."""
+
+import numpy as np
+import pytest
+
+from model.analysis.circuits import find_circuit
+from model.analysis.looks import why_looked
+from model.analysis.patching import patch_map
+from model.analysis.receipts import explained
+from model.analysis.twin_runs import changed_twin
+from model.text.changes import find_changes
+from model.trace.interventions import Head
+from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
+from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
+from ui.wording.texts import table
+
+KO = table("ko")
+(CHANGE,) = find_changes(WRONG, RIGHT)
+
+
+@pytest.fixture
+def open_circuit(open_app, correctors, planted_circuit):
+    """Opens an experiment with the planted circuit in place of the shipped network."""
+
+    def open_at(experiment: str, **settings: str):
+        correctors["transformer"] = planted_circuit
+        app = open_app("laboratory", experiment=experiment, sentence=WRONG, edit="1", **settings)
+        assert not app.exception
+        return app
+
+    return open_at
+
+
+def test_the_transplant_shows_what_returns(open_circuit, planted_circuit):
+    app = open_circuit("patched")
+    twin = changed_twin(planted_circuit, WRONG, RIGHT, CHANGE)
+    found = patch_map(planted_circuit, WRONG, RIGHT, CHANGE, twin, "residual", "encoder")
+    np.testing.assert_allclose(numbers(app, "patched"), found.returned, atol=1e-5)
+    assert twin.source in told(app) and "100" in told(app)
+
+
+def test_the_heads_of_the_decoder_stand_below_each_other_and_open(open_circuit):
+    app = open_circuit("patched", patch_side="decoder", patch_part="heads")
+    shown = numbers(app, "patched")
+    row, column = np.unravel_index(shown.argmax(), shown.shape)
+    assert (int(row), int(column)) == (4 + 2 * CARRY.layer + CARRY.head, ROW)
+    app = send(app, "patched", "click", {"x": float(column + 1), "y": float(row)})
+    assert [setting(app, name) for name in ("kind", "layer", "head", "view")] == [
+        CARRY.kind,
+        str(CARRY.layer + 1),
+        str(CARRY.head + 1),
+        "heatmap",
+    ]
+
+
+@pytest.mark.parametrize("point", [{}, {"x": 1, "y": 99}, {"x": "a", "y": None}])
+def test_what_a_browser_may_send_besides_opens_nothing(open_circuit, point):
+    app = send(open_circuit("patched", patch_part="heads"), "patched", "click", point)
+    assert setting(app, "experiment") == "patched" and not app.exception
+
+
+def test_a_sentence_without_the_mistake_is_no_twin(open_circuit):
+    app = open_circuit("patched", patch_twin="sentence", twin_sentence="가나다")
+    assert "‘머’" in told(app) or "머거" in told(app)
+    assert "patched" not in figures(app)
+    app = open_circuit("patched", patch_twin="sentence", twin_sentence="나나머거어.")
+    assert not app.exception
+
+
+def test_the_graph_is_the_planted_chain(open_circuit):
+    app = open_circuit("circuit")
+    spec = figure(app, "circuit_graph")
+    points = spec["data"][-1]
+    shown = dict(zip(points["text"], points["customdata"], strict=True))
+    assert list(MARK) in shown.values() and list(CARRY) in shown.values()
+    hovered = next(trace for trace in spec["data"] if trace.get("customdata") and trace["mode"] == "markers")
+    large = [
+        text
+        for text, nats in zip(hovered["text"], hovered["customdata"], strict=True)
+        if float(nats.replace("−", "-")) > 1
+    ]
+    assert len(large) == 4 and any(text.startswith("거 →") for text in large)
+    assert "3개만" in told(app)
+
+
+def test_a_node_of_the_graph_opens_its_head(open_circuit):
+    app = send(open_circuit("circuit"), "circuit_graph", "click", {"custom": list(CARRY)})
+    assert [setting(app, name) for name in ("kind", "layer", "head")] == [CARRY.kind, "2", "2"]
+
+
+@pytest.mark.parametrize("instead", ["mean", "twin"])
+def test_growth_and_checks_are_what_was_measured(open_circuit, planted_circuit, instead):
+    found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE)
+    app = open_circuit("circuit", circuit_as="growth", circuit_instead=instead)
+    curve = figure(app, "circuit_growth")["data"][0]
+    assert len(curve["text"]) == 3 + 6
+    app = open_circuit("circuit", circuit_as="checks", circuit_instead=instead)
+    after = figure(app, "circuit_checks")["data"][2]
+    assert len(after["text"]) == len(found.members) + 2
+    app = open_popover(app, "explanation")
+    assert KO["circuit_minimal"] in html(app)
+
+
+def test_it_says_why_a_head_looked(open_circuit, planted_circuit):
+    app = open_circuit("why", kind=CARRY.kind, layer="2", head="2", cell=f"{ROW},{ROW}")
+    look = why_looked(planted_circuit, WRONG, RIGHT, Head(*CARRY), ROW, ROW)
+    for name in ("why_query", "why_key"):
+        bars = figure(app, name)["data"][0]
+        assert bars["x"][-1] == pytest.approx(look.score, abs=1e-3)
+        assert sum(bars["x"][:-1]) == pytest.approx(look.score, abs=1e-3)
+    app = open_circuit("why", kind=CARRY.kind, layer="2", head="2", cell=f"{ROW},{ROW}", why_as="without")
+    assert len(figure(app, "why_without")["data"][1]["text"]) == len(look.taken)
+
+
+def test_another_cell_can_be_chosen_and_a_mean_is_the_head_that_looks_there_most(open_circuit):
+    app = open_circuit("why", kind="cross_attention", layer="mean", head="mean", why_row="2", why_column="3")
+    assert "‘거’" in told(app) and "‘먹’" in told(app)
+    app = open_circuit("why", kind="decoder_attention", why_row="2", why_column="4", cell="1,9")
+    assert not app.exception  # a row of the decoder cannot see what comes later
+
+
+def test_every_claim_has_its_receipt_beside_it(open_circuit, planted_circuit):
+    app = open_circuit("receipts")
+    found = explained(planted_circuit, WRONG, RIGHT, CHANGE).receipts
+    shown = html(app)
+    assert shown.count("<li") == len(found)
+    for receipt in found:
+        number = f"{receipt.before:+.2f} → {receipt.after:+.2f}".replace("-", "−")
+        assert number in shown
+    assert shown.count('class="holds"') == sum(each.holds for each in found)
+    app = open_circuit("receipts", receipts_as="picture")
+    assert len(figure(app, "receipts")["data"][1]["text"]) == len(found)
+
+
+@pytest.mark.parametrize("view", ["patched", "circuit", "receipts", "why"])
+def test_a_network_without_a_residual_stream_says_so(open_app, view):
+    app = open_app("laboratory", experiment=view, sentence="고갱이 왔다")
+    assert KO["lacks_residual"] in told(app)
+
+
+@pytest.mark.parametrize("view", ["patched", "circuit", "receipts"])
+def test_where_nothing_is_changed_there_is_nothing_to_ask(open_app, correctors, planted, view):
+    correctors["transformer"] = planted
+    app = open_app("laboratory", experiment=view, sentence="나다.")
+    assert not app.exception and KO["without_none"] in told(app)
+
+
+def test_the_planted_places_are_where_the_tests_say():
+    assert WRONG[CAUSE] == "거" and WRITER.head is None and CODA.kind == CARRY.kind

@@ -1,0 +1,72 @@
+"""The figures of circuits, transplants and receipts: their numbers are those that were given, and typed text stays text."""
+
+import numpy as np
+import pytest
+
+from viz import GraphEdge, GraphNode, Measured, before_after, circuit_graph, place_map
+
+NODES = [
+    GraphNode("<b>거", 0, "token"),
+    GraphNode("1·1", 0.7, custom=("encoder_attention", 0, 0)),
+    GraphNode("1·2", 1.3),
+    GraphNode("먹", 2, "answer"),
+]
+COLUMNS = ["read", "layer 1", "answer"]
+
+
+def test_an_edge_is_a_line_as_wide_as_its_effect_and_dashed_below_zero():
+    figure = circuit_graph(
+        NODES, [GraphEdge(0, 1, 4.0), GraphEdge(1, 3, 0.5), GraphEdge(2, 3, -2.0)], COLUMNS
+    )
+    *lines, numbers, points = figure.data
+    widths = {line.line.width: line.line.dash for line in lines}
+    assert len(lines) == 3 and [widths[width] for width in sorted(widths)] == ["solid", "dash", "solid"]
+    assert list(numbers.customdata) == ["+4.00", "+0.50", "−2.00"]
+    assert points.customdata[1] == ["encoder_attention", 0, 0]
+
+
+def test_nodes_of_a_column_stand_at_different_heights():
+    points = circuit_graph(NODES, [], COLUMNS).data[-1]
+    assert points.y[1] != points.y[2] and list(points.x) == [0, 0.7, 1.3, 2]
+    assert "<b>" not in points.text[0]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "edges", "message"),
+    [
+        (NODES, [GraphEdge(0, 9, 1.0)], "edges should lead between"),
+        ([GraphNode("x", 7)], [], "nodes should stand in"),
+        (NODES, [GraphEdge(0, 1, np.nan)], "effects should be finite"),
+    ],
+)
+def test_a_graph_that_cannot_be_drawn_is_refused(nodes, edges, message):
+    with pytest.raises(ValueError, match=message):
+        circuit_graph(nodes, edges, COLUMNS)
+
+
+def test_a_map_of_places_has_one_scale_for_all():
+    values = np.array([[0.5, np.nan], [-0.25, 1.0]])
+    figure = place_map(values, ["start", "layer 1"], ["<i>가", "나"], details=values * 10)
+    (cells,) = figure.data
+    np.testing.assert_array_equal(cells.z, values.astype(np.float32))
+    assert (cells.zmin, cells.zmax) == (-1, 1) and cells.customdata[1][1] == 10
+    assert "<i>가" not in figure.layout.xaxis.ticktext
+    with pytest.raises(ValueError, match="values and details should be"):
+        place_map(values, ["start"], ["가", "나"])
+
+
+def test_before_and_after_stand_on_one_axis_with_zero():
+    figure = before_after([Measured("one", 8.0, -3.0), Measured("<b>two", 2.0, 2.5)])
+    _, before, after = figure.data
+    assert before.x.tolist() == [8.0, 2.0] and after.x.tolist() == [-3.0, 2.5]
+    assert figure.layout.xaxis.range[0] < -3 and figure.layout.xaxis.range[1] > 8
+    assert "<b>" not in figure.layout.yaxis.ticktext[1]
+    with pytest.raises(ValueError, match="finite"):
+        before_after([Measured("one", np.inf, 0)])
+
+
+@pytest.mark.parametrize(
+    "figure", [circuit_graph([], [], []), place_map(np.zeros((0, 0)), [], []), before_after([])]
+)
+def test_nothing_is_an_empty_figure(figure):
+    assert not figure.data and figure.layout.xaxis is not None

@@ -1,0 +1,166 @@
+"""A lesson plan as data: its steps, what each opens, what it says, and what must be seen there.
+
+``docs/numbers/lesson.json`` holds the facts, ``steps.toml`` the steps, ``ko.toml`` and ``en.toml`` the words.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from urllib.parse import quote
+
+PLANS = (20, 30, 50)  # minutes
+PARTS = ("do", "ask", "see", "answer")
+ADDRESS = "http://localhost:8501/"
+KINDS = {
+    "ko": {"encoder_attention": "인코더", "decoder_attention": "디코더", "cross_attention": "디코더→인코더"},
+    "en": {
+        "encoder_attention": "encoder",
+        "decoder_attention": "decoder",
+        "cross_attention": "decoder→encoder",
+    },
+}
+_FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class PlanStep:
+    """One step of a plan in one language. ``link`` is empty where nothing is opened; ``shows`` must be seen on the page."""
+
+    name: str
+    begin: int  # minutes from the start of the lesson
+    end: int
+    title: str
+    link: str
+    shows: tuple[str, ...]
+    parts: Mapping[str, str]  # of PARTS, those that the step has
+
+
+def plan_of(facts: Mapping, minutes: int, language: str) -> list[PlanStep]:
+    """The steps of the plan of so many ``minutes``, with the numbers of ``facts``.
+
+    >>> from training.documents.sources import Sources
+    >>> steps = plan_of(Sources().measured("lesson"), 20, "en")
+    >>> steps[0].begin, steps[-1].end
+    (0, 20)
+    """
+    values, words = values_of(facts, language), words_of(language)
+    found, begin = [], 0
+    for name, step in _read("steps").items():
+        lasts = step["minutes"].get(str(minutes))
+        if lasts is None:
+            continue
+        told = {part: words[name][part].format(**values) for part in PARTS if part in words[name]}
+        shows = tuple(text.format(**values) for text in step.get("shows", ()))
+        link = _link(step.get("link"), values, language)
+        found.append(PlanStep(name, begin, begin + lasts, words[name]["title"], link, shows, told))
+        begin += lasts
+    return found
+
+
+def words_of(language: str) -> dict:
+    return _read(language)
+
+
+def values_of(facts: Mapping, language: str) -> dict[str, object]:
+    """The facts by the names that the texts have for them."""
+    laboratory, judged = facts["laboratory"], facts["candidates"][0]
+    layers, heads, source, target = facts["shape"]
+    alone = laboratory["alone"] or (laboratory["strongest"][0], laboratory["before"], facts["right"])
+    replaced = laboratory["replaced"]
+    kind, layer, head = laboratory["replaced_head"].split(".")
+    row = facts["step"] - 1
+    values: dict[str, object] = {
+        name: facts[name]
+        for name in (
+            "sentence",
+            "right",
+            "edit",
+            "wrong",
+            "confidence",
+            "character",
+            "step",
+            "lines_layer",
+            "fix",
+            "keep",
+        )
+    }
+    for name in ("most", "beyond", "head"):
+        values |= {f"{name}_{key}": value for key, value in facts[name].items()}
+    for name in ("narrow", "wide"):
+        place = dict(zip((f"{name}_layer", f"{name}_head"), facts[name], strict=True))
+        values |= place | {f"{name}_tokens": facts[f"{name}_tokens"]}
+    for number, (token, share) in enumerate(facts["candidates_of_step"], start=1):
+        values |= {f"candidate_{number}": token, f"candidate_{number}_share": share}
+    return values | {
+        "fixed": facts["fixed"],
+        "right_words": facts["fixed"],
+        "first_letter": facts["sentence"][0],
+        "row": row,
+        "beyond_column": facts["beyond"]["position"] - 1,
+        "head_column": facts["head"]["position"] - 1,
+        "candidates": facts["asked_of"],
+        "margin": f"{judged['margin']:.1f}",
+        "undone": len(laboratory["undone_by"]),
+        "lines_told": ", ".join(
+            _line(line, number, language) for number, line in enumerate(facts["lines"], 1)
+        ),
+        "lines_first": facts["lines"][0]["weight"],
+        "candidates_told": ", ".join(f"‘{token}’ {share}" for token, share in facts["candidates_of_step"]),
+        "layers": layers,
+        "heads": heads,
+        "source_length": source,
+        "target_length": target,
+        "weights": f"{facts['weights']:,}",
+        "all_heads": laboratory["heads"],
+        "off_head": alone[0],
+        "off_told": _named(alone[0], language),
+        "before": laboratory["before"],
+        "off_share": alone[1],
+        "off_text": alone[2],
+        "five_share": laboratory["all_five"][0],
+        "looker_told": _named(laboratory["looker"], language),
+        "looker_rank": laboratory["looker_rank"],
+        "replaced_kind": kind,
+        "replaced_layer": layer,
+        "replaced_head": head,
+        "replaced_told": _named(laboratory["replaced_head"], language),
+        "uniform_share": replaced["uniform"][0],
+        "uniform_text": replaced["uniform"][1],
+        "copy_share": replaced["copy"][0],
+        "forced": laboratory["forced"],
+        "fork_step": laboratory["fork_step"],
+        "fork_text": laboratory["fork"],
+    }
+
+
+def _line(line: Mapping, head: int, language: str) -> str:
+    return f"{'헤드' if language == 'ko' else 'head'} {head} → ‘{line['token']}’ {line['weight']}"
+
+
+def _named(head: str, language: str) -> str:
+    """
+    >>> _named("cross_attention.1.3", "ko")
+    '디코더→인코더 1층 헤드 3'
+    """
+    kind, layer, number = head.split(".")
+    called = KINDS[language][kind]
+    return (
+        f"{called} {layer}층 헤드 {number}" if language == "ko" else f"{called} layer {layer} head {number}"
+    )
+
+
+def _link(link: str | None, values: Mapping[str, object], language: str) -> str:
+    """The address of a step in the app, its sentence and language included."""
+    if link is None:
+        return ""
+    quoted = {name: quote(str(value)) for name, value in values.items()}
+    page, _, settings = link.format(**quoted).partition("?")
+    shared = [f"sentence={quoted['sentence']}"] + (["lang=en"] if language == "en" else [])
+    return f"{ADDRESS}{page}?{'&'.join([*shared, *filter(None, [settings])])}"
+
+
+@cache
+def _read(name: str) -> dict:
+    return tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))

@@ -1,0 +1,94 @@
+// A line of welcome on a first visit, and a short tour of the page. Neither comes again once it was closed.
+
+const SEEN = "attentionWelcomed";
+const MARGIN = 6; // pixels between a frame and what it frames
+
+export default function ({ data, parentElement }) {
+  const root = parentElement.querySelector(".welcome");
+  if (localStorage.getItem(SEEN)) return root.replaceChildren();
+  root.tour ??= new Tour(root);
+  root.tour.show(data);
+  return () => root.tour.stop();
+}
+
+class Tour {
+  constructor(root) {
+    this.root = root;
+    this.at = -1; // the line of welcome; then the number of a stop
+    this.frame = part("div", "frame");
+    this.panel = part("div", "panel");
+    this.panel.setAttribute("role", "dialog");
+    this.follow = () => this.place();
+  }
+
+  show(data) {
+    this.data = data;
+    this.root.replaceChildren(this.frame, this.panel);
+    this.draw();
+    window.addEventListener("resize", this.follow);
+    window.addEventListener("scroll", this.follow, true);
+  }
+
+  stop() {
+    window.removeEventListener("resize", this.follow);
+    window.removeEventListener("scroll", this.follow, true);
+  }
+
+  draw() {
+    const { words, stops } = this.data;
+    const stop = stops[this.at];
+    const text = stop ? stop.text : words.welcome;
+    const forward = stop ? (this.at + 1 < stops.length ? words.next : words.end) : words.begin;
+    const buttons = part("div", "buttons");
+    if (stop) buttons.append(part("span", "count", `${this.at + 1} / ${stops.length}`));
+    buttons.append(button("quiet", words.leave, () => this.leave()), button("strong", forward, () => this.forward()));
+    this.panel.replaceChildren(part("p", "text", text), buttons);
+    this.panel.setAttribute("aria-label", words.label);
+    this.panel.onkeydown = ({ key }) => {
+      if (key === "Escape") this.leave();
+    };
+    this.target()?.scrollIntoView({ block: "nearest" });
+    this.place();
+  }
+
+  forward() {
+    this.at += 1;
+    while (this.at < this.data.stops.length && !this.target()) this.at += 1; // a sentence without corrections has no such part
+    if (this.at >= this.data.stops.length) return this.leave();
+    this.draw();
+    this.panel.querySelector(".strong").focus();
+  }
+
+  leave() {
+    localStorage.setItem(SEEN, "1");
+    this.stop();
+    this.root.replaceChildren();
+  }
+
+  target() {
+    const stop = this.data.stops[this.at];
+    return stop && document.querySelector(stop.place);
+  }
+
+  /** The frame stands around what is told of, and the panel where it does not cover that. */
+  place() {
+    const target = this.target();
+    this.frame.hidden = !target;
+    this.panel.classList.remove("above");
+    if (!target) return;
+    const { left, top, width, height } = target.getBoundingClientRect();
+    const edges = { left: left - MARGIN, top: top - MARGIN, width: width + 2 * MARGIN, height: height + 2 * MARGIN };
+    for (const [name, value] of Object.entries(edges)) this.frame.style[name] = `${value}px`;
+    this.panel.classList.toggle("above", top + height > window.innerHeight - this.panel.offsetHeight - 24 && top > this.panel.offsetHeight);
+  }
+}
+
+function button(kind, text, act) {
+  const made = Object.assign(part("button", kind, text), { type: "button" });
+  made.onclick = act;
+  return made;
+}
+
+function part(tag, className, text = "") {
+  return Object.assign(document.createElement(tag), { className, textContent: text });
+}

@@ -1,0 +1,276 @@
+"""The experiment *circuit*: the few parts that keep a correction when all others are taken away, and what they read of each other."""
+
+import json
+from functools import partial
+
+import streamlit as st
+
+import viz
+from model.analysis.circuit_edges import Character, CircuitEdges, Edge
+from model.analysis.circuit_file import graph_of
+from model.analysis.circuits import Circuit
+from model.trace.interventions import Head
+from model.trace.patches import SUBLAYERS, Node
+from ui.asking import loaders
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import controls, later
+from ui.shell.settings import Choice
+from ui.shell.spinner import spinner
+from ui.views import needs
+from ui.views.edits import in_words
+from ui.views.naming import file_name
+from ui.views.opening import open_head
+from ui.views.view import Values, View
+from ui.views.without import change_of, named
+from ui.wording.numbers_text import percent
+from ui.wording.texts import say
+from viz.labels import visible_token
+from viz.specification import Specification
+
+GRAPH, GROWTH, CHECKS = "graph", "growth", "checks"
+SETTINGS = (
+    Choice("circuit_as", (GRAPH, GROWTH, CHECKS)),
+    Choice("circuit_goal", ("90", "80", "95")),
+    Choice("circuit_instead", ("twin", "mean")),
+)
+EDGES = 40  # lines of the graph: more cannot be told apart
+BESIDE = 0.3  # of a column: how far its sub-layers stand from each other
+STEPS_BEYOND = 6  # of the growing set, which are shown behind the one that reached the goal
+
+
+def found_for(lens: Lens, values: Values) -> tuple[Circuit | None, CircuitEdges | None, partial | None]:
+    """(the circuit, its edges, a function that asks for them); None each where there is none, or not yet."""
+    change = change_of(lens)
+    if change is None:
+        return None, None, None
+    return loaders.circuit(
+        lens.sentence, change, lens.corrector, int(values["circuit_goal"]), values["circuit_instead"]
+    )
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """The graph, whose edges come when they are known; how the set grew; or how it was checked."""
+    circuit, edges, more = found_for(lens, values)
+    if circuit is None:
+        return
+    with st.container(key="circuit_choices", horizontal=True, vertical_alignment="center", gap="small"):
+        for setting in SETTINGS:
+            controls.choose_beside(setting)
+        if edges is not None and circuit.is_telling:
+            st.download_button(
+                say("circuit_json"),
+                partial(_json, lens, circuit, edges),
+                file_name=f"{file_name(lens, 'circuit')}.json",
+                mime="application/json",
+                key="circuit_json",
+                on_click="ignore",
+            )
+    if more is not None and values["circuit_as"] == GRAPH:
+        later.ask(more)
+    for name, (figure, label) in figures_of(lens, values).items():
+        if name == f"circuit_{values['circuit_as']}":
+            figures.draw(
+                figure, name, file_name(lens, name.replace("_", "-")), partial(open_node, lens), label=label
+            )
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
+    """All three; nothing where the parts add nothing to the score."""
+    circuit, edges, _ = found_for(lens, values)
+    if circuit is None or not circuit.is_telling:
+        return {}
+    made = {
+        "circuit_graph": _graph(lens, circuit, edges),
+        "circuit_growth": _growth(lens, circuit),
+        "circuit_checks": _checks(lens, circuit),
+    }
+    return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
+
+
+def _graph(lens: Lens, circuit: Circuit, edges: CircuitEdges | None) -> Specification:
+    shown: tuple[Edge, ...] = edges.largest(EDGES) if edges else ()
+    layers = lens.trace.num_layers
+    characters = sorted({edge.sender for edge in shown if isinstance(edge.sender, Character)})
+    places: list[Node | Character | None] = [*characters, *circuit.members, None]
+    nodes = [_node(lens, circuit, place, layers) for place in places]
+    numbers = {place: number for number, place in enumerate(places)}
+    return viz.circuit_graph.specification(
+        nodes,
+        [viz.GraphEdge(numbers[edge.sender], numbers[edge.receiver], edge.nats) for edge in shown],
+        [
+            say("circuit_read"),
+            *(
+                say(f"circuit_column_{side}", layer=layer + 1)
+                for side in ("encoder", "decoder")
+                for layer in range(layers)
+            ),
+            say("circuit_answer"),
+        ],
+        edge_title=say("circuit_edge"),
+        theme=lens.theme,
+    )
+
+
+def _node(lens: Lens, circuit: Circuit, place: Node | Character | None, layers: int) -> viz.GraphNode:
+    match place:
+        case None:
+            return viz.GraphNode(visible_token(circuit.contrast.written_token), 2 * layers + 1, "answer")
+        case Character():
+            tokens = lens.trace.source_tokens if place.side == "encoder" else lens.trace.decoder_input_tokens
+            token = visible_token(tokens[place.position])
+            detail = say(f"circuit_token_{place.side}", token=token, position=place.position + 1)
+            return viz.GraphNode(token if place.side == "encoder" else f"({token})", 0, "token", detail)
+    # The column says which side and layer; a head of encoder-decoder attention stands in the decoder.
+    short = say("circuit_short_feed") if place.head is None else f"{place.layer + 1}·{place.head + 1}"
+    if place.kind == "cross_attention":
+        short = short_name(place)
+    custom = None if place.head is None else tuple(place)
+    kinds = SUBLAYERS[place.side]
+    beside = (kinds.index(place.kind) - (len(kinds) - 1) / 2) * BESIDE
+    column = 1 + place.layer + layers * (place.side == "decoder") + beside
+    return viz.GraphNode(short, column, "part", node_name(place), custom)
+
+
+def node_name(node: Node) -> str:
+    """A head as on the tiles; a feed-forward network by its layer."""
+    if node.head is not None:
+        return named(Head(node.kind, node.layer, node.head))
+    return say(f"circuit_feed_{node.side}", layer=node.layer + 1)
+
+
+def short_name(node: Node) -> str:
+    """The same in a few letters, for an axis."""
+    number = node.layer + 1 if node.head is None else f"{node.layer + 1}·{node.head + 1}"
+    return say(f"circuit_short_{node.kind}", number=number)
+
+
+def _growth(lens: Lens, circuit: Circuit) -> Specification:
+    reached = next(
+        (n for n, share in enumerate(circuit.growth) if share >= circuit.goal), len(circuit.growth) - 1
+    )
+    count = min(reached + 1 + STEPS_BEYOND, len(circuit.growth))
+    return viz.layer_curve.specification(
+        circuit.growth[:count].tolist(),
+        [short_name(node) for node in circuit.nodes[:count]],
+        details=[
+            f"{node_name(node)}: {say('circuit_member' if node in circuit.members else 'circuit_spared')}"
+            for node in circuit.nodes[:count]
+        ],
+        marked=reached,
+        value_title=say("circuit_share"),
+        theme=lens.theme,
+    )
+
+
+def _checks(lens: Lens, circuit: Circuit) -> Specification:
+    whole = circuit.faithfulness
+    rows = [
+        viz.Measured(
+            say("circuit_without", node=node_name(node)),
+            whole,
+            float(share),
+            tuple(node) if node.head is not None else None,
+        )
+        for node, share in zip(circuit.members, circuit.without, strict=True)
+    ]
+    rows.append(viz.Measured(say("circuit_complement"), whole, circuit.completeness))
+    rows.append(viz.Measured(say("circuit_random"), whole, float(circuit.random.mean())))
+    return viz.before_after.specification(
+        rows,
+        before_name=say("circuit_whole"),
+        after_name=say("circuit_changed"),
+        value_title=say("circuit_share"),
+        theme=lens.theme,
+    )
+
+
+def open_node(lens: Lens, point: dict) -> None:
+    """Show the map of a chosen head; a point that is none changes nothing."""
+    match point.get("custom"):
+        case [str(kind), int(layer), int(head)] if kind in lens.trace.kinds:
+            layers, heads = lens.trace.shape(kind)
+            if 0 <= layer < layers and 0 <= head < heads:
+                open_head(lens, Head(kind, layer, head))
+
+
+def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges) -> bytes:
+    row = circuit.contrast.row
+    graph = graph_of(
+        circuit,
+        edges,
+        lens.trace.source_tokens,
+        lens.trace.decoder_input_tokens[: row + 1],
+        layers=lens.trace.num_layers,
+        model=lens.corrector.name,
+        names={node: node_name(node) for node in circuit.members},
+    )
+    return json.dumps(graph, ensure_ascii=False, indent=1).encode()
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """How many parts are enough, and how well random ones do."""
+    change = change_of(lens)
+    if change is None:
+        return say("without_none")
+    with spinner(say("working_laboratory")):
+        circuit, _, _ = found_for(lens, values)
+    if circuit is None:
+        return say("circuit_same_token")
+    if not circuit.is_telling:
+        return say(f"circuit_nothing_{values['circuit_instead']}", change=in_words(change))
+    return say(
+        "circuit_reading",
+        change=in_words(change),
+        count=len(circuit.members),
+        parts=len(circuit.nodes),
+        share=_share(circuit.faithfulness),
+        random=_share(float(circuit.random.mean())),
+    )
+
+
+def _share(value: float) -> str:
+    return (
+        percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}\N{NO-BREAK SPACE}%".replace("-", "−")
+    )
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    told = [
+        say(f"circuit_note_{values['circuit_as']}"),
+        say(f"circuit_instead_note_{values['circuit_instead']}"),
+    ]
+    circuit = None if VIEW.lacks(lens) else found_for(lens, values)[0]
+    if circuit is not None and circuit.is_telling:
+        told.append(
+            say(
+                "circuit_measures",
+                faithfulness=_share(circuit.faithfulness),
+                completeness=_share(circuit.completeness),
+                least=_share(float((circuit.faithfulness - circuit.without).min())),
+                count=len(circuit.random),
+                best=_share(float(circuit.random.max())),
+            )
+        )
+        told.append(say("circuit_minimal" if circuit.is_minimal else "circuit_not_minimal"))
+    return told
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("circuit_idea"))
+
+
+VIEW = View(
+    "circuit",
+    describe,
+    draw,
+    SETTINGS,
+    notes,
+    explain,
+    framed=lambda lens: [],
+    has_map=False,
+    figures=figures_of,
+    drawn=SETTINGS,
+    intervenes=True,
+    lacks=lambda lens: needs.answers("circuit", "lacks_residual")(lens) or needs.changes(lens),
+)

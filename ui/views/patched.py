@@ -1,0 +1,183 @@
+"""The experiment *transplant*: what the typed sentence holds at one place is put into a twin that is not corrected."""
+
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+import viz
+from model.analysis.patching import PatchMap
+from model.trace.interventions import Head
+from model.trace.patches import ATTENTIONS
+from ui.asking import loaders
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import address, controls
+from ui.shell.settings import Choice
+from ui.shell.spinner import spinner
+from ui.views import needs, twins
+from ui.views.decided import places
+from ui.views.edits import in_words
+from ui.views.naming import file_name
+from ui.views.opening import open_head
+from ui.views.view import Values, View
+from ui.views.without import change_of, named
+from ui.wording.numbers_text import percent
+from ui.wording.reading import changed_rows
+from ui.wording.texts import say
+from viz.labels import visible_token
+from viz.specification import Specification
+
+RESIDUAL, OUTPUT, HEADS = "residual", "output", "heads"
+SETTINGS = (
+    Choice("patch_side", ("encoder", "decoder")),
+    Choice("patch_part", (RESIDUAL, OUTPUT, HEADS)),
+    Choice("patch_twin", ("changed", "right", "sentence")),
+)
+
+
+def found_for(lens: Lens, values: Values) -> list[PatchMap]:
+    """The maps that stand one below the other: one, or for the decoder's heads one for each kind. None where there is no twin."""
+    change, side, part = change_of(lens), values["patch_side"], values["patch_part"]
+    if change is None:
+        return []
+    other = address.get(twins.SENTENCE.name)[: twins.LONGEST] if values["patch_twin"] == "sentence" else ""
+    asked = [
+        loaders.patch_map(lens.sentence, change, lens.corrector, part, of, values["patch_twin"], other)
+        for of in _of(side, part)
+    ]
+    return [each for each in asked if each is not None]
+
+
+def _of(side: str, part: str) -> tuple[str, ...]:
+    return ATTENTIONS[side] if part == HEADS else (side,)
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """What is put into which twin, and the map of what returns."""
+    if change_of(lens) is None:
+        return
+    with st.container(key="patch_choices", horizontal=True, vertical_alignment="center", gap="small"):
+        for setting in SETTINGS:
+            controls.choose_beside(setting)
+        if values["patch_twin"] == "sentence":
+            controls.write(twins.SENTENCE.name, twins.LONGEST)
+    for name, (figure, label) in figures_of(lens, values).items():
+        on_click = partial(open_row, lens, values) if values["patch_part"] == HEADS else None
+        figures.draw(figure, name, file_name(lens, "transplant"), on_click, label=label)
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
+    """The map; nothing where there is no twin, or where both runs hardly differ."""
+    found = found_for(lens, values)
+    if not found or not found[0].is_telling:
+        return {}
+    side = values["patch_side"]
+    returned = np.concatenate([each.returned for each in found])
+    kind, tokens = (
+        ("encoder_attention", lens.trace.source_tokens)
+        if side == "encoder"
+        else ("cross_attention", lens.trace.target_tokens)
+    )
+    tokens = tokens[: returned.shape[1]]
+    figure = viz.place_map.specification(
+        returned,
+        rows_of(lens, values, len(returned)),
+        tokens,
+        details=np.concatenate([each.patched for each in found]),
+        emphasis=[row for row in changed_rows(lens.changes, kind, len(tokens)) if row < len(tokens)],
+        place_title=say("decided_place"),
+        token_title=say(f"patch_token_{side}"),
+        value_title=say("patch_returned"),
+        detail_title=say("patch_score"),
+        theme=lens.theme,
+    )
+    return {"patched": (figure, say("patch_label", side=say(f"patch_side_{side}")))}
+
+
+def rows_of(lens: Lens, values: Values, count: int) -> list[str]:
+    """The names of the rows."""
+    side, part = values["patch_side"], values["patch_part"]
+    if part == HEADS:
+        return [named(head) for head in _heads(lens, side)]
+    return places(side, count) if part == RESIDUAL else places(side, count + 1)[1:]
+
+
+def _heads(lens: Lens, side: str) -> list[Head]:
+    return [Head(kind, *place) for kind in ATTENTIONS[side] for place in np.ndindex(*lens.trace.shape(kind))]
+
+
+def open_row(lens: Lens, values: Values, point: dict) -> None:
+    """Show the map of the head of a chosen row; a point that is none changes nothing."""
+    y = point.get("y")
+    heads = _heads(lens, values["patch_side"])
+    if isinstance(y, int | float) and 0 <= y < len(heads):
+        open_head(lens, heads[round(y)])
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """Where most returns."""
+    change = change_of(lens)
+    if change is None:
+        return say("without_none")
+    with spinner(say("working_laboratory")):
+        found = found_for(lens, values)
+    if not found:
+        return say(f"patch_no_twin_{values['patch_twin']}", wrong=visible_token(change.wrong))
+    twin = found[0].twin
+    if not found[0].is_telling:
+        return say("patch_alike", twin=twin)
+    returned = np.concatenate([each.returned for each in found])
+    place, position = np.unravel_index(np.nan_to_num(returned, nan=-np.inf).argmax(), returned.shape)
+    tokens = lens.trace.source_tokens if values["patch_side"] == "encoder" else lens.trace.target_tokens
+    return say(
+        "patch_reading",
+        change=in_words(change),
+        twin=twin,
+        place=rows_of(lens, values, len(returned))[int(place)],
+        token=visible_token(tokens[int(position)]),
+        share=percent(say, float(returned[place, position]))
+        if returned[place, position] <= 1
+        else "100\N{NO-BREAK SPACE}%",
+    )
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    told = [
+        say(f"patch_note_{values['patch_part']}"),
+        say("patch_colours"),
+        say(f"patch_twin_note_{values['patch_twin']}"),
+    ]
+    found = found_for(lens, values) if not VIEW.lacks(lens) else []
+    if found:
+        scores = {
+            "score": _nats(found[0].score),
+            "twin_score": _nats(found[0].twin_score),
+            "twin": found[0].twin,
+        }
+        told.append(say("patch_scores", **scores))
+    return told
+
+
+def _nats(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("patch_idea"))
+
+
+VIEW = View(
+    "patched",
+    describe,
+    draw,
+    SETTINGS,
+    notes,
+    explain,
+    framed=lambda lens: [],
+    has_map=False,
+    figures=figures_of,
+    drawn=SETTINGS,
+    intervenes=True,
+    lacks=lambda lens: needs.answers("patch_map", "lacks_residual")(lens) or needs.changes(lens),
+)

@@ -1,0 +1,192 @@
+"""The experiment *explained*: a few claims about a correction, each with the number of the intervention that tested it."""
+
+import streamlit as st
+
+import viz
+from model.analysis.receipts import Explanation, Receipt
+from model.norm import article_of
+from model.trace.patches import Node
+from ui.asking import loaders
+from ui.look.lens import Lens
+from ui.parts import figures
+from ui.shell import controls, markup
+from ui.shell.settings import Choice
+from ui.shell.spinner import spinner
+from ui.views import needs
+from ui.views.circuit import node_name
+from ui.views.decided import places
+from ui.views.edits import in_words
+from ui.views.naming import file_name
+from ui.views.view import Values, View
+from ui.views.without import change_of
+from ui.wording.numbers_text import percent, probability
+from ui.wording.texts import say
+from viz.labels import visible_token
+from viz.specification import Specification
+
+TOLD, PICTURE = "told", "picture"
+AS = Choice("receipts_as", (TOLD, PICTURE))
+
+
+def found_for(lens: Lens) -> Explanation | None:
+    change = change_of(lens)
+    return None if change is None else loaders.explained(lens.sentence, change, lens.corrector)
+
+
+def draw(lens: Lens, values: Values) -> None:
+    """The claims, each with its receipt; or the picture of all receipts."""
+    found = found_for(lens)
+    if found is None:
+        return
+    controls.choose_beside(AS)
+    if values["receipts_as"] == TOLD:
+        markup.receipts(
+            [
+                (
+                    each.holds,
+                    say("receipt_holds" if each.holds else "receipt_fails"),
+                    clause(lens, each),
+                    numbers(each),
+                )
+                for each in found.receipts
+            ]
+        )
+        return
+    for name, (figure, label) in figures_of(lens, values).items():
+        figures.draw(figure, name, file_name(lens, name), label=label)
+
+
+def clause(lens: Lens, receipt: Receipt) -> str:
+    """The claim in words, and what was changed to test it."""
+    facts = {name: _told(name, value) for name, value in receipt.facts.items()}
+    text = f"receipt_{receipt.claim}"
+    if receipt.claim == "fed":
+        text += "_for" if receipt.facts["nats"] > 0 else "_against"
+    if receipt.claim == "alone" and (article := _article(lens)):
+        text, facts = "receipt_alone_article", facts | {"article": article}
+    if receipt.claim == "decided":
+        facts["place"] = places("decoder", 3 * lens.trace.num_layers + 1)[receipt.facts["place"]]
+    contrast_facts = {
+        "token": visible_token(_contrast(lens).written_token),
+        "other_token": visible_token(_contrast(lens).instead_token),
+    }
+    return say(text, **contrast_facts | facts)
+
+
+def _contrast(lens: Lens):
+    found = found_for(lens)
+    assert found is not None, "the view says so"
+    return found.contrast
+
+
+def _told(name: str, value: object) -> str:
+    match value:
+        case Node():
+            return node_name(value)
+        case float() if name in ("share", "random"):
+            return (
+                percent(say, value)
+                if 0 <= value <= 1
+                else f"{value * 100:.0f}\N{NO-BREAK SPACE}%".replace("-", "−")
+            )
+        case float() if name == "weight":
+            return probability(value)
+        case float():
+            return _nats(value)
+        case str() if name in ("twin", "word"):
+            return value
+        case str():
+            return visible_token(value)
+    return str(value)
+
+
+def _article(lens: Lens) -> str | None:
+    """The article of the norm by which the change is right, where one is known for sure."""
+    change = lens.change or lens.sentence.changes[0]
+    text = lens.sentence.text
+    found = article_of(change.wrong, change.right, text[: change.target_start], text[change.target_end :])
+    return found.article if found else None
+
+
+def numbers(receipt: Receipt) -> str:
+    """The receipt: the score before and after."""
+    return say("receipt_numbers", before=_nats(receipt.before), after=_nats(receipt.after))
+
+
+def _nats(value: float) -> str:
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
+    """Of each claim the score as it was and with something changed."""
+    found = found_for(lens)
+    if found is None:
+        return {}
+    figure = viz.before_after.specification(
+        [
+            viz.Measured(
+                f"{'✓' if receipt.holds else '✗'} {say(f'receipt_{receipt.claim}_short')}",
+                receipt.before,
+                receipt.after,
+            )
+            for receipt in found.receipts
+        ],
+        before_name=say("sources_observed"),
+        after_name=say("sources_intervened"),
+        value_title=say("receipt_score"),
+        theme=lens.theme,
+    )
+    return {"receipts": (figure, say("receipt_label"))}
+
+
+def describe(lens: Lens, values: Values) -> str:
+    """How many claims there are, and how many hold."""
+    change = change_of(lens)
+    if change is None:
+        return say("without_none")
+    with spinner(say("working_laboratory")):
+        found = found_for(lens)
+    if found is None:
+        return say("circuit_same_token")
+    held = sum(receipt.holds for receipt in found.receipts)
+    return say(
+        "receipt_reading",
+        change=in_words(change),
+        held=held,
+        count=len(found.receipts),
+        score=_nats(found.score),
+    )
+
+
+def lines(lens: Lens, values: Values) -> list[str]:
+    """The paragraph for the exported file: what the page shows as a list."""
+    found = found_for(lens)
+    return [
+        f"{'✓' if receipt.holds else '✗'} {clause(lens, receipt)} {numbers(receipt)}"
+        for receipt in (found.receipts if found else ())
+    ]
+
+
+def notes(lens: Lens, values: Values) -> list[str]:
+    return [say("receipt_note"), say("receipt_limits")]
+
+
+def explain(lens: Lens) -> None:
+    st.markdown(say("receipt_idea"))
+
+
+VIEW = View(
+    "receipts",
+    describe,
+    draw,
+    (AS,),
+    notes,
+    explain,
+    framed=lambda lens: [],
+    has_map=False,
+    figures=figures_of,
+    lines=lines,
+    drawn=(AS,),
+    intervenes=True,
+    lacks=lambda lens: needs.answers("explained", "lacks_residual")(lens) or needs.changes(lens),
+)

@@ -111,7 +111,10 @@ def _looked_at(lens: Lens) -> list[Row]:
         weights = weights.mean(axis=axis) if part is None else np.take(weights, part, axis=axis)
     rows = [Row(say("class_row_attention", place=chosen.label(say, lens.trace)), weights[places])]
     if lens.can("contributions"):
-        rows.append(Row(say("class_row_left_out"), left_out(lens)[places], True))
+        with suppress(
+            loaders.EngineError
+        ):  # the class's answers are shown, whether the laboratory answers in time or not
+            rows.append(Row(say("class_row_left_out"), left_out(lens)[places], True))
     return rows
 
 

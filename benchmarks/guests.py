@@ -110,9 +110,9 @@ class Guest(Visitor):
             self.components[found.component_name] = found.id
             self.widgets[name] = found.id, delta.fragment_id
             if name == KEEPER:
-                self.cookie = tuple(json.loads(found.json).values())
+                self.cookie = tuple(json.loads(found.json)[0].values())
             if name == "address_bar":
-                given = dict(json.loads(found.json)["settings"])
+                given = dict(json.loads(found.json)[0]["settings"])
                 self.query = "&".join(f"{each}={value}" for each, value in given.items() if value)
         elif kind in ("button", "button_group"):
             found = getattr(element, kind)

@@ -111,6 +111,12 @@ def _abilities(corrector: Answers):
     return corrector.config.abilities
 
 
+@question("described")
+def _described(corrector: Answers):
+    """Of a model of one's own: what it says of itself."""
+    return getattr(corrector.config, "described", None)
+
+
 @question("trace", kept=(64, 64 * MB))
 def _trace(corrector: Answers, source: str, target: str):
     return corrector.trace(source, target)

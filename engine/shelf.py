@@ -21,7 +21,7 @@ from engine.desk import Desk, DeskClosedError
 from engine.errors import EngineError, ModelChangedError, told
 from engine.progress import Progress
 from engine.questions import QUESTIONS
-from engine.traced import TracedCorrector, load
+from engine.traced import TracedCorrector, TracedNetwork, load
 from engine.versions import LIVE, ModelKey
 from model.analysis import lenses, writing
 from model.correction.corrector import Corrector
@@ -161,7 +161,7 @@ class Shelf:
                 self._changed.notify_all()
 
 
-def _open(key: ModelKey, reached: Callable[[str], None]) -> Corrector | TracedCorrector:
+def _open(key: ModelKey, reached: Callable[[str], None]) -> Corrector | TracedCorrector | TracedNetwork:
     reached("library")
     if key.fingerprint == LIVE:
         return load(key.path)

@@ -7,7 +7,7 @@ of the fingerprint. If the model raises an error, page and terminal are told, bu
 import sys
 import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from importlib import import_module
 from threading import Lock
@@ -18,6 +18,7 @@ import numpy as np
 
 from engine.errors import OwnModelError
 from engine.versions import LIVE
+from model.adapters.own_network import OwnNetwork
 from model.correction.correction import Correction, SentenceCorrection
 from model.stored.config import INTERVENTIONS
 from model.text.changes import Change, find_rewriting
@@ -26,7 +27,7 @@ from model.text.tokenizer import normalise
 from model.trace.interventions import Head, Intervention
 from model.trace.odds import NO_ID, Contrast, Odds
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace, TraceError
-from model.trace.traced import InterveningModel, TracedModel
+from model.trace.traced import Described, InterveningModel, TracedModel, described
 
 VARIABLE = "ATTENTION_MODEL"
 
@@ -41,6 +42,7 @@ class TracedConfig:
     minimum_confidence: ClassVar[float] = 0.0
 
     abilities: frozenset[str] = frozenset()
+    described: Described = field(default_factory=Described)
 
 
 class TracedCorrector:
@@ -55,7 +57,8 @@ class TracedCorrector:
 
     def __init__(self, name: str, model: TracedModel):
         self.name, self._model, self._lock = name, model, Lock()
-        self.config = TracedConfig(frozenset([INTERVENTIONS] if isinstance(model, InterveningModel) else []))
+        abilities = frozenset([INTERVENTIONS] if isinstance(model, InterveningModel) else [])
+        self.config = TracedConfig(abilities, described(model))
 
     def warm_up(self) -> None:
         """There is nothing to be prepared."""
@@ -115,7 +118,8 @@ class TracedCorrector:
         return float(trace.log_probabilities[row])
 
     def _trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
-        return self._checked(self._ask("trace_under", AttentionTrace, source, target, intervention))
+        trace = self._ask("trace_under", AttentionTrace, source, target, intervention)
+        return self._checked(trace, emptied=True)
 
     def _ask(self, method: str, kind: type | UnionType, *arguments):
         with self._lock:
@@ -124,16 +128,34 @@ class TracedCorrector:
             raise OwnModelError(f"{self.name}: {method} returned {type(found).__name__}, not {kind}")
         return found
 
-    def _checked(self, trace: AttentionTrace) -> AttentionTrace:
+    def _checked(self, trace: AttentionTrace, emptied: bool = False) -> AttentionTrace:
         try:
-            trace.check()
+            trace.check(emptied)
         except TraceError as error:  # the message holds the field's name and numbers alone
             raise OwnModelError(f"{self.name}: trace: {error}") from error
         return trace
 
 
-def load(name: str) -> TracedCorrector:
-    """The model that "package.module:factory" names.
+class TracedNetwork:
+    """Answers for what ``laboratory_of`` returned, which has all of a corrector already. What it raises is told as with
+    ``TracedCorrector``."""
+
+    fingerprint = LIVE
+
+    def __init__(self, name: str, network: OwnNetwork):
+        self.name, self._network = name, network
+
+    def __getattr__(self, member: str) -> Any:
+        found = getattr(self._network, member)
+        if not callable(found):
+            return found
+        return lambda *arguments, **named: _guarded(
+            f"{self.name}: {member}", partial(found, *arguments, **named)
+        )
+
+
+def load(name: str) -> "TracedCorrector | TracedNetwork":
+    """The model that "package.module:factory" names: a ``TracedModel``, or what ``laboratory_of`` returns.
 
     Raises OwnModelError, which names the value; the terminal gets the traceback, too.
     """
@@ -145,11 +167,16 @@ def load(name: str) -> TracedCorrector:
     except BaseException as error:  # a script that is no module may end the process
         traceback.print_exc()
         raise _told(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
+    if isinstance(model, OwnNetwork):
+        return TracedNetwork(name, model)
     if not isinstance(model, TracedModel):
         raise _told(
             f"{VARIABLE}={name}: {type(model).__name__} lacks correct or trace (see model/trace/traced.py)"
         )
-    return TracedCorrector(name, model)
+    try:
+        return TracedCorrector(name, model)
+    except ValueError as error:
+        raise _told(f"{VARIABLE}={name}: {error}") from error
 
 
 def _told(message: str) -> OwnModelError:

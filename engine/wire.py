@@ -42,6 +42,7 @@ from model.trace.output_weights import OutputWeights
 from model.trace.patches import Node
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
+from model.trace.traced import Described
 
 _TYPES: dict[str, type[Any]] = {
     each.__name__: each
@@ -53,6 +54,7 @@ _TYPES: dict[str, type[Any]] = {
         CircuitEdges,
         Contribution,
         Decided,
+        Described,
         Edge,
         Explanation,
         Fork,

@@ -16,13 +16,14 @@ from model.trace.interventions import Head, ZeroedValue
 
 SOURCE, TARGET, ROW = "the cat 손님이", "a dog 손님이", 2
 TOKENIZER = trained("pieces")
+torch.set_num_threads(1)
 
 
 def model_of(name: str):
     torch.manual_seed(0)
     model = ENCODER_DECODERS[name](len(TOKENIZER)).eval()
     for weights in model.parameters():
-        weights.data *= 2  # as they are made, every row looks at all tokens alike
+        weights.data *= 2 if name == "t5" else 6  # as they are made, every row looks at all tokens alike
     return model
 
 
@@ -57,9 +58,9 @@ def plain_logits(model, lab, **given) -> np.ndarray:
 def test_without_a_change_it_is_the_pass_that_from_transformers_shows(model, lab):
     one, other = lab.trace(SOURCE, TARGET), from_transformers(model, TOKENIZER, SOURCE, TARGET)
     for kind in other.kinds:
-        np.testing.assert_allclose(one.attention(kind), other.attention(kind), atol=1e-6)
-    np.testing.assert_allclose(one.log_probabilities, other.log_probabilities, atol=1e-5)
-    np.testing.assert_allclose(logits(lab, Intervention()), plain_logits(model, lab), atol=1e-5)
+        np.testing.assert_allclose(one.attention(kind), other.attention(kind), atol=1e-6, rtol=1e-4)
+    np.testing.assert_allclose(one.log_probabilities, other.log_probabilities, atol=1e-4, rtol=1e-4)
+    np.testing.assert_allclose(logits(lab, Intervention()), plain_logits(model, lab), atol=1e-4, rtol=1e-4)
 
 
 def test_a_head_that_is_off_is_a_part_of_the_output_projection_that_is_zero(model, lab):
@@ -69,14 +70,14 @@ def test_a_head_that_is_off_is_a_part_of_the_output_projection_that_is_zero(mode
     projection = getattr(attention, "out_proj", getattr(attention, "o", None))
     width = projection.in_features // lab.laboratory.sizes[head.kind].num_heads
     projection.weight.data[:, head.head * width : (head.head + 1) * width] = 0
-    np.testing.assert_allclose(found, plain_logits(model, lab), atol=1e-5)
+    np.testing.assert_allclose(found, plain_logits(model, lab), atol=1e-4, rtol=1e-4)
 
 
 def test_a_token_left_out_of_the_source_is_padding(model, lab):
     mask = torch.ones(1, len(ids(lab)[0]), dtype=torch.long)
     mask[0, 2] = 0
     found = logits(lab, Intervention(without_source={2}))
-    np.testing.assert_allclose(found, plain_logits(model, lab, attention_mask=mask), atol=1e-4)
+    np.testing.assert_allclose(found, plain_logits(model, lab, attention_mask=mask), atol=1e-4, rtol=1e-4)
     trace = lab.trace_under(SOURCE, TARGET, Intervention(without_source={2}))
     assert not trace.cross_attention[..., 2].any()
 
@@ -84,7 +85,7 @@ def test_a_token_left_out_of_the_source_is_padding(model, lab):
 def test_a_value_that_is_zeroed_keeps_the_weights(lab):
     zeroed = Intervention(zeroed={ZeroedValue("cross_attention", 2, 1)})
     found, plain = lab.trace_under(SOURCE, TARGET, zeroed), lab.trace(SOURCE, TARGET)
-    np.testing.assert_allclose(found.cross_attention, plain.cross_attention, atol=1e-6)
+    np.testing.assert_allclose(found.cross_attention, plain.cross_attention, atol=1e-6, rtol=1e-4)
     assert np.abs(found.log_probabilities - plain.log_probabilities).max() > 1e-4
 
 
@@ -94,8 +95,8 @@ def test_replaced_weights_are_used_and_shown(lab):
     rows[ROW] = np.eye(len(source))[1]
     head = Head("cross_attention", 0, 0)
     used = lab.attention_under(SOURCE, TARGET, head, [Intervention(), Intervention(weights={head: rows})])
-    np.testing.assert_allclose(used[1, ROW], rows[ROW], atol=1e-6)
-    np.testing.assert_allclose(np.delete(used[1], ROW, 0), np.delete(used[0], ROW, 0), atol=1e-6)
+    np.testing.assert_allclose(used[1, ROW], rows[ROW], atol=1e-6, rtol=1e-4)
+    np.testing.assert_allclose(np.delete(used[1], ROW, 0), np.delete(used[0], ROW, 0), atol=1e-6, rtol=1e-4)
 
 
 def test_several_changes_in_one_batch_are_what_each_is_alone(lab):
@@ -107,7 +108,7 @@ def test_several_changes_in_one_batch_are_what_each_is_alone(lab):
     source, target = ids(lab)
     together = lab.laboratory.pass_over([source] * 3, [target] * 3, changes).logits
     for one, change in zip(together, changes, strict=True):
-        np.testing.assert_allclose(one, logits(lab, change), atol=1e-5)
+        np.testing.assert_allclose(one, logits(lab, change), atol=1e-4, rtol=1e-4)
 
 
 def test_what_it_writes_is_what_the_model_generates():
@@ -181,8 +182,8 @@ def test_all_produced_tokens_at_once(lab):
     source, before = contribution_rows(lab, SOURCE, TARGET, "gradient")
     contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
     one = contribution(lab, SOURCE, TARGET, contrast, "gradient")
-    np.testing.assert_allclose(source[ROW], one.source, atol=1e-6)
-    np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-6)
+    np.testing.assert_allclose(source[ROW], one.source, atol=1e-6, rtol=1e-4)
+    np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-6, rtol=1e-4)
     assert not np.triu(before, 1).any()
 
 

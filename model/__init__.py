@@ -14,6 +14,7 @@ from model.adapters.keras import trace_keras
 from model.adapters.laboratory import laboratory_of
 from model.adapters.torch import trace_torch
 from model.adapters.transformers import from_transformers
+from model.adapters.vocabulary import Vocabulary
 from model.correction.answers import Answers, Asked, Network
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.corrector import Corrector
@@ -39,6 +40,7 @@ __all__ = [
     "SentenceCorrection",
     "TraceError",
     "TracedModel",
+    "Vocabulary",
     "from_transformers",
     "laboratory_of",
     "trace_keras",

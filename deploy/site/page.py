@@ -1,6 +1,8 @@
 """The page itself: HTML, styles and scripts, for a folder or as the one file."""
 
+import base64
 import json
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
@@ -26,6 +28,10 @@ FOLDER_POLICY = {
     "worker-src": "'self' blob:",
     "img-src": "'self' data: blob:",
 }
+_START = """
+const packed = document.getElementById("content").textContent;
+const content = JSON.parse(new TextDecoder().decode(await window.unpacked(packed)));
+"""
 FILE_POLICY = {"worker-src": "blob:", "img-src": "data: blob:"}
 
 
@@ -52,7 +58,7 @@ def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *,
     modules = [
         (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
     ]
-    start = f'window.site = new Site({{ isServed: {str(not alone).lower()}, ...JSON.parse(document.getElementById("content").textContent) }});\nwindow.site.start();'
+    start = f"{_START}window.site = new Site({{ isServed: {str(not alone).lower()}, ...content }});\nwindow.site.start();"
     texts = [
         ("", _shell(parts, alone)),
         *modules,
@@ -60,7 +66,7 @@ def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *,
     ]
     texts = [(kind, whole(one_file.ascii_script(text), "</script")) for kind, text in texts]
     hashes = [f"'sha256-{digest(text)}'" for text in (library, *(text for _, text in texts))]
-    described = one_file.ascii_script(json.dumps(content, ensure_ascii=False)).replace("<", "\\u003c")
+    described = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
     charset = one_file.ENCODING if alone else "utf-8"
     head = f"""<!DOCTYPE html>
 <html lang="ko">
@@ -74,9 +80,7 @@ def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *,
 </head>
 <body>
 """
-    body = (
-        _body(content["texts"]["ko"]) + f'<script type="application/json" id="content">{described}</script>\n'
-    )
+    body = _body(content["texts"]["ko"]) + f'<script type="text/plain" id="content">{described}</script>\n'
     pieces = [one_file.ascii_html(head + body)]
     if alone:
         pieces += [_held(part) for part in parts.values()]

@@ -100,7 +100,7 @@ def _pass(
     tensors = [keras.ops.convert_to_tensor(ids[None])]
     if written is not None:
         tensors.append(keras.ops.convert_to_tensor(written[None, :-1]))
-    given, named = _by_name(model, _arguments(model, tensors, inputs))
+    given, named = by_name(model, arguments_of(model, tensors, inputs))
     if (
         not model.built
     ):  # the first call makes the weights, for which some backends call layers more than once
@@ -112,7 +112,7 @@ def _pass(
     return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
 
 
-def _arguments(model: Any, tensors: list[Any], inputs: Inputs | None) -> tuple[Any, ...]:
+def arguments_of(model: Any, tensors: list[Any], inputs: Inputs | None) -> tuple[Any, ...]:
     if inputs is not None:
         given = inputs(*tensors)
         return given if isinstance(given, tuple) else (given,)
@@ -134,7 +134,7 @@ def _parameters(model: Any) -> list[inspect.Parameter]:
     return list(inspect.signature(model.call).parameters.values())
 
 
-def _by_name(model: Any, arguments: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
+def by_name(model: Any, arguments: tuple[Any, ...]) -> tuple[list[Any], dict[str, Any]]:
     """What is passed by place and what by its name: Keras takes only tensors by place. ``training`` is False where ``call``
     takes it and ``arguments`` leave it open."""
     names = [each.name for each in _parameters(model)]
@@ -177,14 +177,14 @@ def _listening() -> Iterator[Ear]:
             stack.enter_context(replaced(owner, name, ear.noticing(getattr(owner, name))))
         stack.enter_context(replaced(layers.Softmax, "call", ear.hearing(layers.Softmax.call, _of_layer)))
         for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
-            asked = ear.hearing(_asked_for_scores(layer._compute_attention), _of_attention)
+            asked = ear.hearing(asked_for_scores(layer._compute_attention), _of_attention)
             stack.enter_context(replaced(layer, "_compute_attention", asked))
-        stack.enter_context(_eager_functions(keras.backend.backend()))
+        stack.enter_context(eager_functions(keras.backend.backend()))
         yield ear
 
 
 @contextmanager
-def _eager_functions(backend: str) -> Iterator[None]:
+def eager_functions(backend: str) -> Iterator[None]:
     """A ``tf.function``, or a loop of JAX, inside the model runs as plain Python meanwhile, so that its numbers can be read."""
     if backend == "jax":
         with sys.modules["jax"].disable_jit():
@@ -201,7 +201,7 @@ def _eager_functions(backend: str) -> Iterator[None]:
         yield
 
 
-def _asked_for_scores(compute: Callable) -> Callable:
+def asked_for_scores(compute: Callable) -> Callable:
     """``_compute_attention`` of a layer that returns its weights, too, and so takes no fused function."""
     takes_option = "return_attention_scores" in inspect.signature(compute).parameters
 

@@ -23,6 +23,13 @@ def laboratory_of(model: Any, tokenizer: Any, **options: Any) -> OwnNetwork:
     While a pass runs, functions of the library are replaced; passes wait for each other, and afterwards all is as it was.
     Raises ValueError for a model that is none of these.
     """
-    from model.adapters.transformers_laboratory import laboratory_of_transformers
+    libraries = {base.__module__.partition(".")[0] for base in type(model).__mro__}
+    if "transformers" in libraries and not options:
+        from model.adapters.transformers_laboratory import laboratory_of_transformers
 
-    return laboratory_of_transformers(model, tokenizer)
+        return laboratory_of_transformers(model, tokenizer)
+    if "keras" in libraries:
+        from model.adapters.keras_laboratory import laboratory_of_keras
+
+        return laboratory_of_keras(model, tokenizer, **options)
+    raise ValueError(f"the model should be of transformers or Keras, received {type(model).__name__}")

@@ -4,7 +4,7 @@ S source tokens, T target tokens, the end mark last; L layers, H heads, Q query 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ from model.text.tokenizer import normalise
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import AttentionTrace
+from model.trace.traced import Described
 
 
 class Texts(Protocol):
@@ -47,6 +48,7 @@ class OwnConfig:
 
     max_length: int = 2_000  # characters
     abilities: frozenset[str] = frozenset([INTERVENTIONS, GRADIENTS])
+    described: Described = field(default_factory=Described)
 
 
 class Sizes(NamedTuple):
@@ -110,6 +112,17 @@ class OwnNetwork(Intervening):
         self.name, self._passes = name, passes
         self.tokenizer: Any = texts
         self.config = OwnConfig(abilities=frozenset(abilities))
+
+    def that(self, **told: Any) -> "OwnNetwork":
+        """The same network, which says of itself what ``Described`` has: ``laboratory_of(…).that(task="translate")``."""
+        found = OwnNetwork(self.name, self.tokenizer, self._passes, ())
+        found.config = replace(self.config, described=Described(**told))
+        return found
+
+    def warm_up(self) -> None:
+        """There is nothing to be prepared."""
+
+    warm_up_doubts = warm_up
 
     @property
     def laboratory(self) -> Any:

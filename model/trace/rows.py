@@ -12,9 +12,9 @@ _ROW_TOLERANCE = 1e-2
 _RANGE_TOLERANCE = 1e-4  # how far rounding may push a probability or a weight outside 0..1
 
 
-def check_rows(kind: str, weights: np.ndarray, padded: np.ndarray) -> None:
+def check_rows(kind: str, weights: np.ndarray, padded: np.ndarray, emptied: bool = False) -> None:
     """Raises TraceError if a row of ``weights`` (L, H, Q, K) is no attention. Rows that are ``padded`` (Q,) may sum to less and may
-    look ahead, because nobody uses what they compute.
+    look ahead, because nobody uses what they compute. ``emptied``: whether any row may be all 0.
     """
     smallest, largest = weights.min(), weights.max()  # NaN where there is one, and then no comparison holds
     if not (smallest >= -_RANGE_TOLERANCE and largest <= 1 + _RANGE_TOLERANCE):
@@ -24,6 +24,8 @@ def check_rows(kind: str, weights: np.ndarray, padded: np.ndarray) -> None:
         raise TraceError(kind, "be finite and lie in 0..1", found, "Give the weights after the softmax")
     sums = weights.sum(-1, dtype=np.float32)
     wrong = np.where(padded, sums > 1 + _ROW_TOLERANCE, np.abs(sums - 1) > _ROW_TOLERANCE)
+    if emptied:
+        wrong &= sums != 0
     if wrong.any():
         place = [int(number) for number in np.argwhere(wrong)[0]]
         total = f"{sums[tuple(place)]}, {_where(place)}, and so in {wrong.sum()} of {wrong.size} rows"

@@ -225,11 +225,12 @@ class AttentionTrace:
         ignored = ~self.attention(kind)[:, :, ~rows].any(axis=(0, 1, 2))
         return rows[:, None] | (columns & ignored)
 
-    def check(self) -> None:
+    def check(self, emptied: bool = False) -> None:
         """Raises TraceError for numbers that are no attention and no probabilities: not finite, outside 0..1, rows
-        that do not sum to 1 within 0.01, a decoder that looks ahead. Rows of padding may be empty."""
+        that do not sum to 1 within 0.01, a decoder that looks ahead. Rows of padding may be empty, and with ``emptied`` any row:
+        a pass in which tokens were left out has such rows."""
         for kind in self.kinds:
-            check_rows(kind, self.attention(kind), self.padding(kind)[0])
+            check_rows(kind, self.attention(kind), self.padding(kind)[0], emptied)
         expect_range("log_probabilities", self.log_probabilities, -np.inf, 0)
         expect_range("alternative_probabilities", self.alternative_probabilities, 0, 1)
         for name in ("source_positional_encoding", "target_positional_encoding"):

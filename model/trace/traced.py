@@ -4,15 +4,49 @@
 asks the object that it returned, one question at a time.
 """
 
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from model.trace.interventions import Intervention
 from model.trace.trace import AttentionTrace
 
+TASKS = ("correct", "rewrite", "translate", "continue")
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a ``TracedModel`` says of itself. A page of a model that does not correct shows no corrections in its text."""
+
+    task: str = "correct"
+    examples: tuple[str, ...] = ()  # what the page offers to try; the first one is there when the page opens
+    language: str = "ko"  # of what it writes, as HTML names it: "de", "en"
+
+
+def described(model: object) -> Described:
+    """
+    >>> class Translator:
+    ...     task, examples, language = "translate", ["손님이 왔다."], "en"
+    >>> described(Translator())
+    Described(task='translate', examples=('손님이 왔다.',), language='en')
+
+    Raises ValueError for a task that is not among TASKS, and for examples that are no texts.
+    """
+    found = Described(
+        getattr(model, "task", "correct"),
+        tuple(getattr(model, "examples", ())),
+        getattr(model, "language", "ko"),
+    )
+    if found.task not in TASKS:
+        raise ValueError(f"task should be one of {TASKS}, received {found.task!r}")
+    if not all(isinstance(each, str) for each in (*found.examples, found.language)):
+        raise ValueError("examples should be texts, and language one text")
+    return found
+
 
 @runtime_checkable
 class TracedModel(Protocol):
-    """A network that rewrites a sentence and shows its attention.
+    """A network that rewrites a sentence and shows its attention. It may also have the attributes ``task`` (one of TASKS),
+    ``examples`` and ``language``; see ``Described``.
 
     >>> from model.trace.trace import AttentionTrace
     >>> class Copies:
@@ -59,5 +93,6 @@ class InterveningModel(TracedModel, Protocol):
         ...
 
     def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
-        """``trace`` with something changed. It has ``log_probabilities``."""
+        """``trace`` with something changed. It has ``log_probabilities``, and shows the weights that the pass used: replaced ones in
+        place of a head's own, of a head that is off those that it computed. A row that is left with nothing to look at is 0."""
         ...

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from tests.browser.site_pages import static_host
+from tests.browser.site_pages import static_host, visiting
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 from tests.serving import serving
 from ui.components.correction import LEAST_OFFERED
@@ -171,6 +171,15 @@ def site():
 
 
 @pytest.fixture(scope="session")
+def light():
+    """The shipped model without the analyser that the site leaves behind."""
+    from deploy.site.stored import light_corrector
+    from model.stored.folder import DEFAULT_MODEL
+
+    return light_corrector(DEFAULT_MODEL)
+
+
+@pytest.fixture(scope="session")
 def site_host(site, tmp_path_factory):
     """The address of the site on a static host."""
     from deploy.site import build
@@ -191,29 +200,13 @@ def site_file(site, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def site_pages(browser, site_host):
     """Opens the site: ``site_pages("#text=…", width=390)``, in a browser that has not been there before."""
     with ExitStack() as after:
-
-        def open_at(
-            fragment: str = "", *, address: str = site_host, width: int = 1280, height: int = 900, **context
-        ) -> Page:
-            fresh = browser.new_context(
-                viewport={"width": width, "height": height}, **{"locale": "ko-KR"} | context
-            )
-            after.callback(fresh.close)
-            page = fresh.new_page()
-            page.set_default_timeout(PATIENCE)
-            page.complaints = []
-            page.on("console", lambda message: page.complaints.append(message.text))
-            page.on("pageerror", lambda error: page.complaints.append(str(error)))
-            page.requests = []
-            fresh.on("request", lambda request: page.requests.append(request.url))
-            page.goto(f"{address}{fragment}")
-            return page
-
-        yield open_at
+        yield lambda fragment="", address=site_host, **context: after.enter_context(
+            visiting(browser, f"{address}{fragment}", **context)
+        )
 
 
 @pytest.fixture(scope="session")

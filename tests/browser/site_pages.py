@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.visit import PATIENCE
 
@@ -46,6 +46,23 @@ def static_host(folder: Path) -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
+
+
+@contextmanager
+def visiting(
+    browser: Browser, address: str, *, width: int = 1280, height: int = 900, **context
+) -> Iterator[Page]:
+    """A page in a browser that has nothing in its cache. It remembers what it complained of and asked for."""
+    fresh = browser.new_context(viewport={"width": width, "height": height}, **{"locale": "ko-KR"} | context)
+    page = fresh.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.complaints, page.requests = [], []
+    page.on("console", lambda message: page.complaints.append(message.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    fresh.on("request", lambda request: page.requests.append(request.url))
+    page.goto(address)
+    yield page
+    fresh.close()
 
 
 def is_open(page: Page) -> None:

@@ -10,10 +10,8 @@ import pytest
 from benchmarks.hostile_texts import hostile_texts
 from benchmarks.made_sentences import right_sentence
 from deploy.site import figures, scripts
-from deploy.site.stored import light_corrector
-from model.stored.folder import DEFAULT_MODEL
 from model.text.changes import apply_changes
-from tests.browser.site_pages import answers, is_open
+from tests.browser.site_pages import answers, is_open, visiting
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
 from viz.browser.explore import explorer_data
@@ -36,16 +34,10 @@ def hostile() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def light():
-    """The shipped model without the analyser that stays behind."""
-    return light_corrector(DEFAULT_MODEL)
-
-
-@pytest.fixture(scope="module")
-def asked(site_pages):
-    page = site_pages()
-    is_open(page)
-    return lambda texts: answers(page, texts)
+def asked(browser, site_host):
+    with visiting(browser, site_host) as page:
+        is_open(page)
+        yield lambda texts: answers(page, texts)
 
 
 TEXTS = {

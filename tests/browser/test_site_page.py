@@ -2,23 +2,36 @@
 
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from benchmarks.hostile_texts import hostile_texts
-from tests.browser.site_pages import corrected, is_open, shows
+from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, serious_violations
 
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
 
 
+@pytest.fixture(scope="module")
+def opened(browser, site_host):
+    """One page for most tests: to open the network takes longer than to ask it."""
+    with visiting(browser, site_host) as page:
+        is_open(page)
+        yield page
+
+
 @pytest.fixture
-def typed(site_pages):
-    page = site_pages(f"#text={quote(WRONG)}&lang=ko")
-    is_open(page)
-    shows(page, WRONG)
-    return page
+def typed(opened):
+    """WRONG is typed, and nothing is chosen."""
+    opened.complaints.clear()
+    opened.evaluate("(text) => window.site.change({ ...window.site.fresh(), lang: 'ko', text }, true)", WRONG)
+    shows(opened, WRONG)
+    yield opened
+    heatmap_again = opened.get_by_role("button", name="히트맵", exact=True)
+    if heatmap_again.is_visible():
+        heatmap_again.click()
 
 
 def test_a_stored_example_is_there_before_the_network(site_pages, site):
@@ -28,12 +41,15 @@ def test_a_stored_example_is_there_before_the_network(site_pages, site):
     assert corrected(page) == example["text"]
 
 
-def test_typing_is_corrected_and_drawn(typed):
+def test_typing_is_corrected_and_drawn(typed, light):
     assert corrected(typed) == RIGHT
-    typed.locator("textarea").fill("내일 가치 가자")
-    shows(typed, "내일 가치 가자")
-    assert corrected(typed) == "내일 같이 가자"
-    assert heatmap(typed, "#explorer .heatmap .js-plotly-plot").shape == (9, 9)
+    text = "내일 가치 가자"
+    typed.locator("textarea").fill(text)
+    shows(typed, text)
+    trace = light.correct(text).trace
+    assert corrected(typed) == light.correct(text).text
+    seen = heatmap(typed, "#explorer .heatmap .js-plotly-plot")
+    np.testing.assert_allclose(seen, trace.cross_attention[0, 0], atol=1e-4)
     assert typed.complaints == []
 
 
@@ -70,7 +86,9 @@ def test_the_address_holds_everything_and_no_server_hears_of_it(typed, site_page
     address, fragment = typed.url.split("#")
     again = site_pages(f"#{fragment}")
     expect(again.locator("textarea")).to_have_value(WRONG)
-    told = [url for page in (typed, again) for url in page.requests if not url.startswith("blob:")]
+    told = [
+        url.split("#")[0] for page in (typed, again) for url in page.requests if not url.startswith("blob:")
+    ]
     assert told and all(url.startswith(address) and quote("머") not in url for url in told)
 
 
@@ -94,12 +112,12 @@ def test_other_views_are_drawn(typed, view, drawn):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_it_is_for_everyone(site_pages, theme, width):
-    page = site_pages(f"#text={quote(WRONG)}", width=width, color_scheme=theme)
-    is_open(page)
-    shows(page, WRONG)
-    assert serious_violations(page) == []
-    assert page.evaluate("() => document.documentElement.scrollWidth - window.innerWidth") <= 0
+def test_it_is_for_everyone(typed, theme, width):
+    typed.set_viewport_size({"width": width, "height": 900})
+    typed.evaluate("(theme) => window.site.change({ theme })", theme)
+    shows(typed, WRONG)
+    assert serious_violations(typed) == []
+    assert typed.evaluate("() => document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
 def test_it_works_without_a_network_after_the_first_visit(site_pages):

@@ -1,6 +1,8 @@
 """Page processes that share an engine share its classrooms; each call travels and comes back as in one process."""
 
+import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +32,10 @@ def folder(tmp_path_factory):
     (place,) = prepare_folder(folder, 1)
     orders = Orders((), 1, 8, False, place.address)
     with Engine([Link(partial(WorkerProcess, orders, place.secret))]):
+        ends = time.monotonic() + 120
+        while not Path(place.address).exists():  # a page process tries a few times, then every half minute
+            assert time.monotonic() < ends
+            time.sleep(0.05)
         yield folder
 
 

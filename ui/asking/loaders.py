@@ -106,6 +106,12 @@ def is_live(entry: ModelEntry) -> bool:
     return isinstance(entry.path, str)
 
 
+def corrects(config: object) -> bool:
+    """Whether what a model writes is a correction: a model of one's own may say that it translates or goes on."""
+    told = getattr(config, "described", None)
+    return told is None or told.task == "correct"
+
+
 def model_id(entry: ModelEntry) -> str:
     """The name of the model in a link. A user's own model may have the same folder name as a shipped one, so it gets another."""
     return entry.name if is_shipped(entry) or is_live(entry) else f"{OWN_MODELS}/{entry.name}"

@@ -13,14 +13,13 @@ import streamlit as st
 from classroom import ClassroomError, State, UnknownCodeError
 from classroom.codes import tidy
 from ui.asking import loaders
+from ui.components.packed import component
 from ui.shell import address
 
 SETTING = "class"  # the code, in the address
 PAGE = "classroom"
 _MINE = "classroom_membership"
-_COMPONENT = st.components.v2.component(
-    "classroom_keeper", js=Path(__file__).with_name("keeper.js").read_text("utf-8")
-)
+_COMPONENT = component("classroom_keeper", js=Path(__file__).with_name("keeper.js").read_text("utf-8"))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from classroom import ClassroomError, State
 from ui.asking import loaders
 from ui.classroom import membership, watch
 from ui.classroom.membership import Membership
+from ui.components.packed import component
 from ui.shell import markup
 from ui.wording.texts import say
 
@@ -24,9 +25,7 @@ SHOWN = "classroom_shown"  # the key of the fragment that shows what is new
 _KEY = "classroom_pulse"
 _DRAWN = "classroom_drawn"  # the version that this session has drawn
 _HEARD = "classroom_heard"  # what the last beat heard, until it is drawn
-_COMPONENT = st.components.v2.component(
-    "classroom_pulse", js=Path(__file__).with_name("pulse.js").read_text("utf-8")
-)
+_COMPONENT = component("classroom_pulse", js=Path(__file__).with_name("pulse.js").read_text("utf-8"))
 
 
 def drawn(mine: Membership, state: State) -> None:

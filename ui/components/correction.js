@@ -11,9 +11,9 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
 }
 
-function sentence(root, { pieces, chosen, opened, words }) {
+function sentence(root, { pieces, chosen, opened, words, language }) {
   const line = part("p", "corrected");
-  line.lang = "ko";
+  line.lang = language ?? "ko";
   line.setAttribute("aria-label", words.label);
   for (const piece of pieces) {
     if ("sentence" in piece) line.append(number(root, piece.sentence, opened, words));

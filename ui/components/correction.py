@@ -85,6 +85,25 @@ def correction_data(
     }
 
 
+def written_data(correction: Correction, *, opened: int, words: dict[str, str], language: str) -> dict:
+    """The same of a text that is no correction: all of it stays as it was written, and nothing can be pressed but its sentences."""
+    pieces: list[dict] = []
+    several, done = len(correction.sentences) > 1, 0
+    for number, sentence in enumerate(correction.sentences):
+        pieces.append({"text": correction.source[done : sentence.start]})  # white space between two sentences
+        pieces += [{"sentence": number}] * several
+        pieces.append({"text": sentence.text})
+        done = sentence.start + len(sentence.source)
+    return {
+        "pieces": pieces,
+        "proposals": {},
+        "chosen": None,
+        "opened": opened,
+        "words": words,
+        "language": language,
+    }
+
+
 def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[dict]:
     """Text that stays as it is, with a mark at the beginning of each sentence."""
     pieces: list[dict] = []

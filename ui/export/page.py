@@ -50,15 +50,27 @@ def to_html(lens: Lens, say: Say, choices: Choices) -> bytes:
     )
 
 
-def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
+def _corrected(lens: Lens, say: Say) -> Iterable[str]:
     sentence = lens.sentence
-    yield f"<h1>{escape(say('attention_title'))}</h1>"
     yield f"<h2>{escape(say('corrected_label'))}</h2>"
     yield f'<p class="sentence" lang="ko">{escape(sentence.text)}</p>'
     yield f"<h3>{escape(say('take_away_marked'))}</h3>"
     yield f'<p class="sentence" lang="ko">{marked(sentence.source, sentence.changes)}</p>'
     if sentence.changes:
         yield _changes(sentence.changes, say)
+
+
+def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
+    sentence = lens.sentence
+    yield f"<h1>{escape(say('attention_title'))}</h1>"
+    told = getattr(lens.corrector.config, "described", None)
+    if told is not None and told.task != "correct":
+        yield f"<h2>{escape(say(f'written_{told.task}'))}</h2>"
+        yield f'<p class="sentence" lang="{escape(told.language)}">{escape(sentence.text)}</p>'
+        yield f"<h3>{escape(say('typed_label'))}</h3>"
+        yield f'<p class="sentence">{escape(sentence.source)}</p>'
+    else:
+        yield from _corrected(lens, say)
     facts = {
         say("take_away_model"): lens.corrector.name,
         say("take_away_fingerprint"): lens.corrector.fingerprint,
@@ -131,7 +143,7 @@ def _heatmap(lens: Lens, say: Say, choices: Choices, part: Component) -> Iterabl
     )
     yield document.component(part)
     minus_copy = choices.values["heatmap"]["shown"] == "difference"
-    yield _paragraph(say(f"heatmap_difference_{lens.kind}" if minus_copy else f"caption_{lens.kind}"), "note")
+    yield _paragraph(reading.caption(say, lens.kind, lens.all_changes, difference=minus_copy), "note")
 
 
 def _component(part: Component, say: Say) -> Iterable[str]:

@@ -101,8 +101,13 @@ class Lens:
 
     @cached_property
     def all_changes(self) -> tuple[Change, ...]:
-        """All changes of the sentence, their offsets counting tokens; none where ``places_known`` is False."""
-        return self._placed or ()
+        """All changes of the sentence, their offsets counting tokens; none where ``places_known`` is False, or where the model does
+        not correct, since what a translation shares with its source is chance."""
+        return (self._placed or ()) if self.corrects else ()
+
+    @property
+    def corrects(self) -> bool:
+        return loaders.corrects(self.corrector.config)
 
     @property
     def places_known(self) -> bool:

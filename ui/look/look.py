@@ -23,6 +23,7 @@ from ui.look.proposals import Decisions, show_correction
 from ui.look.sentence import MAX_CHARACTERS
 from ui.look.stage import Stage, chosen_view, of_one_head, show_controls, show_more, show_view
 from ui.shell import address, controls, header, notices, turns
+from ui.shell.declared import defaults
 from ui.shell.spinner import spinner
 from ui.views import overview
 from ui.views.view import View
@@ -39,11 +40,14 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
         left, right = st.container(key="left"), st.container(key="right")
     # At each further key the controls are there already, so text and pictures go first. An experiment may take seconds, and
     # controls should not wait for it.
+    entry = models.chosen()
+    is_own = entry is not None and loaders.is_live(entry)
     late = again and entrance
-    settings = None if late else tools()
+    # The examples of a model of one's own are known when it is loaded.
+    settings = None if late or is_own else tools()
     corrector = write_and_look(left, right, views, setting, late)
     if settings is None:
-        settings = tools()
+        settings = tools(corrector if is_own else None)
     if settings.open:
         with settings:
             models.choose()
@@ -68,11 +72,12 @@ def write_and_look(
     with left:
         writing, heads = st.container(key="writing"), st.container(key="heads")
     entry = models.chosen()
+    own = "_own" if entry is not None and loaders.is_live(entry) else ""
     with writing:
         live_text(
             address.get("sentence"),
-            say("input_label"),
-            say("input_placeholder"),
+            say(f"input_label{own}"),
+            say(f"input_placeholder{own}"),
             say("waiting_for_a_turn"),
             LONGEST_PASTE,
             keep_typed,
@@ -83,11 +88,16 @@ def write_and_look(
         corrector = notices.load_corrector(entry)
     if corrector is None:
         return None
+    told = getattr(corrector.config, "described", None)
+    if told is not None and told.examples and text == defaults()["sentence"] != told.examples[0]:
+        keep_typed(told.examples[0])
+        replace()
+        st.rerun()
     sentence = change = None
     with said, notices.waiting(status):
         correction = correct(text, corrector)
         if correction:
-            sentence, change = show_correction(correction)
+            sentence, change = show_correction(correction, told=told)
             notices.about(text, correction, corrector.config)
     if sentence is None:
         return corrector
@@ -133,16 +143,18 @@ def show_pictures(
     show_more(stage, view, lens, popovers)
 
 
-def tools() -> PopoverContainer:
-    """The right part of the top line; the popover of the settings."""
+def tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:
+    """The right part of the top line; the popover of the settings. ``own``: a model of one's own, which brings its examples."""
+    told = getattr(own.config, "described", None) if own is not None else None
     with header.tools():
-        choose_example()
+        if told is None or told.examples or told.task == "correct":
+            choose_example(told.examples if told is not None else ())
         return st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
 
 
-def choose_example() -> None:
-    """One sentence for each kind of error."""
-    found = {example.id: example.text for example in examples.load()}
+def choose_example(own: tuple[str, ...] = ()) -> None:
+    """One sentence for each kind of error; those of ``own`` where there are some."""
+    found = dict(zip(own, own, strict=True)) or {each.id: each.text for each in examples.load()}
 
     def take() -> None:
         keep_typed(found[st.session_state["examples"]])
@@ -152,7 +164,7 @@ def choose_example() -> None:
     st.menu_button(
         say("example_label"),
         list(found),
-        format_func=lambda id_: say(f"example_{id_}"),
+        format_func=lambda id_: id_ if own else say(f"example_{id_}"),
         key="examples",
         on_click=take,
     )

@@ -13,8 +13,9 @@ from itertools import accumulate
 
 from model.norm import article_of
 from model.text.changes import Change, apply_changes
+from model.trace.traced import Described
 from ui.asking import loaders
-from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data
+from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
 from ui.shell import address, controls
 from ui.shell.declared import EDIT, PART
 from ui.shell.settings import is_number
@@ -62,15 +63,21 @@ def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None,
 
 
 def show_correction(
-    found: loaders.Correction, *, decides: bool = True
+    found: loaders.Correction, *, decides: bool = True, told: Described | None = None
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
     """Draw the corrected text; returns the sentence whose pictures are shown, and its change in focus.
 
-    Without ``decides`` nothing can be accepted or rejected, because no network is there to be asked about the other text.
+    Without ``decides`` nothing can be accepted or rejected, because no network is there to be asked about the other text. What a
+    model of one's own has ``told`` may say that it does not correct: then the text is shown as it was written.
     """
     place = opened(found)
-    proposals = _proposals(found)
     sentence = found.sentences[place] if found.sentences else None
+    if told is not None and told.task != "correct":
+        words = _words([], False) | {"label": say(f"written_{told.task}")}
+        data = written_data(found, opened=place, words=words, language=told.language)
+        correction(data, "correction", lambda what, number: _answer(found, what, number, decides=False))
+        return sentence, None
+    proposals = _proposals(found)
     chosen = _chosen(sentence)
     number = _number(found, place, chosen)
     if sentence is not None and chosen is not None:

@@ -84,11 +84,13 @@ def show_map_controls(trace: AttentionTrace, only: Selection | None = None, draw
     else:
         single = trace.shape(selection.kind) == (1, 1)
         markup.paragraph(say("one_kind" if single else f"kind_{selection.kind}"), "note")
-    chosen = {"layer": selection.layer, "head": selection.head}
-    for name, count in zip(chosen, trace.shape(selection.kind), strict=True):
+    for name, count in zip(("layer", "head"), trace.shape(selection.kind), strict=True):
         options, otherwise = _numbers(count), FIRST if name == "layer" else None
         if only is not None:
-            options, otherwise = [option for option in options if option != MEAN], str(chosen[name] + 1)
+            options, otherwise = (
+                [option for option in options if option != MEAN],
+                str(getattr(only, name) + 1),
+            )
         if count > 1:
             _choose_number(name, options, otherwise, "head_all" if draws_all else "head_mean")
 

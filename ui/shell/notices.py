@@ -119,6 +119,8 @@ def about(text: str, correction: loaders.Correction, config) -> None:
     )
     if correction.changes or any(offered) or all(sentence.too_long for sentence in correction.sentences):
         return
+    if not loaders.corrects(config):
+        return
     if config.architecture == models.LIVE:
         st.info(say("live_model_same"))
         return

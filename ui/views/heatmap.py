@@ -126,9 +126,7 @@ def notes(lens: Lens, values: Values) -> list[str]:
     """What a reader should know about the figure as it is set."""
     cells = cells_for(lens, values)
     tokens = cells.key_spans[-1][1] - cells.key_spans[0][0]
-    found = [
-        say(f"heatmap_difference_{lens.kind}" if values["shown"] == "difference" else f"caption_{lens.kind}")
-    ]
+    found = [reading.caption(say, lens.kind, lens.all_changes, difference=values["shown"] == "difference")]
     found += [say("heatmap_words")] * (values["unit"] == "word")
     found += [say("heatmap_unmarked_note")] * (tokens < len(lens.keys))
     found += [say("heatmap_logarithmic_note", floor=viz.FAINT)] * values["logarithmic"]

@@ -41,7 +41,8 @@ def heads_to_draw(lens: Lens) -> list[LayerHeads]:
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
-    return [say("lines_caption", mass=values["mass"])]
+    bold = [say("lines_bold")] if lens.all_changes else []
+    return [" ".join([say("lines_caption", mass=values["mass"]), *bold])]
 
 
 def explain(lens: Lens) -> None:

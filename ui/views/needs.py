@@ -16,7 +16,9 @@ def probabilities(lens: Lens) -> str | None:
 
 
 def changes(lens: Lens) -> str | None:
-    """Cross-attention, and where the changes stand among the tokens."""
+    """A model that corrects, cross-attention, and where the changes stand among the tokens."""
+    if not lens.corrects:
+        return "lacks_corrections"
     if "cross_attention" not in lens.trace.kinds:
         return "lacks_cross_attention"
     return None if lens.places_known else "lacks_places"

@@ -29,6 +29,13 @@ def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
     return sorted(row for row in found if row < rows)
 
 
+def caption(say: Say, kind: str, changes: Sequence[Change], *, difference: bool = False) -> str:
+    """How the map of a kind is to be read; that what is bold was corrected where something was."""
+    read = say(f"heatmap_difference_{kind}" if difference else f"caption_{kind}")
+    marked = bool(changes) and (kind != "decoder_attention")
+    return f"{read} {say('bold_corrected')}" if marked else read
+
+
 def describe(
     say: Say, trace: AttentionTrace, weights: np.ndarray, kind: str, changes: Sequence[Change], place: str
 ) -> str:

@@ -56,13 +56,26 @@ UNIT, COARSE_UNIT, MANY_WEIGHTS = 10_000, 2_000, 1_000_000
 class Trace(Protocol):
     """What is read of ``model.AttentionTrace``, whose docstring has the shapes."""
 
-    source_tokens: tuple[str, ...]
-    target_tokens: tuple[str, ...]
-    decoder_input_tokens: tuple[str, ...]
-    log_probabilities: np.ndarray | None
-    alternatives: tuple[tuple[str, ...], ...]
-    alternative_probabilities: np.ndarray | None
-    kinds: tuple[str, ...]
+    @property
+    def source_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def target_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def decoder_input_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def log_probabilities(self) -> np.ndarray | None: ...
+
+    @property
+    def alternatives(self) -> tuple[tuple[str, ...], ...]: ...
+
+    @property
+    def alternative_probabilities(self) -> np.ndarray | None: ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
 
     def attention(self, kind: str) -> np.ndarray: ...
 

@@ -18,12 +18,13 @@ from ui.wording.texts import table
 ROOT = Path(__file__).parents[3]
 EN = table("en")
 SPELLER, BARE = "tests.own_model:Speller", "tests.own_model:Bare"
+TRANSLATOR = "tests.own_model:Translator"
 
 
 @pytest.fixture(scope="module")
 def engine():
-    with Engine.start([SPELLER, BARE]) as engine:
-        for name in (SPELLER, BARE):
+    with Engine.start([SPELLER, BARE, TRANSLATOR]) as engine:
+        for name in (SPELLER, BARE, TRANSLATOR):
             model = engine.open(name)
             model.correct("ready")
             # The news that it is ready may come a moment after its first answer; until then a page shows how far it is.
@@ -162,3 +163,17 @@ def test_everything_can_be_taken_along(open_own):
         app = open_popover(open_own(name), "taking")
         assert not app.exception
         assert app.get("download_button")
+
+
+def test_a_model_that_translates_corrects_nothing(open_own):
+    app = open_own(TRANSLATOR, sentence="나는 간다", kind="cross_attention", layer="1", head="1")
+    shown = component(app, "correction")
+    assert shown["words"]["label"] == EN["written_translate"] and shown["language"] == "en"
+    assert "".join(piece["text"] for piece in shown["pieces"]) == "I go" and not shown["proposals"]
+    assert told(app) and EN["bold_corrected"] not in html(app)
+    assert EN["lacks_corrections"] in told(open_own(TRANSLATOR, sentence="나는 간다", view="edits"))
+
+
+def test_its_own_example_is_there_when_the_page_opens(open_own):
+    app = open_own(TRANSLATOR, sentence=defaults()["sentence"])
+    assert "I go" in str(component(app, "correction")["pieces"])

@@ -1,5 +1,6 @@
 """Writes the lesson plans as Markdown, and the worksheet with its answers as HTML that prints on A4."""
 
+from functools import partial
 from html import escape
 
 from training.documents.block import block
@@ -21,7 +22,7 @@ QUESTIONS = (
 )  # of the worksheet
 
 
-def plan(sources: Sources, minutes: int, language: str) -> str:
+def plan(minutes: int, sources: Sources, language: str) -> str:
     """One plan. Raises MissingNumbersError where nothing was measured."""
     facts = sources.measured(FACTS)
     words, values = words_of(language), values_of(facts, language)
@@ -34,7 +35,7 @@ def plan(sources: Sources, minutes: int, language: str) -> str:
 
 
 for _minutes in PLANS:
-    block(f"lesson{_minutes}")(lambda sources, language, minutes=_minutes: plan(sources, minutes, language))
+    block(f"lesson{_minutes}")(partial(plan, _minutes))
 
 
 @block("worksheet")

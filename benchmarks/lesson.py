@@ -205,12 +205,10 @@ def head_facts(trace, change, changes, row: int) -> dict:
     share = attention_to_edit(trace, CROSS, change, changes).share
     layer, head = (int(each) for each in np.unravel_index(share.argmax(), share.shape))
     weights = trace.attention(CROSS)[layer, head, row]
-    return {
-        "layer": layer + 1,
-        "head": head + 1,
-        "share": f"{share.max():.2f}",
-        **cell(trace, weights, int(weights.argmax())),
-    }
+    looked = cell(trace, weights, int(weights.argmax())) | {
+        "weight": f"{weights.max():.2f}"
+    }  # as the view tells it
+    return {"layer": layer + 1, "head": head + 1, "share": f"{share.max():.2f}", **looked}
 
 
 def laboratory_facts(corrector: Corrector, sentence, change, chosen: Judged) -> dict:

@@ -79,7 +79,9 @@ def test_the_checksum_is_a_whole_one():
 
 def test_its_requirements_are_those_of_the_app():
     own = (ROOT / "deploy/site/requirements.txt").read_text("utf-8").splitlines()
-    known = "".join((ROOT / name).read_text("utf-8") for name in ("requirements.txt", "requirements-train.txt"))
+    known = "".join(
+        (ROOT / name).read_text("utf-8") for name in ("requirements.txt", "requirements-train.txt")
+    )
     assert all(
         re.search(rf"^{re.escape(line)}\b", known, re.MULTILINE) for line in own if not line.startswith("#")
     )

@@ -44,12 +44,13 @@ class Part:
     file: str = ""
 
 
-def _component(name: str) -> Script:
-    js, css = ((COMPONENTS / f"{name}.{ending}").read_text("utf-8") for ending in ("js", "css"))
-    return Script(name, js, css)
+def _component(name: str, *before: str) -> Script:
+    """A component of the app; the scripts ``before`` stand before its own."""
+    js = "".join((COMPONENTS / f"{each}.js").read_text("utf-8") for each in (*before, name))
+    return Script(name, js, (COMPONENTS / f"{name}.css").read_text("utf-8"))
 
 
-WRITING = (_component("live_text"), _component("correction"))
+WRITING = (_component("live_text"), _component("correction", "copying"))
 
 
 def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *, alone: bool) -> bytes:

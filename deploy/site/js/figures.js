@@ -206,7 +206,7 @@ function withEnds(lines, queries, keys, rows, name, sizes) {
 /** What steps.js replays, without the attention; as viz/browser/steps.py. */
 function stepsOf({ steps, change_labels }, trace, changes, sizes) {
   const seen = (tokens) => tokens.map((token) => visibleToken(token, sizes));
-  const short = (value) => Number(value.toFixed(8));
+  const short = (value) => Number(value.toFixed(10));
   const probabilities = trace.logProbabilities.map(Math.exp);
   return {
     ...steps,

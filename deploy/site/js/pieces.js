@@ -30,7 +30,8 @@ export function piecesOf(found, chosen, say, labels) {
   }
   plain(source.length);
   const about = proposals.map((change) => [change.number, { about: aboutOf(change, write, say, labels), made: change.made, norm: null }]);
-  return { pieces, proposals: Object.fromEntries(about), chosen, opened: found.place, words: wordsSaid(proposals, say) };
+  const words = wordsSaid(proposals, say);
+  return { pieces, text: write(found.text), proposals: Object.fromEntries(about), chosen, opened: found.place, words };
 }
 
 /** What was made, and what the network believes in a little; offsets in the whole source. */
@@ -99,6 +100,9 @@ function wordsSaid(proposals, say) {
   return {
     label: say("corrected_label"),
     hint: proposals.length ? say(hint) : say("site_nothing"),
+    copy: say("copy"),
+    copied: say("copied"),
+    copy_long: say("copy_corrected"),
     reject: say("correction_reject"),
     accept: say("correction_accept", { text: "{text}", share: "{share}" }),
     accept_layout: say("correction_accept_layout", { text: "{text}" }),

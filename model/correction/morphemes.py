@@ -21,18 +21,22 @@ _loading = Lock()
 
 
 def analyse(texts: Sequence[str]) -> np.ndarray:
-    """(N, 2) for each text the natural logarithm of the probability of its likeliest analysis, and how many morphemes that has.
+    """(N, 3) for each text the natural logarithm of the probability of its likeliest analysis, how many morphemes that has, and
+    how many of them are not in Kiwi's lexicon.
 
     The first call loads Kiwi: about a second, and 230 MB that the process keeps.
+
+    >>> analyse(["지붕을 개최했다", "지붕을 개초했다"])[:, 2].tolist()
+    [0.0, 1.0]
     """
-    return np.array(list(map(_analyse, texts)), float).reshape(-1, 2)
+    return np.array(list(map(_analyse, texts)), float).reshape(-1, 3)
 
 
 # A sentence is read again once it is corrected, and again with each key: most of its words have been analysed then.
 @lru_cache(maxsize=4096)
-def _analyse(text: str) -> tuple[float, int]:
+def _analyse(text: str) -> tuple[float, int, int]:
     found, log = load_kiwi().analyze(text)[0]
-    return log, len(found)
+    return log, len(found), sum(each.oov for each in found)
 
 
 def cut(text: str) -> list[tuple[str, int, int]]:

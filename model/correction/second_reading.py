@@ -51,8 +51,10 @@ def _weighed(change: Change, first: Iterable[Change], second: Iterable[Change]) 
         for each in second
         if each.target_start <= change.target_end and change.target_start <= each.target_end
     ]
-    least = min((*mine, *others), key=lambda each: each.confidence)
-    last = min(others or mine, key=lambda each: each.confidence)
+    # Where a syllable stands twice, the change of both readings may begin at the other one and touch none of its parts.
+    parts = [*mine, *others] or [*first, *second]
+    least = min(parts, key=lambda each: each.confidence)
+    last = min(others or parts, key=lambda each: each.confidence)
     return replace(
         change,
         fix_probability=last.fix_probability,

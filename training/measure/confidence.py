@@ -7,6 +7,7 @@ import hashlib
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain, cycle
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,10 +40,12 @@ from training.measure.report import Outcome, open_console, percent, write_json
 from training.noise.drill import Drill, SpaceDrill
 from training.noise.pairs import NoisyPair, make_pair
 from training.run.examples import ExampleMaker, ExampleSettings
+from training.run.practice import PRACTICES
 
 if TYPE_CHECKING:
     from model import Corrector
 
+TOGETHER = 1024  # pairs that are answered at a time
 HOW = Boosting(trees=500, depth=5, rate=0.05)
 
 
@@ -97,6 +100,22 @@ def named_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
     return [NoisyPair(wrong, right, "name", ()) for wrong, right in made]
 
 
+def practised_pairs(pairs: Iterable[NoisyPair], count: int) -> list[NoisyPair]:
+    """``count`` pairs of every practice of ``--practice`` alike, made of sentences of the fitting half. Every third comes once more
+    without the mistake.
+
+    Sentences with the usual mistakes have neither loose jamo nor lists, and the trees would doubt what they have not seen.
+    """
+    sentences = sorted({pair.right for pair in pairs if is_for_fitting(pair)})
+    shares = dict.fromkeys(PRACTICES, 1.0)
+    maker, rng = ExampleMaker(sentences, ExampleSettings(practice=shares)), random.Random(0)
+    made = []
+    for _, practice in zip(range(count), cycle(PRACTICES.values())):
+        if pair := practice.make(maker, rng.choice(sentences), rng):
+            made.append(NoisyPair(*pair, practice.name, ()))
+    return [*made, *_as_they_are(pair.right for pair in made[::3])]
+
+
 def intact_pairs(sentences: Sequence[str], count: int) -> list[NoisyPair]:
     """``count`` right sentences as they are, or all if there are fewer: whatever is changed in them is wrong.
 
@@ -130,8 +149,10 @@ def examples(
 ) -> list[Example]:
     """All candidates for the wrong sentences of ``pairs``. A candidate is right if the right sentence has it in its stretch."""
     found = []
-    wrong = [pair.wrong for pair in pairs]
-    for pair, sentences in zip(pairs, corrector.stretches(wrong), strict=True):
+    # The network's answers to some texts at a time: each has the logits of all its steps, a third of a megabyte.
+    parts = (pairs[i : i + TOGETHER] for i in range(0, len(pairs), TOGETHER))
+    read = (corrector.stretches([pair.wrong for pair in part]) for part in parts)
+    for pair, sentences in zip(pairs, chain.from_iterable(read), strict=True):
         wanted = edits(pair.wrong, pair.right)
         for start, source, stretches in sentences:
             right = [right_there(stretch, start, wanted) for stretch in stretches]
@@ -196,6 +217,7 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
     "--space-drill", default=0, show_default=True, help="Phrases with a misplaced space to fit on, too."
 )
 @click.option("--names", default=0, show_default=True, help="Sentences with a made-up name to fit on, too.")
+@click.option("--practised", default=0, show_default=True, help="Pairs of the practices to fit on, too.")
 @click.option(
     "--intact",
     default=0,
@@ -204,7 +226,7 @@ def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int
 )
 @click.option("--least", default=2, show_default=True, help="How often a word stands there to be counted.")
 @click.option("--json", "json_path", help="Write what the other half gains as JSON to this file.")
-def command(files, known, model, seeds, drill, space_drill, names, intact, least, json_path):
+def command(files, known, model, seeds, drill, space_drill, names, practised, intact, least, json_path):
     """Fit a model's confidence on half of the pairs in FILES, put it into the model's folder, and say what the
     other half gains. The minimum confidence is to be chosen anew: python -m training evaluate --choose."""
     try:
@@ -219,7 +241,7 @@ def command(files, known, model, seeds, drill, space_drill, names, intact, least
     pairs = pairs_of(map(open_corpus, files), seeds)
     fitted = [pair for pair in pairs if is_for_fitting(pair)]
     others = [*drilled_pairs(pairs, drill), *spaced_pairs(pairs, space_drill), *named_pairs(pairs, names)]
-    others += [*left_out, *right_pairs(pairs)]
+    others += [*practised_pairs(pairs, practised), *left_out, *right_pairs(pairs)]
     corrector = load_corrector(model, 0.0)
     try:
         confidence = fit_confidence(

@@ -43,6 +43,7 @@ class Plan:
     drill: int = _size(9000, "Confidence: phrases with a native mistake.")
     space_drill: int = _size(3000, "Confidence: phrases with a misplaced space.")
     names: int = _size(6000, "Confidence: sentences with a made-up name.")
+    practised: int = _size(15000, "Confidence: pairs of the practices.")
     intact: int = _size(9000, "Confidence: right sentences of the training text.")
     effects: int = _size(377, "Heads: pairs in which each head is removed in turn.")
     pruning: int = _size(408, "Heads: pairs judged as more and more heads are removed.")

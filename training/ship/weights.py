@@ -102,7 +102,7 @@ def confidence(work: Path, plan: Plan) -> list[Step]:
     shipped = (plan.into / "weights.npz", plan.into / "vocabulary.txt")
     fit = training("confidence", dev, *sets, held, "--known", train, "--known", rest, "--model", plan.into)
     sizes = [f"--seeds={plan.seeds}", f"--drill={plan.drill}", f"--space-drill={plan.space_drill}"]
-    sizes += [f"--names={plan.names}", f"--intact={plan.intact}"]
+    sizes += [f"--names={plan.names}", f"--practised={plan.practised}", f"--intact={plan.intact}"]
     found = plan.numbers / "confidence.json"
     steps = [
         Step(

@@ -123,12 +123,13 @@ def test_what_the_network_would_have_left_alone_takes_better_odds_than_evens(kno
 
 @pytest.fixture
 def asked(monkeypatch):
-    """What Kiwi was asked. In its place: the more letters of 학교 a text has, the more usual it is."""
+    """What Kiwi was asked. In its place: the more letters of 학교 a text has, the more usual it is; 하꾜 is unknown."""
     asked = []
 
     def analyse(texts):
         asked.extend(texts)
-        return np.array([(10.0 * sum(c in text for c in "학교") - 30, 3) for text in texts]).reshape(-1, 2)
+        rows = [(10.0 * sum(c in text for c in "학교") - 30, 3, "하꾜" in text) for text in texts]
+        return np.array(rows).reshape(-1, 3)
 
     monkeypatch.setattr("model.correction.confidence.analyse", analyse)
     return asked
@@ -145,7 +146,7 @@ def test_morphemes_are_looked_at_with_the_words_around_them(asked):
     assert asked == [
         f"동네 {text}에서 친구를" for text in ("학교", "하꾜", "학꾜")
     ]  # nothing of the other stretch
-    assert school == (20, 10, -10 / 3) and other == (10, -10, -20 / 3)
+    assert school == (20, 10, -10 / 3, 1, 0) and other == (10, -10, -20 / 3, 1, 0)
     (went,) = morphemes(source, stretches, rated[2:])
     assert went.morphemes_other == ALONE
 

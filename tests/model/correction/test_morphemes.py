@@ -18,13 +18,13 @@ from model.correction.morphemes import analyse
     ],
 )
 def test_what_is_right_is_more_usual(right, wrong):
-    (one, count), (other, _) = analyse([right, wrong])
+    (one, count, _), (other, _, _) = analyse([right, wrong])
     assert one > other + 2 and count >= 4
 
 
 def test_no_text_has_no_morphemes():
-    assert analyse([]).shape == (0, 2)
-    np.testing.assert_array_equal(analyse(["", " "]), np.zeros((2, 2)))
+    assert analyse([]).shape == (0, 3)
+    np.testing.assert_array_equal(analyse(["", " "]), np.zeros((2, 3)))
 
 
 def test_any_text_has_an_answer_and_the_same_in_every_thread():

@@ -49,6 +49,16 @@ def test_a_change_of_a_change_is_as_sure_as_the_least_sure_of_both():
     assert [(c.wrong, c.right, c.confidence) for c in changes] == [("램", "름", 0.85), (" ", "", 0.5)]
 
 
+def test_what_began_at_the_other_of_two_equal_syllables_has_a_confidence():
+    source = "먹던지 말던지 알아라라."
+    first = proposed(source, "먹든지 말든지 알아라라.", 0.98, 0.83)
+    once = apply_changes(source, made(first, 0.8))
+    second = proposed(once, "먹든지 말든지 알아라.", 0.96)
+    assert second[0].source_start == 11
+    *_, last = after_second_reading(source, first, second, 0.8)
+    assert (last.source_start, last.confidence) == (10, 0.83)  # the least sure of all, since it touches none
+
+
 def test_a_corrected_sentence_is_read_until_nothing_more_is_sure(tiny_corrector, monkeypatch):
     """A network that mends one letter at a time."""
     steps = {"가나다": "라나다", "라나다": "라마다", "라마다": "라마바", "라마바": "라마바"}

@@ -3,6 +3,7 @@
 import json
 import random
 import shutil
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -18,12 +19,14 @@ from training.measure.confidence import (
     intact_pairs,
     is_for_fitting,
     named_pairs,
+    practised_pairs,
     right_pairs,
     right_there,
     spaced_pairs,
 )
 from training.measure.metrics import edits
 from training.noise.pairs import NoisyPair
+from training.run.practice import PRACTICES
 
 
 def data(count=3000):
@@ -130,6 +133,23 @@ def test_misplaced_spaces_are_drilled_in_the_fitting_half_alone():
     assert all(pair.wrong == pair.right and pair.family == "clean" for pair in right)
     others = {f"{number}번" for number, pair in enumerate(pairs) if not is_for_fitting(pair)}
     assert not any(set(pair.right.split()) & others for pair in drilled)
+
+
+def test_every_practice_is_fitted_on_alike_and_some_of_it_without_the_mistake():
+    sentences = [
+        "겨울 방학에 친구와 책을 읽었다.",
+        "학교 앞에서 버스를 기다렸어요.",
+        "어머니께서 김치를 담그셨습니다.",
+    ]
+    pairs = [NoisyPair(text, text, "clean", ()) for text in sentences * 40]
+    made = practised_pairs(pairs, 600)
+    names = Counter(pair.family for pair in made)
+    practised = len(made) - names["clean"]
+    assert set(names) == {*PRACTICES, "clean"} and names["norm"] == names["notes"] == 100
+    assert names["clean"] == -(-practised // 3)
+    assert all(pair.wrong == pair.right for pair in made[practised:])
+    assert any(pair.wrong != pair.right for pair in made[:practised])
+    assert practised_pairs(pairs, 60)[:50] == made[:50]
 
 
 def test_right_sentences_of_the_fitting_half_are_fitted_on_once_each():

@@ -28,6 +28,7 @@ SMALL = {
     "drill": 6,
     "space-drill": 6,
     "names": 4,
+    "practised": 6,
     "intact": 4,
     "effects": 1,
     "pruning": 1,
@@ -151,7 +152,10 @@ def test_the_steps_and_their_commands_can_be_seen_first(tmp_path):
     assert listed.exit_code == 0 and listed.output.count("to do") == len(steps_of(tmp_path, Plan()))
     shown = CliRunner().invoke(main, ["ship", str(tmp_path / "run"), "--dry-run", "--only", "confidence"])
     assert shown.output.startswith("python -m training confidence ")
-    assert "--seeds=3 --drill=9000 --space-drill=3000 --names=6000 --intact=9000" in shown.output
+    assert (
+        "--seeds=3 --drill=9000 --space-drill=3000 --names=6000 --practised=15000 --intact=9000"
+        in shown.output
+    )
     assert not list((tmp_path / "run").iterdir())
 
 

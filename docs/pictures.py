@@ -40,6 +40,7 @@ def main(folder):
         )
         for name, (asked, colours) in PICTURES.items():
             page = browser.new_page(viewport=SIZE, color_scheme=colours)
+            page.add_init_script("localStorage.setItem('attentionWelcomed', '1')")  # no welcome before it
             page.goto(f"{address}{asked}")
             settle(page)
             page.mouse.move(0, SIZE["height"] - 1)  # nothing is pointed at

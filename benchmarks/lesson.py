@@ -3,7 +3,7 @@
     python benchmarks/lesson.py [--model transformer] [--json docs/numbers/lesson.json]
 
 A good sentence for a lesson is one in which something happens: the network is not too sure of the correction, heads that are off
-undo it, other attention changes the text, another token leads elsewhere. The candidates (lesson_sentences.csv) are our own. Each one
+undo it, other attention changes the text, another token leads elsewhere. The candidates (training/documents/lessons/sentences.csv) are our own. Each one
 that the network corrects is asked these four questions; the answers stand in the file, so that everybody sees why a sentence was
 chosen. Then everything that a plan says of it is measured; the plans are written from the file by `python -m training documents`.
 """
@@ -31,7 +31,7 @@ from model.trace.interventions import Head
 from ui.wording.numbers_text import probability
 from viz.labels import log_odds, visible_token
 
-SENTENCES = Path(__file__).with_name("lesson_sentences.csv")
+SENTENCES = Path(__file__).parents[1] / "training" / "documents" / "lessons" / "sentences.csv"
 ASKED = 8  # candidates that the network is asked about in earnest: those that it is least sure of
 MARGIN = (
     1.0,

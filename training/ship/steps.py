@@ -53,7 +53,11 @@ def documents(plan: Plan) -> list[Step]:
         Step(
             "lesson",
             "choose the sentence of the lesson plans, and measure what they say",
-            (*whole(plan.into), BENCHMARKS / "lesson.py", BENCHMARKS / "lesson_sentences.csv"),
+            (
+                *whole(plan.into),
+                BENCHMARKS / "lesson.py",
+                ROOT / "training" / "documents" / "lessons" / "sentences.csv",
+            ),
             (numbers / "lesson.json",),
             (benchmark("lesson.py", "--model", plan.into, "--json", numbers / "lesson.json"),),
         ),

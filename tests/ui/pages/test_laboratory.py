@@ -32,14 +32,15 @@ def test_every_experiment_is_a_tab_and_says_something(open_laboratory):
         tabs = app.segmented_control(key="control_experiment")
         assert tabs.options == [KO[f"view_{each.name}"] for each in EXPERIMENTS]
         assert told(app)
-        assert len(figures(app)) >= 2, view.name
+        assert len(figures(app)) >= (1 if view.name == "receipts" else 2), view.name  # claims are words
 
 
 def test_each_setting_has_one_control(open_laboratory):
     for view in EXPERIMENTS:
         app = open_popover(open_laboratory(view.name), "view_options")
         assert not app.exception, view.name
-    assert app.toggle(key="control_twin_difference")
+        if view.name == "twins":
+            assert app.toggle(key="control_twin_difference")
 
 
 @pytest.mark.parametrize(

@@ -147,12 +147,15 @@ def test_text_correction_overview_and_heatmap_are_on_one_screen(open_typed, widt
     assert len(sizes) == 1
 
 
-def test_a_lecture_shows_correction_and_a_picture_for_the_last_row(open_typed):
-    for which, page in in_both_languages(open_typed, 40, 1920, 1080, lecture="1"):
-        assert outside(page, CORRECTION, HEATMAP) == [], which
-        assert overlapping(page, CORRECTION, HEATMAP) == [], which
-        assert box(page, HEATMAP)["height"] >= 800, which
-        assert hidden_inside(page, ABOUT, TOLD) == [], which
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("colour", ["light", "dark"])
+def test_a_lecture_shows_correction_and_a_picture_for_the_last_row(open_typed, colour, language):
+    page = open_typed(40, 1920, 1080, colour, lecture="1", lang=language)  # the menu of languages is put away
+    expect(page.locator("h1")).to_have_text(table(language)["product"])
+    assert outside(page, CORRECTION, HEATMAP) == []
+    assert overlapping(page, CORRECTION, HEATMAP) == []
+    assert box(page, HEATMAP)["height"] >= 800
+    assert hidden_inside(page, ABOUT, TOLD) == []
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])

@@ -20,6 +20,7 @@ const BAR = 150; // pixels that the colour bar is long
 const BAR_BELOW = 220; // the same below the cells, where its name stands beside it
 const TOOLBAR = 34; // pixels above a narrow picture for Plotly's buttons, which would lie over the names of its columns
 const LECTURE_TYPE = 16; // pixels of a label where the page's type has its usual size; 24 where it is as large as in a lecture at 1920
+const FIGURE_TYPE = 13; // pixels of a figure's labels, as theme.py has them
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 
 /**
@@ -61,6 +62,8 @@ function resized(figure, width, height) {
 function enlarged(figure) {
   const factor = 1 + (enlargement() - 1) * 0.8;
   if (factor === 1) return figure;
+  const type = sized(FIGURE_TYPE) / FIGURE_TYPE;
+  const lines = figure.layout.meta?.fit === "box" ? factor : type; // of names and legends, above and below the picture
   const { margin = {}, height = 360, annotations } = figure.layout;
   const withLargerBar = (trace) => (trace.colorbar ? { ...trace, colorbar: largerFonts(trace.colorbar, factor) } : trace);
   return {
@@ -68,9 +71,9 @@ function enlarged(figure) {
     data: figure.data.map(withLargerBar),
     layout: {
       ...largerFonts(figure.layout, factor),
-      margin: Object.fromEntries(Object.entries(margin).map(([side, pixels]) => [side, pixels * factor])),
-      ...(annotations && { annotations: largerFonts(annotations, factor).map((each) => ({ ...each, yshift: (each.yshift ?? 0) * factor })) }),
-      height: height * factor,
+      margin: Object.fromEntries(Object.entries(margin).map(([side, pixels]) => [side, pixels * (side === "t" || side === "b" ? lines : factor)])),
+      ...(annotations && { annotations: largerFonts(annotations, factor).map((each) => ({ ...each, yshift: (each.yshift ?? 0) * type })) }),
+      height: height * factor + ((margin.t ?? 0) + (margin.b ?? 0)) * (lines - factor),
     },
   };
 }
@@ -100,8 +103,8 @@ function fittedCells(figure, width, room) {
   const capacity = larger > 1 ? extent : (STEPS.find((step) => step >= extent) ?? extent);
   const narrow = width < 520;
   const measure = (cell) => {
-    // From the back row a label may be as high as its row.
-    const font = Math.max(9, Math.min(15 * larger, (larger > 1 ? 1 : 0.74) * cell));
+    // From the back row a label may be as high as its row; a syllable itself has about nine tenths of its type's size.
+    const font = Math.max(9, Math.min(sized(15), (larger > 1 ? 1.04 : 0.74) * cell));
     const left = name + rowEm * font + 4;
     const top = (narrow ? TOOLBAR : 0) + name + (upright ? 1.45 : columnEm) * font + 4;
     return { font, left, top };

@@ -8,6 +8,7 @@ from ui.components.welcome import STOPS
 from ui.wording.texts import table
 
 KO = table("ko")
+GROUND = {"light": "rgb(255, 255, 255)", "dark": "rgb(17, 22, 29)"}  # of .streamlit/config.toml
 
 
 @pytest.fixture
@@ -76,12 +77,11 @@ def test_the_switch_of_the_look_is_ours_and_holds_on_every_page(stranger):
     page = stranger()
     page.locator(".welcome .quiet").click()
     expect(page.get_by_test_id("stMainMenu")).not_to_be_visible()
-    ground = "getComputedStyle(document.querySelector('.stApp')).backgroundColor"
-    light = page.evaluate(ground)
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_css("background-color", GROUND["light"])
     page.get_by_role("button", name=KO["theme_dark"]).click()
-    page.wait_for_function(f"document.querySelector('.stApp') && {ground} !== '{light}'")
-    dark = page.evaluate(ground)
+    expect(app).to_have_css("background-color", GROUND["dark"])
     page.goto(page.url.split("?")[0] + "masks")
     page.wait_for_selector("h1")
     settle(page)
-    assert page.evaluate(ground) == dark != light
+    expect(app).to_have_css("background-color", GROUND["dark"])

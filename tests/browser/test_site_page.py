@@ -10,6 +10,7 @@ from benchmarks.hostile_texts import hostile_texts
 from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, serious_violations
+from ui.wording.texts import table
 
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
 
@@ -103,9 +104,11 @@ def test_both_languages(typed, language, heading):
     assert page.evaluate("() => document.documentElement.lang") == language
 
 
-@pytest.mark.parametrize(("view", "drawn"), [("선", ".lines svg"), ("한 걸음씩", ".steps .candidates")])
+@pytest.mark.parametrize(
+    ("view", "drawn"), [("view_lines", ".lines svg"), ("view_steps", ".steps .candidates")]
+)
 def test_other_views_are_drawn(typed, view, drawn):
-    typed.get_by_role("button", name=view, exact=True).click()
+    typed.get_by_role("button", name=table("ko")[view], exact=True).click()
     expect(typed.locator(f"#explorer {drawn}").first).to_be_visible()
     assert typed.complaints == []
 

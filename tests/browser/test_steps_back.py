@@ -49,7 +49,7 @@ def test_back_takes_back_example_change_head_and_view_one_by_one(open_page):
     expect(changed_words(page).first).to_have_attribute("aria-pressed", "false")
     page.go_back()
     expect_settings(page, head=None, view="lines")
-    expect_chosen(page, "head", say["head_mean"])
+    expect_chosen(page, "head", say["head_all"])  # lines draw the mean as all heads
     page.go_back()
     expect_settings(page, view=None)
     expect_chosen(page, "view", say["view_heatmap"])

@@ -14,6 +14,7 @@ import streamlit as st
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from ui.asking import loaders, models
+from ui.classroom import membership
 from ui.components import ahead
 from ui.components.live_text import live_text, replace
 from ui.components.welcome import welcome
@@ -55,7 +56,8 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
                 models.choose_confidence(corrector)
     if corrector is not None:
         ahead.listen(corrector)
-    if entrance and not controls.is_on("lecture"):
+    # In a class the lesson leads, and the welcome would lie over the way back to it.
+    if entrance and not controls.is_on("lecture") and not address.get(membership.SETTING):
         welcome()
 
 

@@ -35,7 +35,6 @@ def begin(page: str, *, heading: str | None = None) -> bool:
     whether the run before this one showed the same page.
     """
     markup.style(controls.theme())
-    theme_change.follow(controls.theme(), PAGES)
     plot.prepare()
     if controls.is_on("lecture"):
         markup.lecture_style()
@@ -62,6 +61,7 @@ def tools() -> st.delta_generator.DeltaGenerator:
         _languages()
         with st.container(key="lecture_switch", width="content"):
             controls.switch("lecture")
+    theme_change.follow(controls.theme(), PAGES)
     return own
 
 

@@ -121,6 +121,7 @@ def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_app, rooms, ope
     rooms.show(*opened, "attention", SHOWN)
     app = press(open_app("classroom", **{"class": opened[0]}), "class_look_around")
     assert "live_text" in components(app)
+    assert "welcome" not in components(app)  # it would lie over the way back
     assert {name: setting(app, name) for name, _ in SHOWN} == dict(SHOWN)
     assert setting(app, "class") == opened[0]
     app = press(app, "class_bar_open")

@@ -99,7 +99,7 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
     assert not app.exception
     assert f'<h1 class="product">{KO["product"]}</h1>' in html(app)
     shown = ["live_text", "correction", "overview", "heatmap"]
-    assert components(app) == ["theme_change", "plot_drawing", *shown, "ahead", "welcome", "address_bar"]
+    assert components(app) == ["plot_drawing", *shown, "theme_change", "ahead", "welcome", "address_bar"]
     assert component(app, "live_text")["text"] == examples.load()[0].text
 
 

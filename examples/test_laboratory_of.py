@@ -24,7 +24,8 @@ def model_of(name: str):
     model = ENCODER_DECODERS[name](len(TOKENIZER)).eval()
     for weights in model.parameters():
         weights.data *= 2 if name == "t5" else 6  # as they are made, every row looks at all tokens alike
-    return model.double()  # in float32 the sums of T5, which scales nothing, differ by the order of its threads
+    # In float32 the sums of T5, which scales nothing, differ by the order of its threads.
+    return model.double()
 
 
 @pytest.fixture(params=ENCODER_DECODERS)

@@ -34,6 +34,7 @@ def rules() -> dict[str, Any]:
             "free": "".join(sorted(protected._FREE_PUNCTUATION)),
             "opening": "".join(protected._OPENING),
             "closing": "".join(protected.CLOSING),
+            "markup": "".join(sorted(protected._MARKUP)),
         },
         "keys": {
             "jamo": english_layout._JAMO,

@@ -11,6 +11,7 @@ from model.text.changes import Change, apply_changes
 # What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
 
+_MARKUP = frozenset("*_`")  # before and behind what they mark; which of the two, the network cannot tell
 _OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")
 
 # Laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
@@ -42,14 +43,17 @@ def spares_outcries(change: Change, source: str) -> bool:
 
 
 def spares_gaps(change: Change, source: str) -> bool:
-    """Whether a change puts no space beside white space, behind an opening bracket or before a closing one.
+    """Whether a change puts no space beside white space, behind an opening bracket or before a closing one, and leaves the spaces
+    beside mark-up as they are.
 
-    >>> spares_gaps(Change(1, 1, 1, 2, "", " "), "(가)")
-    False
+    >>> spares_gaps(Change(1, 1, 1, 2, "", " "), "(가)"), spares_gaps(Change(5, 6, 5, 5, " ", ""), "**가** 나")
+    (False, False)
     """
+    before, after = source[: change.source_start][-1:], source[change.source_end :][:1]
+    if change.moves_spaces and (before in _MARKUP or after in _MARKUP):
+        return False
     if change.wrong or change.right.strip():
         return True
-    before, after = source[: change.source_start][-1:], source[change.source_start :][:1]
     return not (before.isspace() or after.isspace() or before in _OPENING or after in CLOSING)
 
 

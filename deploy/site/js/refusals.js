@@ -25,11 +25,12 @@ export function sparesOutcries(change, source, rules) {
   return cries(source) === cries(applyChanges(source, [change]));
 }
 
-/** Whether it puts no space beside white space, behind an opening bracket or before a closing one. */
-export function sparesGaps({ sourceStart, wrong, right }, source, { marks }) {
-  if (wrong || ![...right].every(isSpace)) return true;
-  const [before, after] = [source[sourceStart - 1] ?? "", source[sourceStart] ?? ""];
+/** Whether it puts no space beside white space, behind an opening bracket or before a closing one, and leaves those beside mark-up. */
+export function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
+  const [before, after] = [source[sourceStart - 1] ?? "", source[sourceEnd] ?? ""];
   const in_ = (characters, one) => one !== "" && characters.includes(one);
+  if (movesSpaces({ wrong, right }) && (in_(marks.markup, before) || in_(marks.markup, after))) return false;
+  if (wrong || ![...right].every(isSpace)) return true;
   return !(isSpace(before) || isSpace(after) || in_(marks.opening, before) || in_(marks.closing, after));
 }
 

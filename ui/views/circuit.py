@@ -23,7 +23,7 @@ from ui.views.naming import file_name
 from ui.views.opening import open_head
 from ui.views.view import Values, View
 from ui.views.without import change_of, named
-from ui.wording.numbers_text import percent
+from ui.wording.numbers_text import share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.specification import Specification
@@ -224,14 +224,8 @@ def describe(lens: Lens, values: Values) -> str:
         change=in_words(change),
         count=len(circuit.members),
         parts=len(circuit.nodes),
-        share=_share(circuit.faithfulness),
-        random=_share(float(circuit.random.mean())),
-    )
-
-
-def _share(value: float) -> str:
-    return (
-        percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}\N{NO-BREAK SPACE}%".replace("-", "−")
+        share=share_kept(say, circuit.faithfulness),
+        random=share_kept(say, float(circuit.random.mean())),
     )
 
 
@@ -245,11 +239,11 @@ def notes(lens: Lens, values: Values) -> list[str]:
         told.append(
             say(
                 "circuit_measures",
-                faithfulness=_share(circuit.faithfulness),
-                completeness=_share(circuit.completeness),
-                least=_share(float((circuit.faithfulness - circuit.without).min())),
+                faithfulness=share_kept(say, circuit.faithfulness),
+                completeness=share_kept(say, circuit.completeness),
+                least=share_kept(say, float((circuit.faithfulness - circuit.without).min())),
                 count=len(circuit.random),
-                best=_share(float(circuit.random.max())),
+                best=share_kept(say, float(circuit.random.max())),
             )
         )
         told.append(say("circuit_minimal" if circuit.is_minimal else "circuit_not_minimal"))
@@ -272,5 +266,5 @@ VIEW = View(
     figures=figures_of,
     drawn=SETTINGS,
     intervenes=True,
-    lacks=lambda lens: needs.answers("circuit", "lacks_residual")(lens) or needs.changes(lens),
+    lacks=needs.inside("circuit"),
 )

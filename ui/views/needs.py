@@ -32,3 +32,8 @@ def answers(question: str, text: str):
 def experiment(question: str):
     """A network that answers one of the laboratory's questions, and changes that can be found."""
     return lambda lens: answers(question, "lacks_interventions")(lens) or changes(lens)
+
+
+def inside(question: str):
+    """A network that answers a question about the inside of its passes, and changes that can be found."""
+    return lambda lens: answers(question, "lacks_residual")(lens) or changes(lens)

@@ -22,7 +22,7 @@ from ui.views.naming import file_name
 from ui.views.opening import open_head
 from ui.views.view import Values, View
 from ui.views.without import change_of, named
-from ui.wording.numbers_text import percent
+from ui.wording.numbers_text import nats, percent
 from ui.wording.reading import changed_rows
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -151,16 +151,12 @@ def notes(lens: Lens, values: Values) -> list[str]:
     found = found_for(lens, values) if not VIEW.lacks(lens) else []
     if found:
         scores = {
-            "score": _nats(found[0].score),
-            "twin_score": _nats(found[0].twin_score),
+            "score": nats(found[0].score),
+            "twin_score": nats(found[0].twin_score),
             "twin": found[0].twin,
         }
         told.append(say("patch_scores", **scores))
     return told
-
-
-def _nats(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
 
 
 def explain(lens: Lens) -> None:
@@ -179,5 +175,5 @@ VIEW = View(
     figures=figures_of,
     drawn=SETTINGS,
     intervenes=True,
-    lacks=lambda lens: needs.answers("patch_map", "lacks_residual")(lens) or needs.changes(lens),
+    lacks=needs.inside("patch_map"),
 )

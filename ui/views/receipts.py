@@ -19,7 +19,7 @@ from ui.views.edits import in_words
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.views.without import change_of
-from ui.wording.numbers_text import percent, probability
+from ui.wording.numbers_text import nats, probability, share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.specification import Specification
@@ -84,15 +84,11 @@ def _told(name: str, value: object) -> str:
         case Node():
             return node_name(value)
         case float() if name in ("share", "random"):
-            return (
-                percent(say, value)
-                if 0 <= value <= 1
-                else f"{value * 100:.0f}\N{NO-BREAK SPACE}%".replace("-", "−")
-            )
+            return share_kept(say, value)
         case float() if name == "weight":
             return probability(value)
         case float():
-            return _nats(value)
+            return nats(value)
         case str() if name in ("twin", "word"):
             return value
         case str():
@@ -110,11 +106,7 @@ def _article(lens: Lens) -> str | None:
 
 def numbers(receipt: Receipt) -> str:
     """The receipt: the score before and after."""
-    return say("receipt_numbers", before=_nats(receipt.before), after=_nats(receipt.after))
-
-
-def _nats(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
+    return say("receipt_numbers", before=nats(receipt.before), after=nats(receipt.after))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
@@ -154,7 +146,7 @@ def describe(lens: Lens, values: Values) -> str:
         change=in_words(change),
         held=held,
         count=len(found.receipts),
-        score=_nats(found.score),
+        score=nats(found.score),
     )
 
 
@@ -188,5 +180,5 @@ VIEW = View(
     lines=lines,
     drawn=(AS,),
     intervenes=True,
-    lacks=lambda lens: needs.answers("explained", "lacks_residual")(lens) or needs.changes(lens),
+    lacks=needs.inside("explained"),
 )

@@ -21,6 +21,7 @@ from ui.views.naming import file_name, picture_title
 from ui.views.sources import asked_about, choose_step
 from ui.views.view import Values, View
 from ui.views.without import change_of, named
+from ui.wording.numbers_text import nats
 from ui.wording.texts import say
 from viz.labels import visible_token
 from viz.specification import Specification
@@ -178,8 +179,8 @@ def _describe_parts(lens: Lens, found: Written) -> str:
         "token": visible_token(question.written_token),
         "other": visible_token(question.instead_token),
         "part": name_of(most),
-        "nats": _nats(most.nats),
-        "score": _nats(found.score[number]),
+        "nats": nats(most.nats),
+        "score": nats(found.score[number]),
     }
     if of_change:
         return say("wrote_reading", change=in_words(of_change), **asked)
@@ -196,16 +197,12 @@ def _describe_map(lens: Lens, found: Written) -> str:
     asked = {
         "query": visible_token(lens.queries[row]),
         "key": visible_token(lens.keys[key]),
-        "nats": _nats(values[row, key]),
+        "nats": nats(values[row, key]),
         "place": place(lens),
     }
     if key == looked:
         return say("wrote_map_reading_same", **asked)
     return say("wrote_map_reading", **asked, looked=visible_token(lens.keys[looked]))
-
-
-def _nats(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")
 
 
 def notes(lens: Lens, values: Values) -> list[str]:

@@ -50,6 +50,18 @@ def correlation(value: float) -> str:
     return "–" if isnan(value) else f"{value:.2f}".replace("-", "−")
 
 
+def nats(value: float) -> str:
+    """Nats with their sign: what was added to a score, or the score itself."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
+def share_kept(say: Say, value: float) -> str:
+    """A share of a score. What others add or take away can leave less than nothing of it, or more than all."""
+    return (
+        percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}\N{NO-BREAK SPACE}%".replace("-", "−")
+    )
+
+
 def at_most(say: Say, share: float) -> str:
     """An upper bound of a share: "at most 2.4 %", or "less than 0.1 %"."""
     if share < 0.001:

@@ -33,6 +33,7 @@ from model.stored.folder import ASSETS, DEFAULT_MODEL, model_folders, model_name
 
 MOST_BYTES = 16 * 2**20  # of a question: 48 rows of a file, each as long as a cell of XLSX may be
 AT_ONCE = 4  # questions under way for each replica; more of them add a replica
+HEAD = "node:__internal_head__"  # what only the head of a cluster of Ray has
 REPLICAS = int(os.environ.get("ATTENTION_REPLICAS") or 4)
 
 
@@ -51,7 +52,10 @@ def answer(shelf: Shelf, models: dict[str, Path], body: bytes) -> tuple[int, byt
 
 
 class Together:
-    """The classrooms of all page processes, in the memory of one replica: a class that meets has to meet in one place."""
+    """The classrooms of all page processes, in the memory of one replica: a class that meets has to meet in one place.
+
+    It lies on the head of the cluster, whose end ends everything: a class outlives every other node.
+    """
 
     def __init__(self):
         self._rooms = Classrooms()
@@ -97,7 +101,8 @@ def application(
     *folders: Path, replicas: int = REPLICAS, least: int = 1, cores: float = 1
 ) -> serve.Application:
     """The deployment for the models in ``folders``: from ``least`` to ``replicas`` of them, ``cores`` each."""
-    together = serve.deployment(Together).options(num_replicas=1, ray_actor_options={"num_cpus": 0}).bind()
+    on_the_head = {"num_cpus": 0, "resources": {HEAD: 0.001}}
+    together = serve.deployment(Together).options(num_replicas=1, ray_actor_options=on_the_head).bind()
     return (
         serve.deployment(Network)
         .options(

@@ -35,6 +35,7 @@ def test_a_node_killed_under_many_questions(cluster, address, tiny_folder, tiny_
     expected = {text: tiny_corrector.correct(text) for text in texts}
     with Engine.connect(address, patience=SECONDS) as engine, ThreadPoolExecutor(8) as pool:
         model = engine.open(tiny_folder)
+        code, _ = engine.classrooms.open()
         ready_by = time.monotonic() + SECONDS
         while not model.prepare().is_ready:
             assert time.monotonic() < ready_by
@@ -47,6 +48,7 @@ def test_a_node_killed_under_many_questions(cluster, address, tiny_folder, tiny_
         trace = model.trace("가나", "가나")
         assert trace.cross_attention.shape == tiny_corrector.trace("가나", "가나").cross_attention.shape
         check_what_is_refused(engine, model, address, tiny_folder)
+        assert engine.classrooms.look(code).present == 0  # the class is not gone with the node
     check_that_a_class_meets(address)
 
 

@@ -18,7 +18,7 @@ from model.analysis.stand_ins import StandIns, corpus_means
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.odds import Contrast
-from model.trace.patches import Node, every_node
+from model.trace.patches import Node
 
 GOAL = 0.9  # of the score, which the set should keep
 RANDOM_SETS = 20
@@ -80,7 +80,7 @@ def find_circuit(
         corrector.tokenizer.encode_source(source),
         corrector.tokenizer.encode_target(target)[: contrast.row + 1],
     )
-    everything = every_node(network.config.num_layers, network.config.num_heads)
+    everything = network.nodes
     instead = instead or corpus_means(network, corrector.tokenizer)
 
     def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:

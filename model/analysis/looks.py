@@ -92,6 +92,10 @@ def why_looked(
     (True, 6)
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
+    if network.scores_hold_positions:
+        raise ValueError(
+            "the scores of this network hold positions besides queries and keys, and cannot be split"
+        )
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     node = Node(*head)
     names = {
@@ -112,7 +116,7 @@ def why_looked(
     queries, keys = (
         found[tap(head.kind, part)][head.layer, head.head] for part in (QUERY, KEY)
     )  # (Q, d), (K, d)
-    scale = np.sqrt(keys.shape[-1])
+    scale = network.scale(keys.shape[-1])
     other = keys[key] - keys[:seen].mean(axis=0)
     of_query = {part: each[query] for part, each in sides.parts(QUERY, other / scale).items()}
     of_key = {

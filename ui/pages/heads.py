@@ -173,7 +173,7 @@ def map_of(survey: HeadSurvey, by: str, at: str):
         return viz.head_mosaic(
             chosen.grids("mean"),
             margins=chosen.grids("margin"),
-            signed=chosen.is_intervened,
+            signed=chosen.is_signed,
             value_title=chosen.unit,
             **shared,
         )

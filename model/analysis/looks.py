@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.stand_ins import StandIns, corpus_means
+from model.analysis.stand_ins import StandIns, means_for
 from model.analysis.stream_parts import BIAS, EMBEDDING, parts_of, taps_of
 from model.correction.answers import Network
 from model.plain.patched import PatchedTransformer
@@ -83,7 +83,7 @@ def why_looked(
     instead: StandIns | None = None,
 ) -> Look:
     """The weight of ``head`` between row ``query`` and column ``key``. ``instead``: what stands in for a part that is taken away, by default
-    ``corpus_means``.
+    ``means_for``.
 
     Raises ValueError for a cell that the map does not have, one that is masked, and for a network without a residual stream.
 
@@ -124,7 +124,7 @@ def why_looked(
         for part, each in sides.parts(KEY, queries[query] / scale).items()
     }
     parts = {QUERY: _ranked(of_query), KEY: _ranked(of_key)}
-    instead = instead or corpus_means(network, tokenizer)
+    instead = instead or means_for(corrector, source, target)
     tested = [
         (of, each)
         for of in (QUERY, KEY)

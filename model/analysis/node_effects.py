@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.stand_ins import StandIns, corpus_means
+from model.analysis.stand_ins import StandIns, means_for
 from model.correction.answers import Network
 from model.trace.odds import Contrast
 from model.trace.patches import Node
@@ -34,7 +34,7 @@ class NodeEffects:
 def node_effects(
     corrector: Network, source: str, target: str, contrast: Contrast, instead: StandIns | None = None
 ) -> NodeEffects:
-    """Of every head and feed-forward network of both sides. ``instead``: what they give, by default ``corpus_means``.
+    """Of every head and feed-forward network of both sides. ``instead``: what they give, by default ``means_for``.
 
     Raises ValueError for a network without a residual stream.
 
@@ -47,7 +47,7 @@ def node_effects(
     True
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
-    instead = instead or corpus_means(network, tokenizer)
+    instead = instead or means_for(corrector, source, target)
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)[: contrast.row + 1]
     nodes = network.nodes
     asked = contrast.written, contrast.instead

@@ -16,7 +16,9 @@ from functools import cache, lru_cache
 import numpy as np
 
 from model.analysis.twin_runs import TwinRun
+from model.correction.answers import Network
 from model.plain.patched import PatchedTransformer
+from model.stored.config import INSIDE
 from model.stored.folder import ASSETS
 from model.text.tokenizer import Tokenizer
 from model.trace.patches import ATTENTIONS, Node, Patch, Patches
@@ -70,6 +72,17 @@ def corpus_means(
     ((32,), (128,))
     """
     return _means(network, tokenizer, tuple(pairs or everyday_pairs()))
+
+
+def means_for(corrector: Network, source: str, target: str) -> StandIns:
+    """``corpus_means`` of a network of ours. Of another one it is not known what it usually reads, so its means are those over the
+    positions of this sentence.
+
+    >>> means_for(corrector, "머거요", "먹어요") is means_for(corrector, "바비", "밥이")
+    True
+    """
+    ours = INSIDE in corrector.config.abilities
+    return corpus_means(corrector.patched, corrector.tokenizer, None if ours else ((source, target),))
 
 
 @lru_cache(maxsize=4)

@@ -76,6 +76,10 @@ class PatchedTransformer:
         """What the dot products of queries and keys (D/H,) are divided by."""
         return np.float32(np.sqrt(depth))
 
+    def position_scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
+        """(H, Q, K): what is added to attention scores besides, if anything."""
+        return None
+
     def difference(self, written: int, instead: int) -> np.ndarray:
         """(D,): its dot product with the end of the stream, as it is read, is the score without the output layer's bias."""
         return self._vocabulary[:, written] - self._vocabulary[:, instead]
@@ -200,9 +204,11 @@ class PatchedTransformer:
             self._heads(read, f"{name}/value", heads),
         )
 
-    def look(self, kind: str, query: np.ndarray, key: np.ndarray) -> np.ndarray:
-        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K)."""
+    def look(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
+        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose these are, where they are not those of all."""
         logits = query @ key.swapaxes(-1, -2) / self.scale(key.shape[-1])
+        if (more := self.position_scores(kind, query.shape[-2], key.shape[-2])) is not None:
+            logits = logits + (more if head is None else more[head])
         if kind == "decoder_attention":
             later = np.tri(*logits.shape[-2:]) == 0
             logits[..., later] = -np.inf

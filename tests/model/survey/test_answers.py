@@ -50,7 +50,9 @@ def test_looking_writing_and_mattering_are_told_apart(found):
 
 
 def test_edits_are_counted_by_kind_and_by_what_is_put_back(found):
-    assert found.edits("all") == found.edits("jamo") == found.edits("coda:ㄱ") > 0  # 머거 and 먹거 do not sound alike
+    assert (
+        found.edits("all") == found.edits("jamo") == found.edits("coda:ㄱ") > 0
+    )  # 머거 and 먹거 do not sound alike
     assert not any(group.startswith("rule:") for group in found.groups)
     assert found.edits(COPIED) > found.edits("all") and found.of("spacing", "wrote") is None
     assert found.of("all", "circuit_found").rows < found.edits("all")  # only of the first sentences

@@ -61,8 +61,7 @@ def test_who_wrote_it(open_at, asked, width, height, colour):
     top = page.locator(figure("wrote")).bounding_box()["y"]
     choose(page, "wrote_as", table("ko")["wrote_as_map"])
     expect_settings(page, wrote_as="map")
-    if width > 1000:  # on a phone the menu of the steps has a line of its own, which the map does not need
-        assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
+    assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
 
 
 @SIZES

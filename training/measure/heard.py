@@ -1,8 +1,9 @@
 """``python -m training heard``: does the encoder hold what is *heard* next, and do corrections need it?
 
 What is heard at a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요 [머거요], and the same at 머 in
-머거요. A linear probe reads it from each place of the encoder's residual stream. Then all that a linear probe could read is erased, at one
-place or at all of them, and the score of each fix is asked again; beside it stands what erasing as many random directions does.
+머거요. A linear probe reads it from each place of the encoder's residual stream. Then all that a linear probe could read is erased where
+a mistake stands, at one place of the stream or at all of them, and the score of the fix is asked again; beside it stands what erasing as
+many random directions does.
 
 L layers, S source tokens, D d_model, P = 2L + 1 places, C onsets.
 """
@@ -21,7 +22,7 @@ from model.analysis.contrasts import contrast_of_change
 from model.analysis.kinds import kind_of
 from model.analysis.tally import Tally
 from model.stored.folder import of_weights
-from model.text.changes import find_changes
+from model.text.changes import Change, find_changes
 from model.text.hangul import INITIALS, decompose, is_syllable
 from model.text.tokenizer import normalise
 from model.trace.patches import Patch, Patches
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 TAP = "encoder_residual"
 HEARD, RANDOM = "heard", "random"
 EVERYWHERE = "everywhere"  # at all places one after the other
+DRAWS = 3  # of random directions
 _DIGITS = 4
 
 
@@ -91,35 +93,41 @@ def stream(corrector: "Corrector", text: str, patches: Patches = ()) -> np.ndarr
     return corrector.patched.taps(*ids, [TAP], patches)[TAP]
 
 
-def erasing(corrector: "Corrector", text: str, erasers: Sequence[Eraser]) -> list[Patches]:
-    """P + 1 sets of patches for a text: each place erased alone, then all of them."""
+def beside(change: Change) -> slice:
+    """Where a change stands in the source; of one that adds something, the two characters between which it goes."""
+    gap = change.source_start == change.source_end
+    return slice(max(change.source_start - gap, 0), change.source_end + gap)
+
+
+def erasing(corrector: "Corrector", text: str, erasers: Sequence[Eraser], positions: slice) -> list[Patches]:
+    """P + 1 sets of patches for some positions of a text: each place erased alone, then all of them."""
+
+    def erased(found: np.ndarray, place: int) -> Patch:
+        return Patch(TAP, place, erasers[place].erased(found[place, positions]), positions)
+
     plain = stream(corrector, text)
-    alone: list[Patches] = [
-        (Patch(TAP, place, eraser.erased(plain[place])),) for place, eraser in enumerate(erasers)
-    ]
     everywhere: Patches = ()
-    for place, eraser in enumerate(erasers):
-        here = stream(corrector, text, everywhere)[place]  # of a stream that was erased before this place
-        everywhere = (*everywhere, Patch(TAP, place, eraser.erased(here)))
-    return [*alone, everywhere]
+    for place in range(len(erasers)):  # of a stream that was erased before this place
+        everywhere = (*everywhere, erased(stream(corrector, text, everywhere), place))
+    return [*((erased(plain, place),) for place in range(len(erasers))), everywhere]
 
 
 def scores(
-    corrector: "Corrector", source: str, target: str, erasers: dict[str, list[Eraser]]
-) -> Iterator[tuple[str, np.ndarray]]:
-    """(kind of mistake, (1 + 2(P + 1),) scores) of each edit that the network makes: as it is, then under each set of patches."""
+    corrector: "Corrector", source: str, target: str, erasers: Sequence[Sequence[Eraser]]
+) -> Iterator[tuple[str, float, np.ndarray]]:
+    """(kind of mistake, score, (erasers, P + 1) scores without what each of ``erasers`` takes) of each edit that the network makes."""
     tokenizer = corrector.tokenizer
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
-    patches = [each for of in (HEARD, RANDOM) for each in erasing(corrector, source, erasers[of])]
     for change in find_changes(source, target):
         try:
             contrast = contrast_of_change(corrector, source, target, change)
         except ValueError:  # fix and source write the same
             continue
+        patches = [each for some in erasers for each in erasing(corrector, source, some, beside(change))]
         answered = corrector.patched.passes(ids[0], ids[1][: contrast.row + 1], [(), *patches])
-        found = answered.score(contrast.written, contrast.instead)
-        if found[0] > 0:
-            yield kind_of(change, source, target), found
+        score, *without = answered.score(contrast.written, contrast.instead)
+        if score > 0:
+            yield kind_of(change, source, target), float(score), np.array(without).reshape(len(erasers), -1)
 
 
 def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: int, seed: int) -> dict:
@@ -127,14 +135,15 @@ def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: in
     fitted, asked = pairs[::2], pairs[1::2]
     fit, held_out = (Heard(corrector, [text for pair in half for text in pair]) for half in (fitted, asked))
     rng = np.random.default_rng(seed)
-    erasers: dict[str, list[Eraser]] = {HEARD: [], RANDOM: []}
+    erasers: list[list[Eraser]] = [[] for _ in range(1 + DRAWS)]  # what is heard, then the random ones
     places = []
     for vectors, tested in zip(fit.vectors, held_out.vectors, strict=True):
         said = fit_probe(vectors, fit.sounds, len(INITIALS)).says(tested)
         places.append(_right(held_out, said == held_out.sounds))
         eraser = fit_eraser(vectors, fit.sounds, len(INITIALS))
-        erasers[HEARD].append(eraser)
-        erasers[RANDOM].append(random_eraser(vectors, eraser.rank, rng))
+        drawn = (random_eraser(vectors, eraser.rank, rng) for _ in range(DRAWS))
+        for some, one in zip(erasers, (eraser, *drawn), strict=True):
+            some.append(one)
     likeliest = np.bincount(fit.sounds).argmax()
     return {
         "fingerprint": of_weights(corrector.fingerprint),
@@ -144,7 +153,8 @@ def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: in
             "asked": len(held_out.sounds),
             "changed": int(held_out.changed.sum()),
         },
-        "rank": [each.rank for each in erasers[HEARD]],
+        "rank": [each.rank for each in erasers[0]],
+        "draws": DRAWS,
         "likeliest": _right(held_out, held_out.sounds == likeliest),
         "places": places,
         "erased": _erased(corrector, asked, erasers, edits),
@@ -160,28 +170,32 @@ def _right(heard: Heard, right: np.ndarray) -> dict:
 
 
 def _erased(
-    corrector: "Corrector", pairs: Sequence[tuple[str, str]], erasers: dict[str, list[Eraser]], edits: int
+    corrector: "Corrector", pairs: Sequence[tuple[str, str]], erasers: Sequence[Sequence[Eraser]], edits: int
 ) -> dict:
     """By kind of mistake: how many fixes stay the network's choice, and by how much the score falls."""
-    found: dict[str, list[tuple[int, np.ndarray]]] = defaultdict(list)
+    found: dict[str, list[tuple[int, float, np.ndarray]]] = defaultdict(list)
     for number, pair in enumerate(pairs):
         if pair[0] == pair[1] or sum(map(len, found.values())) >= edits:
             continue
-        for kind, score in scores(corrector, *pair, erasers):
-            found[kind].append((number, score))
-    places = [*range(len(erasers[HEARD])), EVERYWHERE]
-    columns = [(of, place) for of in (HEARD, RANDOM) for place in places]
-    told: dict[str, dict] = {}
-    for kind, rows in found.items():
-        sentences = np.array([number for number, _ in rows])
-        table = np.stack([score for _, score in rows])  # (edits, 1 + 2(P + 1))
-        told[kind] = {"edits": len(rows), "score": _mean(table[:, 0], sentences)}
-        for (of, place), column in zip(columns, table.T[1:], strict=True):
-            here = told[kind].setdefault(of, {})
-            here[str(place)] = {
-                "kept": _mean(column > 0, sentences),
-                "lost": _mean(table[:, 0] - column, sentences),
+        for kind, *scored in scores(corrector, *pair, erasers):
+            found[kind].append((number, *scored))
+    return {kind: _told(rows) for kind, rows in found.items()}
+
+
+def _told(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
+    """Of edits of one kind; of the random directions the mean over all that were drawn."""
+    sentences, score = (np.array(each) for each in list(zip(*rows, strict=True))[:2])
+    without = np.stack([each for *_, each in rows])  # (edits, 1 + DRAWS, P + 1)
+    told: dict = {"edits": len(rows), "score": _mean(score, sentences)}
+    names = [*map(str, range(without.shape[2] - 1)), EVERYWHERE]
+    for of, some in ((HEARD, without[:, :1]), (RANDOM, without[:, 1:])):
+        told[of] = {
+            name: {
+                "kept": _mean((some[..., column] > 0).mean(axis=1), sentences),
+                "lost": _mean(score - some[..., column].mean(axis=1), sentences),
             }
+            for column, name in enumerate(names)
+        }
     return told
 
 

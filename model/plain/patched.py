@@ -2,7 +2,7 @@
 
 It computes what ``model/network`` computes (Vaswani et al. 2017), for one sentence and N sets of patches at once. Each set is a row
 of a batch. A row joins the batch in the layer of its first patch, since before that it is what row 0 is, the pass
-without it. Of the logits the last row alone is computed: patches are asked about one written character.
+without it. Of the last layer and the logits the last row alone is computed: patches are asked about one written character.
 
 N variations, S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
@@ -113,7 +113,8 @@ class PatchedTransformer:
         def answer(chosen: Sequence[int]) -> None:
             rows = _Rows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
             found = Found([look.kind] if look else [])
-            logits[chosen] = self._logits(self._states(source, target, rows, found)[1:, -1])
+            ends = self._states(source, target, rows, found, last_alone=look is None)
+            logits[chosen] = self._logits(ends[1:, -1])
             if look:
                 weights = found.layers(look.kind)[look.layer][:, look.head]  # (rows, Q, K)
                 for number, i in enumerate(chosen, start=1):  # one that joined later looked as row 0 did
@@ -134,11 +135,11 @@ class PatchedTransformer:
     def _logits(self, states: np.ndarray) -> np.ndarray:
         return states @ self._vocabulary + self.arrays["embedding/output_bias"]
 
-    def _states(self, source, target, rows: "_Rows", found: Found) -> np.ndarray:
-        """(rows, T, D): the end of the decoder's stream, ready to be read."""
+    def _states(self, source, target, rows: "_Rows", found: Found, last_alone: bool = False) -> np.ndarray:
+        """(rows, T, D): the end of the decoder's stream, ready to be read; (rows, 1, D) where only the last row is."""
         memory = self._walk("encoder", source, rows, found)  # (rows, S, D)
         found.put("memory", memory)
-        return self._walk("decoder", [self.start, *target[:-1]], rows, found, memory)
+        return self._walk("decoder", [self.start, *target[:-1]], rows, found, memory, last_alone)
 
     def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
         """(Q, D): embeddings and positions."""
@@ -149,8 +150,19 @@ class PatchedTransformer:
         """(Q, D): what is added to embeddings at the beginning of a side's stream."""
         return positional_encoding(length, self.config.d_model)
 
-    def _walk(self, side: str, ids, rows: "_Rows", found: Found, memory: np.ndarray | None = None):
-        """The residual stream of a side from ids (Q,) to its end, ready to be read (rows, Q, D)."""
+    def _walk(
+        self,
+        side: str,
+        ids,
+        rows: "_Rows",
+        found: Found,
+        memory: np.ndarray | None = None,
+        last_alone: bool = False,
+    ) -> np.ndarray:
+        """The residual stream of a side from ids (Q,) to its end, ready to be read (rows, Q, D).
+
+        ``last_alone``: of the last layer's positions only the last is computed, as nobody reads the others.
+        """
         x = self.stream_start(ids, side)[None]
         found.put(tap(side, "embedding"), x - self.positions(len(ids), side))
         before = self.layers("encoder") if side == "decoder" else 0  # layers that lie before this side
@@ -162,10 +174,14 @@ class PatchedTransformer:
             rows.put(tap(side, "residual"), number, x)  # of the rows that have just joined
             if number == 0:
                 found.add(side, residual=x)
+            if last := last_alone and layer == self.layers(side) - 1:
+                rows.narrow(len(ids))
             for kind in SUBLAYERS[side]:
                 entered = self.enter(kind, layer, x)
+                x = x[:, -1:] if last else x
                 if kind in ATTENTIONS[side]:
-                    output = self._attend(kind, layer, entered, memory, rows, found)
+                    read = memory if kind == "cross_attention" else entered
+                    output = self._attend(kind, layer, entered[:, -x.shape[1] :], read, rows, found)
                 else:
                     free = rows.free(tap(side, "output"), number, count)
                     output = np.zeros_like(x)
@@ -177,10 +193,8 @@ class PatchedTransformer:
                 found.add(side, output=output, residual=x)
         return self.close(side, x)
 
-    def _attend(self, kind: str, layer: int, entered, memory, rows: "_Rows", found: Found):
-        query, key, value = self.projected(
-            kind, layer, entered, entered if memory is None or kind != "cross_attention" else memory
-        )
+    def _attend(self, kind: str, layer: int, asking, read, rows: "_Rows", found: Found):
+        query, key, value = self.projected(kind, layer, asking, read)
         if len(key) < len(query):  # rows that joined in the decoder read what row 0 read
             index = np.where(np.arange(len(query)) < len(key), np.arange(len(query)), 0)
             key, value = key[index], value[index]
@@ -207,10 +221,12 @@ class PatchedTransformer:
     def look(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
         """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose these are, where they are not those of all."""
         logits = query @ key.swapaxes(-1, -2) / self.scale(key.shape[-1])
-        if (more := self.position_scores(kind, query.shape[-2], key.shape[-2])) is not None:
+        queries, keys = logits.shape[-2:]
+        if (more := self.position_scores(kind, max(queries, keys), keys)) is not None:
+            more = more[:, -queries:]  # of the last positions, where others do not ask
             logits = logits + (more if head is None else more[head])
         if kind == "decoder_attention":
-            later = np.tri(*logits.shape[-2:]) == 0
+            later = np.tri(queries, keys, keys - queries) == 0
             logits[..., later] = -np.inf
         weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
         return weights / weights.sum(axis=-1, keepdims=True)
@@ -350,6 +366,7 @@ class _Rows:
 
     def __init__(self, base: Patches, variations: Sequence[Patches], layers: Sequence[int]):
         self._layers = np.array(layers, int)
+        self._length: int | None = None  # of the positions, where arrays hold the last alone
         self._base: dict[tuple, Patch] = {(each.tap, each.place): each for each in base}
         self._patches: dict[tuple, list[tuple[int, Patch]]] = {}
         for row, patches in enumerate(variations, start=1):
@@ -360,13 +377,26 @@ class _Rows:
         """How many rows the batch has in this layer."""
         return 1 + int((self._layers <= layer).sum())
 
+    def narrow(self, length: int) -> None:
+        """From now on arrays hold the last of ``length`` positions alone."""
+        self._length = length
+
     def put(self, name: str, place: int | tuple[int, int], array: np.ndarray) -> None:
         """Replace in ``array`` (rows, Q, ...) what patches say."""
         if (base := self._base.get((name, place))) is not None:
-            array[:, base.positions] = base.value
+            self._replace(array, slice(None), base)
         for row, patch in self._patches.get((name, place), ()):
             if row < len(array):
-                array[row, patch.positions] = patch.value
+                self._replace(array, row, patch)
+
+    def _replace(self, array: np.ndarray, row: int | slice, patch: Patch) -> None:
+        if self._length is None:
+            array[row, patch.positions] = patch.value
+            return
+        at = np.arange(self._length)[patch.positions]
+        if at.size and np.max(at) == self._length - 1:
+            values = np.broadcast_to(patch.value, (at.size, *array.shape[2:]))
+            array[row, -1] = values[int(np.argmax(at))]
 
     def free(self, name: str, place: int, count: int) -> np.ndarray:
         """The rows, of ``count``, in which something has to be computed, because no patch covers all positions."""

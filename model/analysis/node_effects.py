@@ -22,7 +22,13 @@ _TAPS = ("decoder_residual", "decoder_output", "decoder_heads", "cross_heads")
 
 @dataclass(frozen=True)
 class NodeEffects:
-    """In nats, of the score log p(written) - log p(instead). More than 0: the part speaks for what was written."""
+    """In nats, of the score log p(written) - log p(instead). More than 0: the part speaks for what was written.
+
+    >>> contrast = Contrast(0, 5, 7, "먹", "머")
+    >>> effects = NodeEffects(contrast, 8.5, (Node("cross_attention", 3, 0),), np.array([4.5]), np.array([3.0]))
+    >>> float(effects.total[0] - effects.direct[0])  # what goes through later parts
+    1.5
+    """
 
     contrast: Contrast
     score: float  # of the whole network

@@ -44,7 +44,7 @@ WORDS = {
         f"by_{WROTE}": "많이 쓴 순서",
         "part": "부분",
         "share": "고친 곳을 본 몫",
-        "wrote": "고칠 때 쓴 양",
+        "fixes": "고칠 때 쓴 양",
         "copied": "베낄 때 쓴 양",
         "total": "중요도",
         "direct": "그 가운데 직접",
@@ -83,7 +83,7 @@ WORDS = {
         f"by_{WROTE}": "writing",
         "part": "part",
         "share": "share of its look on the edit",
-        "wrote": "wrote, at fixes",
+        "fixes": "wrote, at fixes",
         "copied": "wrote, at copies",
         "total": "mattered",
         "direct": "of that directly",
@@ -219,7 +219,7 @@ def parts(sources: Sources, language: str) -> str:
                 _at(survey, ALL, "direct", survey.acting, node) if node.side == "decoder" else NOTHING,
             ]
         )
-    return table([say[name] for name in ("part", "share", "wrote", "copied", "total", "direct")], rows)
+    return table([say[name] for name in ("part", "share", "fixes", "copied", "total", "direct")], rows)
 
 
 def _at(survey: AnswerSurvey, group: str, quantity: str, order: tuple, node: Node) -> str:
@@ -253,7 +253,7 @@ def layers(sources: Sources, language: str) -> str:
                     ),
                 ]
             )
-    return table([say[name] for name in ("layer", "wrote", "copied", "total", "direct")], rows)
+    return table([say[name] for name in ("layer", "fixes", "copied", "total", "direct")], rows)
 
 
 def _sum(survey: AnswerSurvey, group: str, quantity: str, order: tuple, nodes: list[Node]) -> str:

@@ -27,7 +27,7 @@ WORDS = {
         "lost": "{} 뒤 줄어든 점수(nat)",
         HEARD: "소리를 지운",
         RANDOM: "아무 방향이나 지운",
-        EVERYWHERE: "모든 자리",
+        "after": "{}: {} 뒤",
     },
     "en": {
         "fitted": "pairs that fit the probes",
@@ -48,7 +48,7 @@ WORDS = {
         "lost": "nats lost, {}",
         HEARD: "what is heard erased",
         RANDOM: "random directions erased",
-        EVERYWHERE: "all places",
+        "after": "{}: {}",
     },
 }
 
@@ -115,7 +115,7 @@ def erased_places(sources: Sources, language: str) -> str:
     found, say = sources.measured("heard")["erased"], WORDS[language]
     kinds = [kind for kind in ("liaison", "spacing") if kind in found]
     names = [KINDS[kind][0 if language == "ko" else 1] for kind in kinds]
-    header = [f"{name}: {say[of]}" for name in names for of in (HEARD, RANDOM)]
+    header = [say["after"].format(name, say[of]) for name in names for of in (HEARD, RANDOM)]
     rows = []
     for place in [key for key in found[kinds[0]][HEARD] if key != EVERYWHERE] if kinds else []:
         cells = [_cell(found[kind][of][place]["lost"]) for kind in kinds for of in (HEARD, RANDOM)]

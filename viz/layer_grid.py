@@ -87,7 +87,7 @@ def _checked(texts, probabilities, places, tokens, details) -> np.ndarray:
 
 
 def grid_cells(
-    values: np.ndarray, limits: tuple[float, float], colours: Sequence[str], value_title: str, layout: dict
+    values: np.ndarray, limits: tuple[float, float], colours: tuple[str, ...], value_title: str, layout: dict
 ) -> dict:
     """The cells of a grid with this ``layout``: (P, T) values as colours between ``limits``; nan stays empty."""
     return {

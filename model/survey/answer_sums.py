@@ -179,7 +179,7 @@ def _over_characters(corrector: Network, edit: Edit) -> Iterator[tuple[str, floa
     gone = [Intervention(without_source=frozenset([place])) for place in range(len(edit.source))]
     odds = corrector.odds(edit.source, edit.target, edit.contrast, [Intervention(), *gone]).log_odds
     sizes = {
-        LOOKED: edit.trace.cross_attention[:, :, edit.contrast.row, :-1].mean(axis=(0, 1)),
+        LOOKED: edit.trace.attention("cross_attention")[:, :, edit.contrast.row, :-1].mean(axis=(0, 1)),
         WROTE: np.abs(edit.written_from[:-1]),
         MATTERED: np.abs(odds[0] - odds[1:]),
     }

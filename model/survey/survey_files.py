@@ -220,10 +220,12 @@ def _effects(survey: Survey) -> dict:
 
 def _written(survey: Survey) -> dict:
     """What the heads of the decoder wrote, by kind of attention for fixes and for copied characters."""
-    asked, found = AnswerSurvey(answers(survey)), {}
+    asked = AnswerSurvey(answers(survey))
+    found: dict[str, dict] = {}
     for name, group in ((EDITED, ANY_KIND), (COPIED, COPIED)):
-        measured = asked.of(group, WROTE)
-        for kind in WRITING if measured else ():
+        if (measured := asked.of(group, WROTE)) is None:
+            continue
+        for kind in WRITING:
             places = [asked.writing.index(Node(kind, *place)) for place in np.ndindex(survey.shape)]
             grids = {
                 part: getattr(measured, part)[places].reshape(survey.shape) for part in ("mean", "margin")

@@ -23,7 +23,7 @@ PARTS = 12  # in the table of parts
 WRITERS = 3  # named for each rule
 FEWEST = 10  # edits of a group that has a row
 KINDS_OF_PARTS = ("decoder_attention", "cross_attention", "decoder_feed_forward")
-WORDS = {
+WORDS: dict[str, dict[str, str]] = {
     "ko": {
         "edits": "고친 곳",
         "sentences": "문장",
@@ -57,11 +57,9 @@ WORDS = {
         "exists": "찾은 비율",
         "kept": "회로만 남기면",
         "left": "회로를 빼면",
-        "parts": {
-            "decoder_attention": "디코더 어텐션",
-            "cross_attention": "디코더→인코더 어텐션",
-            "decoder_feed_forward": "디코더 피드포워드",
-        },
+        "decoder_attention": "디코더 어텐션",
+        "cross_attention": "디코더→인코더 어텐션",
+        "decoder_feed_forward": "디코더 피드포워드",
     },
     "en": {
         "edits": "edits",
@@ -96,11 +94,9 @@ WORDS = {
         "exists": "found in",
         "kept": "kept by the circuit alone",
         "left": "left without it",
-        "parts": {
-            "decoder_attention": "decoder attention",
-            "cross_attention": "decoder→encoder attention",
-            "decoder_feed_forward": "decoder feed-forward",
-        },
+        "decoder_attention": "decoder attention",
+        "cross_attention": "decoder→encoder attention",
+        "decoder_feed_forward": "decoder feed-forward",
     },
 }
 
@@ -241,7 +237,7 @@ def layers(sources: Sources, language: str) -> str:
             here = [node for node in survey.acting if (node.kind, node.layer) == (kind, layer)]
             rows.append(
                 [
-                    f"{say['parts'][kind]} {layer + 1}",
+                    f"{say[kind]} {layer + 1}",
                     *(
                         _sum(survey, group, quantity, order, here)
                         for group, quantity, order in (
@@ -267,17 +263,19 @@ def _sum(survey: AnswerSurvey, group: str, quantity: str, order: tuple, nodes: l
 def rules(sources: Sources, language: str) -> str:
     """For each kind of mistake, rule of pronunciation and final consonant: which parts wrote most for the fix."""
     survey, say = sources.answers, WORDS[language]
-    named = [name for name in survey.groups if name.startswith((RULE, CODA))]
-    groups = [group for group in [*_kinds(survey), *named] if survey.edits(group) >= FEWEST]
+    others = [name for name in survey.groups if name.startswith((RULE, CODA))]
+    groups = [group for group in [*_kinds(survey), *others] if survey.edits(group) >= FEWEST]
     rows = []
     for group in groups:
         found = survey.of(group, "wrote")
         assert found is not None, "a group with edits has this"
-        places = [place for place, part in enumerate(survey.writing) if isinstance(part, Node)]
-        first = sorted(places, key=lambda place: -found.mean[place])[:WRITERS]
-        writers = (
-            f"{node_name(survey.writing[place], language)} {found.mean[place]:+.1f}" for place in first
-        )
+        named = [
+            (part, float(nats))
+            for part, nats in zip(survey.writing, found.mean, strict=True)
+            if isinstance(part, Node)
+        ]
+        first = sorted(named, key=lambda each: -each[1])[:WRITERS]
+        writers = (f"{node_name(part, language)} {nats:+.1f}" for part, nats in first)
         rows.append([group_name(group, language), f"{survey.edits(group):,}", ", ".join(writers)])
     return table([say["groups"], say["edits"], say["writers"]], rows)
 

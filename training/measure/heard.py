@@ -177,8 +177,8 @@ def _erased(
     for number, pair in enumerate(pairs):
         if pair[0] == pair[1] or sum(map(len, found.values())) >= edits:
             continue
-        for kind, *scored in scores(corrector, *pair, erasers):
-            found[kind].append((number, *scored))
+        for kind, score, without in scores(corrector, *pair, erasers):
+            found[kind].append((number, score, without))
     return {kind: _told(rows) for kind, rows in found.items()}
 
 

@@ -50,7 +50,7 @@ class Plan:
     head_pairs: int = _size(0, "Heads: only the first so many pairs; 0 takes all.")
     edits: int = _size(1000, "Attention: edits in which each character is left out in turn.")
     edit_sentences: int = _size(1500, "Attention: sentences in which errors are made for them.")
-    answers: int = _size(400, "Answers: sentences of which it is asked who wrote each fix.")
+    answers: int = _size(416, "Answers: sentences of which it is asked who wrote each fix.")
     circuits: int = _size(100, "Answers: of them, those whose circuits are found.")
     heard: int = _size(800, "Heard: pairs; half of them fit the probes.")
     heard_edits: int = _size(300, "Heard: edits that are asked without what is heard.")

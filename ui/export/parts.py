@@ -15,7 +15,6 @@ from ui.views import heatmap as full_size
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
-from ui.wording import reading
 from viz.browser.appearance import without_font_file
 from viz.browser.document import Component
 from viz.browser.explore import EXPLORE, explorer_data
@@ -102,7 +101,7 @@ def overview(lens: Lens, say: Say, kind: str) -> Specification:
         layer_title=say("layer_label"),
         head_title=say("head_label"),
         weight_title=say("hover_weight"),
-        masked=reading.look_ahead_mask(lens.trace, kind),
+        masked=lens.trace.masked(kind),
         theme=lens.theme,
     )
 

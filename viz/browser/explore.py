@@ -106,7 +106,9 @@ def explore(
         raise ValueError("explore needs a trace, received none")
     for what, given in (("names", names), ("images", images)):
         if len(given) not in (0, len(traces)):
-            raise ValueError(f"{len(traces)} traces should have as many {what}, received {len(given)}, or none")
+            raise ValueError(
+                f"{len(traces)} traces should have as many {what}, received {len(given)}, or none"
+            )
     if language not in LANGUAGES:
         raise ValueError(f"language should be one of {tuple(LANGUAGES)}, received {language!r}")
     say = _say_in(language)

@@ -21,7 +21,7 @@ from viz.browser.steps import steps_data
 from viz.browser.texts import Say
 from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
-from viz.labels import template_text
+from viz.labels import SINK, template_text
 from viz.specification import Specification
 
 # Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size of
@@ -151,7 +151,7 @@ class _Maps(NamedTuple):
     sink: int  # how many columns stand before the tokens
 
 
-def _maps(say: Say, trace: Trace, kind: str) -> _Maps:
+def _maps(trace: Trace, kind: str) -> _Maps:
     weights = np.clip(trace.attention(kind), 0, 1)
     queries, keys = trace.axes(kind)
     masked, padded, sink = trace.masked(kind), trace.padded(kind), trace.sink(kind)
@@ -161,7 +161,7 @@ def _maps(say: Say, trace: Trace, kind: str) -> _Maps:
     return _Maps(
         np.concatenate([sink[..., None], weights], -1),
         queries,
-        (say("sink"), *keys),
+        (SINK, *keys),
         None if masked is None else np.pad(masked, wider),
         np.pad(padded, wider),
         1,
@@ -169,7 +169,7 @@ def _maps(say: Say, trace: Trace, kind: str) -> _Maps:
 
 
 def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
-    maps = _maps(say, trace, kind)
+    maps = _maps(trace, kind)
     label = say(f"kind_{kind}")
     is_target = kind != "encoder_attention"
     written = range(max(trace.prompt - 1, 0), len(maps.queries)) if trace.prompt and is_target else ()
@@ -186,7 +186,7 @@ def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
 
 
 def _difference(say: Say, one: Trace, other: Trace, kind: str, theme: str) -> dict:
-    first, second = _maps(say, one, kind), _maps(say, other, kind)
+    first, second = _maps(one, kind), _maps(other, kind)
     weights = second.weights - first.weights
     maps = first._replace(weights=weights, padded=first.padded & second.padded)
     largest = float(np.abs(weights).max()) or 1.0

@@ -54,9 +54,10 @@ class Explorer {
     const views = VIEWS.filter((view) => has[view]);
     if (data.difference) this.fitted = true; // two traces may differ by little
     this.places = Object.fromEntries(["overview", ...views, "patches"].map((name) => [name, node("div", name)]));
-    const { overview, ...open } = this.places;
+    const { overview, patches, ...open } = this.places;
+    this.beside = node("div", "beside", overview, patches);
     this.controls = node("div", "controls");
-    const looks = node("div", "looks", overview, node("div", "view", ...Object.values(open)));
+    const looks = node("div", "looks", this.beside, node("div", "view", ...Object.values(open)));
     this.note = node("p", "note");
     if (data.name) this.root.append(node("h2", "", data.name));
     this.root.append(this.controls, looks, this.note);
@@ -65,9 +66,10 @@ class Explorer {
   /** Everything as it is chosen now. Only the open view is drawn. */
   draw() {
     this.drawControls();
-    this.drawOverview();
     for (const [name, place] of Object.entries(this.places)) place.hidden = name !== "overview" && name !== this.view;
+    this.drawOverview();
     this.drawPatches();
+    this.beside.hidden = this.places.overview.hidden && this.places.patches.hidden;
     ({ heatmap: () => this.drawMap(), lines: () => this.drawLines(), steps: () => this.drawSteps() })[this.view]();
   }
 
@@ -124,7 +126,7 @@ class Explorer {
       views.append(button, " ");
     }
     parts.push(views);
-    if (data.linked) parts.push(this.switch(words.together, together, (on) => this.link(on)));
+    if (data.linked) parts.push(node("div", "together", this.switch(words.together, together, (on) => this.link(on))));
     // A line of its own, always there: what is pressed above moves nothing.
     const own = { heatmap: () => this.colours(), lines: () => [this.massSlider()], steps: () => [] }[this.view];
     parts.push(node("div", "own", ...own()));

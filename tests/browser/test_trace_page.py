@@ -76,7 +76,7 @@ def test_the_controls_of_many_heads_fit_the_window(open_page, tmp_path, layers, 
     AttentionTrace(
         source_tokens=tokens, target_tokens=tokens, encoder_attention=weights, cross_attention=weights
     ).save(tmp_path / "many.npz")
-    page = opened(open_page, file=tmp_path / "many.npz", width=1366, height=768)
+    page = opened(open_page, "&layer=1", file=tmp_path / "many.npz", width=1366, height=768)
     beyond = page.locator("button, input, [role=radio]").evaluate_all(
         "all => all.map((one) => one.getBoundingClientRect()).filter(({ width, left, right }) => width && (left < 0 || right > innerWidth)).length"
     )

@@ -114,11 +114,11 @@ def _trace(tokenizer: Any, source: dict, written: Any, attention: dict, logits: 
 
 def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generating: dict) -> Any:
     import torch
-    from transformers import GenerationMixin
 
     if target is None:
-        # Whisper's own ``generate`` leaves the start mark, and what it forces behind it, out of what it returns.
-        return GenerationMixin.generate(model, **read, num_beams=1, do_sample=False, **generating)
+        # That of all models: Whisper's own one leaves the start mark, and what it forces behind it, out of what it returns.
+        generate = next(each for each in reversed(type(model).__mro__) if "generate" in vars(each)).generate
+        return generate(model, **read, num_beams=1, do_sample=False, **generating)
     ids = tokenizer(text_target=target, return_tensors="pt").input_ids.to(model.device)
     start = model.config.decoder_start_token_id
     if start is None:
@@ -144,7 +144,7 @@ def _one_side(
     weights = _given(_of_windows(out), "attentions")
     if weights.shape[-1] > 1 and prefix_of(weights) < weights.shape[-1]:
         return _decoder(model, processor, read.input_ids[0], read, None, prompt)
-    attention = {"encoder_attention": weights}
+    attention: dict[str, Any] = {"encoder_attention": weights}
     fields = source_fields(model, processor, given, read, weights.shape[-1])
     if model.main_input_name in ("input_features", "input_values"):
         fields, attention = grouped(fields, attention, most_frames)

@@ -92,7 +92,9 @@ def _moments(processor: Any, sound: Any, features: Any, length: int) -> dict[str
     }
 
 
-def grouped(fields: dict[str, Any], attention: dict[str, np.ndarray], most: int) -> tuple[dict, dict]:
+def grouped(
+    fields: dict[str, Any], attention: dict[str, Any], most: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Source tokens put together, so that at most ``most`` are left: of a sound there are 50 in each second. A group looks at what its tokens
     look at on average, and gets all that they get, so that rows still sum to 1.
 

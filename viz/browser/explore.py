@@ -118,10 +118,11 @@ def explore(
         trace.check()
         data = explorer_data(say, trace, theme, image)
         parts.append(_part(place, {"name": name, "place": place} | data, linked=len(traces) > 1))
-    if len(traces) == 2 and (data := difference_data(say, traces, theme)):
+    difference = difference_data(say, traces, theme) if len(traces) == 2 else None
+    if difference is not None:
         one, other = (name or str(place + 1) for place, name in enumerate(names))
         title = say("explore_difference", one=one, other=other)
-        parts.append(_part(2, {"name": title} | data, linked=True))
+        parts.append(_part(2, {"name": title} | difference, linked=True))
     page = document(
         language=language,
         theme=theme,

@@ -117,8 +117,8 @@ def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generati
 
     if target is None:
         # That of all models: Whisper's own one leaves the start mark, and what it forces behind it, out of what it returns.
-        generate = next(each for each in reversed(type(model).__mro__) if "generate" in vars(each)).generate
-        return generate(model, **read, num_beams=1, do_sample=False, **generating)
+        base: Any = next(each for each in reversed(type(model).__mro__) if "generate" in vars(each))
+        return base.generate(model, **read, num_beams=1, do_sample=False, **generating)
     ids = tokenizer(text_target=target, return_tensors="pt").input_ids.to(model.device)
     start = model.config.decoder_start_token_id
     if start is None:

@@ -17,7 +17,8 @@ from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from viz.browser.appearance import without_font_file
 from viz.browser.document import Component
-from viz.browser.explore import EXPLORE, explorer_data
+from viz.browser.explore import EXPLORE
+from viz.browser.explore_data import explorer_data
 from viz.browser.lines import LINES, lines_data
 from viz.browser.plot import PLOT, plot_data
 from viz.browser.steps import STEPS, steps_data

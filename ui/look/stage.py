@@ -17,7 +17,7 @@ from ui.wording.texts import say
 
 MEAN, FIRST = "mean", "1"
 MOST_BUTTONS = 10  # layers and heads that stand side by side at 1366 pixels; more are chosen from lists
-LIST_WIDTH = 110  # pixels
+LIST_WIDTH = 150  # pixels
 
 
 class Stage:

@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from model import AttentionTrace
 from viz import explore
 
-SHAPES = ((4, 4, 32), (6, 8, 40), (6, 8, 128))  # layers, heads, tokens on both sides
+SHAPES = ((4, 4, 32), (6, 8, 40), (6, 8, 128), (12, 12, 256))  # layers, heads, tokens on both sides
 DRAWN = "() => ['overview', 'heatmap'].every(name => document.querySelector(`.${name} .plot[data-drawn]`))"
 
 

@@ -222,10 +222,8 @@ def test_a_given_target_is_not_generated():
     tokenizer = trained("pieces")
     trace = from_transformers(ENCODER_DECODERS["marian"](len(tokenizer)), tokenizer, "the cat", "a dog")
     assert trace.target_text == "a dog" and trace.decoder_input_tokens == ("<pad>", *trace.target_tokens[:-1])
-    with pytest.raises(
-        ValueError, match="only an encoder-decoder generates here, received .'max_new_tokens'"
-    ):
-        from_transformers(gpt2(len(tokenizer)), tokenizer, "the cat", max_new_tokens=3)
+    with pytest.raises(ValueError, match="an encoder generates nothing, received .'max_new_tokens'"):
+        from_transformers(bert(len(tokenizer)), tokenizer, "the cat", max_new_tokens=3)
 
 
 def test_the_model_is_afterwards_as_it_was():

@@ -1,10 +1,11 @@
 """All heads of all layers side by side, small, as one heatmap trace."""
 
 from collections.abc import Collection, Sequence
+from math import ceil
 
 import numpy as np
 
-from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, LayerHead, Tiles, arrange
+from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, WIDTH, LayerHead, Tiles, arrange
 from viz.labels import plain_text, template_text
 from viz.specification import Specification, as_figure
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette, weight_scale
@@ -12,6 +13,7 @@ from viz.weight_colours import weight_colours
 
 _NAMES_HEIGHT = 76  # the colour scale, and the names of the columns
 _LABEL_FONT = 11
+_NUMBER_WIDTH, _NUMBER_HEIGHT = 20, 12  # pixels that the number of a head, or of a layer, needs
 _FOOT = 12
 
 
@@ -172,6 +174,15 @@ def _height(tiles: Tiles) -> float:
     return TITLE_HEIGHT + _NAMES_HEIGHT + tiles.pixels_high + _FOOT
 
 
+def _ticks(places: np.ndarray, names: Sequence[str], room: float) -> dict:
+    """A name at each place; of numbers that would stand on each other, ``room`` tiles wide, only each second, third … one."""
+    step = max(ceil(room), 1) if all(name.isdigit() for name in names) else 1
+    return {
+        "tickvals": places[::step].tolist(),
+        "ticktext": [plain_text(name) for name in names[: len(places) : step]],
+    }
+
+
 def _layout(
     tiles: Tiles,
     title: str,
@@ -187,8 +198,11 @@ def _layout(
     height = head + tiles.pixels_high + _FOOT
     shared = {"tickmode": "array", "showgrid": False, "constrain": "domain", "fixedrange": True}
     shown = {"showticklabels": by_place}
-    heads = tiles.centre_columns[: tiles.heads].tolist()
-    layers = tiles.centre_rows[:: max(tiles.heads, 1)].tolist()
+    down = max(len(tiles.order) // max(tiles.across, 1), 1)
+    heads = _ticks(tiles.centre_columns[: tiles.heads], names[1], _NUMBER_WIDTH * tiles.across / WIDTH)
+    layers = _ticks(
+        tiles.centre_rows[:: max(tiles.heads, 1)], names[0], _NUMBER_HEIGHT * down / tiles.pixels_high
+    )
     return base_layout(theme) | {
         "title": figure_title(plain_text(title), height),
         "xaxis": base_axis(theme, plain_text(titles[1]) if by_place else "")
@@ -197,8 +211,7 @@ def _layout(
         | {
             "side": "top",
             "range": [-0.5 - tiles.column_gap, columns - 0.5 + tiles.column_gap],
-            "tickvals": heads,
-            "ticktext": [plain_text(name) for name in names[1]],
+            **heads,
             "constraintoward": "left",
         },
         "yaxis": base_axis(theme, plain_text(titles[0]) if by_place else "")
@@ -206,8 +219,7 @@ def _layout(
         | shown
         | {
             "range": [rows - 0.5 + tiles.column_gap, -0.5 - tiles.row_gap],
-            "tickvals": layers,
-            "ticktext": [plain_text(name) for name in names[0]],
+            **layers,
             "scaleanchor": "x",
             "constraintoward": "top",
             "automargin": True,

@@ -6,6 +6,7 @@ import unicodedata
 TICK_LENGTH = 16
 TITLE_LENGTH = 160
 NARROW_EM = 0.6  # the width of a letter that is not East Asian, in font sizes
+SINK = "∅"  # what an attention sink is called: it is no token
 
 # (limit, text): a probability from here on is never called certain, below the other one never impossible.
 CERTAIN, IMPOSSIBLE = (0.9995, ">0.999"), (0.0005, "<0.001")

@@ -12,7 +12,7 @@ from typing import Any
 
 from model.trace.trace import AttentionTrace
 from viz import attention_info, head_tiles, labels, theme, token_axis
-from viz.browser.explore import explorer_data
+from viz.browser.explore_data import explorer_data
 from viz.browser.texts import Say
 from viz.head_grid import _FOOT, _NAMES_HEIGHT
 

@@ -6,7 +6,7 @@ from typing import Any
 from model import Change, Corrector, SentenceCorrection
 from model.stored.config import TransformerConfig
 from model.trace.trace import AttentionTrace
-from viz.browser.explore import UNIT, packed_weights
+from viz.browser.explore_data import UNIT, packed_weights
 
 
 def light_corrector(model: str) -> Corrector:

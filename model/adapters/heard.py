@@ -105,6 +105,16 @@ def is_causal(maps: np.ndarray) -> bool:
     return maps.shape[-1] > 1 and not np.triu(maps, 1).any()
 
 
+def prefix_of(maps: np.ndarray) -> int:
+    """How many of the first tokens see each other in (…, K, K), where no other row looks ahead: 0 of a decoder, K of an encoder.
+
+    >>> prefix_of(np.eye(3)), prefix_of(np.float32([[0.5, 0.5, 0], [0.5, 0.5, 0], [0, 0.5, 0.5]]))
+    (0, 2)
+    """
+    ahead = np.triu((maps != 0).any(axis=tuple(range(maps.ndim - 2))), 1)
+    return int(np.flatnonzero(ahead.any(0))[-1]) + 1 if ahead.any() else 0
+
+
 def _layers(kind: str, maps: list[np.ndarray]) -> np.ndarray:
     """L maps (H, Q, K) -> (L, H, Q, K)."""
     heads = sorted({len(each) for each in maps})

@@ -32,8 +32,8 @@ def trace_keras(
     inputs: Inputs | None = None,
     pad: int = 0,
 ) -> AttentionTrace:
-    """One pass of a Keras network, seen from outside: a subclassed or functional model, with ``keras.layers`` or with
-    attention of its own that takes a softmax. The pass is eager, and ``training`` is False where the model asks.
+    """One pass of a Keras network, seen from outside: a subclassed or functional model, or one of KerasHub, with ``keras.layers`` or
+    with attention of its own that takes a softmax. The pass is eager, and ``training`` is False where the model asks.
 
     >>> trace_keras(transformer, [5, 3, 9, 0], [1, 7, 8, 2], token=words)  # doctest: +SKIP
 
@@ -45,7 +45,7 @@ def trace_keras(
         target_token: the same for the target, where it has a vocabulary of its own.
         inputs: what the model is called with, from the source (1, S) and what the decoder reads (1, T). A tuple is
             several arguments: ``inputs=lambda source, target: (source, target, False, None)``. By default both are passed
-            as the model's ``call`` asks for them, one by one or as a pair.
+            as the model's ``call`` asks for them, one by one or as a pair, or by the names that KerasHub uses.
         pad: the id of padding.
 
     The first output of the shape (1, T, V) gives the probabilities of what was produced; it may be logits, too.
@@ -57,8 +57,8 @@ def trace_keras(
     if written is not None and len(written) < 2:
         raise TraceError("target", "have a start mark and at least one token", len(written))
     named = names(token, pad), names(token if target_token is None else target_token, pad)
-    (heard, lengths), output, ear = _pass(model, ids, written, inputs)
-    kinds = sorted_by_kind(heard, lengths, lambda: _second_pass(model, ids, written, inputs))
+    (heard, lengths), output, ear = _pass(model, ids, written, inputs, pad)
+    kinds = sorted_by_kind(heard, lengths, lambda: _second_pass(model, ids, written, inputs, pad))
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
     if written is None:
@@ -75,7 +75,7 @@ def trace_keras(
 
 
 def _second_pass(
-    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None
+    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
 ) -> Pass | None:
     """A pass over one more target token, or over one fewer where the model takes no more; None where it takes neither."""
     assert written is not None
@@ -84,7 +84,7 @@ def _second_pass(
             with suppress(
                 Exception
             ):  # a length that the model was not built for: each library has its own kind
-                return _pass(model, ids, other, inputs)[0]
+                return _pass(model, ids, other, inputs, pad)[0]
     return None
 
 
@@ -92,7 +92,7 @@ def _second_pass(
 
 
 def _pass(
-    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None
+    model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
 ) -> tuple[Pass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     import keras
@@ -100,7 +100,7 @@ def _pass(
     tensors = [keras.ops.convert_to_tensor(ids[None])]
     if written is not None:
         tensors.append(keras.ops.convert_to_tensor(written[None, :-1]))
-    given, named = by_name(model, arguments_of(model, tensors, inputs))
+    given, named = by_name(model, arguments_of(model, tensors, inputs, pad))
     if (
         not model.built
     ):  # the first call makes the weights, for which some backends call layers more than once
@@ -112,10 +112,15 @@ def _pass(
     return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
 
 
-def arguments_of(model: Any, tensors: list[Any], inputs: Inputs | None) -> tuple[Any, ...]:
+def arguments_of(
+    model: Any, tensors: list[Any], inputs: Inputs | None, pad: int | None = None
+) -> tuple[Any, ...]:
+    """What the model is called with, where there are the ids of one or of both sides."""
     if inputs is not None:
         given = inputs(*tensors)
         return given if isinstance(given, tuple) else (given,)
+    if isinstance(named := getattr(model, "_inputs_struct", None), dict):
+        return ({name: _named_input(name, tensors, pad) for name in named},)
     if len(tensors) == 1:
         return tuple(tensors)
     if getattr(model, "inputs", None):  # a functional model
@@ -128,6 +133,16 @@ def arguments_of(model: Any, tensors: list[Any], inputs: Inputs | None) -> tuple
         and each.name not in ("training", "mask")
     ]
     return tuple(tensors) if len(asked) > 1 else (tuple(tensors),)
+
+
+def _named_input(name: str, tensors: list[Any], pad: int | None) -> Any:
+    """An input in the names of KerasHub: ids, which of them are no padding, or which of two texts they belong to."""
+    from keras import ops
+
+    ids = tensors[-1] if name.startswith("decoder") else tensors[0]
+    if "padding_mask" in name:
+        return ops.ones_like(ids) if pad is None else ops.cast(ops.not_equal(ids, pad), ids.dtype)
+    return ops.zeros_like(ids) if "segment" in name else ids
 
 
 def _parameters(model: Any) -> list[inspect.Parameter]:

@@ -6,7 +6,7 @@ Passes wait for each other. They are eager, and one row at a time, because many 
 S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and K key positions, V vocabulary.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
 from itertools import pairwise
@@ -25,7 +25,7 @@ from model.adapters.keras import (
 )
 from model.adapters.listening import SOFTMAXES, loaded, replaced
 from model.adapters.outputs import probabilities
-from model.adapters.own_network import OwnNetwork, Sizes, one_length
+from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS
@@ -51,7 +51,7 @@ class _Texts:
         self.decode, self.labels = vocabulary.decode_written, vocabulary.labels
 
 
-class KerasPasses:
+class KerasPasses(WithoutTaps):
     """Passes over ids; see ``own_network.OwnPasses``."""
 
     def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None):
@@ -80,16 +80,6 @@ class KerasPasses:
         found = [self._look(*each) for each in zip(sources, targets, interventions, strict=True)]
         attention = {kind: np.stack([each.attention[kind] for each in found]) for kind in self.sizes}
         return Pass(np.stack([each.logits for each in found]), attention)
-
-    def write(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        forced: Sequence[Sequence[int]] = (),
-    ) -> list[Produced | None]:
-        """What is written under each intervention, the likeliest token at each step; None where no end came."""
-        starts = forced or [()] * len(sources)
-        return [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]
 
     def _written(
         self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
@@ -125,18 +115,6 @@ class KerasPasses:
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
         raise ValueError("what a layer of Keras holds inside is not known from outside")
-
-    def taps(
-        self,
-        source: Sequence[int],
-        target: Sequence[int],
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-    ) -> dict[str, np.ndarray]:
-        raise ValueError(f"a network of your own has no taps, received {sorted(names)}")
-
-    def warm_up(self) -> Iterator[None]:
-        return iter(())
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         words = self.vocabulary

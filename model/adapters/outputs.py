@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import is_causal
+from model.adapters.heard import prefix_of
 from model.trace.arrays import plain_array
 from model.trace.trace import AttentionTrace
 
@@ -74,10 +74,10 @@ def answer(returned: Any, output: np.ndarray | None) -> np.ndarray | None:
 def of_one_side(
     kinds: dict, ids: np.ndarray, output: np.ndarray | None, name: Callable, pad: int
 ) -> AttentionTrace:
-    """The trace of an encoder, of a decoder alone where nothing looks ahead, or of one row that looks at all tokens."""
+    """The trace of an encoder, of a decoder alone where nothing looks ahead but a prefix, or of one row that looks at all tokens."""
     tokens, padding = tuple(map(name, ids)), tuple(ids == pad)
     own = kinds.get("encoder_attention")
-    if own is None or not is_causal(own):
+    if own is None or len(ids) == 1 or prefix_of(own) == len(ids):
         row: dict[str, Any] = {"target_tokens": ("output",)} if "cross_attention" in kinds else {}
         return AttentionTrace(source_tokens=tokens, source_padding=padding, **row, **kinds)
     likeliest = ids[-1:] if output is None else output[-1:].argmax(-1)
@@ -86,6 +86,7 @@ def of_one_side(
         target_tokens=tuple(map(name, written)),
         decoder_input_tokens=tokens,
         decoder_attention=own,
+        prefix=prefix_of(own),
         target_padding=(*padding[1:], padding[-1]),
         **probabilities(output, written, name),
     )

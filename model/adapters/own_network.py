@@ -103,6 +103,39 @@ class OwnPasses(Protocol):
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace: ...
 
 
+class WithoutTaps:
+    """What is the same in each library: nothing can be tapped from outside, nothing is prepared, and rows are written one by one.
+    ``OwnPasses`` of a library begin here."""
+
+    def taps(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        names: Iterable[str],
+        intervention: Intervention | None = None,
+    ) -> dict[str, np.ndarray]:
+        raise ValueError(f"a network of your own has no taps, received {sorted(names)}")
+
+    def warm_up(self) -> Iterator[None]:
+        return iter(())
+
+    def write(
+        self,
+        sources: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        forced: Sequence[Sequence[int]] = (),
+    ) -> list[Produced | None]:
+        """What is written under each intervention without sampling, the end mark last; None where no end came.
+        ``forced``: the ids that a row has to begin with."""
+        starts = forced or [()] * len(sources)
+        return [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]
+
+    def _written(
+        self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
+    ) -> Produced | None:
+        raise NotImplementedError
+
+
 class OwnNetwork(Intervening):
     """What ``laboratory_of`` returns. Every change is made, because the network does not say how sure it is."""
 

@@ -1,17 +1,24 @@
-"""Traces of models from Hugging Face transformers: encoder-decoders, encoders, decoders alone.
+"""Traces of models from Hugging Face transformers: encoder-decoders, encoders, decoders alone; of texts, images and sounds.
 
 B is 1 here; L layers, H heads, S source tokens, T target tokens, V vocabulary, A alternatives.
 """
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import is_causal
+from model.adapters.heard import prefix_of
 from model.adapters.listening import evaluating
+from model.adapters.transformers_inputs import (
+    grouped,
+    source_fields,
+    tensors_of,
+    text_fields,
+    tokenizer_of,
+)
+from model.adapters.windows import spread
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
@@ -19,30 +26,41 @@ _ALTERNATIVES = 5
 
 
 def from_transformers(
-    model: Any, tokenizer: Any, text: str, target: str | None = None, **generating: Any
+    model: Any,
+    tokenizer: Any,
+    given: Any,
+    target: str | None = None,
+    *,
+    most_frames: int = 100,
+    **generating: Any,
 ) -> AttentionTrace:
-    """One pass of a model from transformers over ``text``, with every attention that it returns.
+    """One pass of a model from transformers over ``given``, with every attention that it returns.
 
     >>> from_transformers(marian, tokenizer, "the cat sat", max_new_tokens=20)  # doctest: +SKIP
+    >>> from_transformers(vit, image_processor, picture)  # doctest: +SKIP
 
     Args:
-        text: what an encoder reads, such as BERT's; what an encoder-decoder, such as MarianMT, T5 or BART, starts from; what
-            a decoder alone reads, such as GPT-2 or Llama. In the last case each row produces the next token.
+        tokenizer: or the processor that prepares images or sounds for the model.
+        given: what the model reads. For an encoder, such as BERT, an encoder-decoder, such as MarianMT, T5 or BART, and a decoder alone, such
+            as GPT-2 or Llama, a text; for ViT and its like an image, whose patches become tokens; for Whisper and wav2vec 2.0 the samples
+            of a sound, at the rate that the processor names. In a decoder alone each row produces the next token.
         target: what an encoder-decoder should have written; by default what it generates, without sampling or beams. A decoder
             alone reads it behind the text.
-        generating: goes to ``model.generate``.
+        most_frames: how many tokens a sound has at most; more are put together.
+        generating: goes to ``model.generate``. With such options a decoder alone writes on, and ``prompt`` says how much it was given.
 
     For the pass the model computes its attention eagerly, the only way that returns it, and for evaluation; afterwards it is
-    as it was. Raises TraceError where the model returns no attention, and ValueError for options that nothing is generated with.
+    as it was. Raises TraceError where the model returns no attention, and ValueError for options that nothing is generated with, and
+    for a text where an image or a sound is read.
     """
     import torch
 
     with torch.no_grad(), showing_attention(model):
         if getattr(model.config, "is_encoder_decoder", False):
-            return _encoder_decoder(model, tokenizer, text, target, generating)
-        if generating:
-            raise ValueError(f"only an encoder-decoder generates here, received {sorted(generating)}")
-        return _one_side(model, tokenizer, text + (target or ""))
+            return _encoder_decoder(model, tokenizer, given, target, generating, most_frames)
+        if generating and not model.can_generate():
+            raise ValueError(f"an encoder generates nothing, received {sorted(generating)}")
+        return _one_side(model, tokenizer, given, target, generating, most_frames)
 
 
 @contextmanager
@@ -59,9 +77,9 @@ def showing_attention(model: Any) -> Iterator[None]:
 
 
 def _encoder_decoder(
-    model: Any, tokenizer: Any, text: str, target: str | None, generating: dict
+    model: Any, processor: Any, given: Any, target: str | None, generating: dict, most_frames: int
 ) -> AttentionTrace:
-    read = tokenizer(text, return_tensors="pt", return_token_type_ids=False).to(model.device)
+    tokenizer, read = tokenizer_of(processor), tensors_of(model, processor, given)
     written = _written(model, tokenizer, read, target, generating)  # (1, 1 + T), the start mark first
     out = model(**read, decoder_input_ids=written[:, :-1], output_attentions=True)
     attention = {
@@ -69,18 +87,25 @@ def _encoder_decoder(
         "decoder_attention": _given(out.decoder_attentions, "decoder_attention"),
         "cross_attention": _given(out.cross_attentions, "cross_attention"),
     }
-    return trace_of_pass(tokenizer, read.input_ids[0], written[0], attention, out.logits[0])
+    fields = source_fields(model, processor, given, read, attention["cross_attention"].shape[-1])
+    if not isinstance(given, str) and "source_grid" not in fields:
+        fields, attention = grouped(fields, attention, most_frames)
+    return _trace(tokenizer, fields, written[0], attention, out.logits[0])
 
 
 def trace_of_pass(tokenizer: Any, ids: Any, written: Any, attention: dict, logits: Any) -> AttentionTrace:
     """Of an encoder-decoder. ``ids`` (S,); ``written`` (1 + T,), the start mark first; ``attention`` (L, H, Q, K) by kind; ``logits``
     (T, V)."""
+    return _trace(tokenizer, text_fields(tokenizer, ids, "source"), written, attention, logits)
+
+
+def _trace(tokenizer: Any, source: dict, written: Any, attention: dict, logits: Any) -> AttentionTrace:
     import torch
 
     written = torch.as_tensor(written, device=logits.device)
     return AttentionTrace(
-        **_tokens(tokenizer, ids, "source"),
-        **_tokens(tokenizer, written[1:], "target"),
+        **source,
+        **text_fields(tokenizer, written[1:], "target"),
         decoder_input_tokens=tuple(tokenizer.convert_ids_to_tokens(written[:-1])),
         **attention,
         **_probabilities(tokenizer, logits, written[1:]),
@@ -91,54 +116,94 @@ def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generati
     import torch
 
     if target is None:
-        return model.generate(**read, num_beams=1, do_sample=False, **generating)
+        # That of all models: Whisper's own one leaves the start mark, and what it forces behind it, out of what it returns.
+        base: Any = next(each for each in reversed(type(model).__mro__) if "generate" in vars(each))
+        return base.generate(model, **read, num_beams=1, do_sample=False, **generating)
     ids = tokenizer(text_target=target, return_tensors="pt").input_ids.to(model.device)
-    start = torch.full_like(ids[:, :1], model.config.decoder_start_token_id)
-    return torch.cat([start, ids], dim=1)
+    start = model.config.decoder_start_token_id
+    if start is None:
+        start = model.generation_config.decoder_start_token_id
+    if ids[0, 0] == start:
+        return ids
+    return torch.cat([torch.full_like(ids[:, :1], start), ids], dim=1)
 
 
-def _one_side(model: Any, tokenizer: Any, text: str) -> AttentionTrace:
-    """An encoder; a decoder where nothing looks ahead."""
+def _one_side(
+    model: Any, processor: Any, given: Any, target: str | None, generating: dict, most_frames: int
+) -> AttentionTrace:
+    """An encoder; a decoder where nothing looks ahead, but for the tokens of a prefix."""
+    read, prompt = tensors_of(model, processor, given), 0
+    if target is not None:
+        alone, read = read, tensors_of(model, processor, given + target)
+        prompt = _in_common(alone.input_ids[0], read.input_ids[0])
+    if generating:
+        prompt = prompt or read.input_ids.shape[1]
+        whole = model.generate(**read, num_beams=1, do_sample=False, **generating)
+        return _decoder(model, processor, whole[0, :-1], {"input_ids": whole[:, :-1]}, whole[0, 1:], prompt)
+    out = model(**read, output_attentions=True)
+    weights = _given(_of_windows(out), "attentions")
+    if weights.shape[-1] > 1 and prefix_of(weights) < weights.shape[-1]:
+        return _decoder(model, processor, read.input_ids[0], read, None, prompt)
+    attention: dict[str, Any] = {"encoder_attention": weights}
+    fields = source_fields(model, processor, given, read, weights.shape[-1])
+    if model.main_input_name in ("input_features", "input_values"):
+        fields, attention = grouped(fields, attention, most_frames)
+    return AttentionTrace(**fields, **attention, sinks=tuple(attention) if _has_sinks(model) else ())
+
+
+def _decoder(model: Any, tokenizer: Any, ids: Any, read: Any, produced: Any, prompt: int) -> AttentionTrace:
+    """A decoder alone that reads ``ids`` (T,); the token that the last row produced is the likeliest, where ``produced`` is None."""
     import torch
 
-    read = tokenizer(text, return_tensors="pt").to(model.device)
-    if getattr(model.config, "type_vocab_size", 0) < 1:
-        read.pop("token_type_ids", None)  # of no use to most decoders, and refused by them
     out = model(**read, output_attentions=True)
-    weights, ids = _given(out.attentions, "attentions"), read.input_ids[0]
-    if not is_causal(weights.float().cpu().numpy()):
-        return AttentionTrace(**_tokens(tokenizer, ids, "source"), encoder_attention=weights)
-    logits = getattr(out, "logits", None)
-    last = ids[-1:] if logits is None else logits[0, -1:].argmax(-1)
-    written = torch.cat([ids[1:], last])  # (T,)
+    weights, logits = _given(out.attentions, "attentions"), getattr(out, "logits", None)
+    if produced is None:
+        last = ids[-1:] if logits is None else logits[0, -1:].argmax(-1)
+        produced = torch.cat([ids[1:], last])  # (T,)
     return AttentionTrace(
-        **_tokens(tokenizer, written, "target"),
+        **text_fields(tokenizer, produced, "target"),
         decoder_input_tokens=tuple(tokenizer.convert_ids_to_tokens(ids)),
         decoder_attention=weights,
-        **({} if logits is None else _probabilities(tokenizer, logits[0], written)),
+        sinks=("decoder_attention",) if _has_sinks(model) else (),
+        prefix=prefix_of(weights),
+        prompt=prompt,
+        **({} if logits is None else _probabilities(tokenizer, logits[0], produced)),
     )
 
 
-def _given(attentions: Any, kind: str) -> Any:
-    """L tensors (1, H, Q, K) -> (L, H, Q, K); raises TraceError where a model kept its attention to itself."""
+def _in_common(one: Any, other: Any) -> int:
+    """How many ids two sequences begin with alike: at a seam between two texts a tokenizer may join what it splits elsewhere."""
+    pairs = zip(one.tolist(), other.tolist(), strict=False)
+    return next((place for place, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+def _has_sinks(model: Any) -> bool:
+    """Whether its softmax has one more score for no token, as gpt-oss (Agarwal et al. 2025)."""
+    return any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
+
+
+def _of_windows(out: Any) -> Any:
+    """The attention of a pass; where it was computed within windows, as whole maps."""
     import torch
 
+    layers, of_all = out.attentions, getattr(out, "global_attentions", None)
+    if not layers or not hasattr(out, "global_attentions"):
+        return layers
+    whole = [None] * len(layers) if of_all is None else [each[0].float().cpu().numpy() for each in of_all]
+    pairs = zip(layers, whole, strict=True)
+    return [torch.from_numpy(spread(one[0].float().cpu().numpy(), all_))[None] for one, all_ in pairs]
+
+
+def _given(attentions: Any, kind: str) -> np.ndarray:
+    """L tensors (1, H, Q, K) -> (L, H, Q, K); raises TraceError where a model kept its attention to itself."""
     if not attentions or any(each is None for each in attentions):
         advice = "Its layers have an attention that returns no weights even where it is computed eagerly"
         raise TraceError(kind, "be returned by the model", "none", advice)
-    return torch.cat(tuple(attentions))
-
-
-def _tokens(tokenizer: Any, ids: Any, side: str) -> dict[str, Any]:
-    """The fields ``<side>_tokens``, ``_text`` and ``_spans``; a token stands where it lengthens what is decoded."""
-    ends = [len(tokenizer.decode(ids[:count], skip_special_tokens=True)) for count in range(len(ids) + 1)]
-    # The first bytes of a character are decoded as signs that the next ones take back.
-    ends = np.minimum.accumulate(ends[::-1])[::-1].tolist()
-    return {
-        f"{side}_tokens": tuple(tokenizer.convert_ids_to_tokens(ids)),
-        f"{side}_text": tokenizer.decode(ids, skip_special_tokens=True),
-        f"{side}_spans": tuple(pairwise(ends)),
-    }
+    shapes = sorted({tuple(each.shape) for each in attentions})
+    if len(shapes) != 1 or shapes[0][0] != 1:
+        advice = "Layers that look at windows of an image have no map of all of it"
+        raise TraceError(kind, "have layers of one shape (1, H, Q, K)", shapes, advice)
+    return np.concatenate([each.float().cpu().numpy() for each in attentions])
 
 
 def _probabilities(tokenizer: Any, logits: Any, ids: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ B interventions (or rows), L layers, H heads, S source and T target tokens, Q qu
 """
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from threading import RLock
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ import numpy as np
 
 from model.adapters.altering import Altering, altering, embedding_factors
 from model.adapters.listening import replaced
-from model.adapters.own_network import OwnNetwork, Sizes, one_length
+from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
 from model.adapters.own_stream import OwnStream, checked
 from model.adapters.transformers import showing_attention, trace_of_pass
 from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
@@ -82,7 +82,7 @@ class _Looked(NamedTuple):
     calls: dict[str, list[tuple]]  # query, key and value (B, H, Q or K, D/H) of each layer
 
 
-class TransformersPasses:
+class TransformersPasses(WithoutTaps):
     """Passes over ids; see ``own_network.OwnPasses``."""
 
     def __init__(self, model: Any, tokenizer: Any):
@@ -121,17 +121,6 @@ class TransformersPasses:
             for kind in self.sizes
         }
         return Pass(np.concatenate([_array(one.logits) for one in found]), attention)
-
-    def write(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        forced: Sequence[Sequence[int]] = (),
-    ) -> list[Produced | None]:
-        """What is written under each intervention without sampling, the end mark last; None where no end came.
-        ``forced``: the ids that a row has to begin with."""
-        starts = forced or [()] * len(sources)
-        return [self._written(*each) for each in zip(sources, interventions, starts, strict=True)]
 
     def _written(
         self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
@@ -188,18 +177,6 @@ class TransformersPasses:
     ) -> None:
         count = len(interventions)
         self._look([source] * count, [read] * count, interventions)
-
-    def taps(
-        self,
-        source: Sequence[int],
-        target: Sequence[int],
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-    ) -> dict[str, np.ndarray]:
-        raise ValueError(f"a network of your own has no taps, received {sorted(names)}")
-
-    def warm_up(self) -> Iterator[None]:
-        return iter(())
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         texts = TransformersTexts(self.tokenizer)

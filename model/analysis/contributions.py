@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.analysis.contrasts import contrast_of_row
+from model.analysis.contrasts import questions_of_sentence
 from model.analysis.method import Contribution, Method, Row
 from model.analysis.methods import DECLARED
 from model.analysis.ranks import rank_correlation, shared_top
 from model.correction.answers import Intervenes, Network
+from model.trace.interventions import Intervention
 from model.trace.odds import Contrast
 
 METHODS: dict[str, Method] = {method.name: method for method in DECLARED}
@@ -83,8 +84,10 @@ def contribution_rows(
     >>> source.shape, before.shape
     ((4, 4), (4, 4))
     """
-    rows = range(len(corrector.tokenizer.encode_target(target)))
-    contrasts = (contrast_of_row(corrector, source, target, row) for row in rows)
+    tokenizer = corrector.tokenizer
+    ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
+    looked = corrector.laboratory.pass_over([ids[0]], [ids[1]], [Intervention()])
+    contrasts, _ = questions_of_sentence(corrector, source, target, (), looked.logits[0])
     found = [contribution(corrector, source, target, each, method) for each in contrasts]
     before = np.zeros((len(found), len(found)), np.float32)
     for row, each in enumerate(found):

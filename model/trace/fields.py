@@ -68,6 +68,37 @@ def flags(name: str, value: Any) -> tuple[bool, ...]:
     return tuple(found.tolist())
 
 
+def count(name: str, value: object) -> int:
+    """
+    >>> count("prompt", np.int64(3))
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+        raise TraceError(name, "be a whole number, 0 or more", _received(value))
+    return int(value)
+
+
+def grid(name: str, value: object) -> tuple[int, int]:
+    """Rows and columns."""
+    found = _pair(name, value)
+    if min(found) < 1:
+        raise TraceError(name, "have at least one row and one column", found)
+    return found
+
+
+def check_extras(trace: Any, source: int, target: int) -> None:
+    """Raises TraceError for sinks of kinds that are not there, a prefix or a prompt that is too long, a grid of other patches."""
+    if strange := [kind for kind in trace.sinks if kind not in trace.kinds]:
+        raise TraceError("sinks", f"be some of {', '.join(trace.kinds)}", strange[0])
+    for name in ("prefix", "prompt"):
+        if getattr(trace, name) > target:
+            raise TraceError(name, f"be at most {target}, the tokens of the decoder", getattr(trace, name))
+    if trace.source_grid is not None and trace.source_grid[0] * trace.source_grid[1] > source:
+        raise TraceError(
+            "source_grid", f"have at most {source} patches, the source tokens", trace.source_grid
+        )
+
+
 def check_spans(trace: Any, side: str, tokens: int) -> None:
     """Raises TraceError for spans outside their text and for words that leave tokens out."""
     whole, spans, words = (getattr(trace, f"{side}_{part}") for part in ("text", "spans", "words"))

@@ -12,9 +12,22 @@ _ROW_TOLERANCE = 1e-2
 _RANGE_TOLERANCE = 1e-4  # how far rounding may push a probability or a weight outside 0..1
 
 
-def check_rows(kind: str, weights: np.ndarray, padded: np.ndarray, emptied: bool = False) -> None:
+def check_rows(
+    kind: str,
+    weights: np.ndarray,
+    padded: np.ndarray,
+    later: np.ndarray | None = None,
+    *,
+    emptied: bool = False,
+    sink: bool = False,
+) -> None:
     """Raises TraceError if a row of ``weights`` (L, H, Q, K) is no attention. Rows that are ``padded`` (Q,) may sum to less and may
-    look ahead, because nobody uses what they compute. ``emptied``: whether any row may be all 0.
+    look ahead, because nobody uses what they compute.
+
+    Args:
+        later: (Q, K) bool, where nobody may look, or None.
+        emptied: whether any row may be all 0.
+        sink: whether any row may sum to less than 1, as the rest falls on an attention sink.
     """
     smallest, largest = weights.min(), weights.max()  # NaN where there is one, and then no comparison holds
     if not (smallest >= -_RANGE_TOLERANCE and largest <= 1 + _RANGE_TOLERANCE):
@@ -23,18 +36,22 @@ def check_rows(kind: str, weights: np.ndarray, padded: np.ndarray, emptied: bool
         found = f"{weights[(*place, column)]}, {_where(place)}, column {column}"
         raise TraceError(kind, "be finite and lie in 0..1", found, "Give the weights after the softmax")
     sums = weights.sum(-1, dtype=np.float32)
-    wrong = np.where(padded, sums > 1 + _ROW_TOLERANCE, np.abs(sums - 1) > _ROW_TOLERANCE)
+    wrong = np.where(padded | sink, sums > 1 + _ROW_TOLERANCE, np.abs(sums - 1) > _ROW_TOLERANCE)
     if emptied:
         wrong &= sums != 0
     if wrong.any():
         place = [int(number) for number in np.argwhere(wrong)[0]]
         total = f"{sums[tuple(place)]}, {_where(place)}, and so in {wrong.sum()} of {wrong.size} rows"
-        raise TraceError(kind, "have rows that sum to 1", total, _advice(kind, sums[wrong]))
-    if kind == "decoder_attention":
-        ahead = (np.triu(weights, 1) != 0).any(-1) & ~padded
+        expected = "at most 1" if sink else "1"
+        raise TraceError(kind, f"have rows that sum to {expected}", total, _advice(kind, sums[wrong]))
+    if later is not None:
+        ahead = ((weights != 0) & later).any(-1) & ~padded
         if ahead.any():
             place = [int(number) for number in np.argwhere(ahead)[0]]
-            advice = "Let each token see itself and those before it alone: a causal, or look-ahead, mask"
+            advice = (
+                "Let each token see itself and those before it alone: a causal, or look-ahead, mask. "
+                "Where the first ones see each other, say how many: prefix=…"
+            )
             raise TraceError(kind, "be 0 right of its diagonal", f"other weights, {_where(place)}", advice)
 
 
@@ -46,6 +63,11 @@ def _advice(kind: str, sums: np.ndarray) -> str:
     if not sums.any():
         side = "source" if kind == "encoder_attention" else "target"
         return f"Where these rows are padding, say so in {side}_padding"
+    if (sums < 1).all():
+        return (
+            "Dropout takes weights away: call the model for evaluation, as with training=False or model.eval(). "
+            f"Where the rest falls on an attention sink, say so: sinks=({kind!r},)"
+        )
     return "Dropout takes weights away: call the model for evaluation, as with training=False or model.eval()"
 
 

@@ -24,7 +24,10 @@ class Selection:
 
         Raises ValueError for a kind that the trace lacks.
         """
-        maps = trace.attention(kind or self.kind)  # (L, H, Q, K)
+        return self.mean(trace.attention(kind or self.kind))
+
+    def mean(self, maps: np.ndarray) -> np.ndarray:
+        """(L, H, …) -> (…): one head, or the mean over those chosen."""
         if self.layer is not None:
             maps = maps[: self.layer + 1][-1:]
         if self.head is not None:

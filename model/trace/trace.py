@@ -13,7 +13,19 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from model.trace.arrays import all_layers, of_sentence, plain_array
-from model.trace.fields import Spans, check_spans, expect_shape, flags, pairs, rows_of_texts, text, texts
+from model.trace.fields import (
+    Spans,
+    check_extras,
+    check_spans,
+    count,
+    expect_shape,
+    flags,
+    grid,
+    pairs,
+    rows_of_texts,
+    text,
+    texts,
+)
 from model.trace.interventions import Head
 from model.trace.rows import check_rows, expect_range
 from model.trace.strict_npz import TraceError, read, write
@@ -42,6 +54,9 @@ _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(("source_spans", "target_spans", "source_words", "target_words"), pairs),
     **dict.fromkeys(_PADDING, flags),
     "alternatives": rows_of_texts,
+    "sinks": texts,
+    **dict.fromkeys(("prefix", "prompt"), count),
+    "source_grid": grid,
 }
 
 # What the app writes beside a trace for who opens its numbers with NumPy alone; none of it is read again.
@@ -70,6 +85,11 @@ class AttentionTrace:
 
     Padding is True where a token only fills up a batch. ``target_padding[t]`` is of the token that row ``t`` PRODUCED, so
     that the column of decoder self-attention after it is padding, too.
+
+    A head of some networks may look nowhere: its softmax has one more score, the attention sink, whose weight falls on no token
+    (Xiao et al. 2024; Agarwal et al. 2025). ``sinks`` names the kinds of attention that have one; their rows sum to less than 1, and ``sink``
+    is what is missing. In a prefix language model (Raffel et al. 2020, section 3.2.1) the first ``prefix`` tokens that the decoder
+    reads see each other, also those behind them.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
     Words count tokens, and every token is in one of them. They are needed only where words are not what
@@ -104,6 +124,12 @@ class AttentionTrace:
     target_words: Spans | None = None  # (W, 2) which target tokens each word has
     source_padding: tuple[bool, ...] = ()  # (S,) or empty, where there is none
     target_padding: tuple[bool, ...] = ()  # (T,) or empty
+    sinks: tuple[str, ...] = ()  # the kinds of attention with a sink
+    prefix: int = 0  # how many tokens of the decoder's input see each other, the later ones, too
+    prompt: int = 0  # how many tokens the decoder was given; what follows it produced itself
+    source_grid: tuple[int, int] | None = (
+        None  # rows and columns of an image's patches, the last source tokens
+    )
     batch: InitVar[int | None] = None  # which sentence, where the attention given is a batch's
 
     def __post_init__(self, batch: int | None):
@@ -121,9 +147,9 @@ class AttentionTrace:
         source, target = len(self.source_tokens), len(self.target_tokens)
         if self.decoder_input_tokens or self.decoder_attention is not None:
             expect_shape("decoder_input_tokens", self.decoder_input_tokens, (target,))
-        for name, count in zip(_PADDING, (source, target), strict=True):
+        for name, length in zip(_PADDING, (source, target), strict=True):
             if getattr(self, name):
-                expect_shape(name, getattr(self, name), (count,))
+                expect_shape(name, getattr(self, name), (length,))
         for kind in self.kinds:
             rows, columns = map(len, self.axes(kind))
             received = np.shape(getattr(self, kind))
@@ -138,8 +164,9 @@ class AttentionTrace:
             for place, row in enumerate(self.alternatives):
                 expect_shape(f"alternatives[{place}]", row, found[1:])
             expect_shape("alternatives", self.alternatives, (target,))
-        for side, count in (("source", source), ("target", target)):
-            check_spans(self, side, count)
+        for side, length in (("source", source), ("target", target)):
+            check_spans(self, side, length)
+        check_extras(self, source, target)
 
     def _take_arrays(self, batch: int | None) -> None:
         for name in _RANKS:
@@ -154,9 +181,9 @@ class AttentionTrace:
     def _check_positions(self, source: int, target: int) -> None:
         sides = ("source_positional_encoding", source), ("target_positional_encoding", target)
         d_model = next((np.shape(getattr(self, name))[1:] for name, _ in sides if self._has(name)), ())
-        for name, count in sides:
+        for name, length in sides:
             if self._has(name):
-                expect_shape(name, getattr(self, name), (count, *(d_model or ("D",))))
+                expect_shape(name, getattr(self, name), (length, *(d_model or ("D",))))
 
     def _has(self, name: str) -> bool:
         return getattr(self, name) is not None
@@ -225,12 +252,29 @@ class AttentionTrace:
         ignored = ~self.attention(kind)[:, :, ~rows].any(axis=(0, 1, 2))
         return rows[:, None] | (columns & ignored)
 
+    def masked(self, kind: str) -> np.ndarray | None:
+        """(Q, K) bool: where a row of the decoder may not look, because it comes later; None for the other kinds."""
+        if kind != "decoder_attention":
+            return None
+        later = np.triu(np.ones((len(self.target_tokens),) * 2, bool), 1)
+        later[: self.prefix, : self.prefix] = False
+        return later
+
+    def sink(self, kind: str) -> np.ndarray | None:
+        """(L, H, Q) the weight on the attention sink, which is no token; None where there is none. A row of padding has none."""
+        if kind not in self.sinks:
+            return None
+        rest = np.clip(1 - self.attention(kind).sum(-1, dtype=np.float32), 0, 1)
+        rest[..., self.padding(kind)[0]] = 0
+        return rest
+
     def check(self, emptied: bool = False) -> None:
         """Raises TraceError for numbers that are no attention and no probabilities: not finite, outside 0..1, rows
         that do not sum to 1 within 0.01, a decoder that looks ahead. Rows of padding may be empty, and with ``emptied`` any row:
-        a pass in which tokens were left out has such rows."""
+        a pass in which tokens were left out has such rows. Rows with a sink sum to at most 1."""
         for kind in self.kinds:
-            check_rows(kind, self.attention(kind), self.padding(kind)[0], emptied)
+            rows, sink = self.padding(kind)[0], kind in self.sinks
+            check_rows(kind, self.attention(kind), rows, self.masked(kind), emptied=emptied, sink=sink)
         expect_range("log_probabilities", self.log_probabilities, -np.inf, 0)
         expect_range("alternative_probabilities", self.alternative_probabilities, 0, 1)
         for name in ("source_positional_encoding", "target_positional_encoding"):
@@ -249,7 +293,7 @@ class AttentionTrace:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
         words = {name: value for name, value in values.items() if name not in arrays}
-        told = {name: value for name, value in words.items() if value not in (None, ())}
+        told = {name: value for name, value in words.items() if value not in (None, (), 0)}
         return arrays, {"format": _FORMAT, "version": VERSION} | told
 
     @classmethod

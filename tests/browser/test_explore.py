@@ -1,5 +1,8 @@
 """The lens as a notebook's output: a frame in another page, without a network."""
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from playwright.sync_api import FrameLocator, expect
@@ -150,6 +153,79 @@ def test_two_stand_side_by_side_and_a_token_stays_text(show):
     tops = {round(box["y"]) for box in (lens.bounding_box() for lens in frame.locator(".explore").all())}
     assert len(tops) == 1
     assert frame.locator("img").count() == 0
+
+
+OTHER = random_trace("고갱님이 왓다", "고객님이 왔다", seed=5)
+
+
+def test_two_traces_show_the_same_head_and_their_difference(show):
+    frame = show(explore([TRACE, OTHER], names=["one", "other"]), width=1500)
+    one, other, difference = (frame.locator(".explore").nth(place) for place in range(3))
+    expect(frame.locator(".explore h2")).to_have_text(["one", "other", "other − one"])
+    other.get_by_label("Head", exact=True).select_option(index=3)
+    for each in (one, difference):
+        expect(each.get_by_label("Head", exact=True)).to_have_value("2")
+    one.get_by_label("Kind of attention").select_option(index=2)
+    expect(difference.get_by_label("Kind of attention")).to_have_value("2")
+    expected = OTHER.cross_attention[0, 2] - TRACE.cross_attention[0, 2]
+    plot = difference.locator(".heatmap .js-plotly-plot")
+    expect(plot).to_have_attribute("aria-label", re.compile("Cross-attention · layer 1, head 3"))
+    frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+    found = plot.evaluate("plot => plot._fullData[0].z.map(row => [...row])")
+    np.testing.assert_allclose(found, expected, atol=2e-4)
+    tiles = difference.locator(".overview .js-plotly-plot").evaluate(
+        "plot => plot._fullData[0].z.map(row => [...row])"
+    )
+    tile = np.array(tiles)[: expected.shape[0], : expected.shape[1]]
+    whole = OTHER.cross_attention - TRACE.cross_attention
+    np.testing.assert_allclose((tile - 128) / 127, whole[0, 0] / np.abs(whole).max(), atol=0.01)
+    one.get_by_label("All show the same layer and head").uncheck()
+    other.get_by_label("Head", exact=True).select_option(index=1)
+    expect(one.get_by_label("Head", exact=True)).to_have_value("2")
+
+
+def test_colours_reach_up_to_the_largest_weight_of_both(show):
+    frame = show(explore([TRACE, OTHER]), width=1500)
+    one = frame.locator(".explore").first
+    one.get_by_label("Colours up to the largest value").check()
+    largest = max(trace.encoder_attention[0, 0].max() for trace in (TRACE, OTHER))
+    frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+    for place in range(2):
+        plot = frame.locator(".explore").nth(place).locator(".heatmap .js-plotly-plot")
+        assert plot.evaluate("plot => plot._fullData[0].zmax") == pytest.approx(largest, abs=1e-3)
+    one.get_by_label("Logarithmic").check()
+    expect(one.get_by_label("Colours up to the largest value")).not_to_be_checked()
+
+
+def test_a_sink_stands_before_the_tokens_and_draws_no_line(show):
+    own = np.tril(TRACE.decoder_attention * 0.5)
+    trace = replace(TRACE, decoder_attention=own, sinks=("decoder_attention",))
+    frame = show(explore(trace))
+    frame.get_by_label("Kind of attention").select_option(index=1)
+    frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+    found = drawn(frame, ".heatmap")
+    np.testing.assert_allclose(found[:, 0], 0.5, atol=1e-3)
+    np.testing.assert_allclose(found[:, 1:], own[0, 0], atol=1e-3)
+    tile = drawn(frame, ".overview")[: found.shape[0], : found.shape[1]]
+    assert (tile[:, :1] > 0).all() and (tile[np.triu_indices(len(tile), 2)] == 0).all()
+    frame.get_by_role("button", name="Lines").click()
+    expected = strongest_edges(own[0, 0], 0.6)
+    expect(frame.locator(".lines .edges path")).to_have_count(len(expected))
+
+
+def test_a_row_of_patches_is_shown_as_the_image_is_cut(show):
+    weights = np.random.default_rng(0).dirichlet(np.ones(7), size=(1, 2, 7)).astype(np.float32)
+    tokens = ("[CLS]", *(f"{row},{column}" for row in (1, 2) for column in (1, 2, 3)))
+    trace = AttentionTrace(source_tokens=tokens, encoder_attention=weights, source_grid=(2, 3))
+    frame = show(explore(trace, images=[np.full((20, 30), 0.5)]))
+    frame.locator(".patches .plot[data-drawn]").wait_for()
+    np.testing.assert_allclose(drawn(frame, ".patches"), weights[0, 0, 0, 1:].reshape(2, 3), atol=1e-4)
+    frame.get_by_role("combobox", name="Patches that this row looks at").select_option(index=4)
+    plot = frame.locator(".patches .js-plotly-plot")
+    expect(plot).to_have_attribute("aria-label", re.compile("2,1"))
+    frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+    np.testing.assert_allclose(drawn(frame, ".patches"), weights[0, 0, 4, 1:].reshape(2, 3), atol=1e-4)
+    assert plot.evaluate("plot => plot._fullLayout.images.length") == 1
 
 
 def test_a_narrow_cell_does_not_scroll_sideways(show):

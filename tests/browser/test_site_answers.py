@@ -14,7 +14,7 @@ from model.text.changes import apply_changes
 from tests.browser.site_pages import answers, is_open, visiting
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
-from viz.browser.explore import explorer_data
+from viz.browser.explore_data import explorer_data
 from viz.browser.texts import table
 
 COMPOSED, HOSTILE, LONGEST = 120, 24, 300

@@ -37,9 +37,9 @@ DRAWN = {
 }
 
 
-def opened(open_page, query: str = "", **how):
+def opened(open_page, query: str = "", file: Path = FILE, **how):
     page = open_page(f"trace?lang=en{query}", **how)
-    page.locator('input[type="file"]').set_input_files(FILE)
+    page.locator('input[type="file"]').set_input_files(file)
     expect(page.locator(".corrected")).to_be_visible()
     settle(page)
     return page
@@ -67,6 +67,25 @@ def test_more_layers_than_heads_fit_the_window_and_labels_their_columns(open_pag
         "labels => labels.map(label => label.getBoundingClientRect()).map(box => [box.left, box.right])"
     )
     assert all(left >= right - 1 for (_, right), (left, _) in pairwise(ends))
+
+
+@pytest.mark.parametrize(("layers", "heads"), [(6, 8), (24, 16)])
+def test_the_controls_of_many_heads_fit_the_window(open_page, tmp_path, layers, heads):
+    weights = np.random.default_rng(0).dirichlet(np.ones(9), size=(layers, heads, 9))
+    tokens = tuple("attention")
+    AttentionTrace(
+        source_tokens=tokens, target_tokens=tokens, encoder_attention=weights, cross_attention=weights
+    ).save(tmp_path / "many.npz")
+    page = opened(open_page, "&layer=1", file=tmp_path / "many.npz", width=1366, height=768)
+    beyond = page.locator("button, input, [role=radio]").evaluate_all(
+        "all => all.map((one) => one.getBoundingClientRect()).filter(({ width, left, right }) => width && (left < 0 || right > innerWidth)).length"
+    )
+    assert beyond == 0
+    head = page.locator(".st-key-control_head input")
+    head.click()
+    page.get_by_role("option", name=str(heads), exact=True).click()
+    expect_settings(page, head=str(heads))
+    expect_heatmap(page, weights[0, heads - 1])
 
 
 def test_maps_heads_words_and_changes_are_those_of_the_file(open_page):

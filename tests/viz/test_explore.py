@@ -12,7 +12,8 @@ import pytest
 from model.trace.trace import AttentionTrace
 from tests.ui.fake_corrector import random_trace
 from viz import explore
-from viz.browser import explore as explorer
+from viz.browser import explore_data
+from viz.browser.patches import pixels_of
 from viz.browser.steps import WEIGHT_UNIT, packed
 
 TRACE = random_trace("고갱 왓다", "고객 왔다")
@@ -83,12 +84,60 @@ def test_the_page_asks_for_nothing():
 
 def test_two_traces_stand_side_by_side_and_share_the_scripts(tmp_path):
     two = explore([TRACE, TRACE], names=["before", "after"])
-    assert [data["name"] for data in data_of(two.page)] == ["before", "after"]
+    assert [data["name"] for data in data_of(two.page)] == ["before", "after", "after − before"]
+    assert all(data["linked"] for data in data_of(two.page))
     one = explore(TRACE)
-    assert len(two.page) < 1.2 * len(one.page)
+    assert len(two.page) < 1.3 * len(one.page)
+    assert not data_of(one.page)[0]["linked"]
     assert len(repr(two)) < 100
     two.save(tmp_path / "two.html")
     assert (tmp_path / "two.html").read_bytes() == two.page
+
+
+def test_only_what_has_the_same_heads_and_tokens_is_subtracted():
+    other = random_trace("고갱 왓다", "고객 왔다.", seed=2)  # one token more was written
+    difference = data_of(explore([TRACE, other]).page)[2]
+    assert [kind["kind"] for kind in difference["kinds"]] == ["encoder_attention"]
+    largest = np.abs(other.encoder_attention - TRACE.encoder_attention).max()
+    assert difference["kinds"][0]["largest"] == pytest.approx(largest)
+    assert "weights" not in difference["kinds"][0]
+    unlike = random_trace("다른 글", "다른 글이다", seed=2)
+    assert len(data_of(explore([TRACE, unlike]).page)) == len(data_of(explore([TRACE] * 3).page)) - 1 == 2
+
+
+def test_a_sink_is_a_column_before_the_tokens():
+    weights = np.float32([[[[0.5, 0], [0.25, 0.5]]]])
+    target = {"target_tokens": ("b", "c"), "decoder_input_tokens": ("a", "b")}
+    trace = AttentionTrace(**target, decoder_attention=weights, sinks=("decoder_attention",), prompt=1)
+    (data,) = data_of(explore(trace).page)
+    (kind,) = data["kinds"]
+    assert kind["shape"] == [1, 1, 2, 3] and kind["sink"] == 1
+    low, high = np.frombuffer(decompress(b64decode(kind["weights"])), np.uint8).reshape(2, -1)
+    np.testing.assert_allclose((low + 256.0 * high) / data["unit"], [0.5, 0.5, 0, 0.25, 0.25, 0.5], atol=1e-4)
+    axis = kind["maps"]["linear"]["spec"]["layout"]["xaxis2"]
+    assert dict(zip(axis["tickvals"], axis["ticktext"], strict=True)) == {0: "∅", 1: "a", 2: "b"}
+    assert "attention sink" in data["words"]["note"] and "Bold rows" in data["words"]["note"]
+
+
+def test_patches_are_a_grid_over_their_image():
+    weights = np.full((1, 1, 7, 7), 1 / 7, np.float32)
+    tokens = ("[CLS]", *(f"{row},{column}" for row in (1, 2) for column in (1, 2, 3)))
+    trace = AttentionTrace(source_tokens=tokens, encoder_attention=weights, source_grid=(2, 3))
+    image = np.zeros((800, 1200, 3), np.uint8)
+    (data,) = data_of(explore(trace, images=[image]).page)
+    spec = data["patches"]["map"]["spec"]
+    assert data["patches"]["grid"] == [2, 3]
+    (underlay,) = spec["layout"]["images"]
+    assert (underlay["sizex"], underlay["sizey"]) == (3, 2)
+    assert b64decode(underlay["source"].partition(",")[2])[:8] == b"\x89PNG\r\n\x1a\n"
+    assert "images" not in data_of(explore(trace).page)[0]["patches"]["map"]["spec"]["layout"]
+
+
+def test_an_image_may_be_grey_floats_and_large():
+    assert pixels_of(np.full((2, 2), 0.5)).tolist() == [[[128] * 3] * 2] * 2
+    assert max(pixels_of(np.zeros((5000, 100, 4), np.uint8)).shape) <= 384
+    with pytest.raises(ValueError, match=r"an image should be .* received \(3,\)"):
+        pixels_of(np.zeros(3))
 
 
 def test_an_encoder_alone_has_no_steps():
@@ -125,9 +174,9 @@ def test_padding_is_said_row_by_row_and_column_by_column():
 
 
 def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
-    monkeypatch.setattr(explorer, "MANY_WEIGHTS", 1)
+    monkeypatch.setattr(explore_data, "MANY_WEIGHTS", 1)
     (data,) = data_of(explore(TRACE).page)
-    assert data["unit"] == explorer.COARSE_UNIT
+    assert data["unit"] == explore_data.COARSE_UNIT
     assert "0.0005" in data["words"]["note"]
 
 
@@ -136,6 +185,8 @@ def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
     [
         ([], {}, "explore needs a trace, received none"),
         (TRACE, {"names": ["a", "b"]}, "1 traces should have as many names, received 2"),
+        (TRACE, {"images": [np.zeros((2, 2))]}, "an image needs a trace with patches"),
+        (TRACE, {"images": [None, None]}, "1 traces should have as many images, received 2"),
         (TRACE, {"language": "xx"}, "language should be one of .* received 'xx'"),
         (TRACE, {"theme": "pink"}, "theme should be one of .* received 'pink'"),
         (

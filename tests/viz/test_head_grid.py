@@ -174,3 +174,11 @@ def test_six_by_eight_heads_of_forty_tokens_are_one_heatmap_of_bytes_and_light()
     assert (z["dtype"], z["shape"]) == ("u1", "250, 334")
     assert len(base64.b64decode(z["bdata"])) == 250 * 334
     assert len(text.encode()) < 150_000
+
+
+@pytest.mark.parametrize(("heads", "named"), [(8, 8), (16, 16), (32, 16)])
+def test_the_numbers_of_many_heads_do_not_stand_on_each_other(heads, named):
+    layout = head_grid(np.full((4, heads, 3, 3), 1 / 3)).layout
+    assert len(layout.xaxis.ticktext) == len(layout.xaxis.tickvals) == named
+    assert layout.xaxis.ticktext[:2] == ("1", str(1 + heads // named))
+    assert len(layout.yaxis.ticktext) == 4

@@ -15,10 +15,10 @@ from ui.views import heatmap as full_size
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
-from ui.wording import reading
 from viz.browser.appearance import without_font_file
 from viz.browser.document import Component
-from viz.browser.explore import EXPLORE, explorer_data
+from viz.browser.explore import EXPLORE
+from viz.browser.explore_data import explorer_data
 from viz.browser.lines import LINES, lines_data
 from viz.browser.plot import PLOT, plot_data
 from viz.browser.steps import STEPS, steps_data
@@ -102,7 +102,7 @@ def overview(lens: Lens, say: Say, kind: str) -> Specification:
         layer_title=say("layer_label"),
         head_title=say("head_label"),
         weight_title=say("hover_weight"),
-        masked=reading.look_ahead_mask(lens.trace, kind),
+        masked=lens.trace.masked(kind),
         theme=lens.theme,
     )
 

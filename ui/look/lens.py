@@ -75,7 +75,7 @@ class Lens:
     @property
     def masked(self) -> np.ndarray | None:
         """(Q, K) bool, True where the decoder may not look; None for the other kinds."""
-        return reading.look_ahead_mask(self.trace, self.kind)
+        return self.trace.masked(self.kind)
 
     @cached_property
     def padded(self) -> np.ndarray | None:

@@ -16,6 +16,8 @@ from ui.views.view import View
 from ui.wording.texts import say
 
 MEAN, FIRST = "mean", "1"
+MOST_BUTTONS = 10  # layers and heads that stand side by side at 1366 pixels; more are chosen from lists
+LIST_WIDTH = 150  # pixels
 
 
 class Stage:
@@ -84,6 +86,7 @@ def show_map_controls(trace: AttentionTrace, only: Selection | None = None, draw
     else:
         single = trace.shape(selection.kind) == (1, 1)
         markup.paragraph(say("one_kind" if single else f"kind_{selection.kind}"), "note")
+    from_list = trace.num_layers + trace.num_heads > MOST_BUTTONS
     for name, count in zip(("layer", "head"), trace.shape(selection.kind), strict=True):
         options, otherwise = _numbers(count), FIRST if name == "layer" else None
         if only is not None:
@@ -92,7 +95,7 @@ def show_map_controls(trace: AttentionTrace, only: Selection | None = None, draw
                 str(getattr(only, name) + 1),
             )
         if count > 1:
-            _choose_number(name, options, otherwise, "head_all" if draws_all else "head_mean")
+            _choose_number(name, options, otherwise, "head_all" if draws_all else "head_mean", from_list)
 
 
 def choose_map(trace: AttentionTrace) -> Selection:
@@ -122,19 +125,19 @@ def _numbers(count: int) -> list[str]:
     return [MEAN, *numbers] if count > 1 else numbers
 
 
-def _choose_number(name: str, options: list[str], otherwise: str | None, mean: str) -> None:
-    """The label stands beside its options; if there is no room, both move to the next line."""
+def _choose_number(name: str, options: list[str], otherwise: str | None, mean: str, from_list: bool) -> None:
+    """The label stands beside its options; if there is no room, both move to the next line. ``from_list``: whether they are too many to
+    stand side by side."""
     with st.container(
         key=f"{name}_box", horizontal=True, vertical_alignment="center", gap="xsmall", width="content"
     ):
         markup.paragraph(say(f"{name}_label"), "label")
-        controls.choose(
-            name,
-            options,
-            lambda option: say(mean) if option == MEAN else option,
-            otherwise=otherwise,
-            label_visibility="collapsed",
-        )
+        label_of = lambda option: say(mean) if option == MEAN else option
+        if from_list:
+            start = options[0] if otherwise is None else otherwise
+            controls.pick(name, options, label_of, start, label_visibility="collapsed", width=LIST_WIDTH)
+        else:
+            controls.choose(name, options, label_of, otherwise=otherwise, label_visibility="collapsed")
 
 
 def _number(option: str) -> int | None:

@@ -130,6 +130,7 @@ def notes(lens: Lens, values: Values) -> list[str]:
     found += [say("heatmap_words")] * (values["unit"] == "word")
     found += [say("heatmap_unmarked_note")] * (tokens < len(lens.keys))
     found += [say("heatmap_logarithmic_note", floor=viz.FAINT)] * values["logarithmic"]
+    found += [say("sink_note")] * (lens.trace.sink(lens.kind) is not None)
     return [*found, say("heatmap_click")]
 
 

@@ -1,6 +1,6 @@
 """Computes the cells of the heatmap view: syllables or words, with or without start and end marks, minus a copy or not."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -8,13 +8,15 @@ from model.analysis.edits import row_positions
 from model.analysis.places import MARKS
 from model.analysis.words import WordAxis, by_word, masked_by_word, word_axes
 from ui.look.lens import Lens
+from viz.labels import SINK
 
 Spans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
 
 
 @dataclass(frozen=True)
 class MapCells:
-    """Q rows and K columns, each standing for a span of tokens; the first ones may be left out.
+    """Q rows and K columns, each standing for a span of tokens; the first ones may be left out. Before the tokens there may be the column of
+    an attention sink, which stands for none.
 
     Rows and columns are numbered from ``first``, as in the figure, and by what they stand for.
     """
@@ -51,7 +53,8 @@ class MapCells:
     def holds(self, cell: tuple[int, int]) -> bool:
         """Whether these are the numbers of a cell."""
         row, column = self._index(cell)
-        return 0 <= row < len(self.queries) and 0 <= column < len(self.keys)
+        inside = 0 <= row < len(self.queries) and 0 <= column < len(self.keys)
+        return inside and self.key_spans[column][0] < self.key_spans[column][1]
 
     def value_of(self, cell: tuple[int, int]) -> float:
         return float(self.values[self._index(cell)])
@@ -99,7 +102,7 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
         _without_marks(spans, tokens) if without_marks else slice(0, len(spans))
         for spans, tokens in ((query_spans, lens.queries), (key_spans, lens.keys))
     )
-    return MapCells(
+    cells = MapCells(
         np.ascontiguousarray(values[rows, columns]),
         None if masked is None else masked[rows, columns],
         None if padded is None else padded[rows, columns],
@@ -108,6 +111,24 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
         query_spans[rows],
         key_spans[columns],
         (rows.start, columns.start),
+    )
+    sink = lens.trace.sink(lens.kind)
+    return cells if sink is None else _with_sink(cells, lens.selection.mean(sink), rows_axis.words)
+
+
+def _with_sink(cells: MapCells, sink: np.ndarray, words: Spans) -> MapCells:
+    """The same cells, and before them what falls on no token, ``sink`` (T,) of all rows; ``words`` are the spans of all rows."""
+    column = np.array([sink[start:end].mean() for start, end in words], np.float32)
+    column = column[cells.first[0] :][: len(cells.queries), None]
+    wider = ((0, 0), (1, 0))
+    return replace(
+        cells,
+        values=np.concatenate([column, cells.values], axis=1),
+        masked=None if cells.masked is None else np.pad(cells.masked, wider),
+        padded=None if cells.padded is None else np.pad(cells.padded, wider),
+        keys=(SINK, *cells.keys),
+        key_spans=((cells.key_spans[0][0],) * 2, *cells.key_spans),
+        first=(cells.first[0], cells.first[1] - 1),
     )
 
 

@@ -4,20 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from model.analysis.masks import hidden_by_look_ahead
 from model.text.changes import Change
 from model.trace.trace import AttentionTrace
 from viz.browser.changes import visible, what_happened
 from viz.browser.texts import Say
 
 _MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
-
-
-def look_ahead_mask(trace: AttentionTrace, kind: str) -> np.ndarray | None:
-    """(Q, K) bool, True where the decoder may not look; None for the kinds without such a mask."""
-    if kind != "decoder_attention":
-        return None
-    return hidden_by_look_ahead(len(trace.target_tokens))
 
 
 def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:

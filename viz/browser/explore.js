@@ -2,6 +2,10 @@
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
+const CHOSEN = ["layer", "head", "view", "logarithmic", "fitted", "mass", "row"]; // what linked explorers share
+const linked = []; // the explorers of a page with several traces
+const unpackedTraces = []; // for each trace the kinds of attention with their weights, once they are unpacked
+let together = true; // whether linked explorers follow each other
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".explore");
@@ -11,38 +15,49 @@ export default function ({ data, parentElement }) {
 
 class Explorer {
   constructor(root) {
-    Object.assign(this, { root, layer: 0, head: 0, view: "heatmap", logarithmic: false, mass: USUAL_MASS / 100 });
+    Object.assign(this, { root, layer: 0, head: 0, view: "heatmap", logarithmic: false, fitted: false, mass: USUAL_MASS / 100, row: 0 });
     this.turn = 0;
   }
 
   /** Another trace keeps what is chosen. `data.kinds` hold `values`, or `weights` that explore.py packed. */
   async show(data) {
     const turn = (this.turn += 1);
-    await Promise.all(
-      data.kinds.map(async (kind) => {
-        kind.values ??= await unpackedWeights(kind.weights, data.unit);
-        const [rows, columns] = [new Set(kind.padded.rows), new Set(kind.padded.columns)];
-        kind.isPadded = (row, column) => rows.has(row) || columns.has(column);
-        delete kind.weights;
-      })
-    );
+    const ready = Promise.all(data.kinds.map((kind) => this.unpack(kind, data)));
+    if (data.place !== undefined) unpackedTraces[data.place] = ready;
+    await ready;
     if (turn !== this.turn) return; // a newer one came meanwhile
     const chosen = this.kind?.kind ?? data.first;
     const kind = data.kinds.find((each) => each.kind === chosen) ?? data.kinds[0];
     Object.assign(this, { data, words: data.words, kind });
     if (!this.places) this.build();
+    if (data.linked && !linked.includes(this)) linked.push(this);
+    const leader = together && linked.find((each) => each !== this);
+    if (leader) this.follow(leader);
     this.note.textContent = data.words.note;
-    this.choose({});
+    this.settle();
+    this.draw();
     this.root.dataset.ready = "yes";
+  }
+
+  /** The kind with `values` (L, H, Q, K), and with what tells its empty cells. */
+  async unpack(kind, { unit, difference }) {
+    const of = async (place) => (await unpackedTraces[place]).find((each) => each.kind === kind.kind).values;
+    if (difference) kind.values ??= minus(await of(difference[1]), await of(difference[0]));
+    kind.values ??= await unpackedWeights(kind.weights, unit);
+    delete kind.weights;
+    return Object.assign(kind, emptyCells(kind));
   }
 
   build() {
     const { data } = this;
-    const views = VIEWS.filter((view) => view !== "steps" || data.steps);
-    this.places = Object.fromEntries(["overview", ...views].map((name) => [name, node("div", name)]));
-    const { overview, ...open } = this.places;
+    const has = { heatmap: true, lines: !data.difference, steps: Boolean(data.steps) };
+    const views = VIEWS.filter((view) => has[view]);
+    if (data.difference) this.fitted = true; // two traces may differ by little
+    this.places = Object.fromEntries(["overview", ...views, "patches"].map((name) => [name, node("div", name)]));
+    const { overview, patches, ...open } = this.places;
+    this.beside = node("div", "beside", overview, patches);
     this.controls = node("div", "controls");
-    const looks = node("div", "looks", overview, node("div", "view", ...Object.values(open)));
+    const looks = node("div", "looks", this.beside, node("div", "view", ...Object.values(open)));
     this.note = node("p", "note");
     if (data.name) this.root.append(node("h2", "", data.name));
     this.root.append(this.controls, looks, this.note);
@@ -51,18 +66,39 @@ class Explorer {
   /** Everything as it is chosen now. Only the open view is drawn. */
   draw() {
     this.drawControls();
-    this.drawOverview();
     for (const [name, place] of Object.entries(this.places)) place.hidden = name !== "overview" && name !== this.view;
+    this.drawOverview();
+    this.drawPatches();
+    this.beside.hidden = this.places.overview.hidden && this.places.patches.hidden;
     ({ heatmap: () => this.drawMap(), lines: () => this.drawLines(), steps: () => this.drawSteps() })[this.view]();
   }
 
   choose(changed) {
     Object.assign(this, changed);
+    this.settle();
+    const others = this.data.linked && together ? linked.filter((each) => each !== this) : [];
+    others.forEach((other) => other.follow(this));
+    [this, ...others].forEach((each) => each.draw());
+  }
+
+  /** Show the same of another trace, as far as it has that. */
+  follow(leader) {
+    const { view, fitted } = this;
+    for (const name of CHOSEN) this[name] = leader[name];
+    if (!this.places[this.view]) this.view = view;
+    const isOther = Boolean(this.data.difference) !== Boolean(leader.data.difference);
+    if (isOther) this.fitted = fitted && !this.logarithmic; // differences have a scale of their own
+    this.kind = this.data.kinds.find(({ kind }) => kind === leader.kind.kind) ?? this.kind;
+    this.settle();
+  }
+
+  /** What is chosen lies within this trace. */
+  settle() {
     if (this.view === "steps" && this.kind.kind === "encoder_attention") this.kind = this.data.kinds.at(-1);
     const [layers, heads] = this.kind.shape;
     if (this.layer !== MEAN) this.layer = Math.min(this.layer, layers - 1);
     if (this.head !== MEAN) this.head = Math.min(this.head, heads - 1);
-    this.draw();
+    this.row = Math.min(this.row, this.kind.shape[2] - 1);
   }
 
   drawControls() {
@@ -90,18 +126,39 @@ class Explorer {
       views.append(button, " ");
     }
     parts.push(views);
+    if (data.linked) parts.push(node("div", "together", this.switch(words.together, together, (on) => this.link(on))));
     // A line of its own, always there: what is pressed above moves nothing.
-    const own = { heatmap: () => this.logarithmicSwitch(), lines: () => this.massSlider() }[this.view];
-    parts.push(node("div", "own", ...(own ? [own()] : [])));
+    const own = { heatmap: () => this.colours(), lines: () => [this.massSlider()], steps: () => [] }[this.view];
+    parts.push(node("div", "own", ...own()));
     const focused = [...this.controls.querySelectorAll("select, button, input")].indexOf(document.activeElement);
     this.controls.replaceChildren(...parts);
     if (focused >= 0) this.controls.querySelectorAll("select, button, input")[focused]?.focus({ preventScroll: true });
   }
 
-  logarithmicSwitch() {
-    const box = Object.assign(node("input", ""), { type: "checkbox", checked: this.logarithmic });
-    box.onchange = () => this.choose({ logarithmic: box.checked });
-    return node("label", "", box, this.words.logarithmic);
+  /** One scale excludes the other. */
+  colours() {
+    const { words } = this;
+    const found = [
+      this.switch(words.logarithmic, this.logarithmic, (on) => this.choose({ logarithmic: on, fitted: this.fitted && !on })),
+      this.switch(words.fitted, this.fitted, (on) => this.choose({ fitted: on, logarithmic: this.logarithmic && !on })),
+    ];
+    if (this.hasPatches()) {
+      const rows = this.kind.lines.queries.map(({ sign }, i) => [i, `${i + 1} ${sign}`]);
+      found.push(select(words.row, rows, this.row, (row) => this.choose({ row: Number(row) })));
+    }
+    return found;
+  }
+
+  switch(label, checked, act) {
+    const box = Object.assign(node("input", ""), { type: "checkbox", checked });
+    box.onchange = () => act(box.checked);
+    return node("label", "", box, label);
+  }
+
+  link(on) {
+    together = on;
+    if (on) this.choose({});
+    else linked.forEach((each) => each.drawControls());
   }
 
   massSlider() {
@@ -139,13 +196,43 @@ class Explorer {
     const [, , rows, columns] = kind.shape;
     const { spec, ...rest } = kind.maps[this.logarithmic ? "logarithmic" : "linear"];
     const weights = mapOf(kind, this.layer, this.head);
-    const heatmap = { ...spec.data[0], z: spread("f4", weights, rows, columns) };
-    const told = (row, column) => (kind.isPadded(row, column) ? kind.padded.told : column > row ? kind.masked : "");
+    const drawnOn = this.fitted && !this.logarithmic ? fittedTo(spec.data[0], this.scale()) : spec.data[0];
+    const heatmap = { ...drawnOn, z: spread("f4", weights, rows, columns) };
+    const told = (row, column) => (kind.isPadded(row, column) ? kind.padded.told : kind.isMasked(row, column) ? kind.masked : "");
     if (kind.masked || kind.padded.rows.length || kind.padded.columns.length)
       heatmap.text = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => told(row, column)));
     const label = `${kind.label} · ${this.place(kind)}`;
     const drawn = JSON.stringify({ ...spec, data: [heatmap, ...spec.data.slice(1)] });
-    window.components.plot({ data: { ...rest, label, title: escaped(label), spec: drawn }, parentElement: this.places.heatmap });
+    window.components.plot({
+      data: { ...rest, label, title: escaped(label), spec: drawn, answers: this.hasPatches() },
+      parentElement: this.places.heatmap,
+      setTriggerValue: (_, { y }) => this.choose({ row: y - 1 }),
+    });
+  }
+
+  /** The largest weight of what is open, and of what is open beside it: linked pictures have one scale. */
+  scale() {
+    const beside = together && !this.data.difference ? linked.filter(({ data }) => !data.difference) : [];
+    return Math.max(...[this, ...beside].map(({ kind, layer, head }) => largestOf(mapOf(kind, layer, head))));
+  }
+
+  hasPatches() {
+    return Boolean(this.data.patches) && this.kind.kind !== "decoder_attention";
+  }
+
+  /** What one row of the map gives to each patch of the image. */
+  drawPatches() {
+    const { kind, places: { patches: place }, data: { patches } } = this;
+    place.hidden = !this.hasPatches() || this.view !== "heatmap";
+    if (place.hidden) return;
+    const { spec, ...rest } = patches.map;
+    const [high, wide] = patches.grid;
+    const end = (this.row + 1) * kind.shape[3];
+    const weights = mapOf(kind, this.layer, this.head).slice(end - high * wide, end); // the last tokens are the patches
+    const heatmap = { ...fittedTo(spec.data[0], largestOf(weights)), z: spread("f4", weights, high, wide) };
+    const label = `${this.words.row}: ${kind.lines.queries[this.row].name} · ${this.place(kind)}`;
+    const drawn = JSON.stringify({ ...spec, data: [heatmap, ...spec.data.slice(1)] });
+    window.components.plot({ data: { ...rest, label, title: escaped(label), spec: drawn }, parentElement: place });
   }
 
   /** A mean over heads, or over layers, is drawn as its parts, as far as they can be told apart. */
@@ -153,7 +240,7 @@ class Explorer {
     const { kind } = this;
     const whole = this.layer === MEAN && this.head === MEAN;
     const heads = whole ? [[MEAN, MEAN]] : headsOf(kind, this.layer, this.head).slice(0, MOST_HEADS);
-    const rows = (layer, head) => strongestEdges(mapOf(kind, layer, head), kind.shape, this.mass);
+    const rows = (layer, head) => strongestEdges(tokensOf(kind, layer, head), kind.shape, this.mass);
     const padded = new Set(kind.padded.rows); // nobody reads what they compute
     const found = heads.map(([layer, head]) => rows(layer, head).map((edges, row) => (padded.has(row) ? [] : edges)));
     const drawn = thinned(found);
@@ -170,132 +257,13 @@ class Explorer {
     const { data } = this;
     const [cross, own] = ["cross_attention", "decoder_attention"].map((name) => data.kinds.find(({ kind }) => kind === name));
     const units = (weights) => base64(Uint16Array.from(weights, (weight) => Math.round(weight * data.steps.weight_unit)));
-    const within = (kind) => mapOf(kind, ...[this.layer, this.head].map((one, axis) => (one === MEAN ? one : Math.min(one, kind.shape[axis] - 1))));
+    const within = (kind) => tokensOf(kind, ...[this.layer, this.head].map((one, axis) => (one === MEAN ? one : Math.min(one, kind.shape[axis] - 1))));
     const steps = {
       ...data.steps,
       place: this.place(cross ?? own),
       cross: cross ? units(within(cross)) : null,
-      self: own ? units(lowerTriangle(within(own), own.shape[3])) : null,
+      self: own ? units(lowerTriangle(within(own), own.shape[2])) : null,
     };
     window.components.steps({ data: steps, parentElement: this.places.steps });
   }
-}
-
-/** Float32Array of the weights that explore.py packed. */
-async function unpackedWeights(text, unit) {
-  const bytes = await window.unpacked(text);
-  const count = bytes.length / 2;
-  const values = new Float32Array(count);
-  for (let i = 0; i < count; i += 1) values[i] = (bytes[i] + 256 * bytes[count + i]) / unit;
-  return values;
-}
-
-/** [[layer, head], …] that a choice of layer and head stands for. */
-function headsOf({ shape: [layers, heads] }, layer, head) {
-  const each = (chosen, count) => (chosen === MEAN ? Array.from({ length: count }, (_, i) => i) : [chosen]);
-  return each(layer, layers).flatMap((one) => each(head, heads).map((other) => [one, other]));
-}
-
-/** Float32Array (Q * K) of one head, or of the mean over those chosen. */
-function mapOf(kind, layer, head) {
-  const [, heads, rows, columns] = kind.shape;
-  const size = rows * columns;
-  const chosen = headsOf(kind, layer, head);
-  const of = ([one, other]) => kind.values.subarray((one * heads + other) * size, (one * heads + other + 1) * size);
-  if (chosen.length === 1) return of(chosen[0]);
-  const sum = new Float32Array(size);
-  for (const values of chosen.map(of)) for (let i = 0; i < size; i += 1) sum[i] += values[i] / chosen.length;
-  return sum;
-}
-
-/** All heads as the bytes of one picture; where the tiles stand, the figure's markers say. */
-function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, masked, isPadded, overview: { spec } }) {
-  const { x, y } = spec.data[1];
-  const [high, wide] = [Math.ceil(rows / joined), Math.ceil(columns / joined)];
-  const [left, top] = [x.map((middle) => Math.round(middle - (wide - 1) / 2)), y.map((middle) => Math.round(middle - (high - 1) / 2))];
-  const [height, width] = [Math.max(...top) + high, Math.max(...left) + wide];
-  const bytes = new Uint8Array(height * width).fill(NO_CELL);
-  for (let tile = 0; tile < layers * heads; tile += 1)
-    for (let row = 0; row < rows; row += 1) {
-      const start = (top[tile] + Math.floor(row / joined)) * width + left[tile];
-      const end = masked ? row + 1 : columns;
-      for (let column = 0; column < end; column += 1) {
-        if (isPadded(row, column)) continue;
-        const at = start + Math.floor(column / joined);
-        const byte = WEAKEST + Math.round(values[(tile * rows + row) * columns + column] * (STRONGEST - WEAKEST));
-        if (byte > bytes[at]) bytes[at] = byte;
-      }
-    }
-  return spread("u1", bytes, height, width);
-}
-
-/** A frame around a tile of the overview. */
-function frame(spec, place, color) {
-  const { x, y, customdata } = spec.data[1];
-  const tile = customdata.findIndex((each) => String(each) === String(place));
-  const [beside, above] = spec.layout.meta.half.map((half) => half + 0.5);
-  return { type: "rect", x0: x[tile] - beside, x1: x[tile] + beside, y0: y[tile] - above, y1: y[tile] + above, line: { color, width: 3 } };
-}
-
-/** For each row the fewest [query, key, weight] that together carry `mass` of it, the strongest first; as edges.py. */
-function strongestEdges(weights, [, , rows, columns], mass) {
-  return Array.from({ length: rows }, (_, query) => {
-    const row = weights.subarray(query * columns, (query + 1) * columns);
-    const wanted = row.reduce((sum, weight) => sum + weight, 0) * mass - ROUNDING;
-    const found = [];
-    let before = 0;
-    for (const key of Array.from(row.keys()).sort((one, other) => row[other] - row[one])) {
-      if (before >= wanted || row[key] <= 0) break;
-      found.push([query, key, Number(row[key].toFixed(DIGITS))]);
-      before += row[key];
-    }
-    return found;
-  });
-}
-
-/** At most MOST_LINES edges: each row of each head keeps as many of its strongest as the others may, as in lines.py. */
-function thinned(heads) {
-  const sizes = heads.flat().map((row) => row.length);
-  let allowed = Math.max(...sizes);
-  while (allowed > 1 && sizes.reduce((sum, size) => sum + Math.min(size, allowed), 0) > MOST_LINES) allowed -= 1;
-  return heads.map((rows) => rows.map((row) => row.slice(0, allowed)));
-}
-
-function lowerTriangle(weights, columns) {
-  return weights.filter((_, i) => i % columns <= Math.floor(i / columns));
-}
-
-/** Numbers as Plotly takes them without a list. */
-function spread(dtype, values, rows, columns) {
-  return { dtype, bdata: base64(values), shape: `${rows}, ${columns}` };
-}
-
-function base64(values) {
-  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
-  return btoa(text);
-}
-
-function select(label, options, chosen, act) {
-  const list = node("select", "");
-  list.append(...options.map(([value, text]) => new Option(text, value, false, String(value) === String(chosen))));
-  list.onchange = () => act(list.value);
-  list.setAttribute("aria-label", label); // else its options would be part of its name
-  return node("label", "", label, list);
-}
-
-function filled(text, values) {
-  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
-}
-
-/** Plotly reads some HTML in a title. */
-function escaped(text) {
-  return text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
-}
-
-function node(tag, className, ...children) {
-  const made = Object.assign(document.createElement(tag), { className });
-  made.append(...children);
-  return made;
 }

@@ -44,14 +44,32 @@ function fitted(figure, width, room) {
   if (fit === "cells") return fittedCells(figure, width, room);
   const larger = withNarrowTokens(enlarged(figure), width);
   if (fit === "box") {
-    const margin = { ...larger.layout.margin, t: larger.layout.margin.t + (buttonsStay() ? TOOLBAR : 0) };
+    const names = Math.max(larger.layout.margin.t, 2.7 * sized(FIGURE_TYPE)); // the columns' numbers, and what they are of
+    const margin = { ...larger.layout.margin, t: names + (buttonsStay() ? TOOLBAR : 0) };
     const { t, b, l, r } = margin;
     const whole = (width - l - r) * figure.layout.meta.ratio + t + b; // at which the picture is as wide as its room
-    const placed = { ...larger, layout: { ...larger.layout, margin } };
-    return resized(placed, width, Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole)));
+    const height = Math.max(LEAST_BOX, Math.min(window.innerWidth < PHONE ? whole : room, whole));
+    const placed = { ...larger, layout: { ...larger.layout, ...numbersApart(larger.layout, width - l - r, height - t - b), margin } };
+    return resized(placed, width, height);
   }
   if (fit === "fill") return resized(larger, width, Math.max(figure.layout.meta.least, Math.min(room, larger.layout.height)));
   return resized(larger, width, larger.layout.height ?? 360);
+}
+
+/** The axes of a picture of square cells; numbers that would stand on each other are left out evenly. */
+function numbersApart({ xaxis, yaxis, font }, width, height) {
+  if (!xaxis?.range || !yaxis?.range) return {};
+  const long = ({ range: [start, end] }) => Math.abs(end - start);
+  const pixels = Math.min(width / long(xaxis), height / long(yaxis)); // of a cell
+  const apart = (axis, ems) => {
+    const { tickvals, ticktext, tickfont } = axis;
+    if (!(ticktext?.length > 1) || ticktext.some((text) => !/^\d+$/.test(text))) return axis;
+    const between = Math.abs(tickvals[1] - tickvals[0]) * pixels;
+    const step = Math.max(1, Math.ceil((ems * (tickfont?.size ?? font?.size ?? FIGURE_TYPE)) / between));
+    const kept = (all) => Array.from(all).filter((_, i) => i % step === 0);
+    return { ...axis, tickvals: kept(tickvals), ticktext: kept(ticktext), tickangle: 0 };
+  };
+  return { xaxis: apart(xaxis, 1.5), yaxis: apart(yaxis, 1) };
 }
 
 function resized(figure, width, height) {

@@ -1,4 +1,4 @@
-"""The page about a laboratory of one's own: its code runs as it stands."""
+"""The pages for who brings a network, a file or a class: their code runs as it stands, from its first block to its last."""
 
 import re
 from pathlib import Path
@@ -6,12 +6,40 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[3] / "docs"
+PAGES = (
+    "researchers",
+    "own-keras",
+    "own-laboratory",
+    "own-file",
+    "own-class",
+)  # examples/ runs own-hugging-face
 
 
-@pytest.mark.parametrize("name", ["own-laboratory.en.md", "own-laboratory.md"])
-def test_its_code_runs(name):
-    blocks = re.findall(r"^```python\n(.*?)^```", (DOCS / name).read_text("utf-8"), re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 5
+def blocks(name: str) -> list[str]:
+    found = re.findall(r"^```python\n(.*?)^```", (DOCS / name).read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(found) == (DOCS / name).read_text("utf-8").count("```") / 2  # no block that nobody runs
+    return found
+
+
+@pytest.mark.parametrize("language", ["", ".en"])
+@pytest.mark.parametrize("page", PAGES)
+def test_its_code_runs(page, language, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some blocks write files
     known: dict = {}
-    for block in blocks:
-        exec(compile(block, name, "exec"), known)  # noqa: S102
+    for block in blocks(f"{page}{language}.md"):
+        exec(compile(block, page, "exec"), known)  # noqa: S102
+
+
+@pytest.mark.parametrize("page", [*PAGES, "own-hugging-face"])
+def test_both_languages_have_the_same_code(page):
+    korean, english = (
+        [re.sub(r" *#.*", "", block) for block in blocks(f"{page}{end}.md")] for end in ("", ".en")
+    )
+    assert korean == english and korean
+
+
+def test_the_first_page_needs_ten_lines_and_leads_to_the_others():
+    text = (DOCS / "researchers.en.md").read_text("utf-8")
+    (block,) = blocks("researchers.en.md")
+    assert len([line for line in block.splitlines() if line]) <= 10
+    assert all(f"({page}.en.md)" in text for page in [*PAGES[1:], "own-hugging-face", "own-questions"])

@@ -179,6 +179,22 @@ def test_a_decoder_alone():
     assert trace.decoder_input_tokens == ("5", "3", "9", "4") and trace.target_tokens[:3] == ("3", "9", "4")
 
 
+class PrefixDecoder(DecoderAlone):
+    """Its first two tokens see each other (Raffel et al. 2020)."""
+
+    def call(self, ids):
+        state, length = self.embedding(ids), ids.shape[1]
+        seen = np.tril(np.ones((length, length), bool))
+        seen[:2, :2] = True
+        return self.out(self.attention(state, state, attention_mask=seen[None]))
+
+
+def test_a_decoder_whose_first_tokens_see_each_other():
+    trace = opened(trace_keras(seeded(PrefixDecoder), SOURCE))
+    assert trace.kinds == ("decoder_attention",) and trace.prefix == 2
+    assert trace.decoder_attention[0, :, 0, 1].all()
+
+
 def test_one_row_that_looks_at_everything_is_called_output():
     ids = keras.Input((None,), dtype="int32")
     state = layers.GRU(4, return_sequences=True)(layers.Embedding(VOCABULARY, 4)(ids))

@@ -27,7 +27,7 @@ def network(make=HandWrittenTransformer):
     model = make()
     laboratory_of(model, LETTERS)  # its first pass makes the weights
     for weights in model.weights:
-        weights.assign(weights * 4)  # as they are made, every row looks at all tokens alike
+        weights.assign(weights * 2)  # as they are made, every row looks at all tokens alike
     return model
 
 

@@ -1,5 +1,6 @@
 """The heatmap view without a browser: which cells it shows in which light, and what a click selects."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -222,6 +223,24 @@ def test_a_cell_that_is_none_selects_nothing(cell):
 
 def test_a_masked_cell_is_named_as_such():
     assert "가려져 있어서" in told(open_view("decoder_attention", cell="0,3"))
+
+
+def sinking_trace(source: str, target: str, **fields):
+    trace = random_trace(source, target, **fields)
+    return replace(trace, cross_attention=trace.cross_attention / 2, sinks=("cross_attention",))
+
+
+@pytest.mark.parametrize("unit", ["syllable", "word"])
+@pytest.mark.parametrize("unmarked", [False, True])
+def test_a_sink_is_a_column_of_its_own_that_no_click_selects(unit, unmarked):
+    values = SYLLABLES | {"unit": unit, "unmarked": unmarked}
+    plain = cells_for(lens("cross_attention", 1, 2, None, SENTENCE, random_trace), values)
+    cells = cells_for(lens("cross_attention", 1, 2, None, SENTENCE, sinking_trace), values)
+    assert cells.keys == ("∅", *plain.keys) and cells.first == (plain.first[0], plain.first[1] - 1)
+    np.testing.assert_allclose(cells.values[:, 0], 0.5, atol=1e-3)
+    np.testing.assert_allclose(cells.values[:, 1:], plain.values / 2, atol=1e-6)
+    assert not cells.holds(cells.first) and cells.holds(plain.first)
+    assert cells.tokens_of(plain.first) == plain.tokens_of(plain.first)
 
 
 def test_changed_rows_are_emphasised():

@@ -23,13 +23,6 @@ def trace():
     return random_trace(SOURCE, TARGET)
 
 
-def test_look_ahead_mask_covers_what_the_decoder_may_not_see(trace):
-    mask = reading.look_ahead_mask(trace, "decoder_attention")
-    assert (trace.decoder_attention[..., mask] == 0).all()
-    assert not mask.diagonal().any()
-    assert reading.look_ahead_mask(trace, "cross_attention") is None
-
-
 def test_first_changed_row_and_its_strongest_key_are_told(trace):
     weights = np.zeros_like(trace.cross_attention[0, 0])
     weights[:, 0] = 0.17

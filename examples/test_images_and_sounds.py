@@ -1,0 +1,176 @@
+"""``from_transformers`` with what is no text, or looks elsewhere: images, sounds, attention sinks, windows, prompts.
+
+Run by `pytest examples`; see requirements-examples.txt. All models are tiny and untrained.
+"""
+
+import numpy as np
+import pytest
+import torch
+from transformers import (
+    BatchFeature,
+    GptOssConfig,
+    GptOssForCausalLM,
+    LongformerConfig,
+    LongformerModel,
+    ViTConfig,
+    ViTForImageClassification,
+    Wav2Vec2Config,
+    Wav2Vec2FeatureExtractor,
+    Wav2Vec2Model,
+    WhisperConfig,
+    WhisperFeatureExtractor,
+    WhisperForConditionalGeneration,
+)
+
+from examples.test_hugging_face import (
+    END,
+    MARK_IDS,
+    TEXT,
+    assert_equal,
+    assert_travels,
+    bert,
+    gpt2,
+    seeded,  # noqa: F401
+    showing,
+    trained,
+)
+from model import from_transformers
+from viz import explore
+
+RATE = 16_000
+SOUND = np.sin(np.arange(RATE // 2) / 9).astype(np.float32)  # half a second
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+
+
+def pixels(images, return_tensors: str) -> BatchFeature:
+    """What an image processor does, but for resizing."""
+    return BatchFeature({"pixel_values": torch.tensor(np.moveaxis(images, -1, 0)[None], dtype=torch.float32)})
+
+
+def test_an_image_is_read_patch_by_patch(tmp_path):
+    model = ViTForImageClassification(ViTConfig(**SIZES, image_size=24, patch_size=8))
+    image = np.random.default_rng(0).random((24, 24, 3))
+    trace = from_transformers(model, pixels, image)
+    with torch.no_grad():
+        out = showing(model)(**pixels(image, "pt"), output_attentions=True)
+    assert_equal(trace.encoder_attention, out.attentions)
+    assert trace.source_grid == (3, 3) and trace.source_tokens[:3] == ("[CLS]", "1,1", "1,2")
+    assert_travels(trace, tmp_path)
+    assert b"data:image/png" in explore(trace, images=[image]).page
+
+
+class Hearing:
+    """A processor of sounds: what makes the spectrogram, and the tokenizer of what is written."""
+
+    def __init__(self, extractor, tokenizer=None):
+        self.feature_extractor, self.tokenizer = extractor, tokenizer
+
+    def __call__(self, sound, **options):
+        return self.feature_extractor(sound, **options)
+
+
+def whisper(size: int) -> WhisperForConditionalGeneration:
+    sides = {"encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 2}
+    widths = {"d_model": 16, "encoder_ffn_dim": 32, "decoder_ffn_dim": 32, "decoder_attention_heads": 2}
+    positions = {"max_source_positions": 50, "max_target_positions": 32, "num_mel_bins": 8}
+    return WhisperForConditionalGeneration(
+        WhisperConfig(vocab_size=size, **sides, **widths, **positions, **MARK_IDS)
+    )
+
+
+@pytest.mark.parametrize("target", [None, "a dog"])
+def test_a_sound_is_read_second_by_second(target, tmp_path):
+    tokenizer = trained("bytes")
+    processor = Hearing(WhisperFeatureExtractor(feature_size=8, chunk_length=1), tokenizer)
+    model = whisper(len(tokenizer))
+    generating = {} if target else {"max_new_tokens": 5}
+    trace = from_transformers(model, processor, SOUND, target, **generating)
+    features = processor(SOUND, sampling_rate=RATE, return_tensors="pt").input_features
+    read = torch.tensor([tokenizer.convert_tokens_to_ids(list(trace.decoder_input_tokens))])
+    with torch.no_grad():
+        out = showing(model)(input_features=features, decoder_input_ids=read, output_attentions=True)
+    assert_equal(trace.encoder_attention, out.encoder_attentions)
+    assert_equal(trace.cross_attention, out.cross_attentions)
+    assert trace.source_tokens[:2] == ("0.00s", "0.02s") and len(trace.source_tokens) == 50
+    assert trace.source_padding == (False,) * 25 + (True,) * 25  # Whisper hears silence behind the end
+    assert target is None or trace.target_text == target
+    assert_travels(trace, tmp_path)
+    few = from_transformers(model, processor, SOUND, target, most_frames=10, **generating)
+    assert few.source_tokens[:2] == ("0.00s", "0.10s") and few.shape("cross_attention") == (2, 2)
+    sums = trace.cross_attention.reshape(*trace.cross_attention.shape[:3], 10, 5).sum(-1)
+    np.testing.assert_allclose(few.cross_attention, sums, atol=1e-6)
+    few.check()
+
+
+def hearing() -> Wav2Vec2Model:
+    convolutions = {"conv_dim": (8, 8, 8), "conv_kernel": (10, 8, 8), "conv_stride": (8, 8, 5)}
+    around = {"num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2}
+    return Wav2Vec2Model(Wav2Vec2Config(**SIZES, **convolutions, **around))
+
+
+def test_a_sound_without_a_target():
+    trace = from_transformers(hearing(), Wav2Vec2FeatureExtractor(), SOUND)
+    trace.check()
+    assert trace.kinds == ("encoder_attention",) and len(trace.source_tokens) <= 100
+    assert float(trace.source_tokens[-1][:-1]) < 0.5 and not any(trace.source_padding)
+
+
+def test_an_attention_sink_takes_what_falls_on_no_token(tmp_path):
+    tokenizer = trained("bytes")
+    experts = {"num_local_experts": 2, "num_experts_per_tok": 1, "sliding_window": 4, "head_dim": 8}
+    model = GptOssForCausalLM(
+        GptOssConfig(vocab_size=len(tokenizer), **SIZES, **experts, num_key_value_heads=1)
+    )
+    trace = from_transformers(model, tokenizer, TEXT)
+    assert trace.sinks == ("decoder_attention",)
+    assert (trace.sink("decoder_attention") > 0.01).all()
+    np.testing.assert_allclose(
+        trace.sink("decoder_attention") + trace.decoder_attention.sum(-1), 1, atol=1e-5
+    )
+    assert_travels(trace, tmp_path)
+    assert b'"sink": 1' in explore(trace).page
+
+
+@pytest.mark.parametrize("seen", [0, 1])
+def test_attention_within_windows_is_a_whole_map(seen, tmp_path):
+    tokenizer = trained("words")
+    model = LongformerModel(
+        LongformerConfig(vocab_size=len(tokenizer), **SIZES, attention_window=4, max_position_embeddings=64)
+    )
+    if seen:  # the first token sees all others, and all see it
+        plain = model.forward
+        model.forward = lambda **given: plain(
+            **given, global_attention_mask=torch.eye(given["input_ids"].shape[1], dtype=torch.long)[:1]
+        )
+    trace = from_transformers(model, tokenizer, TEXT * 2)
+    trace.check()
+    weights = trace.encoder_attention
+    far = np.abs(np.subtract.outer(*[np.arange(weights.shape[-1])] * 2)) > 2
+    far[:, :seen] = far[:seen] = False
+    assert not weights[..., far].any() and (weights[..., ~far] > 0).all()
+    assert_travels(trace, tmp_path)
+
+
+def test_a_decoder_alone_tells_its_prompt_from_what_it_wrote(tmp_path):
+    tokenizer = trained("bytes")
+    model = gpt2(len(tokenizer))
+    given = len(tokenizer(TEXT).input_ids)
+    trace = from_transformers(model, tokenizer, TEXT, max_new_tokens=4, eos_token_id=END + 999)
+    assert trace.prompt == given and len(trace.target_tokens) == given + 3
+    np.testing.assert_allclose(  # without sampling each token is the likeliest
+        trace.log_probabilities[given - 1 :],
+        np.log(trace.alternative_probabilities[given - 1 :, 0]),
+        atol=1e-5,
+    )
+    assert_travels(trace, tmp_path)
+    assert from_transformers(model, tokenizer, TEXT, " a dog").prompt == given
+    assert from_transformers(model, tokenizer, TEXT).prompt == 0
+
+
+def test_what_a_model_does_not_read_is_told():
+    tokenizer = trained("words")
+    with pytest.raises(ValueError, match="BertModel reads a text, received ndarray"):
+        from_transformers(bert(len(tokenizer)), tokenizer, SOUND)
+    model = ViTForImageClassification(ViTConfig(**SIZES, image_size=24, patch_size=8))
+    with pytest.raises(ValueError, match="reads an image, received str"):
+        from_transformers(model, pixels, TEXT)

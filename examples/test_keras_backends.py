@@ -1,0 +1,26 @@
+"""The tests of ``trace_keras`` and of its laboratory, once more on PyTorch. On TensorFlow they run with all others.
+
+Run by `pytest examples`; see requirements-examples.txt. Keras has one backend for each process, so this is another process.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TESTS = ("test_keras.py", "test_keras_laboratory.py")
+
+
+def test_keras_on_pytorch():
+    files = [f"tests/model/adapters/{name}" for name in TESTS]
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
+        cwd=ROOT,
+        env=os.environ | {"KERAS_BACKEND": "torch"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout[-3000:]
+    assert "skipped" not in ran.stdout.splitlines()[-1]

@@ -1,0 +1,109 @@
+"""KerasHub's models by the one line of ``trace_keras``, BART against its own layers. Skipped where KerasHub is not installed: its tokenizers
+need TensorFlow Text, which needs all of TensorFlow, so it is installed by itself (requirements-examples.txt says how)."""
+
+import numpy as np
+import pytest
+
+keras_hub = pytest.importorskip("keras_hub")
+
+import keras
+
+from examples.test_notebook import ends_with_the_lens
+from model import AttentionTrace, trace_keras
+from viz import explore
+
+PAD = 1
+SOURCE, TARGET = (0, 5, 7, 3, 2), (2, 4, 6, 8, 9, 3, 2)  # ids of BART: <s> is 0, </s> is 2
+SIZES = {"vocabulary_size": 12, "num_layers": 2, "num_heads": 4}
+NARROW = SIZES | {"hidden_dim": 16, "intermediate_dim": 32, "max_sequence_length": 16}
+
+
+def grown(model):
+    """With weights that differ: as they are made, every row looks at all tokens alike."""
+    for weights in model.weights:
+        weights.assign(weights * 12)
+    return model
+
+
+def bart():
+    """A ``BartSeq2SeqLM`` with seeded weights."""
+    keras.utils.set_random_seed(0)
+    return grown(keras_hub.models.BartSeq2SeqLM(backbone=keras_hub.models.BartBackbone(**NARROW)))
+
+
+def gpt2():
+    keras.utils.set_random_seed(0)
+    return grown(keras_hub.models.GPT2CausalLM(backbone=keras_hub.models.GPT2Backbone(**NARROW)))
+
+
+def llama():
+    keras.utils.set_random_seed(0)
+    sizes = {"vocabulary_size": 12, "num_layers": 2, "num_query_heads": 4, "num_key_value_heads": 2}
+    backbone = keras_hub.models.LlamaBackbone(**sizes, hidden_dim=16, intermediate_dim=32)
+    return grown(keras_hub.models.LlamaCausalLM(backbone=backbone))
+
+
+def bert():
+    keras.utils.set_random_seed(0)
+    return grown(keras_hub.models.BertBackbone(**NARROW))
+
+
+def array(tensor) -> np.ndarray:
+    return keras.ops.convert_to_numpy(tensor)
+
+
+def embedded(backbone, side: str, ids):
+    tokens = backbone.token_embedding(np.array([ids]))
+    positions = getattr(backbone, f"{side}_position_embedding")(tokens)
+    return getattr(backbone, f"{side}_embeddings_layer_norm")(tokens + positions)
+
+
+def opened(trace: AttentionTrace) -> AttentionTrace:
+    trace.check()
+    assert b"data-component" in explore(trace).page
+    return trace
+
+
+def test_its_numbers_are_those_of_the_layers():
+    model = bart()
+    backbone, trace = model.backbone, opened(trace_keras(model, SOURCE, TARGET, pad=PAD))
+    states = embedded(backbone, "encoder", SOURCE)
+    for number, layer in enumerate(backbone.encoder_transformer_layers):
+        states, scores = layer(states, return_attention_scores=True)
+        np.testing.assert_allclose(trace.encoder_attention[number], array(scores)[0], atol=1e-6, rtol=0)
+    first = backbone.decoder_transformer_layers[0]
+    read = embedded(backbone, "decoder", TARGET[:-1])
+    causal = np.tril(np.ones((1, len(TARGET) - 1, len(TARGET) - 1), bool))
+    own, scores = first._self_attention_layer(read, read, attention_mask=causal, return_attention_scores=True)
+    np.testing.assert_allclose(trace.decoder_attention[0], array(scores)[0], atol=1e-6, rtol=0)
+    asking = first._self_attention_layer_norm(own + read)
+    _, scores = first._cross_attention_layer(asking, states, return_attention_scores=True)
+    np.testing.assert_allclose(trace.cross_attention[0], array(scores)[0], atol=1e-6, rtol=0)
+    assert [trace.shape(kind) for kind in trace.kinds] == [(2, 4)] * 3
+    assert trace.target_tokens == ("4", "6", "8", "9", "3", "2")
+    assert trace.encoder_attention.std() > 0.05
+    assert trace.log_probabilities.shape == (6,)
+
+
+def test_padding_is_told_to_the_model():
+    model = bart()
+    trace = opened(trace_keras(model, (*SOURCE, PAD, PAD), TARGET, pad=PAD))
+    assert not trace.cross_attention[..., -2:].any() and trace.source_padding[-2:] == (True, True)
+    plain = trace_keras(model, SOURCE, TARGET, pad=PAD)
+    np.testing.assert_allclose(trace.cross_attention[..., :-2], plain.cross_attention, atol=1e-5)
+
+
+@pytest.mark.parametrize("make", [gpt2, llama])
+def test_a_decoder_alone(make):
+    trace = opened(trace_keras(make(), SOURCE, pad=PAD))
+    assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 4)
+    assert trace.target_tokens[:-1] == ("5", "7", "3", "2") and trace.log_probabilities.shape == (5,)
+
+
+def test_an_encoder():
+    trace = opened(trace_keras(bert(), SOURCE, pad=PAD))
+    assert trace.kinds == ("encoder_attention",) and trace.shape("encoder_attention") == (2, 4)
+
+
+def test_its_notebook_ends_with_the_lens():
+    ends_with_the_lens("keras_hub")

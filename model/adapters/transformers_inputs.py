@@ -1,0 +1,117 @@
+"""What a model of transformers reads: a text, an image, a sound. How its source tokens are called follows from that.
+
+S source tokens, L layers, H heads, Q query and K key positions.
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+_IMAGES, _SOUNDS = ("pixel_values",), ("input_features", "input_values")
+
+
+def tensors_of(model: Any, processor: Any, given: Any) -> Any:
+    """What the model is called with; ``processor`` is a tokenizer, or what prepares images or sounds.
+
+    Raises ValueError for a text where the model reads an image or a sound, and the other way round.
+    """
+    name = model.main_input_name
+    reads_text = name not in (*_IMAGES, *_SOUNDS)
+    if isinstance(given, str) != reads_text:
+        wanted = "a text" if reads_text else "an image" if name in _IMAGES else "a sound"
+        raise ValueError(f"{type(model).__name__} reads {wanted}, received {type(given).__name__}")
+    if reads_text:
+        read = tokenizer_of(processor)(given, return_tensors="pt")
+        if getattr(model.config, "is_encoder_decoder", False) or not getattr(
+            model.config, "type_vocab_size", 0
+        ):
+            read.pop("token_type_ids", None)  # of no use to these, and refused by most of them
+    elif name in _IMAGES:
+        read = processor(images=given, return_tensors="pt")
+    else:
+        read = processor(given, sampling_rate=_preparing(processor).sampling_rate, return_tensors="pt")
+    return read.to(model.device)
+
+
+def tokenizer_of(processor: Any) -> Any:
+    """The tokenizer in a processor of images or sounds; a tokenizer itself."""
+    return getattr(processor, "tokenizer", processor)
+
+
+def _preparing(processor: Any) -> Any:
+    return getattr(processor, "feature_extractor", processor)
+
+
+def source_fields(model: Any, processor: Any, given: Any, read: Any, length: int) -> dict[str, Any]:
+    """The fields of a trace about ``length`` source tokens, S."""
+    name = model.main_input_name
+    if name in _IMAGES:
+        return _patches(model, read[name], length)
+    if name in _SOUNDS:
+        return _moments(processor, given, read[name], length)
+    return text_fields(tokenizer_of(processor), read.input_ids[0], "source")
+
+
+def text_fields(tokenizer: Any, ids: Any, side: str) -> dict[str, Any]:
+    """The fields ``<side>_tokens``, ``_text`` and ``_spans``; a token stands where it lengthens what is decoded."""
+    ends = [len(tokenizer.decode(ids[:count], skip_special_tokens=True)) for count in range(len(ids) + 1)]
+    # The first bytes of a character are decoded as signs that the next ones take back.
+    ends = np.minimum.accumulate(ends[::-1])[::-1].tolist()
+    return {
+        f"{side}_tokens": tuple(tokenizer.convert_ids_to_tokens(ids)),
+        f"{side}_text": tokenizer.decode(ids, skip_special_tokens=True),
+        f"{side}_spans": tuple(pairwise(ends)),
+    }
+
+
+def _patches(model: Any, pixels: Any, length: int) -> dict[str, Any]:
+    """Patches are called by their row and column; what stands before them has no place in the image."""
+    config = getattr(model.config, "encoder", None) or model.config
+    size = getattr(config, "patch_size", 0)
+    high, wide = size if isinstance(size, list | tuple) else (size, size)
+    rows, columns = (pixels.shape[-2] // high, pixels.shape[-1] // wide) if size else (0, 0)
+    before = length - rows * columns
+    if not size or before < 0:
+        return {"source_tokens": tuple(str(place + 1) for place in range(length))}
+    marks = ("[CLS]", *(f"[{place + 1}]" for place in range(1, before)))[:before]
+    named = tuple(f"{row + 1},{column + 1}" for row in range(rows) for column in range(columns))
+    return {"source_tokens": (*marks, *named), "source_grid": (rows, columns)}
+
+
+def _moments(processor: Any, sound: Any, features: Any, length: int) -> dict[str, Any]:
+    """Tokens are called by the second at which they begin; those behind the end of the sound are padding."""
+    prepared = _preparing(processor)
+    hop = getattr(prepared, "hop_length", 1)  # samples for each column of a spectrogram
+    each = features.shape[-1] * hop / prepared.sampling_rate / length
+    starts = [place * each for place in range(length)]
+    end = np.shape(sound)[-1] / prepared.sampling_rate
+    return {
+        "source_tokens": tuple(f"{start:.2f}s" for start in starts),
+        "source_padding": tuple(start >= end for start in starts),
+    }
+
+
+def grouped(
+    fields: dict[str, Any], attention: dict[str, Any], most: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Source tokens put together, so that at most ``most`` are left: of a sound there are 50 in each second. A group looks at what its tokens
+    look at on average, and gets all that they get, so that rows still sum to 1.
+
+    >>> weights = {"cross_attention": np.full((1, 1, 2, 4), 0.25)}
+    >>> grouped({"source_tokens": tuple("abcd")}, weights, 2)[1]["cross_attention"].tolist()
+    [[[[0.5, 0.5], [0.5, 0.5]]]]
+    """
+    length = len(fields["source_tokens"])
+    starts = np.arange(0, length, -(-length // most))
+    if len(starts) == length:
+        return fields, attention
+    sizes = np.diff([*starts, length])
+    found = {}
+    for kind, weights in attention.items():
+        if kind != "decoder_attention":
+            weights = np.add.reduceat(weights, starts, axis=-1)
+        if kind == "encoder_attention":
+            weights = np.add.reduceat(weights, starts, axis=-2) / sizes[:, None]
+        found[kind] = weights.astype(np.float32)
+    return {name: tuple(each[start] for start in starts) for name, each in fields.items()}, found

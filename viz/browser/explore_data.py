@@ -1,0 +1,293 @@
+"""What ``explore.js`` draws of a trace, as JSON: every weight once, and each figure without its weights.
+
+L layers, H heads, Q query and K key positions. A kind of attention with a sink has one column more, before all tokens.
+"""
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from viz.attention import attention_heatmap
+from viz.browser.appearance import without_font_file
+from viz.browser.lines import lines_data
+from viz.browser.map_texts import map_texts
+from viz.browser.patches import patches_data
+from viz.browser.plot import plot_data
+from viz.browser.steps import steps_data
+from viz.browser.texts import Say
+from viz.head_grid import head_grid
+from viz.head_tiles import cells_joined
+from viz.labels import SINK, template_text
+from viz.specification import Specification
+
+# Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size of
+# the page. Three digits are shown.
+UNIT, COARSE_UNIT, MANY_WEIGHTS = 10_000, 2_000, 1_000_000
+
+
+class Trace(Protocol):
+    """What is read of ``model.AttentionTrace``, whose docstring has the shapes."""
+
+    @property
+    def source_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def target_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def decoder_input_tokens(self) -> tuple[str, ...]: ...
+
+    @property
+    def log_probabilities(self) -> np.ndarray | None: ...
+
+    @property
+    def alternatives(self) -> tuple[tuple[str, ...], ...]: ...
+
+    @property
+    def alternative_probabilities(self) -> np.ndarray | None: ...
+
+    @property
+    def prefix(self) -> int: ...
+
+    @property
+    def prompt(self) -> int: ...
+
+    @property
+    def source_grid(self) -> tuple[int, int] | None: ...
+
+    @property
+    def kinds(self) -> tuple[str, ...]: ...
+
+    def attention(self, kind: str) -> np.ndarray: ...
+
+    def axes(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+
+    def padding(self, kind: str) -> tuple[np.ndarray, np.ndarray]: ...
+
+    def padded(self, kind: str) -> np.ndarray: ...
+
+    def masked(self, kind: str) -> np.ndarray | None: ...
+
+    def sink(self, kind: str) -> np.ndarray | None: ...
+
+    def check(self) -> None: ...
+
+
+def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict:
+    """Everything that ``explore.js`` needs to draw any head of ``trace``.
+
+    Each figure comes without its weights, which ``explore.js`` fills in. ``image``: what the patches of ``trace`` were cut from.
+    """
+    count = sum(trace.attention(kind).size for kind in trace.kinds)
+    unit = UNIT if count <= MANY_WEIGHTS else COARSE_UNIT
+    notes = [say("explore_note", step=f"{1 / unit:g}")]
+    notes += [say("explore_prompt_note")] * bool(trace.prompt)
+    notes += [say("sink_note")] * any(trace.sink(kind) is not None for kind in trace.kinds)
+    patches = patches_data(say, trace.source_grid, image, theme)
+    return {
+        "unit": unit,
+        "kinds": [_kind(say, trace, kind, unit, theme) for kind in trace.kinds],
+        "steps": _steps(say, trace, theme),
+        "words": _words(say, " ".join(notes)),
+        **({} if patches is None else {"patches": patches}),
+    }
+
+
+def difference_data(say: Say, traces: Sequence[Trace], theme: str) -> dict | None:
+    """The second of two traces minus the first, kind by kind; the browser subtracts. None where no kind has the same heads and the
+    same tokens in both."""
+    one, other = traces
+    kinds = [
+        _difference(say, one, other, kind, theme)
+        for kind in one.kinds
+        if kind in other.kinds
+        and one.axes(kind) == other.axes(kind)
+        and one.attention(kind).shape == other.attention(kind).shape
+        and (one.sink(kind) is None) == (other.sink(kind) is None)
+    ]
+    if not kinds:
+        return None
+    words = _words(say, say("explore_difference_note"))
+    return {"kinds": kinds, "steps": None, "words": words, "difference": [0, 1]}
+
+
+def _words(say: Say, note: str) -> dict[str, str]:
+    return {
+        "place_all": say("place_all"),
+        "place_mean": say("place_mean", layer="{layer}"),
+        "place_mean_layers": say("place_mean_layers", head="{head}"),
+        "place_head": say("place_head", layer="{layer}", head="{head}"),
+        "place_only": say("place_only"),
+        "kind": say("kind_label"),
+        "layer": say("layer_label"),
+        "head": say("head_label"),
+        "mean": say("head_mean"),
+        "view": say("view_label"),
+        "heatmap": say("view_heatmap"),
+        "lines": say("view_lines"),
+        "steps": say("view_steps"),
+        "logarithmic": say("logarithmic_label"),
+        "fitted": say("fitted_label"),
+        "together": say("explore_together"),
+        "row": say("explore_patches"),
+        "mass": say("mass_label"),
+        "hidden": say("lines_hidden", drawn="{drawn}", hidden="{hidden}"),
+        "note": note,
+    }
+
+
+class _Maps(NamedTuple):
+    """All maps of one kind, with the column of the sink where there is one."""
+
+    weights: np.ndarray  # (L, H, Q, K)
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    masked: np.ndarray | None  # (Q, K) bool
+    padded: np.ndarray  # (Q, K) bool
+    sink: int  # how many columns stand before the tokens
+
+
+def _maps(trace: Trace, kind: str) -> _Maps:
+    weights = np.clip(trace.attention(kind), 0, 1)
+    queries, keys = trace.axes(kind)
+    masked, padded, sink = trace.masked(kind), trace.padded(kind), trace.sink(kind)
+    if sink is None:
+        return _Maps(weights, queries, keys, masked, padded, 0)
+    wider = ((0, 0), (1, 0))
+    return _Maps(
+        np.concatenate([sink[..., None], weights], -1),
+        queries,
+        (SINK, *keys),
+        None if masked is None else np.pad(masked, wider),
+        np.pad(padded, wider),
+        1,
+    )
+
+
+def _kind(say: Say, trace: Trace, kind: str, unit: int, theme: str) -> dict:
+    maps = _maps(trace, kind)
+    label = say(f"kind_{kind}")
+    is_target = kind != "encoder_attention"
+    written = range(max(trace.prompt - 1, 0), len(maps.queries)) if trace.prompt and is_target else ()
+    return {
+        "kind": kind,
+        "label": label,
+        "shape": maps.weights.shape,
+        "weights": packed_weights(maps.weights, unit),
+        "joined": cells_joined(len(maps.queries), len(maps.keys)),
+        **_hidden(say, trace, kind, maps),
+        **_figures(say, maps, kind, label, theme, rows=written),
+        "lines": without_font_file(lines_data(say, trace, kind, [], mass=0, label=label, theme=theme)),
+    }
+
+
+def _difference(say: Say, one: Trace, other: Trace, kind: str, theme: str) -> dict:
+    first, second = _maps(one, kind), _maps(other, kind)
+    weights = second.weights - first.weights
+    maps = first._replace(weights=weights, padded=first.padded & second.padded)
+    largest = float(np.abs(weights).max()) or 1.0
+    label = say(f"kind_{kind}")
+    figures = _figures(say, maps, kind, label, theme, largest=largest)
+    return {
+        "kind": kind,
+        "label": label,
+        "shape": weights.shape,
+        "largest": largest,
+        "joined": cells_joined(len(maps.queries), len(maps.keys)),
+        **_hidden(say, one, kind, maps),
+        **figures,
+        "lines": without_font_file(lines_data(say, one, kind, [], mass=0, label=label, theme=theme)),
+    }
+
+
+def _hidden(say: Say, trace: Trace, kind: str, maps: _Maps) -> dict:
+    """Which cells hold nothing, and what the hover says of them."""
+    texts = map_texts(say, kind)
+    own = kind == "decoder_attention"
+    return {
+        "masked": "" if maps.masked is None else _note(texts.masked),
+        "padded": {"told": _note(texts.padded), **_padded_lines(trace, kind, maps)},
+        **({"sink": maps.sink} if maps.sink else {}),
+        **({"prefix": trace.prefix} if own and trace.prefix else {}),
+    }
+
+
+def _figures(
+    say: Say, maps: _Maps, kind: str, label: str, theme: str, *, rows: Sequence[int] = (), largest: float = 0
+) -> dict:
+    """The overview and the map; with a ``largest`` difference in two colours, which part at 0. ``rows`` are bold."""
+    difference = largest > 0
+    overview = head_grid.specification(
+        maps.weights,
+        layer_title=say("layer_label"),
+        head_title=say("head_label"),
+        weight_title=say("hover_weight"),
+        masked=maps.padded if maps.masked is None else maps.masked | maps.padded,
+        colour_max=largest or 1.0,
+        signed=difference,
+        scale=False,
+        theme=theme,
+    )
+    drawn = {
+        name: attention_heatmap.specification(
+            maps.weights[0, 0],
+            maps.queries,
+            maps.keys,
+            texts=map_texts(say, kind, difference=difference),
+            masked=maps.masked,
+            padded=maps.padded,
+            emphasis_rows=rows,
+            first=(0, -maps.sink),
+            difference=difference,
+            logarithmic=name == "logarithmic",
+            theme=theme,
+        )
+        for name in ("linear", "logarithmic")
+    }
+    return {
+        "overview": _without_weights(say, overview, f"overview-{kind}", label, theme),
+        "maps": {name: _without_weights(say, map_, kind, label, theme) for name, map_ in drawn.items()},
+    }
+
+
+def packed_weights(weights: np.ndarray, unit: int) -> str:
+    """Weights in 0..1 as base64 of deflated bytes: all low bytes of their multiples of 1 / unit, then all high
+    ones, most of which are 0."""
+    numbers = np.rint(weights * unit).astype("<u2").ravel()
+    return b64encode(zlib.compress(numbers.view(np.uint8).reshape(-1, 2).T.tobytes())).decode()
+
+
+def _without_weights(say: Say, figure: Specification, file: str, label: str, theme: str) -> dict:
+    """What ``plot.js`` draws, but for the numbers of the heatmap and what is written over masked cells."""
+    data = plot_data(say, figure, label=label, file=file, theme=theme)
+    spec = json.loads(data["spec"])
+    for name in ("z", "text"):
+        spec["data"][0].pop(name, None)
+    return data | {"spec": spec}
+
+
+def _note(reason: str) -> str:
+    """What the hover adds about a cell that holds nothing."""
+    return f" ({template_text(reason)})"
+
+
+def _padded_lines(trace: Trace, kind: str, maps: _Maps) -> dict[str, list[int]]:
+    """The rows and the columns of which the padded cells consist."""
+    rows, columns = trace.padding(kind)
+    cells = maps.padded[:, maps.sink :]
+    shown = cells[~rows].all(axis=0) & columns if not rows.all() else np.zeros(len(columns), bool)
+    return {"rows": np.flatnonzero(rows).tolist(), "columns": (np.flatnonzero(shown) + maps.sink).tolist()}
+
+
+def _steps(say: Say, trace: Trace, theme: str) -> dict | None:
+    """What ``steps.js`` replays, without the attention; None where the trace has too little of it."""
+    if trace.log_probabilities is None or not trace.alternatives or len(trace.alternatives[0]) < 2:
+        return None
+    kinds = {"cross_attention", "decoder_attention"}.intersection(trace.kinds)
+    empty = {kind: np.zeros(trace.attention(kind).shape[2:], np.float32) for kind in kinds}
+    data = steps_data(say, trace, (), weights=empty.__getitem__, place="", step=1, theme=theme)
+    return without_font_file(data)

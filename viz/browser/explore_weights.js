@@ -1,0 +1,169 @@
+// The weights of one kind of attention: unpacked, averaged, compared, and put into pictures.
+
+/** Float32Array of the weights that explore.py packed. */
+async function unpackedWeights(text, unit) {
+  const bytes = await window.unpacked(text);
+  const count = bytes.length / 2;
+  const values = new Float32Array(count);
+  for (let i = 0; i < count; i += 1) values[i] = (bytes[i] + 256 * bytes[count + i]) / unit;
+  return values;
+}
+
+/** Of two traces the second minus the first. */
+function minus(other, one) {
+  return other.map((weight, i) => weight - one[i]);
+}
+
+/** (row, column) -> whether a mask, or padding, leaves the cell empty. `sink` columns stand before the tokens. */
+function emptyCells({ masked, prefix = 0, sink = 0, padded }) {
+  const [rows, columns] = [new Set(padded.rows), new Set(padded.columns)];
+  const isPadded = (row, column) => rows.has(row) || columns.has(column);
+  const isMasked = (row, column) => Boolean(masked) && column - sink > row && !(row < prefix && column - sink < prefix);
+  return { isPadded, isMasked };
+}
+
+/** [[layer, head], …] that a choice of layer and head stands for. */
+function headsOf({ shape: [layers, heads] }, layer, head) {
+  const each = (chosen, count) => (chosen === MEAN ? Array.from({ length: count }, (_, i) => i) : [chosen]);
+  return each(layer, layers).flatMap((one) => each(head, heads).map((other) => [one, other]));
+}
+
+/** Float32Array (Q * K) of one head, or of the mean over those chosen. */
+function mapOf(kind, layer, head) {
+  const [, heads, rows, columns] = kind.shape;
+  const size = rows * columns;
+  const chosen = headsOf(kind, layer, head);
+  const of = ([one, other]) => kind.values.subarray((one * heads + other) * size, (one * heads + other + 1) * size);
+  if (chosen.length === 1) return of(chosen[0]);
+  const sum = new Float32Array(size);
+  for (const values of chosen.map(of)) for (let i = 0; i < size; i += 1) sum[i] += values[i] / chosen.length;
+  return sum;
+}
+
+/** The same without the column of the sink. */
+function tokensOf(kind, layer, head) {
+  const { sink = 0, shape: [, , rows, columns] } = kind;
+  const weights = mapOf(kind, layer, head);
+  return sink ? weights.filter((_, i) => i % columns >= sink) : weights;
+}
+
+function largestOf(weights) {
+  return weights.reduce((largest, weight) => Math.max(largest, Math.abs(weight)), 10 * FAINT);
+}
+
+/** A heatmap whose strongest colour stands for `largest`; what is below FAINT keeps the colour of the ground. */
+function fittedTo(heatmap, largest) {
+  if (heatmap.zmin < 0) return { ...heatmap, zmin: -largest, zmax: largest };
+  const place = (weight) => (weight < FAINT ? weight : (FAINT + ((weight - FAINT) * (largest - FAINT)) / (1 - FAINT)) / largest);
+  return { ...heatmap, zmax: largest, colorscale: heatmap.colorscale.map(([weight, colour]) => [place(weight), colour]) };
+}
+
+/** All heads as the bytes of one picture; where the tiles stand, the figure's markers say. */
+function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, isMasked, isPadded, largest, overview: { spec } }) {
+  const { x, y } = spec.data[1];
+  const [high, wide] = [Math.ceil(rows / joined), Math.ceil(columns / joined)];
+  const [left, top] = [x.map((middle) => Math.round(middle - (wide - 1) / 2)), y.map((middle) => Math.round(middle - (high - 1) / 2))];
+  const [height, width] = [Math.max(...top) + high, Math.max(...left) + wide];
+  const bytes = new Uint8Array(height * width).fill(NO_CELL);
+  const [byteOf, isStronger] = largest ? [signedByte(largest), furtherFromMiddle] : [weightByte, (byte, before) => byte > before];
+  const empty = Uint8Array.from({ length: rows * columns }, (_, i) => {
+    const place = [Math.floor(i / columns), i % columns];
+    return isPadded(...place) || isMasked(...place);
+  });
+  for (let tile = 0; tile < layers * heads; tile += 1)
+    for (let row = 0; row < rows; row += 1) {
+      const start = (top[tile] + Math.floor(row / joined)) * width + left[tile];
+      for (let column = 0; column < columns; column += 1) {
+        if (empty[row * columns + column]) continue;
+        const at = start + Math.floor(column / joined);
+        const byte = byteOf(values[(tile * rows + row) * columns + column]);
+        if (isStronger(byte, bytes[at])) bytes[at] = byte;
+      }
+    }
+  return spread("u1", bytes, height, width);
+}
+
+function weightByte(weight) {
+  return WEAKEST + Math.round(weight * (STRONGEST - WEAKEST));
+}
+
+function signedByte(largest) {
+  const share = (difference) => Math.min(1, Math.max(-1, difference / largest)); // rounding may leave a little more
+  return (difference) => MIDDLE + Math.round(share(difference) * (STRONGEST - MIDDLE));
+}
+
+function furtherFromMiddle(byte, before) {
+  return before === NO_CELL || Math.abs(byte - MIDDLE) > Math.abs(before - MIDDLE);
+}
+
+/** A frame around a tile of the overview. */
+function frame(spec, place, color) {
+  const { x, y, customdata } = spec.data[1];
+  const tile = customdata.findIndex((each) => String(each) === String(place));
+  const [beside, above] = spec.layout.meta.half.map((half) => half + 0.5);
+  return { type: "rect", x0: x[tile] - beside, x1: x[tile] + beside, y0: y[tile] - above, y1: y[tile] + above, line: { color, width: 3 } };
+}
+
+/** For each row the fewest [query, key, weight] that together carry `mass` of it, the strongest first; as edges.py. */
+function strongestEdges(weights, [, , rows], mass) {
+  const columns = weights.length / rows;
+  return Array.from({ length: rows }, (_, query) => {
+    const row = weights.subarray(query * columns, (query + 1) * columns);
+    const wanted = row.reduce((sum, weight) => sum + weight, 0) * mass - ROUNDING;
+    const found = [];
+    let before = 0;
+    for (const key of Array.from(row.keys()).sort((one, other) => row[other] - row[one])) {
+      if (before >= wanted || row[key] <= 0) break;
+      found.push([query, key, Number(row[key].toFixed(DIGITS))]);
+      before += row[key];
+    }
+    return found;
+  });
+}
+
+/** At most MOST_LINES edges: each row of each head keeps as many of its strongest as the others may, as in lines.py. */
+function thinned(heads) {
+  const sizes = heads.flat().map((row) => row.length);
+  let allowed = Math.max(...sizes);
+  while (allowed > 1 && sizes.reduce((sum, size) => sum + Math.min(size, allowed), 0) > MOST_LINES) allowed -= 1;
+  return heads.map((rows) => rows.map((row) => row.slice(0, allowed)));
+}
+
+function lowerTriangle(weights, columns) {
+  return weights.filter((_, i) => i % columns <= Math.floor(i / columns));
+}
+
+/** Numbers as Plotly takes them without a list. */
+function spread(dtype, values, rows, columns) {
+  return { dtype, bdata: base64(values), shape: `${rows}, ${columns}` };
+}
+
+function base64(values) {
+  const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+  let text = "";
+  for (let at = 0; at < bytes.length; at += 32768) text += String.fromCharCode(...bytes.subarray(at, at + 32768));
+  return btoa(text);
+}
+
+function select(label, options, chosen, act) {
+  const list = node("select", "");
+  list.append(...options.map(([value, text]) => new Option(text, value, false, String(value) === String(chosen))));
+  list.onchange = () => act(list.value);
+  list.setAttribute("aria-label", label); // else its options would be part of its name
+  return node("label", "", label, list);
+}
+
+function filled(text, values) {
+  return text.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+/** Plotly reads some HTML in a title. */
+function escaped(text) {
+  return text.replace(/[&<>]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;" })[sign]);
+}
+
+function node(tag, className, ...children) {
+  const made = Object.assign(document.createElement(tag), { className });
+  made.append(...children);
+  return made;
+}

@@ -14,6 +14,9 @@ from ui.shell import address, markup
 from ui.shell.spinner import spinner
 from ui.wording.texts import say
 
+PANEL = 170  # pixels of a row of bars, on a projector
+MOST_NAMED = 3  # options that were chosen equally often
+
 
 def ask(mine: Membership, kind: str) -> str | None:
     """Ask the class about what the teacher shows now. Returns the text that says why it cannot be asked, or None."""
@@ -87,7 +90,7 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
         after = truth.afterwards(poll.kind, lens)
     counts = np.array(state.counts, float)
     panels = [
-        viz.MethodPanel(say("class_row_class", count=state.answered), counts),
+        viz.MethodPanel(say("class_row_class", count=state.answered), counts, labels=_numbers(state.counts)),
         *(viz.MethodPanel(row.name, row.values, row.intervened) for row in rows),
     ]
     figure = viz.contribution_panels(
@@ -98,11 +101,17 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
         intervened_name=say("sources_intervened"),
         token_title=say(f"class_axis_{poll.kind}"),
         value_title=say("sources_share"),
+        panel=PANEL,
         theme=lens.theme,
     )
     markup.paragraph(told(state, poll, rows), "reading")
-    figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
     markup.paragraph(after, "note")
+    figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
+
+
+def _numbers(counts: tuple[int, ...]) -> tuple[str, ...]:
+    """How many chose each option; nothing where nobody did."""
+    return tuple(str(count) if count else "" for count in counts)
 
 
 def told(state: State, poll: Poll, rows: list[truth.Row]) -> str:
@@ -111,7 +120,10 @@ def told(state: State, poll: Poll, rows: list[truth.Row]) -> str:
     network = [labels[int(np.argmax(np.abs(row.values)))] for row in rows]
     class_ = say("class_nobody")
     if state.answered:
-        most = int(np.argmax(state.counts))
-        class_ = say("class_most", option=labels[most], count=state.counts[most], answered=state.answered)
+        most = max(state.counts)
+        chosen = [label for label, count in zip(labels, state.counts, strict=True) if count == most]
+        names = ", ".join(chosen[:MOST_NAMED]) + ("…" if len(chosen) > MOST_NAMED else "")
+        text = "class_most" if len(chosen) == 1 else "class_most_each"
+        class_ = say(text, option=names, count=most, answered=state.answered)
     named = {"first": network[0], "second": network[1] if len(network) > 1 else "–"}
     return say(f"class_told_{poll.kind}", most=class_, **named)

@@ -113,9 +113,11 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
         markup.corrected(*_sentence(scene.lens()))
     markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
     done = set(state.checked)
-    for number, check in enumerate(checks):
-        _ask(mine, quiz, number, check)
-        done |= {number} if _tried(quiz, number) is not None else set()
+    with st.container(key="class_quiz_list"):
+        for number, check in enumerate(checks):
+            with st.container(key=f"class_quiz_{number}", gap="small"):
+                _ask(mine, quiz, number, check)
+            done |= {number} if _tried(quiz, number) is not None else set()
     markup.paragraph(say("class_quiz_done", done=len(done), count=len(checks)), "note")
 
 

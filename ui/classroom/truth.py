@@ -188,7 +188,6 @@ def question(kind: str, lens: Lens) -> str:
         token=visible_token(lens.trace.target_tokens[row_of(lens)]),
         place=head_of(lens).label(say, lens.trace),
         head=named(single_head(lens)) if kind == "still" else "",
-        most=MOST_MARKS,
     )
 
 
@@ -196,7 +195,9 @@ def option_label(kind: str, option: str) -> str:
     """An option in plain text: what is no token of the sentence has words in every language."""
     if kind == "still":
         return say(f"class_{option}") if option in (YES, NO) else option
-    name, _, place = option.partition(" ")
+    name, _, place = option.rpartition(" ")
+    if kind == "where" and name:
+        return say("lines_name", token=name, place=place)
     return f"{say(f'kind_{name}')} {place}" if kind == "needed" and name in KIND_NAMES else option
 
 

@@ -99,18 +99,19 @@ class _PanelsInfo:
 
     @property
     def height(self) -> float:
-        return self.height_with(self.panel)
+        return self.height_with((_PANEL + _NAME) * self.panel / _PANEL)
 
     @property
     def least(self) -> float:
-        return self.height_with(_PANEL - _MAY_SHRINK)
+        return self.height_with(_PANEL + _NAME - _MAY_SHRINK)
 
-    def height_with(self, panel: int) -> float:
-        return TITLE_HEIGHT + _LEGEND + max(len(self.panels), 1) * (panel + _NAME) + self.foot
+    def height_with(self, row: float) -> float:
+        """The height of a figure whose panels have so many pixels each, their names included."""
+        return TITLE_HEIGHT + _LEGEND + max(len(self.panels), 1) * row + self.foot
 
     def top(self, row: int) -> float:
         """Where a panel begins, as a share of the room of all panels, 1 at the top."""
-        return 1 - (row + _NAME / (self.panel + _NAME)) / max(len(self.panels), 1)
+        return 1 - (row + _NAME / (_PANEL + _NAME)) / max(len(self.panels), 1)
 
 
 def _info(panels, tokens, outlined, split, height) -> _PanelsInfo:
@@ -197,7 +198,7 @@ def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.L
 
 def _value_axes(info: _PanelsInfo, theme: str) -> dict:
     rows = max(len(info.panels), 1)
-    share = info.panel / (info.panel + _NAME) / rows
+    share = _PANEL / (_PANEL + _NAME) / rows
     top = 1.4 if any(panel.labels for panel in info.panels) else 1.05
     return {
         f"yaxis{row + 1}": base_axis(theme, "")

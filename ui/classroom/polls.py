@@ -1,6 +1,9 @@
 """Predicting together: the teacher asks, everybody touches an answer, and at one press the class's answers stand beside the network's."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -13,8 +16,10 @@ from ui.parts import figures
 from ui.shell import address, markup
 from ui.shell.spinner import spinner
 from ui.wording.texts import say
+from viz.labels import plain_text
 
-PANEL = 170  # pixels of a row of bars, on a projector
+PANEL = 120  # pixels of a row of bars, on a projector
+FOOT = 60  # pixels, of the names of the options in one line
 MOST_NAMED = 3  # options that were chosen equally often
 
 
@@ -104,9 +109,22 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
         panel=PANEL,
         theme=lens.theme,
     )
+    # All of it is on the screen, however little is left.
+    figure.update_layout(meta={**figure.layout.meta, "low": True})
+    if poll.kind != "where":
+        _lay_flat(figure, poll, state.mine)
     markup.paragraph(told(state, poll, rows), "reading")
     markup.paragraph(after, "note")
     figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
+
+
+def _lay_flat(figure: go.Figure, poll: Poll, mine: Sequence[int]) -> None:
+    """Few options, whose names are no tokens: they stand in one line, those of this seat bold."""
+    names = [plain_text(truth.tick_label(poll.kind, option)) for option in poll.options]
+    bold = [f"<b>{name}</b>" if place in mine else name for place, name in enumerate(names)]
+    figure.update_xaxes(tickangle=0, ticktext=bold)
+    meta = {name: value for name, value in figure.layout.meta.items() if name != "tokens"}
+    figure.update_layout(margin_b=FOOT, meta=meta)
 
 
 def _numbers(counts: tuple[int, ...]) -> tuple[str, ...]:

@@ -94,6 +94,10 @@ class _PanelsInfo:
         return bool((self.values < 0).any())
 
     @property
+    def labelled(self) -> bool:
+        return any(panel.labels for panel in self.panels)
+
+    @property
     def foot(self) -> float:
         return _FOOT + column_ticks(self.tokens, cell_size(len(self.tokens))).height
 
@@ -199,7 +203,7 @@ def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.L
 def _value_axes(info: _PanelsInfo, theme: str) -> dict:
     rows = max(len(info.panels), 1)
     share = _PANEL / (_PANEL + _NAME) / rows
-    top = 1.4 if any(panel.labels for panel in info.panels) else 1.05
+    top = 1.4 if info.labelled else 1.05
     return {
         f"yaxis{row + 1}": base_axis(theme, "")
         | {
@@ -250,14 +254,16 @@ def _name(info: _PanelsInfo, row: int, theme: str) -> dict:
         if panel.note
         else ""
     )
+    # Where bars have texts, their panels end in an empty strip, into which a name may reach: else it would lie over the panel above.
+    upper = info.top(row) + _NAME / (_PANEL + _NAME) / len(info.panels)
     return {
         "text": f"<b>{plain_text(panel.name)}</b>{note}",
         "x": 0,
         "xref": "paper",
         "xanchor": "left",
-        "y": info.top(row),
+        "y": upper if info.labelled else info.top(row),
         "yref": "paper",
-        "yanchor": "bottom",
+        "yanchor": "top" if info.labelled else "bottom",
         "showarrow": False,
         "font": {"size": 12},
     }

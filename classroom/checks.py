@@ -1,7 +1,7 @@
 """Questions that check themselves: eight for each lesson plan, whose right answers come from the network and the sentence at hand.
 
 ``plan_of("lesson-plan", facts)`` asks about what a pass shows; "lesson-plan-laboratory" asks what becomes of a change when something is
-switched off or left out. No answer is written down anywhere: other weights or another sentence give other answers. The order of the
+switched off or left out; "lesson-plan-50" asks four questions of the first sort and four about what was changed. No answer is written down anywhere: other weights or another sentence give other answers. The order of the
 options says nothing: characters stand as in the sentence, candidates by their code.
 """
 
@@ -36,6 +36,10 @@ class Facts:
     occlusion: np.ndarray | None = None  # (S,) what leaving out each source token does to the decision
     alone: bool | None = None  # whether the change is still made without the strongest head
     together: bool | None = None  # and without the five strongest
+    spread: bool | None = None  # and where the strongest head looks everywhere alike
+    returns: bool | None = (
+        None  # whether the rest is written as it was typed, once the change's first token is
+    )
 
     @property
     def row(self) -> int:
@@ -206,6 +210,23 @@ def still_together(facts: Facts) -> Check | None:
     return None if facts.together is None else Check("together", (), (YES, NO), int(not facts.together))
 
 
+def still_spread(facts: Facts) -> Check | None:
+    """Is it made where the strongest head looks everywhere alike?"""
+    if facts.effects is None or facts.spread is None:
+        return None
+    strongest = named(facts.effects.strongest(1)[0])
+    return Check("spread", (("strongest", strongest),), (YES, NO), int(not facts.spread))
+
+
+def typed_again(facts: Facts) -> Check | None:
+    """If the change's first token is written as it was typed, is the rest as it was typed, too?"""
+    if facts.effects is None or facts.returns is None:
+        return None
+    asked = facts.effects.contrast
+    values = (("token", asked.written_token), ("typed", asked.instead_token))
+    return Check("returns", values, (YES, NO), int(not facts.returns))
+
+
 def kind_needed(facts: Facts) -> Check | None:
     """Which kind of attention matters most, all its heads together?"""
     if facts.effects is None:
@@ -252,4 +273,5 @@ PLANS: dict[str, tuple[Make, ...]] = {
         agrees,
         against,
     ),
+    "lesson-plan-50": (largest, row_sum, hidden, second, needed, still_alone, still_spread, typed_again),
 }

@@ -32,11 +32,8 @@ from engine.shared import find_worker
 from engine.traced import VARIABLE
 from engine.versions import LIVE, ModelKey, version_on_disk
 from model.graph.files import can_answer, only_keras
-from model.stored.folder import (
-    ModelFolderError,
-)
+from model.stored.folder import ModelFolderError, read_config
 
-IN_KERAS = frozenset(name for name, question in QUESTIONS.items() if question.in_keras)
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; one more is told that the server is busy
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
@@ -87,7 +84,7 @@ class Engine:
     ) -> "Engine":
         """Start ``workers`` processes, each of which loads the folders ``models``. Returns at once.
 
-        They answer without TensorFlow. What needs it, the laboratory and models without a graph, has a worker of its own,
+        They answer without TensorFlow. What needs it, gradients and models without a graph, has a worker of its own,
         which starts when first asked. With ``ahead`` that one makes graphs while nobody asks, for a minute of a core, and
         later questions are answered twice as fast; without, the first question of each sort waits for its own.
 
@@ -228,7 +225,7 @@ class Engine:
 
     def _ask(self, question: tuple) -> tuple[Any, int]:
         key, deadline = question[0], time.monotonic() + self._patience
-        with self._who_answers(key, question[1]) as links:
+        with self._who_answers(*question) as links:
             for _ in range(2):  # a question whose worker died is asked once more
                 link = min(links, key=lambda link: (link.is_lost, not link.has(key), link.under_way))
                 try:
@@ -239,9 +236,11 @@ class Engine:
         raise EngineDiedError("the worker ended twice while it was asked the same question")
 
     @contextmanager
-    def _who_answers(self, key: ModelKey, kind: str) -> Iterator[Sequence[Link | RemoteLink]]:
-        """The workers that are asked this sort of question about this model."""
-        if self._laboratory is None or _is_light(key, kind):
+    def _who_answers(
+        self, key: ModelKey, kind: str, arguments: tuple = ()
+    ) -> Iterator[Sequence[Link | RemoteLink]]:
+        """The workers that are asked this question about this model."""
+        if self._laboratory is None or _is_light(key, kind, arguments):
             yield self._links
         else:
             with self._laboratory.awake() as link:
@@ -262,10 +261,23 @@ def own_model() -> str | None:
     return os.environ.get(VARIABLE, "").strip() or None
 
 
-def _is_light(key: ModelKey, kind: str) -> bool:
-    """Whether the workers that load no TensorFlow of ours are asked this sort of question about a model. A ``model.TracedModel``
-    brings its own library."""
-    return key.fingerprint == LIVE or (kind not in IN_KERAS and can_answer(Path(key.path)))
+def _is_light(key: ModelKey, kind: str, arguments: tuple = ()) -> bool:
+    """Whether the workers that load no TensorFlow of ours are asked this question about a model. A ``model.TracedModel`` brings its own
+    library."""
+    if key.fingerprint == LIVE:
+        return True
+    asked = QUESTIONS.get(kind, QUESTIONS[CORRECT])
+    if asked.in_keras(arguments) or not can_answer(Path(key.path)):
+        return False
+    return not asked.in_numpy or _is_transformer(key)  # the only network that is there in NumPy, too
+
+
+def _is_transformer(key: ModelKey) -> bool:
+    """True for a folder that cannot be read, too: the worker says what is wrong with it."""
+    try:
+        return read_config(Path(key.path)).architecture == "transformer"
+    except ModelFolderError:
+        return True
 
 
 def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:

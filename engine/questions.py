@@ -22,7 +22,7 @@ from engine.spans import Span, change_at
 from model.analysis.circuit_edges import circuit_edges
 from model.analysis.circuits import find_circuit
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
-from model.analysis.contributions import METHODS, contributions, methods_of
+from model.analysis.contributions import METHODS, REFERENCE, contribution, contributions, methods_of
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import fix_without, head_effects, written_without
 from model.analysis.lenses import when_decided
@@ -59,16 +59,17 @@ class EngineQuestion:
     needs: str | None  # which of ``model.stored.config.ABILITIES`` a model should have
     is_long: bool  # whether it takes up to seconds: then it waits apart, so that no correction waits for it
     kept: tuple[int, int]  # answers and bytes of answers that the asking process keeps
-    in_numpy: bool = False  # whether NumPy computes it from the weights, so that no Keras is needed
+    # Whether NumPy computes it from the weights of a Transformer, so that no Keras is needed; a function says it of some arguments.
+    in_numpy: bool | Callable[..., bool] = False
 
     def __call__(self, corrector: Answers, *arguments: Any) -> Any:
         return self.answer(corrector, *arguments)
 
-    @property
-    def in_keras(self) -> bool:
+    def in_keras(self, arguments: tuple = ()) -> bool:
         """Whether Keras answers it of a network of ours. Its library takes seconds to start and much memory, so a worker of
         its own is asked (``engine/laboratory.py``); what needs no ability a graph answers."""
-        return self.needs is not None and not self.in_numpy
+        light = self.in_numpy(*arguments) if callable(self.in_numpy) else self.in_numpy
+        return self.needs is not None and not light
 
     def suits(self, config: Described) -> bool:
         """Whether a model with this config answers it."""
@@ -83,7 +84,7 @@ def question(
     needs: str | None = None,
     is_long: bool = False,
     kept: tuple[int, int] = (64, 16 * MB),
-    in_numpy: bool = False,
+    in_numpy: bool | Callable[..., bool] = False,
 ) -> Callable:
     """Declare a function as the question ``name``; the rest as in ``EngineQuestion``."""
 
@@ -122,7 +123,7 @@ def _trace(corrector: Answers, source: str, target: str):
     return corrector.trace(source, target)
 
 
-@question("projections", PROJECTIONS, kept=(16, 64 * MB))
+@question("projections", PROJECTIONS, kept=(16, 64 * MB), in_numpy=True)
 def _projections(corrector: Network, source: str, target: str, padding: int):
     return corrector.projections(source, target, padding)
 
@@ -142,27 +143,27 @@ def _num_parameters(corrector: Network):
     return corrector.num_parameters
 
 
-@question("taps", TAPPED, is_long=True)
+@question("taps", TAPPED, is_long=True, in_numpy=True)
 def _taps(corrector: Network, source: str, target: str, names: tuple[str, ...], off: tuple[tuple, ...] = ()):
     """What the pass hands out under ``names``, without the heads that are ``off``."""
     changed = Intervention(off=frozenset(Head(*head) for head in off)) if off else None
     return corrector.taps(source, target, names, changed)
 
 
-@question("head_effects", INTERVENTIONS, is_long=True)
+@question("head_effects", INTERVENTIONS, is_long=True, in_numpy=True)
 def _head_effects(corrector: Intervenes, source: str, target: str, span: Span, means: Means = ()):
     """What becomes of the change at ``span`` without each head; its part of ``means`` stands in for it, else zero."""
     change = change_at(corrector, source, target, span)
     return head_effects(corrector, source, target, change, _arrays(means))
 
 
-@question("written_without", INTERVENTIONS, is_long=True)
+@question("written_without", INTERVENTIONS, is_long=True, in_numpy=True)
 def _written_without(corrector: Intervenes, source: str, sets: Sets, means: Means = ()):
     """What is written without each of these sets of heads; ``means`` as for ``head_effects``."""
     return written_without(corrector, source, _heads(sets), _arrays(means))
 
 
-@question("fix_without", INTERVENTIONS, is_long=True)
+@question("fix_without", INTERVENTIONS, is_long=True, in_numpy=True)
 def _fix_without(corrector: Intervenes, source: str, target: str, span: Span, sets: Sets, means: Means = ()):
     """How probable the change at ``span`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
     change = change_at(corrector, source, target, span)
@@ -177,21 +178,37 @@ def _arrays(means: Means) -> dict[str, np.ndarray] | None:
     return {kind: np.array(rows, np.float32) for kind, rows in means} or None
 
 
-# The methods of ``contributions`` are asked in parts, by their names, those first that answer soon.
+# The methods of ``contributions`` are asked in parts, by their names, those first that answer soon. Keras is asked for gradients alone,
+# and takes seconds to start.
 PARTS = tuple(
-    tuple(name for name, method in METHODS.items() if method.cost == cost)
+    names
+    for by_gradients in (False, True)
     for cost in (ONE_PASS, EACH_TOKEN, PATH)
+    if (names := tuple(n for n, m in METHODS.items() if (m.by_gradients, m.cost) == (by_gradients, cost)))
 )
 
 
-@question("contributions", INTERVENTIONS, is_long=True)
+def _without_gradients(source: str, target: str, about: object, part: int = 0) -> bool:
+    return not any(METHODS[name].by_gradients for name in PARTS[part])
+
+
+@question("contributions", INTERVENTIONS, is_long=True, in_numpy=_without_gradients)
 def _contributions(corrector: Intervenes, source: str, target: str, span: Span, part: int = 0):
     """(row, the names of all methods, what those of PARTS[part] say) of the change at ``span``."""
     change = change_at(corrector, source, target, span)
     return _part(corrector, source, target, contrast_of_change(corrector, source, target, change), part)
 
 
-@question("step_contributions", INSIDE, is_long=True)
+@question("left_out", INTERVENTIONS, is_long=True, in_numpy=True)
+def _left_out(corrector: Intervenes, source: str, target: str, span: Span):
+    """What really leaving out each token does to the change at ``span``: the method that others are compared with, by itself."""
+    change = change_at(corrector, source, target, span)
+    return contribution(
+        corrector, source, target, contrast_of_change(corrector, source, target, change), REFERENCE
+    )
+
+
+@question("step_contributions", INSIDE, is_long=True, in_numpy=_without_gradients)
 def _step_contributions(corrector: Network, source: str, target: str, row: int, part: int = 0):
     """The same of any produced token against the likeliest other one."""
     return _part(corrector, source, target, contrast_of_row(corrector, source, target, row), part)
@@ -203,7 +220,7 @@ def _part(corrector: Intervenes, source: str, target: str, about: Contrast, part
     return about.row, known, tuple(contributions(corrector, source, target, about, asked))
 
 
-@question("replaced", INTERVENTIONS, is_long=True)
+@question("replaced", INTERVENTIONS, is_long=True, in_numpy=True)
 def _replaced(
     corrector: Intervenes,
     source: str,
@@ -217,10 +234,10 @@ def _replaced(
     return replaced_for_change(corrector, source, target, change, Head(*head), painted)
 
 
-question("road_not_taken", INSIDE, is_long=True)(road_not_taken)
+question("road_not_taken", INSIDE, is_long=True, in_numpy=True)(road_not_taken)
 
 
-@question("output_weights", TAPPED, is_long=True)
+@question("output_weights", TAPPED, is_long=True, in_numpy=True)
 def _output_weights(corrector: Network):
     return corrector.output_weights()
 
@@ -338,11 +355,11 @@ def _table(corrector: AnswersMany, texts: tuple[str, ...]):
     return tuple((each.text, change_kinds(each)) for each in corrector.correct_batch(texts))
 
 
-@question("head_roles", INSIDE, is_long=True)
+@question("head_roles", INSIDE, is_long=True, in_numpy=True)
 def _head_roles(corrector: Network, given: tuple[tuple[str, str | None], ...], first: int):
     """(pairs, how many were left out, sums of roles): some rows of a file; its pairs are numbered from ``first``."""
     pairs, left_out = pairs_of(given, corrector)
     return pairs, left_out, sums_of_roles(corrector, pairs, first) if pairs else Sums()
 
 
-question("head_losses", INSIDE, is_long=True)(sums_of_effects)
+question("head_losses", INSIDE, is_long=True, in_numpy=True)(sums_of_effects)

@@ -59,7 +59,7 @@ class Shelf:
                 DeskClosedError
             ):  # other models were asked for meanwhile, and this one had to leave the memory
                 continue
-            if QUESTIONS[kind].in_keras and self._ahead:
+            if self._ahead and _in_keras(key, kind, arguments):
                 self._begin_warming(desk)
             return answer
 
@@ -159,6 +159,14 @@ class Shelf:
             if key in self._desks:
                 self._progress[key] = replace(self._progress.get(key, Progress()), **news)
                 self._changed.notify_all()
+
+
+def _in_keras(key: ModelKey, kind: str, arguments: tuple) -> bool:
+    """Whether Keras has just answered: all that needs an ability, of a model without a graph."""
+    asked = QUESTIONS[kind]
+    return asked.in_keras(arguments) or (
+        asked.needs is not None and key.fingerprint != LIVE and not can_answer(Path(key.path))
+    )
 
 
 def _open(key: ModelKey, reached: Callable[[str], None]) -> Corrector | TracedCorrector | TracedNetwork:

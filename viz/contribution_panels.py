@@ -19,7 +19,7 @@ class MethodPanel:
 
     ``intervened``: the network was asked again with something changed; otherwise the values are read from the pass as it was.
     ``values`` of None are not known yet: the panel shows its name and an empty place.
-    ``note`` stands beside the name, such as how well the method agrees with the reference.
+    ``note`` stands beside the name, such as how well the method agrees with the reference. ``labels``: a text above each bar.
 
     >>> MethodPanel("gradient", np.array([0.5, -0.25])).intervened
     False
@@ -29,6 +29,7 @@ class MethodPanel:
     values: np.ndarray | None
     intervened: bool = False
     note: str = ""
+    labels: tuple[str, ...] = ()
 
 
 def contribution_panels(
@@ -42,6 +43,7 @@ def contribution_panels(
     title: str = "",
     token_title: str = "Token",
     value_title: str = "Share of the largest",
+    panel: int = _PANEL,
     theme: str = "light",
 ) -> go.Figure:
     """Small multiples on one axis: K tokens, and for each of the panels a row of bars.
@@ -55,6 +57,7 @@ def contribution_panels(
         tokens: K tokens as they were typed; escaped here.
         outlined: tokens with bold labels, such as those of the edit.
         split: the first token of a second group, such as what was written before; a line is drawn there.
+        panel: pixels that the bars of a panel have where the window has room for them.
 
     Raises ValueError for values of another length or not finite, for tokens that do not exist, and for an unknown
     theme.
@@ -64,11 +67,11 @@ def contribution_panels(
     >>> [bars.y.tolist() for bars in figure.data]  # each divided by its largest size
     [[0.25, 1.0], [-0.25, 1.0]]
     """
-    info = _info(panels, tokens, outlined, split)
+    info = _info(panels, tokens, outlined, split, panel)
     figure = go.Figure(layout=_layout(info, title, token_title, theme))
     shown = set()
-    for row, panel in enumerate(info.panels):
-        name = intervened_name if panel.intervened else observed_name
+    for row, each in enumerate(info.panels):
+        name = intervened_name if each.intervened else observed_name
         figure.add_trace(_bars(info, row, name, name not in shown, (token_title, value_title), theme))
         shown.add(name)
     return figure
@@ -84,10 +87,15 @@ class _PanelsInfo:
     tokens: tuple[str, ...]  # (K,)
     outlined: frozenset[int]
     split: int | None
+    panel: int  # pixels
 
     @property
     def signed(self) -> bool:
         return bool((self.values < 0).any())
+
+    @property
+    def labelled(self) -> bool:
+        return any(panel.labels for panel in self.panels)
 
     @property
     def foot(self) -> float:
@@ -95,15 +103,22 @@ class _PanelsInfo:
 
     @property
     def height(self) -> float:
-        rows = max(len(self.panels), 1)
-        return TITLE_HEIGHT + _LEGEND + rows * (_PANEL + _NAME) + self.foot
+        return self.height_with((_PANEL + _NAME) * self.panel / _PANEL)
+
+    @property
+    def least(self) -> float:
+        return self.height_with(_PANEL + _NAME - _MAY_SHRINK)
+
+    def height_with(self, row: float) -> float:
+        """The height of a figure whose panels have so many pixels each, their names included."""
+        return TITLE_HEIGHT + _LEGEND + max(len(self.panels), 1) * row + self.foot
 
     def top(self, row: int) -> float:
         """Where a panel begins, as a share of the room of all panels, 1 at the top."""
         return 1 - (row + _NAME / (_PANEL + _NAME)) / max(len(self.panels), 1)
 
 
-def _info(panels, tokens, outlined, split) -> _PanelsInfo:
+def _info(panels, tokens, outlined, split, height) -> _PanelsInfo:
     count = len(tokens)
     rows = []
     for panel in panels:
@@ -121,7 +136,7 @@ def _info(panels, tokens, outlined, split) -> _PanelsInfo:
     if split is not None and not 0 <= split <= count:
         raise ValueError(f"split should lie in 0..{count}, received {split}")
     values = np.array(rows, np.float32).reshape(len(rows), count)
-    return _PanelsInfo(tuple(panels), values, tuple(tokens), frozenset(outlined), split)
+    return _PanelsInfo(tuple(panels), values, tuple(tokens), frozenset(outlined), split, height)
 
 
 def _axis(row: int) -> str:
@@ -136,7 +151,9 @@ def _bars(info: _PanelsInfo, row: int, name: str, in_legend: bool, titles, theme
         y=info.values[row],
         customdata=None if panel.values is None else np.asarray(panel.values, np.float32),
         text=[token_label(token) for token in info.tokens],
-        textposition="none",
+        texttemplate=[plain_text(label) for label in panel.labels] or None,
+        textposition="outside" if panel.labels else "none",
+        cliponaxis=False,
         width=0.8,
         marker={
             "color": colours.lines[1] if panel.intervened else colours.lines[0],
@@ -176,7 +193,7 @@ def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.L
             "bargap": 0.2,
             "meta": {
                 "fit": "fill",
-                "least": info.height - len(info.panels) * _MAY_SHRINK,
+                "least": info.least,
                 "tokens": max(len(info.tokens), 1),
             },
         }
@@ -186,11 +203,12 @@ def _layout(info: _PanelsInfo, title: str, token_title: str, theme: str) -> go.L
 def _value_axes(info: _PanelsInfo, theme: str) -> dict:
     rows = max(len(info.panels), 1)
     share = _PANEL / (_PANEL + _NAME) / rows
+    top = 1.4 if info.labelled else 1.05
     return {
         f"yaxis{row + 1}": base_axis(theme, "")
         | {
             # One range for all: a panel without negative values has its line where the others have it.
-            "range": [-1.05 if info.signed else -0.02, 1.05],
+            "range": [-1.05 if info.signed else -0.02, top],
             "domain": [max(info.top(row) - share, 0), info.top(row)],
             "showticklabels": False,
             "showgrid": False,
@@ -236,14 +254,16 @@ def _name(info: _PanelsInfo, row: int, theme: str) -> dict:
         if panel.note
         else ""
     )
+    # Where bars have texts, their panels end in an empty strip, into which a name may reach: else it would lie over the panel above.
+    upper = info.top(row) + _NAME / (_PANEL + _NAME) / len(info.panels)
     return {
         "text": f"<b>{plain_text(panel.name)}</b>{note}",
         "x": 0,
         "xref": "paper",
         "xanchor": "left",
-        "y": info.top(row),
+        "y": upper if info.labelled else info.top(row),
         "yref": "paper",
-        "yanchor": "bottom",
+        "yanchor": "top" if info.labelled else "bottom",
         "showarrow": False,
         "font": {"size": 12},
     }

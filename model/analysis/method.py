@@ -85,6 +85,7 @@ class Method:
     cost: int = ONE_PASS  # or EACH_TOKEN, PATH
     signed: bool = False
     intervenes: bool = False  # whether the network is asked again with something changed
+    by_gradients: bool = False  # whether it asks for gradients, which NumPy does not compute
     needs: str = GRADIENTS  # which of ``model.stored.config.ABILITIES`` a network should have
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -63,8 +65,13 @@ def _answer(step: int, corrector: Corrector, text: str) -> Grown | None:
 
 
 def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
-    """All snapshots, each opened with the graph that they share."""
-    return [(step, Corrector.load(folder, minimum_confidence=0.0, snapshot=step)) for step in steps]
+    """All snapshots, each opened with the graph that they share. Most of that time Python waits for others, so all cores open some."""
+
+    def opened(step: int) -> tuple[int, Corrector]:
+        return step, Corrector.load(folder, minimum_confidence=0.0, snapshot=step)
+
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        return list(threads.map(opened, steps))
 
 
 class _One:

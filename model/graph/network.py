@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -17,7 +17,9 @@ import numpy as np
 from model.graph.files import read_files
 from model.graph.reading import Reading
 from model.graph.sessions import Half, given_arrays, open_halves
+from model.plain.altered import projected
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.laboratory import PlainLaboratory
 from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError, fingerprint, read_description, read_weights, weights_path
@@ -32,8 +34,8 @@ REMEMBERED = 4  # encodings of sentences that were answered a moment ago
 class GraphNetwork:
     """``produce``, ``read`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads.
 
-    What a graph does not hand out, such as queries, interventions and gradients, is asked of the Keras network, which
-    ``whole`` loads when that is first wanted. ``patched`` makes what passes with patches take, from the same weights. ``sizes``: the shape of each stored array by its path. ``space_id``: see
+    What a graph does not hand out, such as queries and passes under interventions, NumPy computes from the same weights, for which
+    ``patched`` makes the parts. Gradients are asked of the Keras network, which ``whole`` loads when they are first wanted. ``sizes``: the shape of each stored array by its path. ``space_id``: see
     ``drafting.settle``.
     """
 
@@ -100,21 +102,21 @@ class GraphNetwork:
         """See ``CompiledNetwork.patched``. NumPy computes it from the same weights, without Keras."""
         return self._load_patched()
 
-    @property
-    def laboratory(self) -> Any:
-        """Passes under interventions. Raises ValueError for a network that takes none."""
-        return self.whole.laboratory
+    @cached_property
+    def laboratory(self) -> PlainLaboratory:
+        """Passes under interventions, in NumPy as far as no gradients are asked for. Raises ValueError for a network that takes none."""
+        return PlainLaboratory(self.patched, self.space_id, lambda: self.whole.laboratory)
 
     @property
     def output_weights(self) -> OutputWeights:
         """See ``CompiledNetwork.output_weights``."""
-        return self.whole.output_weights
+        return self.patched.output_weights
 
     def project(
         self, source: Sequence[int], target: Sequence[int], padding: int = 0
     ) -> dict[str, Projections]:
         """See ``CompiledNetwork.project``."""
-        return self.whole.project(source, target, padding)
+        return projected(partial(self.taps, padding=padding), self.config, source, target)
 
     def taps(
         self,
@@ -124,8 +126,10 @@ class GraphNetwork:
         intervention: Intervention | None = None,
         padding: int = 0,
     ) -> dict[str, np.ndarray]:
-        """See ``CompiledNetwork.taps``."""
-        return self.whole.taps(source, target, names, intervention, padding)
+        """See ``CompiledNetwork.taps``. Of a Transformer, NumPy computes them."""
+        if self.config.architecture != "transformer":
+            return self.whole.taps(source, target, names, intervention, padding)
+        return self.laboratory.taps(source, target, names, intervention, padding)
 
     def _settle(self, source: Sequence[int]) -> Produced | None:
         reading = self._reading(source)

@@ -10,8 +10,7 @@ S source, T target, L layers, H heads, V vocabulary.
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from itertools import chain
+from functools import cached_property, partial
 
 import keras
 import numpy as np
@@ -21,6 +20,7 @@ from model.network.decoding import beam_search, greedy
 from model.network.laboratory import Laboratory
 from model.network.passes import IDS, Halves, LateGraphs, Reading, compile_halves
 from model.plain.alterations import checked_taps
+from model.plain.altered import projected
 from model.plain.drafting import Produced, longest_target, read_off, settle
 from model.plain.output_weights import output_weights
 from model.plain.patched import PatchedTransformer
@@ -28,7 +28,6 @@ from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
-from model.trace.taps import tap
 
 FEW = 4  # sentences that are quicker one by one than padded together
 
@@ -94,10 +93,7 @@ class CompiledNetwork:
 
         With ``padding`` both sides are that many padding tokens longer, as in a batch with longer sentences.
         """
-        kinds = self.network.config.attention_kinds
-        names = {kind: [tap(kind, part) for part in ("query", "key", "value")] for kind in kinds}
-        found = self.taps(source, target, chain(*names.values()), padding=padding)
-        return {kind: Projections(*(found[name] for name in parts)) for kind, parts in names.items()}
+        return projected(partial(self.taps, padding=padding), self.network.config, source, target)
 
     def taps(
         self,

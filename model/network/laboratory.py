@@ -7,28 +7,27 @@ encoding, and a target is cut off behind the row that is asked about. No answer 
 B interventions (or sentences), L layers, H heads, S source and T target tokens, D d_model, V vocabulary.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from model.network.altered import AlteredHalves, AlteredReading
-from model.network.passes import IDS, LateGraphs, Pass
+from model.network.altered import KerasHalves
+from model.network.passes import IDS, LateGraphs
 from model.network.walk import decoder_scopes, walk
-from model.plain.alterations import Altered, AlteredAttention, check, checked_taps, every_head
-from model.plain.drafting import Produced, settle
+from model.plain.alterations import Altered, AlteredAttention, every_head
+from model.plain.altered import AlteredPasses
 from model.text.tokenizer import END_ID, START_ID, pad
 from model.trace.interventions import Intervention
-from model.trace.laboratory_data import Insides, Slopes, Zeroed
-from model.trace.taps import Found, tap
-from model.trace.trace import ATTENTION_KINDS
+from model.trace.laboratory_data import Slopes, Zeroed
+from model.trace.taps import Found
 
 _BATCH_OF_SLOPES = 16  # points of a path at a time: the tape keeps all of a pass
 
 
-class Laboratory:
+class Laboratory(AlteredPasses):
     """Asks a network what it would do if something were changed. Safe to call from threads; it keeps no answer.
 
     Only the Transformer takes interventions: its ``encode`` and ``decode`` have ``altered``.
@@ -38,9 +37,8 @@ class Laboratory:
     def __init__(self, network: keras.Model, space_id: int, late: LateGraphs | None = None):
         if network.config.architecture != "transformer":
             raise ValueError(f"interventions need a transformer, received a {network.config.architecture}")
-        self.network, self.space_id, self.config = network, space_id, network.config
-        self._graphs = late or LateGraphs()
-        self._halves = AlteredHalves(network, self._graphs)
+        self.network, self._graphs = network, late or LateGraphs()
+        super().__init__(KerasHalves(network, self._graphs), network.config, space_id)
         asked = [tf.TensorSpec([None]), tf.TensorSpec([3], tf.int32)]
         self._slopes = self._graphs.function(self._trace_slopes, [IDS, IDS, *asked])
         self._zeroed = self._graphs.function(self._trace_zeroed, [IDS, IDS])
@@ -66,53 +64,6 @@ class Laboratory:
         yield
         self.zeroed(source, target)
 
-    def pass_over(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-    ) -> Pass:
-        """One teacher-forced pass over B rows, each a source, T produced ids and an intervention.
-
-        Row t of the logits (B, T, V) is what the network says after ``targets[b][:t]``, so a target may be cut
-        off behind the last row that is asked about. Attention holds the weights that were used; where a token
-        was left out, its own row says nothing. Raises ValueError for an intervention the network does not have.
-        """
-        return self._read(sources, interventions).pass_over(targets)
-
-    def write(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        forced: Sequence[Sequence[int]] = (),
-    ) -> list[Produced | None]:
-        """What the network writes under each intervention, the end mark last; None where no end came.
-
-        ``forced``: for each row the ids it has to begin with. It is what greedy decoding writes step by step,
-        found by ``drafting.settle``.
-        """
-        return settle(self._read(sources, interventions), sources, self.space_id, forced=forced)
-
-    def taps(
-        self,
-        source: Sequence[int],
-        target: Sequence[int],
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-    ) -> dict[str, np.ndarray]:
-        """What one pass under an intervention hands out, as ``model.trace.taps`` says without B.
-
-        Raises ValueError for names that the network does not have, and for such an intervention.
-        """
-        taps = checked_taps(names, self.config)
-        found = self._read([source], [intervention or Intervention()], taps).pass_over([target]).attention
-        return {name: found[name][0] for name in taps}
-
-    def _read(self, sources, interventions, taps=ATTENTION_KINDS) -> AlteredReading:
-        for source, each in {(len(s), id(e)): (s, e) for s, e in zip(sources, interventions)}.values():
-            check(each, self.config, len(source))
-        return AlteredReading(self._halves, self.config, sources, interventions, taps)
-
     def slopes(
         self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
     ) -> Slopes:
@@ -129,26 +80,6 @@ class Laboratory:
             for cut in cuts
         ]
         return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
-
-    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
-        """What one plain pass holds: weights, values, the residual stream, and the output projections."""
-        kinds = self.config.attention_kinds
-        values = {kind: tap(kind, "value") for kind in kinds}
-        residuals = ("encoder_residual", "decoder_residual")
-        found = self.taps(source, target, (*kinds, *values.values(), *residuals))
-        encoder, decoder = (found[name] for name in residuals)
-        # Sub-layers of the encoder take turns by two, of the decoder by three; behind the last of them nobody reads.
-        entering = {
-            "encoder_attention": encoder[:-1:2],
-            "decoder_attention": decoder[:-1:3],
-            "cross_attention": decoder[1::3],
-        }
-        return Insides(
-            {kind: found[kind] for kind in kinds},
-            {kind: found[name] for kind, name in values.items()},
-            entering,
-            *self._output_projections,
-        )
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
         """How each decoder layer's output turns without the values of each position, as cosine distance.

@@ -114,7 +114,7 @@ class PatchedTransformer:
             rows = _Rows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
             found = Found([look.kind] if look else [])
             ends = self._states(source, target, rows, found, last_alone=look is None)
-            logits[chosen] = self._logits(ends[1:, -1])
+            logits[chosen] = self.logits(ends[1:, -1])
             if look:
                 weights = found.layers(look.kind)[look.layer][:, look.head]  # (rows, Q, K)
                 for number, i in enumerate(chosen, start=1):  # one that joined later looked as row 0 did
@@ -129,10 +129,11 @@ class PatchedTransformer:
     ) -> dict[str, np.ndarray]:
         """What one pass hands out, as ``model.trace.taps`` says without B."""
         found = Found(names)
-        found.put("logits", self._logits(self._states(source, target, _Rows(patches, [], []), found)))
+        found.put("logits", self.logits(self._states(source, target, _Rows(patches, [], []), found)))
         return {name: array[0] for name, array in found.stacked(np.stack).items()}
 
-    def _logits(self, states: np.ndarray) -> np.ndarray:
+    def logits(self, states: np.ndarray) -> np.ndarray:
+        """What the end of the decoder's stream says: (..., D) -> (..., V)."""
         return states @ self._vocabulary + self.arrays["embedding/output_bias"]
 
     def _states(self, source, target, rows: "_Rows", found: Found, last_alone: bool = False) -> np.ndarray:
@@ -203,7 +204,7 @@ class PatchedTransformer:
         for head in range(heads.shape[1]):
             rows.put(tap(kind, "heads"), (layer, head), heads[:, head])
         found.add(kind, attention=weights, query=query, key=key, value=value, heads=heads)
-        return self.dense(_joined(heads), f"{self._attention(kind, layer)}/output")
+        return self.join(kind, layer, heads)
 
     # What follows are the parts of a pass, for whoever computes one of them alone.
 
@@ -217,6 +218,15 @@ class PatchedTransformer:
             self._heads(read, f"{name}/key", heads),
             self._heads(read, f"{name}/value", heads),
         )
+
+    def join(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
+        """What the heads found, (B, H, Q, D/H), through the output projection -> (B, Q, D)."""
+        return self.dense(_joined(heads), f"{self._attention(kind, layer)}/output")
+
+    def output_projection(self, kind: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
+        """(D, D) and (D,): the kernel and the bias behind all heads of a layer."""
+        name = f"{self._attention(kind, layer)}/output"
+        return self.arrays[f"{name}/kernel"], self.arrays[f"{name}/bias"]
 
     def look(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
         """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose these are, where they are not those of all."""

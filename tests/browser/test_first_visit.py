@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.visit import PATIENCE, settle
+from tests.browser.visit import PATIENCE, figure, settle, wait_until
 from ui.components.welcome import STOPS
 from ui.wording.texts import table
 
@@ -44,6 +44,24 @@ def test_a_tour_leads_through_the_page_and_never_comes_again(stranger, width, he
     page.reload()
     settle(page)
     expect(panel).to_have_count(0)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (1024, 768), (390, 844)])
+def test_the_welcome_covers_no_picture_that_cannot_be_scrolled_above_it(stranger, width, height):
+    page = stranger(width, height)
+    panel, picture = page.locator(".welcome .panel"), page.locator(figure("heatmap"))
+    top = panel.bounding_box()["y"]
+    if width > 1000:  # one look: nothing has to be scrolled
+        for shown in (picture, page.locator(".st-key-overview")):
+            box = shown.bounding_box()
+            assert box["y"] + box["height"] <= top
+    page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    last = page.locator(".st-key-more").bounding_box()
+    assert last["y"] + last["height"] <= top
+    small = picture.bounding_box()["height"]
+    panel.locator(".quiet").click()
+    if width > 1000:
+        wait_until(page, lambda: picture.bounding_box()["height"] > small, True)
 
 
 def test_a_tour_can_be_left_at_any_point(stranger):

@@ -51,6 +51,8 @@ def facts(**others) -> Facts:
         "occlusion": np.array([0, 0.1, -2, 0.2, 0, 9], np.float32),  # the end mark does not count
         "alone": True,
         "together": False,
+        "spread": True,
+        "returns": False,
     }
     return Facts(found, (CHANGE,), CHANGE, (0, 0), **given | others)
 
@@ -91,6 +93,14 @@ def test_the_answers_of_the_laboratory_are_those_of_the_intervention():
     }
 
 
+def test_the_longest_lesson_asks_of_the_pass_and_of_what_was_changed():
+    about = answers("lesson-plan-50", facts())
+    assert list(about)[:4] == ["largest", "sum", "hidden", "second"]
+    assert (about["spread"], about["returns"]) == (YES, NO)
+    other = answers("lesson-plan-50", facts(spread=False, returns=True))
+    assert (other["spread"], other["returns"]) == (NO, YES)
+
+
 def test_another_network_has_other_answers():
     about = facts()
     other = replace(
@@ -118,5 +128,8 @@ def test_what_the_network_cannot_be_asked_is_not_asked():
         answers("lesson-plan-laboratory", facts(effects=None, occlusion=None, alone=None, together=None))
         == {}
     )
+    assert list(answers("lesson-plan-50", facts(effects=None, spread=None, returns=None))) == [
+        *("largest", "sum", "hidden", "second")
+    ]
     poor = replace(facts(), trace=replace(trace(), log_probabilities=None))
     assert "least_sure" not in answers("lesson-plan", poor)

@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from engine import Engine, EngineDiedError
+from engine.client import _is_light
 from engine.laboratory import Laboratory
-from engine.questions import QUESTIONS
+from engine.questions import PARTS, QUESTIONS
+from engine.versions import ModelKey
 from model.graph.files import GRAPH_FOLDER
+from model.stored.folder import ASSETS
 
 SECONDS = 60
 
@@ -25,8 +28,12 @@ def test_the_worker_that_corrects_loads_no_tensorflow(tiny_folder):
         model.trace("가나", "가나")
         model.embeddings("가나")
         assert (model.num_parameters, model.progress.is_ready) == (sum(model.weight_sizes().values()), True)
-        assert engine._laboratory.link is None
         assert model.projections("가나", "가나").keys() == set(model.config.attention_kinds)
+        assert len(model.ask("head_effects", "가나", "가다", (1, 2)).heads) == 12
+        assert engine._laboratory.link is None
+        assert model.ask("contributions", "가나", "가다", (1, 2))[-1]
+        assert engine._laboratory.link is None
+        assert model.ask("contributions", "가나", "가다", (1, 2), 2)[-1]
         (link,) = engine._links
         assert "onnxruntime" in libraries(link) and "tensorflow" not in libraries(link)
         assert "tensorflow" in libraries(engine._laboratory.link)
@@ -44,10 +51,20 @@ def test_a_model_without_a_graph_is_answered_by_the_laboratory(tiny_folder, tmp_
         assert "tensorflow" not in libraries(engine._links[0])
 
 
-def test_correcting_and_attention_are_never_asked_of_keras():
-    light = {kind for kind, question in QUESTIONS.items() if not question.in_keras}
-    assert {"correct", "trace", "table", "grown", "embeddings"} <= light
-    assert not {"projections", "head_effects", "taps"} & light
+def test_keras_is_asked_for_gradients_alone():
+    """Its library takes seconds to start, and nobody should wait for that at the first look at a view."""
+    for question in QUESTIONS.values():
+        assert callable(question.in_numpy) or not question.in_keras()
+    asked = QUESTIONS["contributions"]
+    heavy = [names for part, names in enumerate(PARTS) if asked.in_keras(("", "", (0, 1), part))]
+    assert heavy == [("gradient",), ("integrated_gradients",)]
+
+
+def test_a_recurrent_network_has_no_passes_in_numpy():
+    """What its attention is computed from, Keras knows alone."""
+    keys = [ModelKey(str(ASSETS / name), None, "") for name in ("transformer", "seq2seq")]
+    assert [_is_light(key, "projections") for key in keys] == [True, False]
+    assert all(_is_light(key, "correct") for key in keys)
 
 
 class Closing:

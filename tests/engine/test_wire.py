@@ -46,6 +46,7 @@ ASKED = {
     "fix_without": (SOURCE, TARGET, SPAN, ((), (HEAD, ("cross_attention", 0, 0)))),
     "written_without": (SOURCE, ((HEAD,), (HEAD, ("cross_attention", 0, 0)))),
     "contributions": (SOURCE, TARGET, SPAN),
+    "left_out": (SOURCE, TARGET, SPAN),
     "step_contributions": (SOURCE, TARGET, 3),
     "replaced": (SOURCE, TARGET, SPAN, HEAD, (0,)),
     "road_not_taken": (SOURCE, TARGET, 2, "가"),

@@ -1,4 +1,4 @@
-"""Where TensorFlow is not installed, a worker corrects and shows all attention, and says of the rest what is missing."""
+"""Where TensorFlow is not installed, a worker corrects, shows all attention and switches heads off, and says of the rest what is missing."""
 
 import os
 import shutil
@@ -8,6 +8,7 @@ import pytest
 
 from engine import Engine
 from engine.errors import LibraryMissingError
+from engine.questions import PARTS
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
 
@@ -36,8 +37,10 @@ def test_a_worker_without_tensorflow(tmp_path):
         for kind in sentence.trace.kinds:
             np.testing.assert_allclose(sentence.trace.attention(kind).sum(axis=-1), 1, atol=1e-5)
         assert model.trace("머거도", "먹어도").target_tokens[:3] == ("먹", "어", "도")
+        assert model.projections("머거도", "먹어도").keys() == set(sentence.trace.kinds)
+        assert model.ask("written_without", "머거도", ((("cross_attention", 0, 0),),))
         with pytest.raises(LibraryMissingError, match="is not installed"):
-            model.projections("머거도", "먹어도")
+            model.ask("contributions", "머거도", "먹어도", (0, 2), len(PARTS) - 1)
         with pytest.raises(LibraryMissingError, match="is not installed"):
             engine.open(bare).correct("머거도")
         assert model.correct("가").text  # as before

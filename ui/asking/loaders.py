@@ -64,6 +64,7 @@ __all__ = [
     "head_survey",
     "is_live",
     "is_shipped",
+    "left_out",
     "list_entries",
     "load_corrector",
     "model_id",
@@ -242,6 +243,11 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
         if more is None:
             return row, methods, found, partial(corrector.ask, *asked, part)
         found += more[-1]
+
+
+def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked):
+    """What leaving out each token does to ``change``: the answer of one method, ``model.analysis.method.Contribution``."""
+    return corrector.ask("left_out", sentence.source, sentence.text, _span(change))
 
 
 def who_wrote(sentence: SentenceCorrection, corrector: Asked):

@@ -8,6 +8,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from threading import Lock
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from classroom import Shown, State
@@ -17,28 +18,31 @@ from ui.classroom.membership import Membership
 from ui.components import lines, plot, steps
 from ui.look.lens import Lens
 from ui.shell import address, controls, header, markup
-from ui.views import heatmap, received
+from ui.views import heatmap, numbers, predict, received
 from ui.views import lines as lines_view
 from ui.views import steps as steps_view
 from ui.views.naming import file_name, picture_title
 from ui.views.view import View
 from ui.wording.texts import language, say
 from viz.browser.plot import plot_data
+from viz.labels import visible_token
+from viz.specification import Specification
 
+Part = tuple[str, dict]
 _CACHE = AnswerCache(entries=64, room=64 * 2**20)
 _LOCKS = tuple(Lock() for _ in range(16))  # one picture is made once, by the phone that comes first
 
 
 @dataclass(frozen=True)
 class Picture:
-    """What is shown: a sentence with its changes, what is told about it, and parts, each (component, its data)."""
+    """What is shown: a sentence with its changes, what is told about it, parts, each (component, its data), and lines below them."""
 
     source: str
     changes: tuple[tuple[int, int, str], ...]
     told: str
     intervened: bool
-    parts: tuple[tuple[str, dict], ...]
-    note: str = ""
+    parts: tuple[Part, ...]
+    lines: tuple[str, ...] = ()
 
 
 def show(mine: Membership, state: State) -> None:
@@ -96,43 +100,66 @@ def make(page: str, seen: Lens) -> Picture:
     """The picture of the open view of ``page``, from the settings at hand."""
     view, seen = scene.view_of(page, seen)
     values = controls.values(view.settings)
-    missing = view.lacks(seen)
-    told = say(missing) if missing else view.describe(seen, values)
-    parts, note = ((), "") if missing else _parts(view, seen, values)
     changes = tuple((each.source_start, each.source_end, each.right) for each in seen.sentence.changes)
-    return Picture(seen.sentence.source, changes, told, view.intervenes and not missing, parts, note)
+    if missing := view.lacks(seen):
+        return Picture(seen.sentence.source, changes, say(missing), False, ())
+    return Picture(
+        seen.sentence.source,
+        changes,
+        view.describe(seen, values),
+        view.intervenes,
+        _parts(view, seen, values),
+        tuple(view.lines(seen, values)),
+    )
 
 
-def _parts(view: View, seen: Lens, values: dict) -> tuple[tuple[tuple[str, dict], ...], str]:
-    """The parts of a view, and a note where a map stands in for what cannot be sent to everybody."""
-    title = picture_title(seen)
-    if view.figures is not None:
-        return tuple(
-            (
-                "plot",
-                plot_data(
-                    say, figure, label=label, file=file_name(seen, name), title=title, theme=seen.theme
-                ),
-            )
-            for name, (figure, label) in view.figures(seen, values).items()
-        ), ""
-    if view.name == "lines":
-        heads = lines_view.heads_to_draw(seen)
-        return (("lines", lines_view.data_of(seen, heads, values["mass"])),), ""
-    if view.name == "steps":
-        return (("steps", steps_view.data_of(seen, may_part=False)),), ""
-    figure, note = (received.picture(seen), "") if view.name == "received" else _map(view, seen)
-    label = f"{say(f'kind_{seen.kind}')} · {seen.place}"
-    return (
-        ("plot", plot_data(say, figure, label=label, file=view.name, title=title, theme=seen.theme)),
-    ), note
+def _parts(view: View, seen: Lens, values: dict) -> tuple[Part, ...]:
+    """What the teacher sees of the view, without what only a teacher can press."""
+    match view.name:
+        case "heatmap":
+            return (_plot(seen, "heatmap", _map(seen), _label(seen)),)
+        case "received":
+            return (_plot(seen, "received", received.picture(seen), _label(seen)),)
+        case "lines":
+            return (("lines", lines_view.data_of(seen, lines_view.heads_to_draw(seen), values["mass"])),)
+        case "steps":
+            return (("steps", steps_view.data_of(seen, may_part=False)),)
+        case "numbers":
+            return tuple(part for panel in numbers.panels(seen) for part in _calculated(seen, panel))
+    assert view.figures is not None, "every other view has figures of its own"
+    made = view.figures(seen, values)
+    plots = (_plot(seen, name, figure, label) for name, (figure, label) in made.items())
+    return (*_marks(view, seen), *plots)
 
 
-def _map(view: View, seen: Lens):
+def _plot(seen: Lens, name: str, figure: go.Figure | Specification, label: str) -> Part:
+    told = {"label": label, "file": file_name(seen, name), "title": picture_title(seen), "theme": seen.theme}
+    return "plot", plot_data(say, figure, **told)
+
+
+def _label(seen: Lens) -> str:
+    return f"{say(f'kind_{seen.kind}')} · {seen.place}"
+
+
+def _map(seen: Lens) -> go.Figure | Specification:
     values = controls.values(heatmap.SETTINGS)
-    chosen = heatmap.selected_cell(heatmap.cells_for(seen, values))
-    note = "" if view is heatmap.VIEW else say("class_map_instead", view=say(f"view_{view.name}"))
-    return heatmap.picture(seen, values, chosen), note
+    return heatmap.picture(seen, values, heatmap.selected_cell(heatmap.cells_for(seen, values)))
+
+
+def _calculated(seen: Lens, panel: numbers.Panel) -> tuple[Part, Part]:
+    """A part of the calculation: its heading, words and formulas, then its picture."""
+    heading, words = (say(f"numbers_{panel.name}_{part}") for part in ("heading", "words"))
+    told = {"heading": heading, "words": words, "formulas": list(panel.formulas)}
+    return ("formulas", told), _plot(seen, panel.name, panel.figure, heading)
+
+
+def _marks(view: View, seen: Lens) -> tuple[Part, ...]:
+    """What the teacher has marked so far in *predict*. The attention stays hidden until the teacher shows it."""
+    if view.name != "predict" or not seen.all_changes or predict.is_revealed(seen):
+        return ()
+    offered, marked = predict.offered(seen, predict.change_of(seen)), predict.marks(seen)
+    tokens = [(visible_token(seen.trace.source_tokens[place]), place in marked) for place in offered]
+    return (("marks", {"tokens": tokens}),)
 
 
 def _draw(picture: Picture) -> None:
@@ -147,5 +174,16 @@ def _draw(picture: Picture) -> None:
                 lines.lines(data, key)
             case "steps":
                 steps.steps(data, key, lambda step: None, lambda step, place: None)
-    if picture.note:
-        markup.paragraph(picture.note, "note")
+            case "marks":
+                markup.marked(data["tokens"])
+            case "formulas":
+                _write(data)
+    for line in picture.lines:
+        markup.paragraph(line, "note")
+
+
+def _write(part: dict) -> None:
+    st.subheader(part["heading"])
+    markup.paragraph(part["words"], "note")
+    for formula in part["formulas"]:
+        st.latex(formula)

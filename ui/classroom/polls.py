@@ -1,6 +1,9 @@
 """Predicting together: the teacher asks, everybody touches an answer, and at one press the class's answers stand beside the network's."""
 
+from collections.abc import Sequence
+
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -13,6 +16,11 @@ from ui.parts import figures
 from ui.shell import address, markup
 from ui.shell.spinner import spinner
 from ui.wording.texts import say
+from viz.labels import plain_text
+
+PANEL = 120  # pixels of a row of bars, on a projector
+FOOT = 60  # pixels, of the names of the options in one line
+MOST_NAMED = 3  # options that were chosen equally often
 
 
 def ask(mine: Membership, kind: str) -> str | None:
@@ -87,7 +95,7 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
         after = truth.afterwards(poll.kind, lens)
     counts = np.array(state.counts, float)
     panels = [
-        viz.MethodPanel(say("class_row_class", count=state.answered), counts),
+        viz.MethodPanel(say("class_row_class", count=state.answered), counts, labels=_numbers(state.counts)),
         *(viz.MethodPanel(row.name, row.values, row.intervened) for row in rows),
     ]
     figure = viz.contribution_panels(
@@ -98,11 +106,30 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
         intervened_name=say("sources_intervened"),
         token_title=say(f"class_axis_{poll.kind}"),
         value_title=say("sources_share"),
+        panel=PANEL,
         theme=lens.theme,
     )
+    # All of it is on the screen, however little is left.
+    figure.update_layout(meta={**figure.layout.meta, "low": True})
+    if poll.kind != "where":
+        _lay_flat(figure, poll, state.mine)
     markup.paragraph(told(state, poll, rows), "reading")
-    figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
     markup.paragraph(after, "note")
+    figures.draw(figure, "class_reveal", "class", label=say("class_reveal_label"))
+
+
+def _lay_flat(figure: go.Figure, poll: Poll, mine: Sequence[int]) -> None:
+    """Few options, whose names are no tokens: they stand in one line, those of this seat bold."""
+    names = [plain_text(truth.tick_label(poll.kind, option)) for option in poll.options]
+    bold = [f"<b>{name}</b>" if place in mine else name for place, name in enumerate(names)]
+    figure.update_xaxes(tickangle=0, ticktext=bold)
+    meta = {name: value for name, value in figure.layout.meta.items() if name != "tokens"}
+    figure.update_layout(margin_b=FOOT, meta=meta)
+
+
+def _numbers(counts: tuple[int, ...]) -> tuple[str, ...]:
+    """How many chose each option; nothing where nobody did."""
+    return tuple(str(count) if count else "" for count in counts)
 
 
 def told(state: State, poll: Poll, rows: list[truth.Row]) -> str:
@@ -111,7 +138,10 @@ def told(state: State, poll: Poll, rows: list[truth.Row]) -> str:
     network = [labels[int(np.argmax(np.abs(row.values)))] for row in rows]
     class_ = say("class_nobody")
     if state.answered:
-        most = int(np.argmax(state.counts))
-        class_ = say("class_most", option=labels[most], count=state.counts[most], answered=state.answered)
+        most = max(state.counts)
+        chosen = [label for label, count in zip(labels, state.counts, strict=True) if count == most]
+        names = ", ".join(chosen[:MOST_NAMED]) + ("…" if len(chosen) > MOST_NAMED else "")
+        text = "class_most" if len(chosen) == 1 else "class_most_each"
+        class_ = say(text, option=names, count=most, answered=state.answered)
     named = {"first": network[0], "second": network[1] if len(network) > 1 else "–"}
     return say(f"class_told_{poll.kind}", most=class_, **named)

@@ -2,11 +2,15 @@
 
 import csv
 import io
+from dataclasses import replace
 
 import streamlit as st
 
 from classroom import AFTER, BEFORE, ClassroomError, Quiz, Results, State
 from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
+from model.analysis.replacing import UNIFORM
+from model.trace.interventions import Head
+from model.trace.odds import Contrast
 from ui.asking import loaders
 from ui.classroom import scene, truth
 from ui.classroom.membership import Membership
@@ -17,7 +21,8 @@ from ui.views import needs
 from ui.wording import markdown
 from ui.wording.texts import say
 
-LABORATORY = "lesson-plan-laboratory"
+LABORATORY, LONG = "lesson-plan-laboratory", "lesson-plan-50"
+HINTED = ("heatmap", "steps", "without", "sources", "replace", "fork")  # views that hints name
 STRONGEST = 5  # heads that are off together in one of the questions
 _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this session tried last
 
@@ -48,20 +53,43 @@ def stop(mine: Membership, quiz: Quiz) -> None:
 
 
 def facts(plan: str, lens: Lens) -> Facts:
-    """What the questions of ``plan`` are made of; only the laboratory's ask the network again."""
+    """What the questions of ``plan`` are made of. For those about what was changed, the network is asked again."""
     layer, head = lens.layer or 0, lens.head or 0
     plain = Facts(lens.trace, lens.all_changes, truth.change_of(lens), (layer, head))
-    if plan != LABORATORY or needs.experiment("head_effects")(lens) is not None:
+    if plan not in (LABORATORY, LONG) or needs.experiment("head_effects")(lens) is not None:
         return plain
     effects = truth.effects(lens)
     strongest = effects.strongest(STRONGEST)
     sets = [strongest[:1], strongest]
     texts = loaders.written_without(lens.sentence, sets, lens.corrector, None)
-    alone, together = (
-        truth.outcome(lens.sentence.source, each.text, truth.typed(lens)) == "made" for each in texts
-    )
-    occlusion = truth.left_out(lens)
-    return Facts(plain.trace, plain.changes, plain.change, plain.place, effects, occlusion, alone, together)
+    alone, together = (_made(lens, each.text) for each in texts)
+    found = replace(plain, effects=effects, alone=alone, together=together)
+    if plan == LABORATORY:
+        return replace(found, occlusion=truth.left_out(lens))
+    return replace(found, spread=_spread(lens, strongest[0]), returns=_returns(lens, effects.contrast))
+
+
+def _made(lens: Lens, text: str | None) -> bool:
+    """Whether the change is made in ``text``, which the network wrote with something changed."""
+    return truth.outcome(lens.sentence.source, text, truth.typed(lens)) == "made"
+
+
+def _spread(lens: Lens, head: Head) -> bool:
+    """Whether the change is made where ``head`` looks everywhere alike."""
+    _, versions = loaders.replaced(lens.sentence, truth.typed(lens), head, (), lens.corrector)
+    return next(_made(lens, each.text) for each in versions if each.how == UNIFORM)
+
+
+def _returns(lens: Lens, contrast: Contrast) -> bool | None:
+    """Whether all is written as it was typed, once the first token of the change is; None where the network cannot write that token."""
+    if not lens.can("road_not_taken"):
+        return None
+    try:
+        fork = loaders.road_not_taken(lens.sentence, contrast.row, contrast.instead_token, lens.corrector)
+    except ValueError:
+        return None
+    kept = lens.sentence.text[: truth.typed(lens).target_start]
+    return fork.text == kept + lens.sentence.source[truth.typed(lens).source_start :]
 
 
 def checks_of(quiz: Quiz) -> tuple[Check, ...]:
@@ -85,9 +113,11 @@ def show(mine: Membership, state: State, quiz: Quiz) -> None:
         markup.corrected(*_sentence(scene.lens()))
     markup.paragraph(say(f"class_quiz_{quiz.phase}", count=len(checks)), "class-question")
     done = set(state.checked)
-    for number, check in enumerate(checks):
-        _ask(mine, quiz, number, check)
-        done |= {number} if _tried(quiz, number) is not None else set()
+    with st.container(key="class_quiz_list"):
+        for number, check in enumerate(checks):
+            with st.container(key=f"class_quiz_{number}", gap="small"):
+                _ask(mine, quiz, number, check)
+            done |= {number} if _tried(quiz, number) is not None else set()
     markup.paragraph(say("class_quiz_done", done=len(done), count=len(checks)), "note")
 
 
@@ -114,8 +144,8 @@ def _ask(mine: Membership, quiz: Quiz, number: int, check: Check) -> None:
     if check.is_right(tried):
         markup.paragraph(say("class_check_right"), "class-right")
     else:
-        views = {name: say(f"view_{name}") for name in ("heatmap", "steps", "without", "sources")}
-        markup.paragraph(say(f"check_{check.kind}_hint", **views), "class-hint")
+        views = {name: say(f"view_{name}") for name in HINTED}
+        markup.paragraph(say(f"check_{check.kind}_hint", **_values(check), **views), "class-hint")
 
 
 def _answer(mine: Membership, quiz: Quiz, number: int, key: str) -> None:
@@ -135,8 +165,11 @@ def _tried(quiz: Quiz, number: int) -> int | None:
 
 def question(check: Check) -> str:
     """The question in words."""
-    values = {name: option_label(value) for name, value in check.values}
-    return say(f"check_{check.kind}", **values)
+    return say(f"check_{check.kind}", **_values(check))
+
+
+def _values(check: Check) -> dict[str, str]:
+    return {name: option_label(value) for name, value in check.values}
 
 
 def option_label(option: str) -> str:

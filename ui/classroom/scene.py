@@ -1,10 +1,12 @@
 """The lens of the settings at hand, made without drawing anything: what a phone shows that follows, and what a teacher asks about."""
 
+from dataclasses import replace
+
 from ui.asking import loaders, models
 from ui.look.lens import Lens
 from ui.look.proposals import Decisions, shown
 from ui.look.sentence import MAX_CHARACTERS
-from ui.look.stage import chosen_map, chosen_view
+from ui.look.stage import chosen_map, chosen_view, of_one_head
 from ui.shell import address, controls
 from ui.views import EXPERIMENTS, VIEWS
 from ui.views.view import View
@@ -36,4 +38,4 @@ def view_of(page: str, seen: Lens) -> tuple[View, Lens]:
     """The open view of ``page``, one of PAGES, with the lens that it looks through."""
     views, setting = PAGES[page]
     view, selection = chosen_view(seen.trace, views, setting)
-    return view, Lens(seen.corrector, seen.sentence, seen.trace, selection, seen.change, seen.theme)
+    return view, of_one_head(view, replace(seen, selection=selection))

@@ -8,9 +8,7 @@ from threading import Thread
 import numpy as np
 
 from model.analysis.agreement import attention_of_change
-from model.analysis.contributions import REFERENCE
 from model.analysis.edits import focus
-from model.analysis.method import Contribution
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
@@ -80,18 +78,7 @@ def effects(lens: Lens):
 
 def left_out(lens: Lens) -> np.ndarray:
     """(S,) what leaving out each source token does to the decision for the change."""
-    found = _reference(lens)
-    return np.zeros(len(lens.trace.source_tokens)) if found is None else found.source
-
-
-def _reference(lens: Lens) -> Contribution | None:
-    """What the reference among the methods says, which leaves out each token. It needs no session."""
-    while True:
-        _, _, found, more = loaders.contributions(lens.sentence, typed(lens), lens.corrector)
-        reference = [each for each in found if each.method == REFERENCE]
-        if reference or more is None:
-            return reference[0] if reference else None
-        more()
+    return loaders.left_out(lens.sentence, typed(lens), lens.corrector).source
 
 
 def row_of(lens: Lens) -> int:
@@ -110,10 +97,9 @@ def _looked_at(lens: Lens) -> list[Row]:
     for axis, part in ((1, chosen.head), (0, chosen.layer)):
         weights = weights.mean(axis=axis) if part is None else np.take(weights, part, axis=axis)
     rows = [Row(say("class_row_attention", place=chosen.label(say, lens.trace)), weights[places])]
-    if lens.can("contributions"):
-        with suppress(
-            loaders.EngineError
-        ):  # the class's answers are shown, whether the laboratory answers in time or not
+    if lens.can("left_out"):
+        # The class's answers are shown, whether the laboratory answers in time or not, or cannot be asked about this change.
+        with suppress(loaders.EngineError, ValueError):
             rows.append(Row(say("class_row_left_out"), left_out(lens)[places], True))
     return rows
 
@@ -202,7 +188,6 @@ def question(kind: str, lens: Lens) -> str:
         token=visible_token(lens.trace.target_tokens[row_of(lens)]),
         place=head_of(lens).label(say, lens.trace),
         head=named(single_head(lens)) if kind == "still" else "",
-        most=MOST_MARKS,
     )
 
 
@@ -210,7 +195,9 @@ def option_label(kind: str, option: str) -> str:
     """An option in plain text: what is no token of the sentence has words in every language."""
     if kind == "still":
         return say(f"class_{option}") if option in (YES, NO) else option
-    name, _, place = option.partition(" ")
+    name, _, place = option.rpartition(" ")
+    if kind == "where" and name:
+        return say("lines_name", token=name, place=place)
     return f"{say(f'kind_{name}')} {place}" if kind == "needed" and name in KIND_NAMES else option
 
 
@@ -261,7 +248,7 @@ def prepare(kind: str, lens: Lens) -> None:
     def ask() -> None:
         with suppress(Exception):  # the reveal asks again, and tells what is wrong
             if head is None:
-                _reference(lens)
+                left_out(lens)
             else:
                 loaders.written_without(sentence, [[head]], corrector, None)
                 loaders.fix_without(sentence, change, [[], [head]], corrector, None)

@@ -30,6 +30,7 @@ class Tour {
   }
 
   stop() {
+    this.cover(0);
     window.removeEventListener("resize", this.follow);
     window.removeEventListener("scroll", this.follow, true);
   }
@@ -49,6 +50,16 @@ class Tour {
     };
     this.target()?.scrollIntoView({ block: "nearest" });
     this.place();
+    this.room ??= window.innerHeight - this.panel.getBoundingClientRect().top;
+    this.cover(this.room);
+  }
+
+  /** The pictures leave this many pixels free at the window's lower edge, as many during the whole tour. */
+  cover(pixels) {
+    const page = document.documentElement.style;
+    if (page.getPropertyValue("--covered") === `${pixels}px`) return;
+    page.setProperty("--covered", `${pixels}px`);
+    window.dispatchEvent(new Event("resize"));
   }
 
   forward() {
@@ -61,8 +72,8 @@ class Tour {
 
   leave() {
     localStorage.setItem(SEEN, "1");
-    this.stop();
     this.root.replaceChildren();
+    this.stop();
   }
 
   target() {

@@ -110,9 +110,9 @@ def show_news(mine: Membership) -> None:
         elif not mine.teaches:
             follow.show(mine, state)
         if mine.teaches and state.poll is None:
+            quiz.distribution(loaders.classrooms().results(mine.code, mine.key))
             if state.quiz is None or not state.quiz.phase:
                 show_invitation(mine)
-            quiz.distribution(loaders.classrooms().results(mine.code, mine.key))
     except loaders.StillLoading:
         pulse.draw_again()
         st.info(say("class_loading"))

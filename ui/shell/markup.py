@@ -59,6 +59,12 @@ def corrected(source: str, changes: Sequence[tuple[int, int, str]]) -> None:
     st.html(f'<p class="class-sentence" lang="ko">{"".join(parts)}{escape(source[done:])}</p>')
 
 
+def marked(tokens: Sequence[tuple[str, bool]]) -> None:
+    """Characters in a row, each with whether somebody has marked it."""
+    parts = (f"<mark>{escape(text)}</mark>" if is_marked else escape(text) for text, is_marked in tokens)
+    st.html(f'<p class="class-sentence class-marks" lang="ko">{" ".join(parts)}</p>')
+
+
 def qr_code(text: str, label: str, kind: str = "qr") -> None:
     """``text`` as a QR code, dark on white in every theme; ``label`` is what it is for, ``kind`` its style."""
     import segno  # only who asks for a code needs it

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -36,12 +37,9 @@ def draw(lens: Lens, values: Values) -> None:
     """Bars of the heads that looked at the change more than they usually look at such a place; one opens each."""
     if not lens.changes:
         return
-    change = change_of(lens)
-    heads = leading_heads(lens.trace, change, lens.all_changes)
-    attention = attention_of_change(lens.trace, change)
-    outlined = (focus(lens.trace, KIND, change).columns, say("edits_outlined"))
-    rows = [attention[found.layer, found.head] for found in heads]
-    show_bars(lens, change, rows, [named(lens, found) for found in heads], outlined, "edits")
+    ((figure, label),) = figures_of(lens, values).values()
+    figures.draw(figure, "edits_bars", file_name(lens, "edits"), label=label, title=picture_title(lens))
+    heads = leading_heads(lens.trace, change_of(lens), lens.all_changes)
     if len(heads) > 1:
         with st.container(horizontal=True, gap="small"):
             for found in heads:
@@ -54,6 +52,19 @@ def draw(lens: Lens, values: Values) -> None:
                     args=(lens, head),
                 )
                 ask_without(lens, head, f"edits_off_{place}")
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+    """A panel of bars for each of the heads; none where nothing was changed."""
+    if not lens.changes:
+        return {}
+    change = change_of(lens)
+    heads = leading_heads(lens.trace, change, lens.all_changes)
+    attention = attention_of_change(lens.trace, change)
+    outlined = (focus(lens.trace, KIND, change).columns, say("edits_outlined"))
+    rows = [attention[found.layer, found.head] for found in heads]
+    names = [named(lens, found) for found in heads]
+    return {"edits": (bars(lens, change, rows, names, outlined), in_words(change))}
 
 
 def framed(lens: Lens) -> list[tuple[int, int]]:
@@ -126,21 +137,20 @@ def place_of(lens: Lens, found: LeadingHead) -> str:
     return Selection(KIND, found.layer, found.head).label(say, lens.trace)
 
 
-def show_bars(
+def bars(
     lens: Lens,
     change: Change,
     rows: Sequence[np.ndarray],
     names: Sequence[str],
     outlined: tuple[Sequence[int], str],
-    key: str,
-) -> None:
+) -> go.Figure:
     """Bars of attention over the source around ``change``, a panel for each of ``rows`` (S,) with its name.
 
     ``outlined``: the positions to be enclosed, in order, all of which are shown; and what they are.
     """
     positions, title = outlined
     start, end = window(lens, change, positions)
-    figure = viz.attention_bars(
+    return viz.attention_bars(
         np.array(rows)[:, start:end],
         lens.trace.source_tokens[start:end],
         names,
@@ -150,9 +160,6 @@ def show_bars(
         token_title=say(f"key_{KIND}"),
         hover=(say("hover_key"), say("hover_weight")),
         theme=lens.theme,
-    )
-    figures.draw(
-        figure, f"{key}_bars", file_name(lens, key), label=in_words(change), title=picture_title(lens)
     )
 
 
@@ -164,4 +171,14 @@ def window(lens: Lens, change: Change, positions: Sequence[int] = ()) -> tuple[i
     return start, min(end, len(lens.trace.source_tokens))
 
 
-VIEW = View("edits", describe, draw, (), notes, explain, framed=framed, has_map=False, lacks=needs.changes)
+VIEW = View(
+    "edits",
+    describe,
+    draw,
+    notes=notes,
+    explain=explain,
+    framed=framed,
+    has_map=False,
+    figures=figures_of,
+    lacks=needs.changes,
+)

@@ -1,6 +1,9 @@
 """The view *calculation*: one query of one head in numbers, from its vector to the sum of the weighted values."""
 
+from dataclasses import dataclass
+
 import numpy as np
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -22,19 +25,51 @@ from viz.labels import visible_token
 MOST_KEYS = 40  # of a longer sentence, those with the largest weights
 
 
+@dataclass(frozen=True)
+class Panel:
+    """One part of the calculation: its formulas, the last ones with numbers, and its picture. ``name`` ends the keys of its texts."""
+
+    name: str
+    formulas: tuple[str, ...]
+    figure: go.Figure
+
+
 def draw(lens: Lens, values: Values) -> None:
     """The calculation of one query token; where the page shows a mean, of the first layer or head."""
+    choose_query(lens, chosen_query(lens))
+    for panel in panels(lens):
+        _side_by_side(lens, panel)
+    for line in lines_of(lens, values):
+        markup.paragraph(line, "note")
+
+
+def panels(lens: Lens) -> tuple[Panel, Panel, Panel]:
+    """The vectors, the scores that follow from them, and the sum of the values."""
     row = chosen_query(lens)
-    choose_query(lens, row)
-    layer, head = place_of(lens)
-    steps = calculate(lens, layer, head, row)
-    weights = lens.trace.attention(lens.kind)[layer, head, row]
+    steps = calculate(lens, *place_of(lens), row)
     shown = shown_keys(steps.weights[0])
-    show_vectors(lens, steps, row, shown)
-    show_scores(lens, steps, shown)
-    show_sum(lens, steps, shown)
-    difference = float(np.abs(steps.weights[0] - weights).max(initial=0))
-    markup.paragraph(say("numbers_difference", difference=f"{difference:.1g}"), "note")
+    return _vectors(lens, steps, row, shown), _scores(lens, steps, shown), _sum(lens, steps, shown)
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+    return {
+        f"numbers_{panel.name}": (panel.figure, say(f"numbers_{panel.name}_heading"))
+        for panel in panels(lens)
+    }
+
+
+def lines_of(lens: Lens, values: Values) -> list[str]:
+    """What is left out of a long sentence, and by how little the calculation is off."""
+    layer, head = place_of(lens)
+    row = chosen_query(lens)
+    weights = calculate(lens, layer, head, row).weights[0]
+    difference = float(np.abs(weights - lens.trace.attention(lens.kind)[layer, head, row]).max(initial=0))
+    told = [say("numbers_difference", difference=f"{difference:.1g}")]
+    shown = shown_keys(weights)
+    if len(shown) < len(weights):
+        rest = 1 - float(weights[shown].sum())
+        told.insert(0, say("numbers_rest", shown=len(shown), rest=f"{rest:.3f}"))
+    return told
 
 
 def one_head(lens: Lens) -> Head:
@@ -116,28 +151,28 @@ def describe(lens: Lens, values: Values) -> str:
     )
 
 
-def show_vectors(lens: Lens, steps: DotProduct, row: int, shown: np.ndarray) -> None:
+def _vectors(lens: Lens, steps: DotProduct, row: int, shown: np.ndarray) -> Panel:
     """The query as a strip above the keys as a matrix (K, d), in the same colours."""
     table = np.vstack([steps.query, np.full_like(steps.query, np.nan), steps.key[shown]])
     rows = [lens.queries[row], "", *(lens.keys[key] for key in shown)]
-    formula = [
+    formula = (
         r"q_t = x_t W^Q \qquad k_s = y_s W^K",
         rf"d = {steps.key.shape[1]}, \qquad t = {row + 1}",
-    ]
+    )
     titles = (say("numbers_vectors_rows"), say("dimension_axis"))
-    _side_by_side(lens, "vectors", formula, _matrix(lens, table, rows, titles))
+    return Panel("vectors", formula, _matrix(lens, table, rows, titles))
 
 
-def show_scores(lens: Lens, steps: DotProduct, shown: np.ndarray) -> None:
+def _scores(lens: Lens, steps: DotProduct, shown: np.ndarray) -> Panel:
     """Product, scaling, mask and softmax: a row of numbers for each key."""
     best = int(steps.weights[0].argmax())
     product, score, weight = (formulas.tex(t[0, best]) for t in (steps.products, steps.scaled, steps.weights))
     worked = formulas.dot(steps.query[0], steps.key[best], most=4)
-    formula = [
+    formula = (
         formulas.aligned(rf"q_t \cdot k_{{{best + 1}}}", [*worked, f"= {product}"]),
         rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}",
         rf"\alpha_{{t,{best + 1}}} = {formulas.softmax_of(steps.scaled[0, best])} = {weight}",
-    ]
+    )
     figure = viz.attention_steps(
         [table[0, shown] for table in (steps.products, steps.scaled, steps.logits)],
         steps.weights[0, shown],
@@ -148,24 +183,21 @@ def show_scores(lens: Lens, steps: DotProduct, shown: np.ndarray) -> None:
         hover=(say("hover_key"), say("numbers_step"), say("value_axis")),
         theme=lens.theme,
     )
-    _side_by_side(lens, "scores", formula, figure)
-    if len(shown) < steps.weights.shape[1]:
-        rest = 1 - float(steps.weights[0, shown].sum())
-        markup.paragraph(say("numbers_rest", shown=len(shown), rest=f"{rest:.3f}"), "note")
+    return Panel("scores", formula, figure)
 
 
-def show_sum(lens: Lens, steps: DotProduct, shown: np.ndarray) -> None:
+def _sum(lens: Lens, steps: DotProduct, shown: np.ndarray) -> Panel:
     """Each value times its weight, and below them their sum, which is the output of the head."""
     weighted = steps.weighted_values(0)
     table = np.vstack([weighted[shown], np.full_like(steps.output, np.nan), steps.output])
     rows = [*(lens.keys[key] for key in shown), "", "o"]
     terms = formulas.weighted_sum(steps.weights[0], steps.value[:, :1], most=3)
-    formula = [
+    formula = (
         r"o_t = \sum_s \alpha_{ts}\, v_s, \qquad v_s = y_s W^V",
         formulas.aligned("o_{t,1}", [*terms, f"= {formulas.tex(steps.output[0, 0])}"]),
-    ]
+    )
     titles = (say("numbers_sum_rows"), say("dimension_axis"))
-    _side_by_side(lens, "sum", formula, _matrix(lens, table, rows, titles))
+    return Panel("sum", formula, _matrix(lens, table, rows, titles))
 
 
 def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, str]):
@@ -180,16 +212,17 @@ def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, s
     )
 
 
-def _side_by_side(lens: Lens, name: str, formula: list[str], figure) -> None:
+def _side_by_side(lens: Lens, panel: Panel) -> None:
+    name = panel.name
     st.subheader(say(f"numbers_{name}_heading"))
     words, picture = st.columns([2, 3], gap="medium")
     with words:
         markup.paragraph(say(f"numbers_{name}_words"), "note")
-        for line in formula:
+        for line in panel.formulas:
             st.latex(line)
     with picture:
         figures.draw(
-            figure,
+            panel.figure,
             f"numbers_{name}",
             file_name(lens, name),
             label=say(f"numbers_{name}_heading"),
@@ -203,5 +236,7 @@ VIEW = View(
     draw,
     explain=explain,
     one_head=one_head,
+    figures=figures_of,
+    lines=lines_of,
     lacks=needs.answers("projections", "lacks_projections"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from model.analysis.agreement import Agreement, agreeing_head, agreement, attention_of_change
@@ -14,10 +15,12 @@ from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
 from ui.look.lens import Lens
+from ui.parts import figures
 from ui.shell import address, controls, markup
 from ui.shell.settings import Flag, Written, is_number
 from ui.views import needs
-from ui.views.edits import KIND, in_words, show_bars
+from ui.views.edits import KIND, bars, in_words
+from ui.views.naming import file_name, picture_title
 from ui.views.opening import ask_without, open_head
 from ui.views.view import Values, View
 from ui.wording import markdown
@@ -136,14 +139,24 @@ def _ask(lens: Lens, change: Change) -> None:
 
 def _offer(lens: Lens, change: Change) -> range:
     """The positions to choose from; asked only where they are not all of the sentence anyway."""
+    if options := _widths(lens, change):
+        controls.choose(
+            OFFERED.name, options, lambda option: say("around_all") if option == ALL else f"±{option}"
+        )
+    return offered(lens, change)
+
+
+def offered(lens: Lens, change: Change) -> range:
+    """The positions that can be marked now."""
+    options = _widths(lens, change)
+    return window(lens, change, address.get_option(OFFERED.name, options) if options else ALL)
+
+
+def _widths(lens: Lens, change: Change) -> list[str]:
+    """The choices of how much is offered; none where there is no choice."""
     everything = window(lens, change, ALL)
-    options = [str(count) for count in AROUND if window(lens, change, str(count)) != everything]
-    if not options:
-        return everything
-    around = controls.choose(
-        OFFERED.name, [*options, ALL], lambda option: say("around_all") if option == ALL else f"±{option}"
-    )
-    return window(lens, change, around)
+    narrower = [str(count) for count in AROUND if window(lens, change, str(count)) != everything]
+    return [*narrower, ALL] if narrower else []
 
 
 def _keep_marks(marked: Sequence[int], offered: range) -> None:
@@ -160,14 +173,10 @@ def _reveal() -> None:
 
 def _compare(lens: Lens, change: Change) -> None:
     """The marks beside what the heads looked at while they wrote ``change``."""
-    mean, heads, head, attention = _agreements(lens, change)
-    marked, several = marks(lens), heads.share.size > 1
-    names = [say("predict_mean")] if several else []
-    place = Selection(KIND, *head).label(say, lens.trace)
-    names.append(say("predict_head", place=place) if several else place)
-    rows = [attention.mean(axis=(0, 1))] if several else []
-    outlined = (marked, say("predict_outlined"))
-    show_bars(lens, change, [*rows, attention[head]], names, outlined, "predict")
+    ((figure, label),) = figures_of(lens, {}).values()
+    figures.draw(figure, "predict_bars", file_name(lens, "predict"), label=label, title=picture_title(lens))
+    mean, heads, head, _ = _agreements(lens, change)
+    several = heads.share.size > 1
     with st.container(horizontal=True, gap="small"):
         st.button(
             say("predict_again"),
@@ -176,14 +185,36 @@ def _compare(lens: Lens, change: Change) -> None:
             args=([MARKED.name, REVEALED.name],),
         )
         if several:
-            chosen = Head(KIND, *head)
+            chosen, place = Head(KIND, *head), _place(lens, head)
             st.button(
                 say("predict_open", place=place), key="predict_open", on_click=open_head, args=(lens, chosen)
             )
             ask_without(lens, chosen, "predict_off")
     compared = [_numbers(mean, ())] if several else []
-    markup.table(_table([*compared, _numbers(heads, head)], names), say("predict_table"))
+    markup.table(_table([*compared, _numbers(heads, head)], _names(lens, heads, head)), say("predict_table"))
     markup.paragraph(say("predict_not_an_explanation"), "note")
+
+
+def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
+    """The bars with the marks; none before the reveal, since they would give the answer away."""
+    if not lens.all_changes or not is_revealed(lens):
+        return {}
+    change = change_of(lens)
+    _, heads, head, attention = _agreements(lens, change)
+    rows = [attention.mean(axis=(0, 1))] if heads.share.size > 1 else []
+    outlined = (marks(lens), say("predict_outlined"))
+    figure = bars(lens, change, [*rows, attention[head]], _names(lens, heads, head), outlined)
+    return {"predict": (figure, in_words(change))}
+
+
+def _names(lens: Lens, heads: Agreement, head: tuple[int, int]) -> list[str]:
+    """What is compared with the marks: the mean of all heads and one of them, or the only one there is."""
+    place = _place(lens, head)
+    return [say("predict_mean"), say("predict_head", place=place)] if heads.share.size > 1 else [place]
+
+
+def _place(lens: Lens, head: tuple[int, int]) -> str:
+    return Selection(KIND, *head).label(say, lens.trace)
 
 
 def _agreements(lens: Lens, change: Change):
@@ -204,7 +235,7 @@ def _describe(lens: Lens, mean: Agreement, heads: Agreement, head: tuple[int, in
         best=percent(say, float(mean.best)),
         random=percent(say, float(mean.random)),
         hits=int(mean.hits),
-        place=Selection(KIND, *head).label(say, lens.trace),
+        place=_place(lens, head),
         most=percent(say, float(heads.share[head])),
     )
 
@@ -229,5 +260,6 @@ VIEW = View(
     explain=explain,
     drawn=(REVEALED,),
     has_map=False,
+    figures=figures_of,
     lacks=needs.changes,
 )

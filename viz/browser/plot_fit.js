@@ -24,12 +24,13 @@ const FIGURE_TYPE = 13; // pixels of a figure's labels, as theme.py has them
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 
 /**
- * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge. What
- * begins far down is reached by scrolling anyway, and may have most of a window.
+ * The pixels of the window from the top of `element`, as it stands when nothing is scrolled, to the lower edge, or to what lies
+ * over that (the page's variable --covered). What begins far down is reached by scrolling anyway, and may have most of a window.
  */
 function roomBelow(element, { low, least } = {}) {
   const scrolled = element.closest("[data-testid='stMain']")?.scrollTop ?? window.scrollY;
-  const room = window.innerHeight - (element.getBoundingClientRect().top + scrolled) - FOOT;
+  const covered = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--covered")) || 0;
+  const room = window.innerHeight - covered - (element.getBoundingClientRect().top + scrolled) - FOOT;
   return room < (low ? least : 0.45 * window.innerHeight) ? 0.85 * window.innerHeight : room;
 }
 

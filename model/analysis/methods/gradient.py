@@ -9,4 +9,4 @@ def say(row: Row) -> Said:
     return Said(found.source[0], found.target[0])
 
 
-METHOD = Method("gradient", 5, say, signed=True)
+METHOD = Method("gradient", 5, say, signed=True, by_gradients=True)

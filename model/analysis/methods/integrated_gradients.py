@@ -23,4 +23,4 @@ def say(row: Row) -> Said:
     return Said(source, before, gap)
 
 
-METHOD = Method("integrated_gradients", 6, say, PATH, signed=True)
+METHOD = Method("integrated_gradients", 6, say, PATH, signed=True, by_gradients=True)

@@ -132,7 +132,7 @@ def test_a_quadrature_by_hand():
 
 @pytest.fixture(scope="module")
 def tiny(tiny_corrector):
-    return tiny_corrector.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
+    return tiny_corrector._network.whole.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
 
 
 def test_gradients_are_finite_differences(tiny):

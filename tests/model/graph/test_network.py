@@ -207,11 +207,28 @@ def test_a_folder_without_a_graph_and_one_that_gets_it(folder):
     assert isinstance(Corrector.load(folder, beam_width=2)._network, CompiledNetwork)
 
 
-def test_what_a_graph_cannot_answer_keras_does(in_keras):
+@pytest.mark.parametrize("padding", [0, 3])
+def test_what_a_graph_does_not_hand_out_numpy_computes(in_keras, padding):
     corrector = Corrector.load("growing-up")
-    tapped = [
-        each.taps("머거요", "먹어요", ["decoder_residual"])["decoder_residual"]
-        for each in (corrector, in_keras["growing-up"])
-    ]
-    np.testing.assert_allclose(*tapped, atol=1e-6)
+    both = corrector, in_keras["growing-up"]
+    one, other = (each.taps("머거요", "먹어요", ["decoder_residual"])["decoder_residual"] for each in both)
+    np.testing.assert_allclose(one, other, atol=1e-4)
+    found, expected = (each.projections("머거요", "먹어요", padding) for each in both)
+    assert found.keys() == expected.keys()
+    for kind in found:
+        for part in ("query", "key", "value"):
+            one, other = (getattr(each[kind], part) for each in (found, expected))
+            np.testing.assert_allclose(one, other, atol=1e-4)
     assert corrector.laboratory.config == corrector.config
+    assert corrector._network._whole is None  # nobody had to wait for Keras
+
+
+def test_gradients_are_asked_of_keras(in_keras):
+    corrector = Corrector.load("growing-up")
+    ids, asked = corrector._encode("머거요", "먹어요"), (0, 40, 41)
+    found, expected = (
+        each.laboratory.slopes(*ids, asked, [1.0]) for each in (corrector, in_keras["growing-up"])
+    )
+    assert corrector._network._whole is not None
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)

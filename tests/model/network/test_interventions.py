@@ -15,11 +15,13 @@ SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 �
 NOTHING = Intervention()
 
 
-@pytest.fixture(scope="module")
-def tiny(tiny_corrector):
+@pytest.fixture(scope="module", params=["keras", "numpy"])
+def tiny(request, tiny_corrector):
     """(laboratory, source ids, target ids) of seeded weights, in which every head does something."""
-    next(tiny_corrector.laboratory.warm_up())  # passes are compared exactly: all by graphs, none op by op
-    return tiny_corrector.laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
+    in_keras = tiny_corrector._network.whole.laboratory
+    next(in_keras.warm_up())  # passes are compared exactly: all by graphs, none op by op
+    laboratory = in_keras if request.param == "keras" else tiny_corrector.laboratory
+    return laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
 
 
 def look(tiny, *interventions):
@@ -29,11 +31,13 @@ def look(tiny, *interventions):
 
 def test_no_intervention_is_todays_pass(tiny, tiny_corrector):
     laboratory, source, target = tiny
-    halves = compile_halves(laboratory.network, jit_compile=False)
+    halves = compile_halves(tiny_corrector._network.whole.network, jit_compile=False)
     memory, _ = halves.encode(pad([source]))
     logits, _ = halves.decode(pad([[START_ID, *target[:-1]]]), memory)
-    np.testing.assert_array_equal(look(tiny, NOTHING).logits, logits)
     found = look(tiny, NOTHING)
+    if isinstance(laboratory, Laboratory):
+        np.testing.assert_array_equal(found.logits, logits)
+    np.testing.assert_allclose(found.logits, logits, atol=1e-5)
     seen = tiny_corrector._network.whole.attend(source, target)  # in Keras, too
     for kind, weights in found.attention.items():
         np.testing.assert_allclose(weights[0], seen[kind], atol=1e-6)
@@ -54,6 +58,41 @@ def test_a_batch_of_interventions_is_as_one_pass_for_each(tiny):
             np.testing.assert_allclose(together.attention[kind][row], alone.attention[kind][0], atol=2e-5)
     different = np.abs(together.logits - together.logits[0]).max(axis=(1, 2))
     assert (different[1:] > 1e-3).all()  # each of them does something to seeded weights
+
+
+@pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
+def test_keras_and_numpy_answer_alike(tiny_corrector, kind):
+    ids = tiny_corrector._encode(SENTENCE, TARGET)
+    head = Head(kind, 1, 0)
+    rows = np.tril(np.ones((14, 14), np.float32)) if kind == "decoder_attention" else np.ones((14, 14))
+    means = {kind: np.full((2, 2, 8), 0.5, np.float32)}
+    interventions = [
+        NOTHING,
+        Intervention(off=frozenset([head])),
+        Intervention(off=frozenset([head, Head(kind, 0, 1)]), means=means),
+        Intervention(weights={head: rows / rows.sum(axis=1, keepdims=True)}),
+        Intervention(zeroed=frozenset([ZeroedValue(kind, 0, 2)])),
+        Intervention(without_source=frozenset([1, 3])),
+        Intervention(without_target=frozenset([0])),  # then the first row has nothing to look at
+    ]
+    interventions *= 2  # so many rows are shared among threads
+    both = [
+        laboratory.pass_over(*([each] * len(interventions) for each in ids), interventions)
+        for laboratory in (tiny_corrector.laboratory, tiny_corrector._network.whole.laboratory)
+    ]
+    np.testing.assert_allclose(both[0].logits, both[1].logits, atol=1e-4)
+    for name in both[0].attention:
+        np.testing.assert_allclose(both[0].attention[name], both[1].attention[name], atol=1e-5)
+
+
+def test_keras_and_numpy_hold_the_same_inside(tiny_corrector):
+    ids = tiny_corrector._encode(SENTENCE, TARGET)
+    plain, in_keras = tiny_corrector.laboratory, tiny_corrector._network.whole.laboratory
+    for one, other in zip(plain.insides(*ids), in_keras.insides(*ids), strict=True):
+        for name in one or ():
+            np.testing.assert_allclose(one[name], other[name], atol=1e-4)
+    for one, other in zip(plain.zeroed(*ids), in_keras.zeroed(*ids), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
 
 
 def test_a_head_that_is_off_is_one_whose_part_of_the_output_projection_is_zero(tiny_folder):

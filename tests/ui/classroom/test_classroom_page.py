@@ -7,7 +7,8 @@ import json
 import pytest
 
 from classroom import AFTER, BEFORE
-from tests.ui.screen import component, components, html, messages, setting
+from tests.ui.computing_corrector import ComputingCorrector
+from tests.ui.screen import component, components, figure, html, messages, setting
 from ui.wording.texts import table
 
 KO = table("ko")
@@ -103,12 +104,56 @@ def test_a_phone_shows_the_sentence_the_correction_and_the_picture_of_the_teache
     assert setting(app, "layer") == "3"  # its own settings stay
 
 
-@pytest.mark.parametrize("view", ["heatmap", "lines", "steps", "edits", "received", "numbers", "predict"])
-def test_every_view_has_a_picture_on_the_phone(open_app, rooms, opened, view):
+VIEWS = {  # the view, and the first picture of it that a phone shows
+    "heatmap": "class_plot_0",
+    "lines": "class_lines_0",
+    "steps": "class_steps_0",
+    "edits": "class_plot_0",
+    "received": "class_plot_0",
+    "numbers": "class_plot_1",
+}
+
+
+@pytest.mark.parametrize(("view", "picture"), VIEWS.items())
+def test_every_view_has_a_picture_on_the_phone(open_app, rooms, correctors, opened, view, picture):
+    correctors["transformer"] = ComputingCorrector()
     rooms.show(*opened, "attention", (*SHOWN, ("view", view)))
     app = open_app("classroom", **{"class": opened[0]})
     assert not app.exception
-    assert any(each.startswith("class_") and each.endswith("_0") for each in components(app))
+    assert picture in components(app)
+
+
+def types(app, key: str) -> set[str]:
+    """What the traces of a figure are."""
+    return {trace["type"] for trace in figure(app, key)["data"]}
+
+
+def test_a_phone_shows_the_bars_of_the_heads_that_the_teacher_sees(open_app, rooms, opened):
+    rooms.show(*opened, "attention", (*SHOWN, ("view", "edits")))
+    app = open_app("classroom", **{"class": opened[0]})
+    assert "bar" in types(app, "class_plot_0")
+
+
+def test_a_phone_shows_the_whole_calculation(open_app, rooms, correctors, opened):
+    correctors["transformer"] = ComputingCorrector()
+    rooms.show(*opened, "attention", (*SHOWN, ("view", "numbers"), ("cell", "2,0")))
+    app = open_app("classroom", **{"class": opened[0]})
+    assert not app.exception
+    assert [each.value for each in app.subheader] == [
+        KO[f"numbers_{part}_heading"] for part in ("vectors", "scores", "sum")
+    ]
+    assert len(app.latex) > 3 and {"class_plot_1", "class_plot_3", "class_plot_5"} <= set(components(app))
+
+
+def test_a_phone_sees_what_the_teacher_marks_and_the_attention_once_it_is_revealed(open_app, rooms, opened):
+    asked = (*SHOWN, ("view", "predict"), ("marks", "0,3"))
+    rooms.show(*opened, "attention", asked)
+    app = open_app("classroom", **{"class": opened[0]})
+    assert html(app).count("<mark>") == 2
+    assert not [each for each in components(app) if each.startswith("class_plot")]
+    rooms.show(*opened, "attention", (*asked, ("revealed", "1")))
+    app = app.run()
+    assert "<mark>" not in html(app) and "bar" in types(app, "class_plot_0")
 
 
 def test_of_a_page_without_views_a_phone_tells_the_name(open_app, rooms, opened):

@@ -73,6 +73,20 @@ def test_languages_have_the_same_placeholders(language):
         assert placeholders(text) == placeholders(table("ko")[key]), key
 
 
+OTHER_WORDS = {  # a second Korean word for a thing that has one already -> the one that it has
+    "쿼리": "질의",
+    "크로스 어텐션": "디코더→인코더",
+    "교차 어텐션": "디코더→인코더",
+    "걸음": "단계",
+    "경음화": "된소리되기",
+}
+
+
+def test_one_thing_has_one_word():
+    for key, text in own_texts("ko").items():
+        assert not [word for word in OTHER_WORDS if word in text], key
+
+
 def test_no_text_is_empty():
     for language in LANGUAGES:
         assert not [key for key, text in table(language).items() if not text.strip()]

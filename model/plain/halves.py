@@ -1,0 +1,181 @@
+"""The halves of a Transformer in NumPy, whose passes take an intervention. They compute what ``model/network/walk.py`` does.
+
+B rows, L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model, V vocabulary.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from model.plain.alterations import Altered, AlteredAttention
+from model.plain.patched import THREADS, PatchedTransformer
+from model.plain.positions import positional_encoding
+from model.text.tokenizer import PAD_ID
+from model.trace.patches import SUBLAYERS
+from model.trace.taps import Found, tap
+
+FEW = 8  # rows that one core computes alone: less is not worth a second
+
+
+class Memory(NamedTuple):
+    """What the encoder leaves: ``states`` (B, S, D), and ``mask`` (B, 1, 1, S), True at tokens that may be looked at."""
+
+    states: np.ndarray
+    mask: np.ndarray
+
+
+class Scope(NamedTuple):
+    """What one kind of attention may look at: ``mask`` (B, 1, Q, K) or broadcastable to it, and the ``states`` (B, K, D) that it
+    reads, its own side's if None."""
+
+    mask: np.ndarray
+    states: np.ndarray | None = None
+
+
+class PlainHalves:
+    """``encode`` and ``decode`` as ``model.plain.altered.AlteredHalves`` has them. Safe to call from threads.
+
+    ``parts``: a network in NumPy, of which the parts of a pass are taken.
+    """
+
+    def __init__(self, parts: PatchedTransformer):
+        self._parts = parts
+
+    def encode(self, ids: np.ndarray, altered: Altered, taps: tuple[str, ...]):
+        """(B, S) ids -> memory, taps by name."""
+
+        def run(ids, altered):
+            found, mask = Found(taps), (ids != PAD_ID)[:, None, None, :]
+            states = self._walk("encoder", ids, altered, {"encoder_attention": Scope(mask)}, found)
+            found.put("memory", states)
+            return Memory(states, mask), found.stacked(np.stack)
+
+        return _on_all_cores(run, len(ids), ids, altered)
+
+    def decode(self, ids: np.ndarray, memory: Memory, altered: Altered, taps: tuple[str, ...]):
+        """(B, T) decoder input ids, memory -> logits (B, T, V), taps by name."""
+
+        def run(ids, memory, altered):
+            found, scopes = Found(taps), _decoder_scopes(ids.shape[1], memory)
+            logits = self._parts.logits(self._walk("decoder", ids, altered, scopes, found))
+            found.put("logits", logits)
+            return logits, found.stacked(np.stack)
+
+        return _on_all_cores(run, len(ids), ids, memory, altered)
+
+    def chosen(self, arrays: Any, rows: Sequence[int]) -> Any:
+        """These rows of nested arrays."""
+        return _mapped(lambda array: array[rows], arrays)
+
+    def _walk(
+        self, side: str, ids: np.ndarray, altered: Altered, scopes: dict[str, Scope], found: Found
+    ) -> np.ndarray:
+        """The residual stream of a side from ids (B, Q) to its end, ready to be read (B, Q, D)."""
+        parts = self._parts
+        x = parts.vectors[ids] * np.float32(np.sqrt(parts.config.d_model))
+        if altered.embedding_scale is not None:
+            x = x * altered.embedding_scale[..., None]
+        found.put(tap(side, "embedding"), x)
+        x = x + positional_encoding(ids.shape[1], parts.config.d_model)
+        found.add(side, residual=x)
+        for layer in range(parts.config.num_layers):
+            changed = {
+                kind: (altered.attention or {}).get(kind, AlteredAttention()).layer(layer) for kind in scopes
+            }
+            x = self._through(side, layer, x, changed, scopes, found)
+        return parts.close(side, x)
+
+    def one_layer(
+        self, layer: int, x: np.ndarray, memory: Memory, changed: dict[str, AlteredAttention]
+    ) -> np.ndarray:
+        """The stream of the decoder behind one layer, of the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
+        return self._through("decoder", layer, x, changed, _decoder_scopes(x.shape[1], memory), Found())
+
+    def _through(
+        self, side: str, layer: int, x, changed: dict[str, AlteredAttention], scopes, found: Found
+    ) -> np.ndarray:
+        """The residual stream behind one layer, of the stream (B, Q, D) before it."""
+        parts = self._parts
+        for kind in SUBLAYERS[side]:
+            entered = parts.enter(kind, layer, x)
+            if kind in scopes:
+                output = self._attend(kind, layer, entered, scopes[kind], changed[kind], found)
+            else:
+                output = parts.feed_forward(side, layer, entered)
+            x = parts.leave(kind, layer, x + output)
+            found.add(side, output=output, residual=x)
+        return x
+
+    def _attend(
+        self, kind: str, layer: int, entered, scope: Scope, changed: AlteredAttention, found: Found
+    ) -> np.ndarray:
+        """The output (B, Q, D) of one attention for its input (B, Q, D)."""
+        read = entered if scope.states is None else scope.states
+        query, key, value = self._parts.projected(kind, layer, entered, read)
+        found.add(kind, query=query, key=key, value=value)
+        mask = scope.mask
+        if changed.seen is not None:
+            mask = mask & changed.seen[:, None, None, :]
+        weights = _softmax(query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1])), mask)
+        if changed.values is not None:
+            value = value * changed.values[:, None, :, None]
+        if changed.weights is not None:
+            weights = np.where(changed.replaced[..., None], changed.weights, weights)
+        heads = weights @ value
+        if changed.gates is not None:
+            heads = heads * changed.gates[:, :, None, None]
+        if changed.added is not None:
+            heads = heads + changed.added[:, :, None, :]
+        found.add(kind, attention=weights, heads=heads)
+        return self._parts.join(kind, layer, heads)
+
+
+def _decoder_scopes(length: int, memory: Memory) -> dict[str, Scope]:
+    """Each token sees itself, the tokens before it, and the real tokens of the source."""
+    return {
+        "decoder_attention": Scope(np.tri(length, dtype=bool)[None, None]),
+        "cross_attention": Scope(memory.mask, memory.states),
+    }
+
+
+def _softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Over the keys that may be looked at. A row with nothing to look at is all 0.
+
+    >>> _softmax(np.zeros((2, 2)), np.array([[True, True], [False, False]])).tolist()
+    [[0.5, 0.5], [0.0, 0.0]]
+    """
+    allowed = np.where(mask, logits, -np.inf)
+    highest = allowed.max(axis=-1, keepdims=True)
+    weights = np.exp(allowed - np.where(np.isneginf(highest), 0, highest))
+    total = weights.sum(axis=-1, keepdims=True)
+    return weights / np.where(total == 0, 1, total)
+
+
+def _on_all_cores(run: Callable, rows: int, *arguments):
+    """``run`` of ``arguments``, their rows shared among threads: NumPy lets go of the interpreter while it computes."""
+    if rows <= FEW:
+        return run(*arguments)
+    cuts = np.array_split(np.arange(rows), THREADS)
+
+    def part(cut: np.ndarray):
+        rows = slice(cut[0], cut[-1] + 1)
+        # What is the same for all rows has one.
+        return run(*_mapped(lambda array: array[rows] if len(array) > 1 else array, arguments))
+
+    with ThreadPoolExecutor(THREADS) as threads:
+        return _mapped(lambda *parts: np.concatenate(parts), *threads.map(part, cuts))
+
+
+def _mapped(function: Callable, *trees: Any) -> Any:
+    """``function`` of the arrays at each place of nested tuples and dictionaries; None stays None."""
+    first = trees[0]
+    if first is None:
+        return None
+    if isinstance(first, dict):
+        return {name: _mapped(function, *(tree[name] for tree in trees)) for name in first}
+    if isinstance(first, tuple):
+        parts = [_mapped(function, *each) for each in zip(*trees, strict=True)]
+        return type(first)(*parts) if hasattr(first, "_fields") else tuple(parts)
+    return function(*trees)

@@ -1,4 +1,5 @@
-// All heads of one trace, and one map of them as a heatmap, as lines, or step by step.
+// All heads of one trace, and one map of them as a heatmap, as lines, or step by step. A page may add views of its own: `data.more`, of which
+// each has a `name`, a `label`, and `draw(place, explorer)`.
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
@@ -38,7 +39,8 @@ class Explorer {
 
   build() {
     const { data } = this;
-    const views = VIEWS.filter((view) => view !== "steps" || data.steps);
+    const own = VIEWS.filter((view) => view !== "steps" || data.steps);
+    const views = [...own, ...(data.more ?? []).map(({ name }) => name)];
     this.places = Object.fromEntries(["overview", ...views].map((name) => [name, node("div", name)]));
     const { overview, ...open } = this.places;
     this.controls = node("div", "controls");
@@ -53,7 +55,14 @@ class Explorer {
     this.drawControls();
     this.drawOverview();
     for (const [name, place] of Object.entries(this.places)) place.hidden = name !== "overview" && name !== this.view;
-    ({ heatmap: () => this.drawMap(), lines: () => this.drawLines(), steps: () => this.drawSteps() })[this.view]();
+    const own = { heatmap: () => this.drawMap(), lines: () => this.drawLines(), steps: () => this.drawSteps() }[this.view];
+    if (own) own();
+    else this.data.more.find(({ name }) => name === this.view).draw(this.places[this.view], this);
+  }
+
+  /** Float32Array (Q * K) of the map that is open. */
+  weights() {
+    return mapOf(this.kind, this.layer, this.head);
   }
 
   choose(changed) {
@@ -82,8 +91,9 @@ class Explorer {
     const views = node("div", "views");
     views.setAttribute("role", "group");
     views.setAttribute("aria-label", words.view);
-    for (const view of VIEWS.filter((view) => this.places[view])) {
-      const button = node("button", "", words[view]);
+    const named = [...VIEWS.map((view) => [view, words[view]]), ...(data.more ?? []).map(({ name, label }) => [name, label])];
+    for (const [view, label] of named.filter(([view]) => this.places[view])) {
+      const button = node("button", "", label);
       button.type = "button";
       button.onclick = () => this.choose({ view });
       button.setAttribute("aria-pressed", view === this.view);

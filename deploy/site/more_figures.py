@@ -39,12 +39,17 @@ def more_figures(say: Say, trace: AttentionTrace, width: int, theme: str) -> dic
     }
     found = {name: _template(say, figure, theme) for name, figure in figures.items()}
     numbers = {
-        scale: [_template(say, _table(scale, numbers, theme), theme)["spec"]["data"][0] for numbers in (False, True)]
+        scale: [
+            _template(say, _table(scale, numbers, theme), theme)["spec"]["data"][0]
+            for numbers in (False, True)
+        ]
         for scale in (viz.SIGNED, viz.WEIGHT)
     }
     for name in ("table", "steps"):
         found[name]["textfont"] = numbers[viz.SIGNED][1]["textfont"]
-        found[name]["colours"] = {scale: [each["colorscale"] for each in both] for scale, both in numbers.items()}
+        found[name]["colours"] = {
+            scale: [each["colorscale"] for each in both] for scale, both in numbers.items()
+        }
     return found
 
 
@@ -57,7 +62,13 @@ def more_sizes() -> dict[str, dict[str, float]]:
     table = "SCALE_HEIGHT NAME_HEIGHT LEGEND_HEIGHT LEGEND_LINE FOOT TALLEST_ROW LOWEST_ROW"
     return {
         "BARS": {name: getattr(bars, f"_{name}") for name in ("PANEL", "NAME", "FOOT", "LEGEND")},
-        "PANELS": {"PANEL": _PANEL, "NAME": _NAME, "FOOT": _FOOT, "LEGEND": _LEGEND, "MAY_SHRINK": _MAY_SHRINK},
+        "PANELS": {
+            "PANEL": _PANEL,
+            "NAME": _NAME,
+            "FOOT": _FOOT,
+            "LEGEND": _LEGEND,
+            "MAY_SHRINK": _MAY_SHRINK,
+        },
         "TABLE": {
             **{name: getattr(calculation, f"_{name}") for name in table.split()},
             "WITH_NUMBERS": calculation.MOST_COLUMNS_WITH_NUMBERS,

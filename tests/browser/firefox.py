@@ -88,8 +88,18 @@ def firefox(profile: Path, *, reaches_nothing: bool = False) -> Iterator[Page]:
     settings = QUIET | (NOWHERE if reaches_nothing else {})
     lines = (f"user_pref({json.dumps(name)}, {json.dumps(value)});" for name, value in settings.items())
     (profile / "user.js").write_text("\n".join(lines) + "\n")
-    command = [find_firefox(), "--headless", "--no-remote", "--profile", str(profile), "--remote-debugging-port", "0"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, "HOME": str(profile)})
+    command = [
+        find_firefox(),
+        "--headless",
+        "--no-remote",
+        "--profile",
+        str(profile),
+        "--remote-debugging-port",
+        "0",
+    ]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "HOME": str(profile)}
+    )
     try:
         with connect(f"{_address(process)}/session", max_size=None) as socket:
             yield Page(socket)

@@ -105,7 +105,7 @@ def differences(one, other, path: str = ""):
         for place, pair in enumerate(zip(one, other, strict=True)):
             yield from differences(*pair, f"{path}[{place}]")
     elif isinstance(one, float) or isinstance(other, float):
-        if None in (one, other) or abs(one - other) > 2e-7 + 1e-9 * abs(one):
+        if None in (one, other) or abs(one - other) > 2e-7 * max(1, abs(one)):
             yield f"{path}: {one} is not {other}"
     elif one != other:
         yield f"{path}: {one!r} is not {other!r}"
@@ -137,7 +137,7 @@ FIGURED = ("가", "내일 학꾜에 가치 가자.", "뷁<b>$x$ 안되요 é\u03
 
 def test_the_figures_are_those_of_python(browser, light):
     say = lambda key, /, **values: table("ko")[key].format(**values)
-    template = figures.template(say, light.correct("밥을 머거요.").trace, "light")
+    template = figures.template(say, light.correct("밥을 머거요.").trace, "light", light.config.d_model)
     traces = [light.correct(text).sentences[0].trace for text in FIGURED]
     with figures_script(browser) as page:
         found = page.evaluate(

@@ -95,5 +95,5 @@ export function filledPanels({ spec, ...rest }, { values, tokens, outlined = [],
   };
 }
 
-/** A name that is typed by nobody: only what Plotly would read otherwise is spelled. */
-const plainText = (text, sizes) => tokenLabel(text, { ...sizes, TICK_LENGTH: Infinity }).replaceAll("␣", " ");
+/** As plain_text of viz/labels.py, without its limit: spaces stay spaces. */
+const plainText = (text, sizes) => text.split(/\s+/).map((word) => tokenLabel(word, { ...sizes, TICK_LENGTH: Infinity })).join(" ");

@@ -72,14 +72,15 @@ export function numbers(shared) {
     hidden: steps.logits.filter((logit) => logit === -Infinity).length,
     place: explorer.place(explorer.kind, open.layer, open.head),
   };
+  const picture = (name) => {
+    const heading = say(`numbers_${name}_heading`);
+    return { name: `numbers_${name}`, heading, words: say(`numbers_${name}_words`), label: heading, data: pictures[name] };
+  };
   const rest = { shown: shown.length, rest: (1 - sum(table.weights)).toFixed(3) };
   return {
     reading: say("numbers_reading", reading),
     controls: [choice],
-    figures: Object.entries(pictures).map(([name, data]) => {
-      const heading = say(`numbers_${name}_heading`);
-      return { name: `numbers_${name}`, heading, words: say(`numbers_${name}_words`), label: heading, data };
-    }),
+    rows: [["vectors", "scores"].map(picture), [picture("sum")]],
     notes: shown.length < keys.length ? [say("numbers_rest", rest)] : [],
   };
 }
@@ -87,28 +88,32 @@ export function numbers(shared) {
 /** Padding and look-ahead mask of a sentence with some padding behind it, and what they do before and after the softmax. */
 export function masks({ site, say, sizes, trace, explorer, templates }) {
   const open = headOf(explorer);
+  if (trace.sourceTokens.length > LONGEST_MAP) return { reading: say("site_masks_long", { limit: LONGEST_MAP }) };
+  // The network writes again what it has read, so both sides have the same tokens.
   const padding = Array(PADDING).fill(NOBODY);
-  if (Math.max(trace.sourceTokens.length, trace.targetTokens.length) > LONGEST_MAP) return { reading: say("site_masks_long", { limit: LONGEST_MAP }) };
-  const padded = (tokens) => [...tokens, ...padding];
+  const count = trace.sourceTokens.length;
+  const read = [...trace.sourceTokens, ...padding];
+  const begun = ["<s>", ...trace.sourceTokens.slice(0, -1), ...padding];
   const isLater = (row, column) => column > row;
-  const behind = (tokens) => (_, column) => column >= tokens.length;
+  const isBehind = (_, column) => column >= count;
   const map = (kind, table, words = {}) => {
-    const [rows, columns] = axesOf(kind, trace).map(padded);
+    const [rows, columns] = [read, kind === "decoder_attention" ? begun : read];
     const names = { masked: say("masks_masked"), padded: say("masks_padded"), small: say("masks_small"), row: say("hover_query"), column: say("hover_key") };
     return filledTable(withWords(templates.table, { ...names, rows: "", columns: "", ...words }), { rows, columns, ...table }, sizes);
   };
-  const written = axesOf("decoder_attention", trace)[1];
-  const hiding = { padding: { padded: behind(written) }, look_ahead: { masked: isLater }, both_map: { masked: isLater, padded: behind(written) } };
-  const allowed = ({ masked, padded }) => upTo(written.length + PADDING).map((row, _, all) => all.map((column) => (masked?.(row, column) || padded?.(row, column) ? null : 1)));
-  const count = (isHidden) => sum(allowed({ masked: isHidden }).map((row) => row.filter((cell) => cell === null).length));
+  const hiding = { padding: { padded: isBehind }, look_ahead: { masked: isLater }, both_map: { masked: isLater, padded: isBehind } };
+  const places = upTo(read.length);
+  const allowed = ({ masked, padded }) => places.map((row) => places.map((column) => (masked?.(row, column) || padded?.(row, column) ? null : 1)));
+  const hiddenIn = (masked) => sum(allowed({ masked }).map((row) => row.filter((cell) => cell === null).length));
   const of = (hidden) => map("decoder_attention", { ...hidden, values: allowed(hidden), isWeight: true, largest: 4, numbers: true, design: THIRD, lines: 2 }, { value: say("masks_allowed") });
   const pictures = Object.entries(hiding).map(([name, hidden]) => ({ name: `masks_${name}`, heading: say(`masks_${name}_heading`), data: of(hidden) }));
-  const cells = { cells: (written.length + PADDING) ** 2, later: count(isLater), added: count((row, column) => !isLater(row, column) && column >= written.length) };
+  const added = hiddenIn((row, column) => !isLater(row, column) && isBehind(row, column));
+  const cells = { cells: read.length ** 2, later: hiddenIn(isLater), added };
   const found = site.inquire({ what: "vectors", ...open, padding: PADDING });
-  const drawn = found ? [...pictures, ...beforeAndAfter(say, map, found, open, axesOf(open.kind, trace)[1].length, explorer)] : pictures;
+  const drawn = found ? beforeAndAfter(say, map, found, open, count, explorer) : [];
   return {
     reading: `${say("masks_both_reading", cells)}${found ? "" : ` ${say("site_asking")}`}`,
-    figures: drawn.map((figure) => ({ ...figure, label: figure.heading })),
+    rows: [pictures, ...drawn].map((row) => row.map((figure) => ({ ...figure, label: figure.heading }))),
     notes: [say("masks_logits_note")],
   };
 }
@@ -121,7 +126,7 @@ function beforeAndAfter(say, map, { query, key, value }, { kind }, real, explore
   const withMask = query.map((one, row) => dotProduct(one, key, value, sees(row)));
   const largest = Math.max(...without.flatMap(({ scaled }) => scaled.map(Math.abs)));
   const words = { rows: say(`query_${kind}`), columns: say(`key_${kind}`) };
-  return ["without", "with"].flatMap((name) =>
+  return ["without", "with"].map((name) =>
     ["logits", "weights"].map((stage) => {
       const isWeight = stage === "weights";
       const table = { values: (name === "with" ? withMask : without).map((row) => row[stage]), isWeight, largest: isWeight ? 1 : largest, design: HALF, small: isWeight };
@@ -148,10 +153,12 @@ export function positions({ say, templates, site }) {
   const more = half < 0 ? say("positions_similarity_reading_high", { ...told, last: rows - 1, lowest: Math.min(...alike[0]).toFixed(1) }) : say("positions_similarity_reading", { ...told, half });
   return {
     reading: say("site_positions", { rows, width }),
-    figures: [
-      { name: "positions_matrix", label: say("positions_title"), data: withZ(matrix, all) },
-      { name: "positions_curves", heading: say("curves_heading"), words: say("curves_reading"), label: say("curves_heading"), data: { ...curves, spec: { ...curves.spec, data: curves.spec.data.map(curve) } } },
-      { name: "positions_similarity", heading: say("positions_similarity_heading"), words: more, label: say("positions_similarity_heading"), data: withZ(pairs, alike) },
+    rows: [
+      [
+        { name: "positions_matrix", label: say("positions_title"), data: withZ(matrix, all) },
+        { name: "positions_curves", heading: say("curves_heading"), words: say("curves_reading"), label: say("curves_heading"), data: { ...curves, spec: { ...curves.spec, data: curves.spec.data.map(curve) } } },
+      ],
+      [{ name: "positions_similarity", heading: say("positions_similarity_heading"), words: more, label: say("positions_similarity_heading"), data: withZ(pairs, alike) }],
     ],
   };
 }

@@ -40,10 +40,10 @@ export function without({ site, say, changes, chosen, templates, explorer }) {
       pressed(say("without_strongest", { count: STRONGEST }), () => put(null), !site.state.off),
     ],
     parts: [verdictOf(say, both, off, named)],
-    figures: [
+    rows: [[
       { name: "without_mosaic", label: say("without_mosaic_label"), act: press, data: filledMosaic(templates.mosaic, { effect, chosen: off }) },
       { name: "without_scatter", label: say("without_scatter_label"), data: filledScatter(templates.scatter, { ...found, effect, chosen: off }) },
-    ],
+    ]],
     notes: [say("without_reading", observed), say("without_note"), say("without_intervened"), say("site_off_zero")],
   };
 }
@@ -87,7 +87,7 @@ export function sources({ site, say, changes, chosen, trace, templates, sizes })
   return {
     reading: say("site_sources", { token: visibleToken(trace.targetTokens[found.row], sizes), key: seen(key), position: key + 1, looked: seen(other), looked_position: other + 1 }),
     controls: [choice],
-    figures: [{ name: "sources", label: say("sources_label"), data: filledPanels(templates.panels, { values: [lost, looked], tokens, outlined, split: length }, sizes) }],
+    rows: [[{ name: "sources", label: say("sources_label"), data: filledPanels(templates.panels, { values: [lost, looked], tokens, outlined, split: length }, sizes) }]],
     notes: [say("site_sources_note")],
   };
 }

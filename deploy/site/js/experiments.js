@@ -106,11 +106,11 @@ async function contrastOfRow({ network, tokenizer }, { source, text }, row) {
   return { row, written, instead };
 }
 
-/** One head's queries, keys and values, (K, D/H) each; its keys may be of a sentence with `padding` behind its end. */
+/** One head's queries, keys and values, (K, D/H) each; with `padding` behind a sentence those of a pass that writes it as it was read. */
 async function vectors({ corrector, sentence: { source, text }, kind, layer, head, padding = 0 }) {
   const { network, tokenizer } = corrector;
   const behind = Array(padding).fill(PAD_ID);
-  const target = [...tokenizer.encodeTarget(text).slice(0, -1), ...behind, END_ID]; // the end mark is never read
+  const target = [...tokenizer.encodeTarget(padding ? source : text).slice(0, -1), ...behind, END_ID]; // the end mark is never read
   const found = (await network.vectors([...tokenizer.encodeSource(source), ...behind], target))[kind];
   const one = ({ values, shape: [, heads, count, width] }) => {
     const start = (layer * heads + head) * count * width;

@@ -40,7 +40,7 @@ export function thisChange(shared) {
   return {
     reading: say(more, { change: inWords(say, change), columns: seen, ...told(heads[0]) }),
     controls: heads.map(open),
-    figures: [{ name: "edits", label: inWords(say, change), data: bars(templates.edits, shared, words, table) }],
+    rows: [[{ name: "edits", label: inWords(say, change), data: bars(templates.edits, shared, words, table) }]],
     notes: [say("edits_caption"), ...(end - start < tokens.length ? [say("edits_window")] : [])],
   };
 }
@@ -68,7 +68,7 @@ export function received(shared) {
       times: (found[most] / even).toFixed(1),
       place,
     }),
-    figures: [{ name: "received", label: place, data: bars(shared.templates.received, shared, words, table) }],
+    rows: [[{ name: "received", label: place, data: bars(shared.templates.received, shared, words, table) }]],
     notes: [say("received_note"), ...(isMasked ? [say("received_masked")] : [])],
   };
 }

@@ -127,7 +127,7 @@ export function filledCalculation({ spec, ...rest }, { steps, weights, keys, nam
   const values = weights.map((_, key) => [...steps.map((step) => step[key]), null]);
   const whole = filledTable(part(signed, others), { values, rows: keys, columns: names, numbers: true, masked: isHidden }, sizes);
   const ofWeights = { values: weights.map((weight) => [weight]), rows: keys, columns: names.slice(-1), isWeight: true, numbers: true };
-  const last = filledTable(part(share, []), { ...ofWeights, masked: (row) => steps.some((step) => step[row] === -Infinity) }, sizes);
+  const last = filledTable(part(share, others), { ...ofWeights, masked: (row) => steps.some((step) => step[row] === -Infinity) }, sizes);
   const { data, layout } = whole.spec;
   const [map, ...drawn] = data;
   const first = Object.fromEntries(["z", "customdata", "text"].map((name) => [name, map[name].map((row) => row.slice(0, -1))]));

@@ -1,4 +1,5 @@
-// The views beside heatmap, lines and steps. Each is a function that gives {reading, controls, parts, figures, notes} of the shown sentence.
+// The views beside heatmap, lines and steps. Each is a function that gives {reading, controls, parts, rows, notes} of the shown sentence; a row has
+// figures that stand side by side: {name, heading, words, label, data, act}.
 import { received, thisChange } from "./looking_views.js";
 import { masks, numbers, positions } from "./calculation_views.js";
 import { make } from "./elements.js";
@@ -27,18 +28,23 @@ export function moreViews(site, found, templates) {
 }
 
 /** Puts a view into its place. Figures keep their places, so that they change without being made anew. */
-function lay(place, { reading, controls = [], parts = [], figures = [], notes = [] }) {
+function lay(place, { reading, controls = [], parts = [], rows = [], notes = [] }) {
   const focused = [...place.querySelectorAll("select, button")].indexOf(document.activeElement);
   const kept = new Map([...place.querySelectorAll("[data-figure]")].map((each) => [each.dataset.figure, each]));
-  const drawn = figures.map(({ name, heading, words }) => {
+  const section = ({ name, heading, words }) => {
     const box = kept.get(name) ?? make("div", "");
     box.dataset.figure = name;
     return make("section", "", ...[heading && make("h3", "", heading), words && make("p", "note", words)].filter(Boolean), box);
+  };
+  const drawn = rows.map((figures) => {
+    const row = make("div", "figures", ...figures.map(section));
+    row.style.setProperty("--count", figures.length);
+    return row;
   });
   const told = Object.assign(make("p", "reading", reading), { ariaLive: "polite" });
-  place.replaceChildren(told, make("div", "choices", ...controls), ...parts, make("div", "figures", ...drawn), ...notes.map((note) => make("p", "note", note)));
+  place.replaceChildren(told, make("div", "choices", ...controls), ...parts, ...drawn, ...notes.map((note) => make("p", "note", note)));
   if (focused >= 0) place.querySelectorAll("select, button")[focused]?.focus({ preventScroll: true });
-  for (const { name, data, label, act } of figures) {
+  for (const { name, data, label, act } of rows.flat()) {
     const { spec, ...rest } = data;
     window.components.plot({
       data: { ...rest, spec: JSON.stringify(spec), label, file: name, answers: Boolean(act) },

@@ -83,6 +83,7 @@ def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
     corrector = stored.light_corrector(model)
     trace = corrector.correct(examples[0]["text"]).trace
     return {
+        "fingerprint": corrector.fingerprint,
         "texts": {language: _texts(language, [each["id"] for each in examples]) for language in LANGUAGES},
         "figures": {
             language: {

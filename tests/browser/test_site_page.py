@@ -10,6 +10,7 @@ from benchmarks.hostile_texts import hostile_texts
 from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, serious_violations
+from ui.export import alive
 from ui.wording.texts import table
 
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
@@ -145,6 +146,16 @@ def test_one_file_needs_no_network(site_pages, site_file):
     assert corrected(page) == RIGHT
     assert [url for url in page.requests if not url.startswith(("blob:", "data:"))] == [site_file.as_uri()]
     assert page.complaints == []
+
+
+def test_a_file_that_the_app_gave_begins_with_its_sentence(site_pages, site_file, tmp_path):
+    path = tmp_path / "live.html"
+    path.write_bytes(alive.to_alive({"text": WRONG, "lang": "en"}, site_file))
+    page = site_pages(address=path.as_uri(), offline=True)
+    shows(page, WRONG)
+    assert corrected(page) == RIGHT
+    expect(page.locator("textarea")).to_have_value(WRONG)
+    assert page.evaluate("() => document.documentElement.lang") == "en"
 
 
 def test_hostile_texts_are_shown_as_they_are(typed):

@@ -26,8 +26,10 @@ export class Site {
     return { text: this.examples[0].text, lang: isKorean ? "ko" : "en", theme, lecture: false, ...this.fresh() };
   }
 
+  /** What the address says; where it says nothing, what the app wrote into the file (ui/export/alive.py). */
   addressed() {
-    const found = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    const told = location.hash.slice(1) || document.getElementById("beginning").textContent;
+    const found = Object.fromEntries(new URLSearchParams(told));
     const numbers = (text) => (text ? text.split(",").map(Number).filter(Number.isInteger) : []);
     return {
       ...("text" in found && { text: found.text.slice(0, LONGEST) }),

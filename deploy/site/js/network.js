@@ -8,6 +8,7 @@ const KINDS = { encode: ["encoder_attention"], decode: ["decoder_attention", "cr
 // What a graph hands out is copied, so only what is needed is asked for.
 const STATE = ["memory_keys", "memory_values", "memory_mask", "cache_keys", "cache_values"];
 const SEEN = { encode: ["encoder_attention"], decode: ["logits", "decoder_attention", "cross_attention"] };
+const REMEMBERED = 4; // encodings: other candidates for a sentence are read right after it, and so are its experiments
 const NEXT = ["next_keys", "next_values"];
 const INSIDE = {
   encode: ["encoder_attention_query", "encoder_attention_key", "encoder_attention_value"],
@@ -24,7 +25,7 @@ export class Network {
   }
 
   constructor(ort, encode, decode, { num_layers, num_heads }) {
-    Object.assign(this, { ort, encode, decode, shape: [num_layers, num_heads] });
+    Object.assign(this, { ort, encode, decode, shape: [num_layers, num_heads], remembered: new Map() });
   }
 
   /** The network's own correction of a sentence's ids, with the pass over it; null where no end mark comes. */
@@ -39,8 +40,12 @@ export class Network {
 
   async reading(source, changed, outputs = SEEN.encode) {
     const ids = source.map((id, place) => (changed.source.includes(place) ? PAD_ID : id));
-    const feeds = { source: this.ids(ids), ...this.gates("encode", changed) };
-    return new Reading(this, await this.encode.run(feeds, [...STATE, ...outputs]), changed);
+    const key = JSON.stringify([ids, changed.off.filter(([kind]) => KINDS.encode.includes(kind)), outputs]);
+    const found = this.remembered.get(key) ?? (await this.encode.run({ source: this.ids(ids), ...this.gates("encode", changed) }, [...STATE, ...outputs]));
+    this.remembered.delete(key);
+    this.remembered.set(key, found);
+    if (this.remembered.size > REMEMBERED) this.remembered.delete(this.remembered.keys().next().value);
+    return new Reading(this, found, changed);
   }
 
   /** Queries, keys and values (L, H, K, D/H) of a pass, by kind of attention. */

@@ -54,6 +54,7 @@ def first_answers(page: Page, address: str) -> tuple[float, float]:
     """Seconds from entering the address until the stored example is drawn, and until a sentence of one's own is."""
     start = time.perf_counter()
     page.goto(address)
+    page.wait_for_function("() => window.site")
     shows(page, page.evaluate("() => window.site.stored[0].typed"))
     stored = time.perf_counter() - start
     page.locator("textarea").fill("내일 도서관에 가치 가자.")

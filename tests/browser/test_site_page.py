@@ -114,6 +114,60 @@ def test_other_views_are_drawn(typed, view, drawn):
     assert typed.complaints == []
 
 
+VIEWS = {
+    "view_edits": "edits",
+    "view_received": "received",
+    "view_numbers": "numbers",
+    "masks_title": "masks",
+    "positions_title": "positions",
+    "view_without": "without",
+    "view_sources": "sources",
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_further_views_are_drawn_on_a_phone_and_for_everyone(typed, view):
+    typed.set_viewport_size({"width": 390, "height": 844})
+    typed.get_by_role("button", name=table("ko")[view], exact=True).click()
+    place = typed.locator(f".explore .view > .{VIEWS[view]}")
+    expect(place.locator(".reading")).to_be_visible()
+    expect(place.locator(".js-plotly-plot").first).to_be_visible()
+    expect(place).not_to_contain_text(table("ko")["site_asking"])
+    assert serious_violations(typed) == []
+    assert typed.evaluate("() => document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert typed.complaints == []
+
+
+def test_a_head_is_switched_off_and_on_again(typed):
+    typed.set_viewport_size({"width": 1280, "height": 900})
+    typed.get_by_role("button", name=table("ko")["view_without"], exact=True).click()
+    place = typed.locator(".explore .without")
+    all_on = place.get_by_role("button", name=table("ko")["without_all_on"])
+    all_on.click()
+    expect(all_on).to_be_disabled()
+    expect(place.locator(".written")).to_have_text([RIGHT, RIGHT])
+    squares = place.locator("[data-figure=without_mosaic] .canvas")
+    squares.focus()
+    squares.press("ArrowRight")
+    squares.press("Enter")
+    expect(all_on).to_be_enabled()
+    expect(place.locator(".verdict")).to_contain_text("1·1")
+    assert typed.evaluate("() => window.site.state.off.length") == 1
+    all_on.click()
+    expect(all_on).to_be_disabled()
+
+
+def test_typing_goes_before_an_experiment(typed):
+    typed.get_by_role("button", name=table("ko")["view_without"], exact=True).click()
+    for text in ("내일 가치 가", "내일 가치 가자"):
+        typed.locator("textarea").fill(text)
+    shows_text = "(text) => document.documentElement.dataset.shown === text"
+    typed.wait_for_function(shows_text, arg="내일 가치 가자")
+    assert corrected(typed) == "내일 같이 가자"
+    expect(typed.locator(".explore .without .verdict .written").first).to_have_text("내일 같이 가자")
+    assert typed.complaints == []
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_is_for_everyone(typed, theme, width):

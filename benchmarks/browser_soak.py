@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 import click
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Error, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -43,9 +43,21 @@ def differing(page: Page, texts: list[str]) -> list[str]:
     light, found = light_corrector(DEFAULT_MODEL), []
     for start in range(0, len(texts), TOGETHER):
         some = texts[start : start + TOGETHER]
-        pairs = zip(some, answers(page, some), light.correct_batch(some), strict=True)
-        found += [text for text, one, other in pairs if one["text"] != other.text]
+        pairs = zip(some, written(page, some), light.correct_batch(some), strict=True)
+        found += [text for text, one, other in pairs if one != other.text]
+        click.echo(f"  {start + len(some):,} texts, {len(found)} differ", err=True)
     return found
+
+
+def written(page: Page, texts: list[str]) -> list[str | None]:
+    """What the browser makes of texts; None where it fails."""
+    try:
+        return [each["text"] for each in answers(page, texts)]
+    except Error as error:
+        if len(texts) == 1:
+            click.echo(f"  {texts[0]!r}: {error}", err=True)
+            return [None]
+    return [one for text in texts for one in written(page, [text])]
 
 
 def memory(page: Page, sentences: int) -> list[float]:

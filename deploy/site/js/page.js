@@ -161,6 +161,7 @@ export class Site {
       this.failed = error;
       console.error(error);
     } else if (found) {
+      this.failed = null;
       while (this.answers.size >= MOST_ANSWERS) this.answers.delete(this.answers.keys().next().value);
       this.answers.set(answered.key, found);
     }

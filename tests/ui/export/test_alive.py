@@ -5,6 +5,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from deploy.site.page import page
+from tests.ui.screen import open_popover
 from ui.export import alive
 from viz.browser.texts import table
 
@@ -33,3 +34,12 @@ def test_it_begins_with_the_sentence_and_is_otherwise_the_same(file, text):
     expected = text.encode("utf-8", "replace").decode()
     assert parse_qs(told.decode(), strict_parsing=True) == {"text": [expected], "lang": ["en"]}
     assert made.replace(told, b"", 1) == file.read_bytes()
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_the_app_offers_it_where_the_file_lies(open_app, monkeypatch, is_there):
+    monkeypatch.setattr(alive, "holds", lambda fingerprint: is_there)
+    app = open_popover(open_app(sentence="고갱"), "taking")
+    labels = [each.proto.label for each in app.get("download_button")]
+    assert (table("ko")["take_away_alive"] in labels) == is_there
+    assert table("ko")["take_away_html"] in labels

@@ -39,6 +39,7 @@ function lay(place, { reading, controls = [], parts = [], rows = [], notes = [] 
   const drawn = rows.map((figures) => {
     const row = make("div", "figures", ...figures.map(section));
     row.style.setProperty("--count", figures.length);
+    row.style.setProperty("--least", figures.length > 2 ? "13rem" : "23rem");
     return row;
   });
   const told = Object.assign(make("p", "reading", reading), { ariaLive: "polite" });

@@ -8,7 +8,7 @@ B batch, L layers, H heads, S source, T target and P cached tokens, Q queries an
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -123,7 +123,7 @@ class _Half:
         shape = ("batch", self.config.num_layers, self.config.num_heads, queries, keys)
         self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
 
-    def vectors(self, name: str, arrays: list[str], length: str) -> None:
+    def vectors(self, name: str, arrays: Sequence[str], length: str) -> None:
         """Hand out (B, L, H, K, D/H) of the (B, H, K, D/H) of each layer."""
         shape = ("batch", self.config.num_layers, self.config.num_heads, length, self.head)
         self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
@@ -174,8 +174,8 @@ def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
             graph("ConstantOfShape", none),
             ("batch", config.num_layers, heads[0], 0, heads[1]),
         )
-    for name, arrays in half.insides.items():
-        half.vectors(name, arrays, "source")
+    for name, inside in half.insides.items():
+        half.vectors(name, inside, "source")
     return graph
 
 

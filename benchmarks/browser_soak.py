@@ -1,6 +1,6 @@
 """Hostile texts in the network of the browser, compared with Python; and the memory of its page over many sentences.
 
-    python benchmarks/browser_soak.py [--hostile 2000] [--sentences 1000]
+    python benchmarks/browser_soak.py [--hostile 2000] [--characters 200] [--sentences 1000]
 
 Builds the site, serves it from this machine and visits it in headless Chromium. Hostile texts are asked of its worker and of Python without
 the analyser, and both have to write the same; the page must complain of nothing. Sentences are typed one after the other, with all
@@ -28,14 +28,13 @@ from tests.browser.conftest import find_chromium
 from tests.browser.site_pages import answers, is_open, shows, static_host, visiting
 
 TOGETHER = 50  # texts of one message to the page
-MOST = 200  # characters of a text; a few of hostile_texts are endless, and benchmarks/hostile.py tells how long those take
 LEAST = 0.99  # share of texts that have to be the same
 READ = 100  # sentences between two readings of the memory
 
 
-def as_browsers_read(text: str) -> str:
+def as_browsers_read(text: str, characters: int) -> str:
     """Two halves of a surrogate pair side by side are one character."""
-    return text[:MOST].encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return text[:characters].encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def differing(page: Page, texts: list[str]) -> list[str]:
@@ -74,10 +73,13 @@ def memory(page: Page, sentences: int) -> list[float]:
 
 @click.command()
 @click.option("--hostile", default=2000, show_default=True, help="Hostile texts.")
+@click.option(
+    "--characters", default=200, show_default=True, help="Of a hostile text at most; a few are endless."
+)
 @click.option("--sentences", default=1000, show_default=True, help="Sentences over which memory is read.")
-def main(hostile: int, sentences: int) -> None:
+def main(hostile: int, characters: int, sentences: int) -> None:
     """Print what was found."""
-    texts = [as_browsers_read(text) for text in hostile_texts(4, hostile)]
+    texts = [as_browsers_read(text, characters) for text in hostile_texts(4, hostile)]
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         build.write_folder(build.make(), Path(folder))
         browser = playwright.chromium.launch(executable_path=find_chromium(playwright), args=["--no-sandbox"])

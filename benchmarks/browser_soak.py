@@ -68,6 +68,7 @@ def memory(page: Page, sentences: int) -> list[float]:
         shows(page, text)
         if number % READ == 0:
             sizes.append(private_megabytes(page))
+            click.echo(f"  {number:,} sentences, {sizes[-1]:.0f} MB", err=True)
     return sizes
 
 

@@ -24,6 +24,7 @@ with turns.taken():
         page.run()
     with notices.page():
         bar.show(page.url_path or PAGES[0])
-    address.publish(page.url_path)
+    if page.url_path:  # the main page publishes with its text (ui/look/text_part.py)
+        address.publish(page.url_path)
 with notices.page():
     later.go_on()

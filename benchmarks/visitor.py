@@ -23,6 +23,7 @@ from websockets.exceptions import WebSocketException
 TEXT_AREA = "live_text"
 CORRECTION = "correction"  # the component that shows the corrected text
 ADDRESS_BAR = "address_bar"  # the component by which the page writes its settings into the address
+_FINISHED = (ForwardMsg.FINISHED_SUCCESSFULLY, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
 GONE = (OSError, HTTPException, WebSocketException, TimeoutError)  # what a lost connection raises
 
 
@@ -60,6 +61,7 @@ class Visitor:
     _kept: dict[str, _Kept] = field(default_factory=dict)  # by hash
     _longest_kept: int = 0  # runs; the server says it
     _runs: int = 0
+    _part: str = ""  # the fragment of the page that holds the text area
     _timers: list[asyncio.Task] = field(default_factory=list)  # of the fragments that run again and again
     _socket: ClientConnection | None = None
 
@@ -99,7 +101,7 @@ class Visitor:
     async def type(self, text: str) -> None:
         """Put ``text`` into the text area, as its component does after a pause."""
         self.text = text
-        await self._run_script()
+        await self._run_script(self._part)
 
     async def send_states(self, states: dict[str, str]) -> None:
         """Have the page run with these states of its components, JSON by id; nothing checks them here."""
@@ -142,6 +144,7 @@ class Visitor:
                     if kind == "bidi_component":
                         self.components[component.component_name] = component.id
                     if kind == "bidi_component" and component.component_name.endswith(TEXT_AREA):
+                        self._part = message.delta.fragment_id
                         continue
                     if kind == "bidi_component" and component.component_name.endswith(ADDRESS_BAR):
                         settings = json.loads(component.json)[0]["settings"]
@@ -158,9 +161,12 @@ class Visitor:
                 case "script_finished":
                     status = message.script_finished
                     self._forget_old_messages()
-                    if status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+                    if (
+                        status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+                        and self._part not in message.metadata.run.fragment_ids
+                    ):
                         continue
-                    seen.finished = status == ForwardMsg.FINISHED_SUCCESSFULLY
+                    seen.finished = status in _FINISHED
                     seen.shown = "\n".join(shown)
                     return seen
 
@@ -180,16 +186,18 @@ class Visitor:
         with suppress(*GONE):  # ``next_run`` tells
             while True:
                 await asyncio.sleep(wanted.interval)
-                await self._run_script(wanted.fragment_id)
+                await self._run_script(wanted.fragment_id, timed=True)
 
     def _stop_timers(self) -> None:
         while self._timers:
             self._timers.pop().cancel()
 
-    async def _run_script(self, fragment: str = "", states: dict[str, str] | None = None) -> None:
+    async def _run_script(
+        self, fragment: str = "", states: dict[str, str] | None = None, timed: bool = False
+    ) -> None:
         message = BackMsg()
         message.rerun_script.fragment_id = fragment
-        message.rerun_script.is_auto_rerun = bool(fragment)
+        message.rerun_script.is_auto_rerun = timed
         message.rerun_script.query_string = self.query
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.page_name = "" if self.page else self.page_name

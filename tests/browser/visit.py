@@ -61,6 +61,7 @@ class LateAnswers:
 
     def __init__(self):
         self.asked: list[BackMsg] = []  # all that the page has said
+        self.answered: list[ForwardMsg] = []  # all that the server has said
         self._held: list | None = None
 
     def stand_between(self, page: WebSocketRoute) -> None:
@@ -92,6 +93,7 @@ class LateAnswers:
         self._server.send(message)
 
     def _answer(self, message: str | bytes) -> None:
+        self.answered.append(ForwardMsg.FromString(message))
         if self._held is None:
             self._page.send(message)
         else:

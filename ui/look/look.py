@@ -4,13 +4,16 @@ Left: the typed text, its correction, all heads as tiles. Right: the open view. 
 network did; the laboratory has ``views.EXPERIMENTS``, which change something and ask the network again.
 What was changed has a colour of its own, and each picture that stands beside an original says which of the two it is.
 
-The address names the open view, so it is known before any control is drawn (``stage.chosen_view``). From a session's second run on,
-the main page therefore sends text and pictures first and the controls after them.
+The address names the open view, so it is known before any control is drawn (``stage.chosen_view``). The main page therefore sends text
+and pictures first and the controls after them, and a key draws nothing but text and pictures (``text_part``).
 """
 
-from functools import partial
+from collections.abc import Hashable
+from dataclasses import dataclass
+from dataclasses import replace as changed
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from ui.asking import loaders, models
@@ -18,19 +21,48 @@ from ui.classroom import membership
 from ui.components import ahead
 from ui.components.live_text import live_text, replace
 from ui.components.welcome import welcome
-from ui.look import examples
+from ui.look import examples, text_part
 from ui.look.lens import Lens
 from ui.look.proposals import Decisions, show_correction
 from ui.look.sentence import MAX_CHARACTERS
-from ui.look.stage import Stage, chosen_view, of_one_head, show_controls, show_more, show_view
-from ui.shell import address, controls, header, notices, turns
+from ui.look.stage import Stage, about, chosen_view, of_one_head, show_controls, show_more, show_view
+from ui.shell import address, controls, header, notices, parts, turns
 from ui.shell.declared import defaults
 from ui.shell.spinner import spinner
-from ui.views import overview
+from ui.views import opening, overview
 from ui.views.view import View
 from ui.wording.texts import say
 
 LONGEST_PASTE = 20_000  # more is cut by the browser; up to here the page says that it is too much
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the text, all heads and the open view stand."""
+
+    writing: DeltaGenerator
+    heads: DeltaGenerator
+    stage: Stage
+
+
+@dataclass(frozen=True)
+class Written:
+    """A text with its correction, and what the open view is to show of it. None where there is nothing to show."""
+
+    corrector: loaders.EngineCorrector | None = None
+    status: DeltaGenerator | None = None  # where it is said that no answer came
+    view: View | None = None
+    lens: Lens | None = None
+
+    @property
+    def for_the_rest(self) -> Hashable | None:
+        """What the controls beside the pictures show of it; None where there are none."""
+        if self.corrector is None or self.view is None or self.lens is None:
+            return None
+        lens, view = self.lens, self.view
+        shapes = tuple(map(lens.trace.shape, lens.trace.kinds))
+        below = view.lacks(lens), opening.may_switch_off(lens), tuple(about(lens))
+        return self.corrector.fingerprint, view.name, lens.selection, shapes, below
 
 
 def show(page: str, views: tuple[View, ...], setting: str) -> None:
@@ -39,14 +71,16 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
     again = header.begin(page, heading=say("product" if entrance else f"{page}_title"))
     with st.container(key="stage"):
         left, right = st.container(key="left"), st.container(key="right")
-    # At each further key the controls are there already, so text and pictures go first. An experiment may take seconds, and
-    # controls should not wait for it.
+    with left:
+        writing, heads = st.container(key="writing"), st.container(key="heads")
+    with right:
+        places = Places(writing, heads, Stage())
     entry = models.chosen()
     is_own = entry is not None and loaders.is_live(entry)
-    late = again and entrance
     # The examples of a model of one's own are known when it is loaded.
-    settings = None if late or is_own else tools()
-    corrector = write_and_look(left, right, views, setting, late)
+    settings = None if is_own or (again and entrance) else tools()
+    written, is_open = show_text(places, views, setting, entrance)
+    corrector = written.corrector
     if settings is None:
         settings = tools(corrector if is_own else None)
     if settings.open:
@@ -56,40 +90,63 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
                 models.choose_confidence(corrector)
     if corrector is not None:
         ahead.listen(corrector)
+    in_class = bool(address.get(membership.SETTING))
     # In a class the lesson leads, and the welcome would lie over the way back to it.
-    if entrance and not controls.is_on("lecture") and not address.get(membership.SETTING):
+    if entrance and not controls.is_on("lecture") and not in_class:
         welcome()
+    changes_with_text = is_open or settings.open or is_own or in_class
+    text_part.rest_is_drawn(None if changes_with_text else written.for_the_rest)
 
 
-def write_and_look(
-    left: st.delta_generator.DeltaGenerator,
-    right: st.delta_generator.DeltaGenerator,
-    views: tuple[View, ...],
-    setting: str,
-    late: bool,
-) -> loaders.EngineCorrector | None:
-    """The text with its correction, the heads and the open view. With ``late`` the controls come after the pictures. Returns the
-    model; None if there is none.
+def show_text(places: Places, views: tuple[View, ...], setting: str, entrance: bool) -> tuple[Written, bool]:
+    """The text, its pictures and their controls. Returns what was written, and whether something is open below the pictures.
+
+    An experiment may take seconds, and controls should not wait for it. On the ``entrance`` they come after the pictures.
     """
-    with left:
-        writing, heads = st.container(key="writing"), st.container(key="heads")
+    written = Written()
+
+    def write() -> Hashable | None:
+        nonlocal written
+        written = write_and_look(places.stage, views, setting)
+        return written.for_the_rest
+
+    def draw() -> None:
+        if written.view is not None and written.lens is not None:
+            with notices.waiting(written.status or places.writing):
+                show_pictures(places.heads, places.stage, written.view, written.lens)
+
+    with places.writing:
+        if entrance:
+            text_part.show(write, draw)
+        else:
+            write()
+    view, lens = written.view, written.lens
+    if view is None or lens is None:
+        return written, False
+    popovers = show_controls(places.stage, lens.trace, lens.selection, view, views, setting)
+    if not entrance:
+        draw()
+    return written, show_more(places.stage, view, lens, popovers)
+
+
+def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Written:
+    """The text, its correction, and what the open view is to show of them."""
     entry = models.chosen()
     own = "_own" if entry is not None and loaders.is_live(entry) else ""
-    with writing:
-        live_text(
-            address.get("sentence"),
-            say(f"input_label{own}"),
-            say(f"input_placeholder{own}"),
-            say("waiting_for_a_turn"),
-            LONGEST_PASTE,
-            keep_typed,
-        )
-        text = address.get("sentence")
-        said, status = st.container(key="said"), st.container(key="status")
+    live_text(
+        address.get("sentence"),
+        say(f"input_label{own}"),
+        say(f"input_placeholder{own}"),
+        say("waiting_for_a_turn"),
+        LONGEST_PASTE,
+        take_typed,
+    )
+    text = address.get("sentence")
+    said, status = st.container(key="said"), st.container(key="status")
     with status:
         corrector = notices.load_corrector(entry)
     if corrector is None:
-        return None
+        return Written()
     told = getattr(corrector.config, "described", None)
     if told is not None and told.examples and text == defaults()["sentence"] != told.examples[0]:
         keep_typed(told.examples[0])
@@ -101,48 +158,31 @@ def write_and_look(
         if correction:
             sentence, change = show_correction(correction, told=told)
             notices.about(text, correction, corrector.config)
+    found = Written(corrector, status)
     if sentence is None:
-        return corrector
+        return found
     turns.behind_texts()
-    with right:
-        if sentence.too_long:
+    if sentence.too_long:
+        with stage.told:
             st.info(say("too_long_to_show", limit=corrector.config.max_length))
-            return corrector
-        with notices.waiting(status):
-            trace = sentence.trace
-            view, selection = chosen_view(trace, views, setting)
-            lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
-            show_pictures(lens, view, views, setting, heads, late)
-    return corrector
+        return found
+    with notices.waiting(status):
+        trace = sentence.trace
+        view, selection = chosen_view(trace, views, setting)
+        lens = Lens(corrector, sentence, trace, selection, change, controls.theme())
+        found = changed(found, view=view, lens=of_one_head(view, lens))
+    return found
 
 
-def show_pictures(
-    lens: Lens,
-    view: View,
-    views: tuple[View, ...],
-    setting: str,
-    heads: st.delta_generator.DeltaGenerator,
-    late: bool = False,
-) -> None:
-    """The open view, and all heads in the container ``heads``. With ``late`` the controls come after them."""
-    stage = Stage()
-    lens = of_one_head(view, lens)
-    controls_of_view = partial(show_controls, stage, lens.trace, lens.selection, view, views, setting)
-    popovers = None if late else controls_of_view()
-    try:
-        if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
-            complete = not view.lacks(lens)
-            framed = view.framed(lens) if view.framed and complete else None
-            with heads:
-                nats = view.tiles(lens) if complete else None
-                overview.draw(lens, framed, nats, shown_below=view.has_map)
-        show_view(stage, view, lens)
-    except (loaders.EngineError, loaders.NotLoadedError):
-        if late:  # without a picture, a visitor can still open another view
-            controls_of_view()
-        raise
-    popovers = popovers or controls_of_view()
-    show_more(stage, view, lens, popovers)
+def show_pictures(heads: DeltaGenerator, stage: Stage, view: View, lens: Lens) -> None:
+    """All heads in the container ``heads``, and the open view."""
+    if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
+        complete = not view.lacks(lens)
+        framed = view.framed(lens) if view.framed and complete else None
+        with heads:
+            nats = view.tiles(lens) if complete else None
+            overview.draw(lens, framed, nats, shown_below=view.has_map)
+    show_view(stage, view, lens)
 
 
 def tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:
@@ -170,6 +210,16 @@ def choose_example(own: tuple[str, ...] = ()) -> None:
         key="examples",
         on_click=take,
     )
+
+
+def take_typed(text: str) -> None:
+    """Keep what the text area sent. A slow browser may send it together with what another part of the page asked for, as whose run it
+    arrives then; it is drawn in the next one.
+    """
+    with parts.taken_for_whole():
+        keep_typed(text)
+    if parts.runs_another():
+        st.rerun()
 
 
 def keep_typed(text: str) -> None:

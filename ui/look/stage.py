@@ -152,8 +152,8 @@ def show_view(stage: Stage, view: View, lens: Lens) -> None:
             view.draw(lens, values)
 
 
-def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
-    """Everything that takes one more click to see."""
+def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> bool:
+    """Everything that takes one more click to see. Returns whether something of it is open."""
     options, taking = popovers
     if options.open:
         with options:
@@ -170,8 +170,8 @@ def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> None:
             ask_without(lens, lens.single_head, "head_off", "head_off_question")
         for note in about(lens):
             markup.paragraph(note, "note")
-        if not view.lacks(lens):
-            explain(view, lens, controls.values(view.settings))
+        explained = not view.lacks(lens) and explain(view, lens, controls.values(view.settings))
+    return bool(options.open or taking.open or explained)
 
 
 def about(lens: Lens) -> list[str]:
@@ -182,17 +182,19 @@ def about(lens: Lens) -> list[str]:
     return found + [say(name) for name in dict.fromkeys(filter(None, lacks))]
 
 
-def explain(view: View, lens: Lens, values: dict) -> None:
-    """How to read the picture, and where it comes from."""
-    with st.expander(say("explanation"), key="explanation", on_change="rerun") as here:
-        if here.open:
+def explain(view: View, lens: Lens, values: dict) -> bool:
+    """How to read the picture, and where it comes from. Returns whether something of it is open."""
+    with st.expander(say("explanation"), key="explanation", on_change="rerun") as picture:
+        if picture.open:
             for note in view.notes(lens, values):
                 markup.paragraph(note, "note")
             if view.explain:
                 view.explain(lens)
             for unit in ("log_odds_note", "nat_note"):
                 markup.paragraph(say(unit), "note")
-    if lens.has_several_heads:
-        with st.expander(say("overview_explanation"), key="overview_explanation", on_change="rerun") as here:
-            if here.open:
-                overview.explain(lens)
+    if not lens.has_several_heads:
+        return bool(picture.open)
+    with st.expander(say("overview_explanation"), key="overview_explanation", on_change="rerun") as heads:
+        if heads.open:
+            overview.explain(lens)
+    return bool(picture.open or heads.open)

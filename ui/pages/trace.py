@@ -16,7 +16,7 @@ from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.look import look
 from ui.look.lens import Lens
 from ui.look.proposals import show_correction
-from ui.look.stage import chosen_view
+from ui.look.stage import Stage, chosen_view, of_one_head, show_controls, show_more
 from ui.parts.uploads import upload
 from ui.shell import address, controls, header, markup
 from ui.shell.declared import names_of
@@ -82,7 +82,10 @@ def main() -> None:
     with right:
         view, selection = chosen_view(trace, VIEWS, "view")
         lens = Lens(corrector, sentence, trace, selection, change, controls.theme(), from_file=True)
-        look.show_pictures(lens, view, VIEWS, "view", heads)
+        stage, lens = Stage(), of_one_head(view, lens)
+        popovers = show_controls(stage, trace, lens.selection, view, VIEWS, "view")
+        look.show_pictures(heads, stage, view, lens)
+        show_more(stage, view, lens, popovers)
 
 
 def read(content: bytes) -> AttentionTrace:

@@ -19,6 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ui.components import live_text
 from ui.components.packed import component
+from ui.shell import parts
 from ui.shell.declared import defaults, names_of, steps
 from ui.shell.settings import Owner
 
@@ -41,13 +42,13 @@ def get(name: str) -> str:
 def put(name: str, value: str) -> None:
     """Change the setting ``name``. Raises KeyError for a name that is not declared.
 
-    In a run of a fragment (``ui/asking/loading.py``, ``ui/components/ahead.py``) nothing changes, because the visitor chose nothing.
+    In a run of a fragment without controls (``ui/asking/loading.py``, ``ui/components/ahead.py``) nothing changes: the visitor chose nothing.
     The browser reports the state of its controls with every run. If the session has just moved a control and the browser does not
     know yet, the old state would look like a choice.
     """
     if name not in defaults():
         raise KeyError(f"no setting {name!r}, there are {sorted(defaults())}")
-    if not _runs_a_part():
+    if not parts.runs_another():
         _view()[name] = value
 
 
@@ -176,12 +177,6 @@ def follow() -> None:
 def note_choice() -> None:
     """Remember that the text was chosen and not typed, so that Back returns to the text before it."""
     st.session_state[_CHOSEN_TEXTS] = st.session_state.get(_CHOSEN_TEXTS, 0) + 1
-
-
-def _runs_a_part() -> bool:
-    """Whether Streamlit runs only a fragment of the page. In such a run the visitor has chosen nothing."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return bool(context and context.fragment_ids_this_run)
 
 
 def _with(settings: Iterable[tuple[str, str]]) -> dict[str, str]:

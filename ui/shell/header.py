@@ -70,6 +70,11 @@ def turn_to(page: str) -> None:
     st.session_state[_WANTED] = page
 
 
+def is_left() -> bool:
+    """Whether ``turn_to`` was called: the next run of the whole page goes on elsewhere."""
+    return _WANTED in st.session_state
+
+
 def _languages() -> None:
     """Each language under its own name, because a visitor who looks for it may not read the present one."""
     st.menu_button(

@@ -16,7 +16,7 @@ from tests.ui.pages.test_attention import words
 from tests.ui.screen import component, figures, messages, setting
 from ui.asking import loaders
 from ui.asking.loading import SHOWN, StillLoading
-from ui.shell import address
+from ui.shell import address, parts
 from ui.shell.declared import defaults
 from ui.wording.texts import LANGUAGES, table
 
@@ -197,11 +197,15 @@ def test_a_view_that_needs_a_library_which_is_missing_says_so_in_one_sentence(
 def test_what_the_browser_says_while_it_asks_for_news_changes_no_setting(monkeypatch):
     """A control that the session has just moved still stands elsewhere in a browser that has not heard of it."""
     assert "fragment_ids_this_run" in ScriptRunContext.__dataclass_fields__
-    context = SimpleNamespace(fragment_ids_this_run=["progress"])
-    monkeypatch.setattr(address, "get_script_run_ctx", lambda **_: context)
+    storage = SimpleNamespace(resolve_target=lambda part: ["the text"])
+    context = SimpleNamespace(fragment_ids_this_run=["progress"], fragment_storage=storage)
+    monkeypatch.setattr(parts, "get_script_run_ctx", lambda **_: context)
     monkeypatch.setattr(st, "session_state", {"view": dict(defaults())})
     address.put("layer", "1")
     assert address.get("layer") == defaults()["layer"]
+    context.fragment_ids_this_run = ["progress", "the text"]  # in the text visitors type and choose
+    address.put("layer", "2")
+    assert address.get("layer") == "2"
     context.fragment_ids_this_run = None
     address.put("layer", "1")
     assert address.get("layer") == "1"

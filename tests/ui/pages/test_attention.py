@@ -61,7 +61,7 @@ def places(app) -> list[tuple[str, str | None]]:
     return [(type(each).__name__, each.key) for each in app.main if getattr(each, "key", None)]
 
 
-def test_further_runs_send_the_pictures_first_and_put_everything_where_it_stood(open_app, monkeypatch):
+def test_pictures_are_sent_before_the_controls_and_everything_stays_where_it_stood(open_app, monkeypatch):
     order = []
 
     def noting(name, function):
@@ -77,7 +77,7 @@ def test_further_runs_send_the_pictures_first_and_put_everything_where_it_stood(
     first, before = places(app), order[:]
     order.clear()
     app.run()
-    assert before == ["tools", "show_controls", "show_view"]
+    assert before == ["tools", "show_view", "show_controls"]
     assert order == ["show_view", "show_controls", "tools"]
     assert places(app) == first and len(first) > 8
 
@@ -98,8 +98,8 @@ def test_opens_in_korean_with_text_correction_overview_and_heatmap(open_app):
     app = open_app()
     assert not app.exception
     assert f'<h1 class="product">{KO["product"]}</h1>' in html(app)
-    shown = ["live_text", "correction", "overview", "heatmap"]
-    assert components(app) == ["plot_drawing", *shown, "theme_change", "ahead", "welcome", "address_bar"]
+    text, pictures = ["live_text", "correction", "address_bar"], ["overview", "heatmap"]
+    assert components(app) == ["plot_drawing", *text, *pictures, "theme_change", "ahead", "welcome"]
     assert component(app, "live_text")["text"] == examples.load()[0].text
 
 

@@ -61,12 +61,13 @@ def written(page: Page, texts: list[str]) -> list[str | None]:
 
 def memory(page: Page, sentences: int) -> list[float]:
     """Megabytes before the first sentence, and after each READ of them."""
-    rng, sizes = random.Random(0), [private_megabytes(page)]
+    rng, sizes, session = random.Random(0), [private_megabytes(page)], page.context.new_cdp_session(page)
     for number in range(1, sentences + 1):
         text = pair_of(rng, 20 + number % 40).wrong
         page.evaluate("(text) => window.site.change({ ...window.site.fresh(), text }, true)", text)
         shows(page, text)
         if number % READ == 0:
+            session.send("HeapProfiler.collectGarbage")  # which a browser does when nobody types
             sizes.append(private_megabytes(page))
             click.echo(f"  {number:,} sentences, {sizes[-1]:.0f} MB", err=True)
     return sizes

@@ -31,12 +31,12 @@ from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
 from model.analysis.patching import patch_map
 from model.analysis.receipts import explained
 from model.analysis.replacing import replaced_for_change
-from model.analysis.stand_ins import StandIns, corpus_means, twin_values
+from model.analysis.stand_ins import StandIns, means_for, twin_values
 from model.analysis.twin_runs import TwinRun, changed_twin, corrected_twin, sentence_twin
 from model.analysis.writing import who_wrote
 from model.correction.answers import Answers, AnswersMany, Described, Intervenes, Network
 from model.correction.growing import growing_network
-from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, TAPPED
+from model.stored.config import INSIDE, INTERVENTIONS, PROJECTIONS, STREAM, TAPPED
 from model.survey.survey_files import pairs_of
 from model.survey.survey_sums import Sums, sums_of_effects, sums_of_roles
 from model.tables import change_kinds
@@ -225,7 +225,7 @@ def _output_weights(corrector: Network):
     return corrector.output_weights()
 
 
-@question("who_wrote", INSIDE, is_long=True, in_numpy=True)
+@question("who_wrote", STREAM, is_long=True, in_numpy=True)
 def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
     """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
     return who_wrote(
@@ -233,7 +233,7 @@ def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, 
     )
 
 
-@question("when_decided", INSIDE, is_long=True, in_numpy=True)
+@question("when_decided", STREAM, is_long=True, in_numpy=True)
 def _when_decided(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
     """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
     return when_decided(
@@ -278,7 +278,7 @@ def _patch_map(
     return patch_map(corrector, source, target, change, twin, part, of) if change and twin else None
 
 
-@question("circuit", INSIDE, is_long=True, in_numpy=True)
+@question("circuit", STREAM, is_long=True, in_numpy=True)
 def _circuit(corrector: Network, source: str, target: str, span: Span, percent: int, instead: str):
     """The parts that keep ``percent`` of the score. ``instead``: "mean" or "twin", what stands in for the others."""
     change = _case(corrector, source, target, span)
@@ -294,7 +294,7 @@ def _circuit(corrector: Network, source: str, target: str, span: Span, percent: 
     )
 
 
-@question("circuit_edges", INSIDE, is_long=True, in_numpy=True)
+@question("circuit_edges", STREAM, is_long=True, in_numpy=True)
 def _circuit_edges(corrector: Network, source: str, target: str, span: Span, percent: int, instead: str):
     """(circuit, its edges), asked as ``circuit``."""
     circuit = _circuit(corrector, source, target, span, percent, instead)
@@ -308,10 +308,10 @@ def _circuit_edges(corrector: Network, source: str, target: str, span: Span, per
 def _stand_ins(corrector: Network, source: str, target: str, change: Change, how: str) -> StandIns:
     network, tokenizer = corrector.patched, corrector.tokenizer
     twin = _twin(corrector, source, target, change, "changed") if how == "twin" else None
-    return twin_values(network, tokenizer, twin) if twin else corpus_means(network, tokenizer)
+    return twin_values(network, tokenizer, twin) if twin else means_for(corrector, source, target)
 
 
-@question("why_looked", INSIDE, is_long=True, in_numpy=True)
+@question("why_looked", STREAM, is_long=True, in_numpy=True)
 def _why_looked(
     corrector: Network, source: str, target: str, head: tuple[str, int, int], query: int, key: int
 ):

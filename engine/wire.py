@@ -38,7 +38,7 @@ from model.survey.survey_sums import Sums
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
-from model.trace.output_weights import OutputWeights
+from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import Node
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
@@ -65,6 +65,7 @@ _TYPES: dict[str, type[Any]] = {
         Look,
         LookPart,
         Node,
+        Normalisation,
         OutputWeights,
         Poll,
         PackedCorrection,

@@ -10,7 +10,7 @@ import pytest
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
-PICTURES, TABLES = 4, 3
+PICTURES, TABLES = 4, 4
 
 
 @pytest.fixture(scope="module")

@@ -130,10 +130,25 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
     show_default=True,
     help="Sentences judged as more and more heads are removed.",
 )
-def heads(file, out, model, limit, effects, pruning):
+@click.option(
+    "--answers",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Sentences with changes of which it is asked which part wrote each fix, and which mattered: answers.json.",
+)
+@click.option(
+    "--circuits",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Of them, those whose circuits are found, which takes longest.",
+)
+def heads(file, out, model, limit, effects, pruning, answers, circuits):
     """What each head does over the sentences of FILE: a CSV with the columns src and tgt, or a sentence a line.
 
-    Writes heads.json and heads.csv into the folder --out. A run that was stopped goes on where it was.
+    Writes heads.json and heads.csv into the folder --out. A run that was stopped goes on where it was, and so does one that is asked
+    for more --answers.
     """
     from rich.progress import Progress
 
@@ -143,8 +158,10 @@ def heads(file, out, model, limit, effects, pruning):
     corrector = _load(model)
     try:
         pairs, left_out = read_pairs(file, corrector, limit)
-        survey = Survey(corrector, Plan(pairs, effects, pruning))
+        survey = Survey(corrector, Plan(pairs, effects, pruning, answers=answers, circuits=circuits))
         corrector.laboratory  # noqa: B018 - a network that takes no interventions is named before the work begins
+        if answers:
+            corrector.patched  # noqa: B018 - and so is one without a residual stream
     except (SurveyFileError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     if left_out:

@@ -37,6 +37,7 @@ def hide_log_lines() -> None:
     def stop() -> None:
         sys.stderr.flush()
         os.dup2(outside, 2)  # now the filter sees the end of its input
+        os.close(outside)  # which may be the input of another filter
         child.wait()
 
     atexit.register(stop)

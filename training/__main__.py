@@ -16,6 +16,7 @@ COMMANDS = {
     "recipe": ("training.run.recipe", "command"),
     "sets": ("training.measure.sets", "command"),
     "intact": ("training.intact.command", "command"),
+    "heard": ("training.measure.heard", "command"),
     "snapshots": ("training.measure.snapshots", "command"),
     "ship": ("training.ship.command", "command"),
     "documents": ("training.documents.command", "command"),

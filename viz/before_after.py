@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viz.labels import plain_text, template_text, width_in_em
+from viz.labels import plain_text, template_text
+from viz.row_axes import RowSizes, row_layout
 from viz.specification import Specification, as_figure
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import TITLE_HEIGHT, palette
 
-_ROW, _LEAST_ROW, _FOOT, _EM = 34, 20, 70, 13  # pixels; an em is that of the names
+_SIZES = RowSizes(row=34, least=20, foot=70)
 
 
 class Measured(NamedTuple):
@@ -78,37 +79,17 @@ def before_after(
 
 
 def _layout(rows: Sequence[Measured], values: np.ndarray, title: str, value_title: str, theme: str) -> dict:
-    height = TITLE_HEIGHT + len(rows) * _ROW + _FOOT
     lowest, highest = min([0.0, *values.ravel()]), max([0.0, *values.ravel()])
     room = max(highest - lowest, 1e-6) * 0.06
-    widest = max((width_in_em(row.name) for row in rows), default=1.0)
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(title), height),
-        "xaxis": base_axis(theme, plain_text(value_title))
-        | {
-            "range": [lowest - room, highest + room],
-            "zeroline": True,
-            "zerolinecolor": palette(theme).quiet_text,
-            "fixedrange": True,
-        },
-        "yaxis": base_axis(theme, "")
-        | {
-            "range": [len(rows) - 0.4, -0.6],
-            "tickmode": "array",
-            "tickvals": list(range(len(rows))),
-            "ticktext": [plain_text(row.name) for row in rows],
-            "showgrid": False,
-            "fixedrange": True,
-        },
-        "legend": {
-            "orientation": "h",
-            "x": 0,
-            "y": 1,
-            "yanchor": "bottom",
-            "itemclick": False,
-            "itemdoubleclick": False,
-        },
-        "height": height,
-        "margin": {"t": TITLE_HEIGHT + 8, "l": 20 + _EM * widest, "r": 16, "b": _FOOT - 20},
-        "meta": {"fit": "fill", "least": TITLE_HEIGHT + len(rows) * _LEAST_ROW + _FOOT, "across": 1},
+    span = lowest - room, highest + room
+    layout = row_layout([row.name for row in rows], span, (title, value_title), _SIZES, theme)
+    margin = layout["margin"] | {"t": TITLE_HEIGHT + 8, "r": 16, "b": _SIZES.foot - 20}
+    legend = {
+        "orientation": "h",
+        "x": 0,
+        "y": 1,
+        "yanchor": "bottom",
+        "itemclick": False,
+        "itemdoubleclick": False,
     }
+    return layout | {"margin": margin, "legend": legend}

@@ -58,24 +58,12 @@ def layer_grid(
         for row in zip(texts, values, strict=True)
     ]
     more = [[template_text(each) for each in row] for row in details] if details else shown
-    cells = {
-        "type": "heatmap",
-        "z": values,
-        "x0": 1,
-        "y0": 0,
+    cells = grid_cells(values, (0, 1), palette(theme).sequential, probability_title, layout) | {
         "text": shown,
         "texttemplate": "%{text}",
         "textfont": {"size": _TYPE if len(tokens) <= _MANY else _SMALL_TYPE},
         "customdata": more,
-        "zmin": 0,
-        "zmax": 1,
-        "colorscale": colour_scale(palette(theme).sequential),
-        "colorbar": weight_scale(plain_text(probability_title), layout["height"])
-        | {"nticks": 3, "tickformat": "~g"},
-        "xgap": 1,
-        "ygap": 1,
-        "hoverongaps": False,
-        "hovertemplate": f"{template_text(place_title)}: %{{y}}<br>{template_text(token_title)} %{{x:d}}<br>"
+        "hovertemplate": f"{grid_hover(place_title, token_title)}"
         f"<b>%{{text}}</b> · {template_text(probability_title)}: <b>%{{z:.3f}}</b><br>%{{customdata}}<extra></extra>",
     }
     return {"data": [cells], "layout": layout}
@@ -96,6 +84,31 @@ def _checked(texts, probabilities, places, tokens, details) -> np.ndarray:
             f"probabilities should lie in 0..1, received {np.nanmin(values)} to {np.nanmax(values)}"
         )
     return values
+
+
+def grid_cells(
+    values: np.ndarray, limits: tuple[float, float], colours: tuple[str, ...], value_title: str, layout: dict
+) -> dict:
+    """The cells of a grid with this ``layout``: (P, T) values as colours between ``limits``; nan stays empty."""
+    return {
+        "type": "heatmap",
+        "z": values,
+        "x0": 1,
+        "y0": 0,
+        "zmin": limits[0],
+        "zmax": limits[1],
+        "colorscale": colour_scale(colours),
+        "colorbar": weight_scale(plain_text(value_title), layout["height"])
+        | {"nticks": 3, "tickformat": "~g"},
+        "xgap": 1,
+        "ygap": 1,
+        "hoverongaps": False,
+    }
+
+
+def grid_hover(place_title: str, token_title: str) -> str:
+    """How the hover of a cell begins: where it is."""
+    return f"{template_text(place_title)}: %{{y}}<br>{template_text(token_title)} %{{x:d}}<br>"
 
 
 def grid_layout(

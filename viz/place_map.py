@@ -4,10 +4,10 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from viz.labels import plain_text, template_text
-from viz.layer_grid import grid_layout
+from viz.labels import template_text
+from viz.layer_grid import grid_cells, grid_hover, grid_layout
 from viz.specification import Specification, as_figure
-from viz.theme import colour_scale, palette, weight_scale
+from viz.theme import palette
 
 
 @as_figure
@@ -48,21 +48,9 @@ def place_map(
     if not cells.size:
         return {"data": [], "layout": layout}
     more = cells if details is None else np.asarray(details, np.float32)
-    map_ = {
-        "type": "heatmap",
-        "z": cells,
-        "x0": 1,
-        "y0": 0,
+    map_ = grid_cells(cells, (-1, 1), palette(theme).diverging, value_title, layout) | {
         "customdata": more,
-        "zmin": -1,
-        "zmax": 1,
-        "colorscale": colour_scale(palette(theme).diverging),
-        "colorbar": weight_scale(plain_text(value_title), layout["height"])
-        | {"nticks": 3, "tickformat": "~g"},
-        "xgap": 1,
-        "ygap": 1,
-        "hoverongaps": False,
-        "hovertemplate": f"{template_text(place_title)}: %{{y}}<br>{template_text(token_title)} %{{x:d}}<br>"
+        "hovertemplate": f"{grid_hover(place_title, token_title)}"
         f"{template_text(value_title)}: <b>%{{z:.2f}}</b><br>{template_text(detail_title)}: %{{customdata:.2f}}<extra></extra>",
     }
     return {"data": [map_], "layout": layout}

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from viz.labels import plain_text, template_text, width_in_em
+from viz.labels import plain_text, template_text
+from viz.row_axes import RowSizes, row_layout
 from viz.specification import Specification, as_figure
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
+from viz.theme import palette
 
-_ROW, _LEAST_ROW, _FOOT, _EM = 26, 15, 44, 13  # pixels; an em is that of the names
+_SIZES = RowSizes(row=26, least=15, foot=44)
 
 
 class Amount(NamedTuple):
@@ -111,40 +112,18 @@ def _places(rows: Sequence[Amount], starts: Sequence[float], value_title: str) -
 def _layout(
     rows: Sequence[Amount], starts: Sequence[float], title: str, value_title: str, theme: str
 ) -> dict:
-    height = TITLE_HEIGHT + len(rows) * _ROW + _FOOT
     ends = [start + row.value for start, row in zip(starts, rows, strict=True)]
     lowest, highest = min([0.0, *starts, *ends]), max([0.0, *starts, *ends])
-    room = max(highest - lowest, 1e-6) * 0.16  # for the numbers beside the bars
-    widest = max((width_in_em(row.name) for row in rows), default=1.0)
+    whole = max(highest - lowest, 1e-6)
+    room = whole * 0.16  # for the numbers beside the bars
+    span = lowest - 1.6 * room * (lowest < 0), highest + room
     accent = palette(theme).accent
-    names = [plain_text(row.name) for row in rows]
-    return base_layout(theme) | {
-        "title": figure_title(plain_text(title), height),
-        "xaxis": base_axis(theme, plain_text(value_title))
-        | {
-            "range": [lowest - 1.6 * room * (lowest < 0), highest + room],
-            "zeroline": True,
-            "zerolinecolor": palette(theme).quiet_text,
-            "fixedrange": True,
-        },
-        "yaxis": base_axis(theme, "")
-        | {
-            "range": [len(rows) - 0.4, -0.6],
-            "tickmode": "array",
-            "tickvals": list(range(len(rows))),
-            "ticktext": [
-                f'<b><span style="color:{accent}">{name}</span></b>' if row.chosen else name
-                for name, row in zip(names, rows, strict=True)
-            ],
-            "showgrid": False,
-            "fixedrange": True,
-        },
-        "height": height,
-        "margin": {"t": TITLE_HEIGHT, "l": 20 + _EM * widest, "r": 12, "b": _FOOT},
-        "meta": {
-            "fit": "fill",
-            "least": TITLE_HEIGHT + len(rows) * _LEAST_ROW + _FOOT,
-            "across": 1,
-            "half": [max(highest - lowest, 1e-6) / 40, 0.5],
-        },
-    }
+    names = [row.name for row in rows]
+    ticks = [
+        f'<b><span style="color:{accent}">{plain_text(row.name)}</span></b>'
+        if row.chosen
+        else plain_text(row.name)
+        for row in rows
+    ]
+    layout = row_layout(names, span, (title, value_title), _SIZES, theme, ticks)
+    return layout | {"meta": layout["meta"] | {"half": [whole / 40, 0.5]}}

@@ -12,6 +12,7 @@ import numpy as np
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
 from model.plain.drafting import Pass, Produced
+from model.plain.patched import PatchedTransformer
 from model.stored.config import GRADIENTS, INTERVENTIONS
 from model.text.changes import Change, find_rewriting
 from model.text.sentences import split_sentences
@@ -108,14 +109,21 @@ class OwnNetwork(Intervening):
     minimum_confidence = OwnConfig.minimum_confidence
     fingerprint = "own"
 
-    def __init__(self, name: str, texts: Texts, passes: OwnPasses, abilities: Iterable[str]):
-        self.name, self._passes = name, passes
+    def __init__(
+        self,
+        name: str,
+        texts: Texts,
+        passes: OwnPasses,
+        abilities: Iterable[str],
+        stream: PatchedTransformer | None = None,
+    ):
+        self.name, self._passes, self._stream = name, passes, stream
         self.tokenizer: Any = texts
         self.config = OwnConfig(abilities=frozenset(abilities))
 
     def that(self, **told: Any) -> "OwnNetwork":
         """The same network, which says of itself what ``Described`` has: ``laboratory_of(…).that(task="translate")``."""
-        found = OwnNetwork(self.name, self.tokenizer, self._passes, ())
+        found = OwnNetwork(self.name, self.tokenizer, self._passes, (), self._stream)
         found.config = replace(self.config, described=Described(**told))
         return found
 
@@ -127,6 +135,13 @@ class OwnNetwork(Intervening):
     @property
     def laboratory(self) -> Any:
         return self._passes
+
+    @property
+    def patched(self) -> PatchedTransformer:
+        """Its residual stream. Raises ValueError where that is not known from outside; ``config.abilities`` say whether it is."""
+        if self._stream is None:
+            raise ValueError(f"the residual stream of {self.name} is not known from outside")
+        return self._stream
 
     def correct(self, text: str) -> Correction:
         """What the network makes of each sentence of a text: its correction, or its translation."""

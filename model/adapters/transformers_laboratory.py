@@ -8,7 +8,7 @@ B interventions (or rows), L layers, H heads, S source and T target tokens, Q qu
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -17,10 +17,12 @@ import numpy as np
 from model.adapters.altering import Altering, altering, embedding_factors
 from model.adapters.listening import replaced
 from model.adapters.own_network import OwnNetwork, Sizes, one_length
+from model.adapters.own_stream import OwnStream, checked
 from model.adapters.transformers import showing_attention, trace_of_pass
 from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
+from model.adapters.transformers_stream import stream_of
 from model.plain.drafting import Pass, Produced, longest_target
-from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
+from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 from model.trace.interventions import Intervention, ZeroedValue
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import AttentionTrace
@@ -35,10 +37,22 @@ def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
     if not getattr(model.config, "is_encoder_decoder", False):
         raise ValueError(f"the model should be an encoder-decoder, received {type(model).__name__}")
     passes = TransformersPasses(model, tokenizer)
-    mixing = [MIXING] if has_insides(model, passes.modules) else []
-    return OwnNetwork(
-        type(model).__name__, TransformersTexts(tokenizer), passes, [INTERVENTIONS, GRADIENTS, *mixing]
-    )
+    abilities = [INTERVENTIONS, GRADIENTS]
+    if has_insides(model, passes.modules):
+        abilities.append(MIXING)
+    stream = _stream(model, passes)
+    if stream is not None:
+        abilities.append(STREAM)
+    return OwnNetwork(type(model).__name__, TransformersTexts(tokenizer), passes, abilities, stream)
+
+
+def _stream(model: Any, passes: "TransformersPasses") -> OwnStream | None:
+    """The residual stream of a model that is built like BART or T5; None of any other."""
+    source, target = ([passes.end] * length for length in _PROBE)
+    with suppress(ValueError):
+        logits = passes.pass_over([source], [target], [Intervention()]).logits[0]
+        return checked(stream_of(model, passes.start), source, target, logits)
+    return None
 
 
 class TransformersTexts:

@@ -12,6 +12,7 @@ This package exports the questions of the laboratory. They take what answers (``
 * ``who_wrote``, ``when_decided``: which parts wrote the answer, and after which layer did it stand?
 * ``patch_map``: where is what the correction needs, in a twin that is not corrected?
 * ``find_circuit``, ``circuit_edges``: which few parts are enough, and what do they read of each other?
+* ``node_effects``: what is each part worth, in all and by what the answer itself reads of it?
 * ``why_looked``: what were the query and the key of one attention weight made of?
 * ``explained``: a few claims about a correction, each tested by an intervention.
 
@@ -33,6 +34,7 @@ from model.analysis.head_effects import HeadEffects, Without, head_effects, writ
 from model.analysis.lenses import Decided, JamoRead, when_decided
 from model.analysis.looks import Look, LookPart, TakenAway, why_looked
 from model.analysis.method import Contribution
+from model.analysis.node_effects import NodeEffects, node_effects
 from model.analysis.pair_effects import PairEffects, pair_effects
 from model.analysis.patching import PatchMap, patch_map
 from model.analysis.pruning import Pruned, pruning_curve
@@ -59,6 +61,7 @@ __all__ = [
     "JamoRead",
     "Look",
     "LookPart",
+    "NodeEffects",
     "PairEffects",
     "Part",
     "PatchMap",
@@ -85,6 +88,7 @@ __all__ = [
     "graph_of",
     "growth",
     "head_effects",
+    "node_effects",
     "pair_effects",
     "patch_map",
     "pruning_curve",

@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from model.analysis.circuits import Circuit
-from model.analysis.stand_ins import StandIns, corpus_means
+from model.analysis.stand_ins import StandIns, means_for
 from model.correction.answers import Network
 from model.plain.patched import PatchedTransformer
-from model.trace.patches import ATTENTIONS, Node, Patch, every_node
+from model.trace.patches import ATTENTIONS, Node, Patch
 from model.trace.taps import tap
 
 FAINT = 0.05  # nats below which an edge is not worth its place in a picture
@@ -81,8 +81,8 @@ def circuit_edges(
         corrector.tokenizer.encode_source(source),
         corrector.tokenizer.encode_target(target)[: contrast.row + 1],
     )
-    instead = instead or corpus_means(network, corrector.tokenizer)
-    everything = every_node(network.config.num_layers, network.config.num_heads)
+    instead = instead or means_for(corrector, source, target)
+    everything = network.nodes
     base = instead.instead_of(node for node in everything if node not in circuit.members)
     paths = _Paths(network, network.taps(*ids, _TAPS, base), instead, circuit.members)
     named, patches = [], []
@@ -184,4 +184,4 @@ class _Paths:
         query, key, value = (
             each[:, node.head] for each in self._network.projected(node.kind, node.layer, entered, read)
         )
-        return self._network.look(node.kind, query, key) @ value
+        return self._network.look(node.kind, query, key, node.head) @ value

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.contrasts import contrast_of_change
-from model.analysis.stand_ins import StandIns, corpus_means
+from model.analysis.stand_ins import StandIns, means_for
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.odds import Contrast
-from model.trace.patches import Node, every_node
+from model.trace.patches import Node
 
 GOAL = 0.9  # of the score, which the set should keep
 RANDOM_SETS = 20
@@ -64,7 +64,7 @@ def find_circuit(
     instead: StandIns | None = None,
     seed: int = 0,
 ) -> Circuit:
-    """The circuit of one change. ``instead``: what stands in for parts that are taken away, by default ``corpus_means``.
+    """The circuit of one change. ``instead``: what stands in for parts that are taken away, by default ``means_for``.
 
     Raises ValueError as ``contrast_of_change`` does, and for a network without a residual stream.
 
@@ -80,8 +80,8 @@ def find_circuit(
         corrector.tokenizer.encode_source(source),
         corrector.tokenizer.encode_target(target)[: contrast.row + 1],
     )
-    everything = every_node(network.config.num_layers, network.config.num_heads)
-    instead = instead or corpus_means(network, corrector.tokenizer)
+    everything = network.nodes
+    instead = instead or means_for(corrector, source, target)
 
     def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:
         """Of passes in which all but these parts are taken away."""

@@ -61,7 +61,9 @@ class Decided:
     written: np.ndarray  # (3L+1, T) float32, the probability of what was written
     scores: np.ndarray  # (3L+1, N) float32, log p(written) - log p(instead)
     names: dict[int, str]  # token id -> label, of all that is in ``likeliest``
-    jamo: dict[str, JamoRead]  # by "side part", such as "encoder final"
+    jamo: dict[
+        str, JamoRead
+    ]  # by "side part", such as "encoder final"; none where tokens are not sums of jamo
 
     def labels(self) -> list[list[str]]:
         """(3L+1, T): the likeliest token at each place and step."""
@@ -109,7 +111,9 @@ def when_decided(corrector: Network, source: str, target: str, changes: Sequence
         jamo={
             **_encoder_jamo(found["encoder_residual"], weights, source),
             **_decoder_jamo(probabilities, corrector.tokenizer.features()[: logs.shape[-1], 1:], target),
-        },
+        }
+        if weights.jamo
+        else {},
     )
 
 

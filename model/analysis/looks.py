@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from model.analysis.stand_ins import StandIns, corpus_means
+from model.analysis.stand_ins import StandIns, means_for
 from model.analysis.stream_parts import BIAS, EMBEDDING, parts_of, taps_of
 from model.correction.answers import Network
 from model.plain.patched import PatchedTransformer
@@ -83,7 +83,7 @@ def why_looked(
     instead: StandIns | None = None,
 ) -> Look:
     """The weight of ``head`` between row ``query`` and column ``key``. ``instead``: what stands in for a part that is taken away, by default
-    ``corpus_means``.
+    ``means_for``.
 
     Raises ValueError for a cell that the map does not have, one that is masked, and for a network without a residual stream.
 
@@ -92,6 +92,10 @@ def why_looked(
     (True, 6)
     """
     network, tokenizer = corrector.patched, corrector.tokenizer
+    if network.scores_hold_positions:
+        raise ValueError(
+            "the scores of this network hold positions besides queries and keys, and cannot be split"
+        )
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     node = Node(*head)
     names = {
@@ -112,7 +116,7 @@ def why_looked(
     queries, keys = (
         found[tap(head.kind, part)][head.layer, head.head] for part in (QUERY, KEY)
     )  # (Q, d), (K, d)
-    scale = np.sqrt(keys.shape[-1])
+    scale = network.scale(keys.shape[-1])
     other = keys[key] - keys[:seen].mean(axis=0)
     of_query = {part: each[query] for part, each in sides.parts(QUERY, other / scale).items()}
     of_key = {
@@ -120,7 +124,7 @@ def why_looked(
         for part, each in sides.parts(KEY, queries[query] / scale).items()
     }
     parts = {QUERY: _ranked(of_query), KEY: _ranked(of_key)}
-    instead = instead or corpus_means(network, tokenizer)
+    instead = instead or means_for(corrector, source, target)
     tested = [
         (of, each)
         for of in (QUERY, KEY)

@@ -16,10 +16,12 @@ from functools import cache, lru_cache
 import numpy as np
 
 from model.analysis.twin_runs import TwinRun
+from model.correction.answers import Network
 from model.plain.patched import PatchedTransformer
+from model.stored.config import INSIDE
 from model.stored.folder import ASSETS
 from model.text.tokenizer import Tokenizer
-from model.trace.patches import ATTENTIONS, Node, Patch, Patches, every_node
+from model.trace.patches import ATTENTIONS, Node, Patch, Patches
 from model.trace.taps import tap
 
 SENTENCES = "everyday.json"
@@ -72,9 +74,19 @@ def corpus_means(
     return _means(network, tokenizer, tuple(pairs or everyday_pairs()))
 
 
+def means_for(corrector: Network, source: str, target: str) -> StandIns:
+    """``corpus_means`` of a network of ours. Of another one it is not known what it usually reads, so its means are those over the
+    positions of this sentence.
+
+    >>> means_for(corrector, "머거요", "먹어요") is means_for(corrector, "바비", "밥이")
+    True
+    """
+    ours = INSIDE in corrector.config.abilities
+    return corpus_means(corrector.patched, corrector.tokenizer, None if ours else ((source, target),))
+
+
 @lru_cache(maxsize=4)
 def _means(network: PatchedTransformer, tokenizer: Tokenizer, pairs: tuple[tuple[str, str], ...]) -> StandIns:
-    layers, heads = network.config.num_layers, network.config.num_heads
     sums: dict[str, np.ndarray] = {}
     positions = dict.fromkeys(_SIDES, 0)
     for wrong, right in pairs:
@@ -84,8 +96,7 @@ def _means(network: PatchedTransformer, tokenizer: Tokenizer, pairs: tuple[tuple
         for side in _SIDES:
             positions[side] += found[tap(side, "embedding")].shape[0]
     nodes = {
-        node: (sums[node.tap][node.place] / positions[node.side]).astype(np.float32)
-        for node in every_node(layers, heads)
+        node: (sums[node.tap][node.place] / positions[node.side]).astype(np.float32) for node in network.nodes
     }
     embeddings = {
         side: (sums[tap(side, "embedding")] / positions[side]).astype(np.float32) for side in _SIDES
@@ -111,7 +122,7 @@ def twin_values(network: PatchedTransformer, tokenizer: Tokenizer, twin: TwinRun
     if any(places != tuple(same) for places, same in shifted):
         raise ValueError("the twin should have the positions of the typed sentence")
     found = network.taps(tokenizer.encode_source(twin.source), tokenizer.encode_target(twin.written), _TAPS)
-    nodes = every_node(network.config.num_layers, network.config.num_heads)
+    nodes = network.nodes
     return StandIns(
         {node: found[node.tap][node.place] for node in nodes},
         {side: found[tap(side, "embedding")] for side in _SIDES},

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from model.plain.patched import PatchedTransformer
-from model.trace.output_weights import deviation
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node
 from model.trace.taps import tap
 
@@ -49,7 +48,7 @@ def parts_of(
     shifted = np.zeros(len(towards))
     if norm is not None:
         shifted += towards @ norm[1]
-        towards = _through(towards, residual[place], norm[0])
+        towards = network.normalisation.before(towards, residual[place], norm[0])
     parts: dict[Node | str, np.ndarray] = {}
     kinds = SUBLAYERS[side]
     for sublayer in reversed(range(place)):
@@ -57,7 +56,7 @@ def parts_of(
         if not network.config.norm_first:
             gamma, beta = network.norm_weights(kind, layer)
             shifted += towards @ beta
-            towards = _through(towards, residual[sublayer] + output[sublayer], gamma)
+            towards = network.normalisation.before(towards, residual[sublayer] + output[sublayer], gamma)
         added = output[sublayer]
         if kind in ATTENTIONS[side]:
             heads = found[tap(kind, "heads")][layer]
@@ -72,12 +71,6 @@ def parts_of(
     parts[POSITION] = _dot(residual[0] - embedding, towards)
     parts[EMBEDDING] = _dot(embedding, towards)
     return dict(reversed(parts.items())) | {BIAS: shifted}
-
-
-def _through(towards: np.ndarray, entering: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """(J, D) directions behind a normalisation as directions before it, with the scale of ``entering`` (J, D)."""
-    scaled = towards * gamma
-    return (scaled - scaled.mean(axis=-1, keepdims=True)) / deviation(entering)
 
 
 def _dot(one: np.ndarray, other: np.ndarray) -> np.ndarray:

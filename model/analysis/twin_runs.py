@@ -83,6 +83,8 @@ def changed_twin(corrector: Network, source: str, target: str, change: Change) -
     Raises ValueError as ``contrast_of_change`` does, and where there is no character to exchange.
     """
     contrast, tokenizer = contrast_of_change(corrector, source, target, change), corrector.tokenizer
+    if len(tokenizer.encode_source(source)) != len(source) + 1:
+        raise ValueError("a twin is made of characters, so each token should be one")
     kept = change.source_start + contrast.row - change.target_start  # what it is compared with has to stay
     around = range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
     tried = [

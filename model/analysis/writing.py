@@ -23,7 +23,7 @@ from model.analysis.contrasts import questions_of_sentence
 from model.correction.answers import Network
 from model.text.changes import Change
 from model.trace.odds import Contrast
-from model.trace.output_weights import OutputWeights, deviation
+from model.trace.output_weights import OutputWeights
 from model.trace.taps import tap
 
 KINDS = (
@@ -166,22 +166,16 @@ def _directions(
     sublayers = added.shape[0]
     if weights.norm_first:
         shifted = asked @ norms[0, 1]
-        towards = _through(asked, stream[-1][rows], norms[0, 0])
+        towards = weights.normalisation.before(asked, stream[-1][rows], norms[0, 0])
         return np.repeat(towards[None], sublayers, axis=0), shifted
     found_directions, shifted = [], np.zeros(len(asked))
     for n in reversed(
         range(sublayers)
     ):  # from the end: each normalisation is passed by all that came before it
         shifted = shifted + asked @ norms[n, 1]
-        asked = _through(asked, (stream[n] + added[n])[rows], norms[n, 0])
+        asked = weights.normalisation.before(asked, (stream[n] + added[n])[rows], norms[n, 0])
         found_directions.append(asked)
     return np.stack(found_directions[::-1]), shifted
-
-
-def _through(towards: np.ndarray, entering: np.ndarray, gamma: np.ndarray) -> np.ndarray:
-    """(N, D) directions behind a normalisation as directions before it; ``entering`` (N, D) says its scale."""
-    scaled = towards * gamma
-    return (scaled - scaled.mean(axis=-1, keepdims=True)) / deviation(entering)
 
 
 def _looks(

@@ -2,7 +2,7 @@
 
 It computes what ``model/network`` computes (Vaswani et al. 2017), for one sentence and N sets of patches at once. Each set is a row
 of a batch. A row joins the batch in the layer of its first patch, since before that it is what row 0 is, the pass
-without it. Of the logits the last row alone is computed: patches are asked about one written character.
+without it. Of the last layer and the logits the last row alone is computed: patches are asked about one written character.
 
 N variations, S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
@@ -17,8 +17,8 @@ from model.plain.output_weights import compose, output_weights
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import START_ID
-from model.trace.output_weights import OutputWeights, deviation
-from model.trace.patches import ATTENTIONS, EVERYWHERE, SUBLAYERS, Node, Patch, Patches
+from model.trace.output_weights import Normalisation, OutputWeights
+from model.trace.patches import ATTENTIONS, EVERYWHERE, SUBLAYERS, Node, Patch, Patches, nodes_of
 from model.trace.taps import Found, tap
 
 THREADS = 2  # batches at once
@@ -56,9 +56,41 @@ class PatchedTransformer:
         self.vectors = compose(arrays, features)  # (ids, D)
         self._vocabulary = np.ascontiguousarray(self.vectors[: config.vocab_size].T)  # (D, V)
 
+    # What follows, to ``stream_start``, is other in networks that were built otherwise (``model/adapters/own_stream.py``).
+
+    start = START_ID  # what the decoder reads first
+    normalisation = Normalisation()
+    scores_hold_positions = False  # whether something besides queries and keys makes attention scores
+
     @property
     def output_weights(self) -> OutputWeights:
         return output_weights(self.config, self._features, self.arrays)
+
+    def layers(self, side: str) -> int:
+        return self.config.num_layers
+
+    def heads(self, kind: str) -> int:
+        return self.config.num_heads
+
+    def scale(self, depth: int) -> np.float32:
+        """What the dot products of queries and keys (D/H,) are divided by."""
+        return np.float32(np.sqrt(depth))
+
+    def position_scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
+        """(H, Q, K): what is added to attention scores besides, if anything."""
+        return None
+
+    def difference(self, written: int, instead: int) -> np.ndarray:
+        """(D,): its dot product with the end of the stream, as it is read, is the score without the output layer's bias."""
+        return self._vocabulary[:, written] - self._vocabulary[:, instead]
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All parts in the order in which data passes them."""
+        kinds = [kind for some in ATTENTIONS.values() for kind in some]
+        return nodes_of(
+            {side: self.layers(side) for side in ATTENTIONS}, {kind: self.heads(kind) for kind in kinds}
+        )
 
     def passes(
         self,
@@ -72,7 +104,8 @@ class PatchedTransformer:
 
         ``look``: a head whose weights are handed out.
         """
-        per_layer = [_first_layer(each, self.config.num_layers) for each in variations]
+        sides = {side: self.layers(side) for side in ATTENTIONS}
+        per_layer = [_first_layer(each, sides) for each in variations]
         order = sorted(range(len(variations)), key=per_layer.__getitem__)
         logits = np.empty((len(variations), self.config.vocab_size), np.float32)
         looks: dict[int, np.ndarray] = {}
@@ -80,7 +113,8 @@ class PatchedTransformer:
         def answer(chosen: Sequence[int]) -> None:
             rows = _Rows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
             found = Found([look.kind] if look else [])
-            logits[chosen] = self._logits(self._states(source, target, rows, found)[1:, -1])
+            ends = self._states(source, target, rows, found, last_alone=look is None)
+            logits[chosen] = self._logits(ends[1:, -1])
             if look:
                 weights = found.layers(look.kind)[look.layer][:, look.head]  # (rows, Q, K)
                 for number, i in enumerate(chosen, start=1):  # one that joined later looked as row 0 did
@@ -101,38 +135,57 @@ class PatchedTransformer:
     def _logits(self, states: np.ndarray) -> np.ndarray:
         return states @ self._vocabulary + self.arrays["embedding/output_bias"]
 
-    def _states(self, source, target, rows: "_Rows", found: Found) -> np.ndarray:
-        """(rows, T, D): the end of the decoder's stream, ready to be read."""
+    def _states(self, source, target, rows: "_Rows", found: Found, last_alone: bool = False) -> np.ndarray:
+        """(rows, T, D): the end of the decoder's stream, ready to be read; (rows, 1, D) where only the last row is."""
         memory = self._walk("encoder", source, rows, found)  # (rows, S, D)
         found.put("memory", memory)
-        return self._walk("decoder", [START_ID, *target[:-1]], rows, found, memory)
+        return self._walk("decoder", [self.start, *target[:-1]], rows, found, memory, last_alone)
 
-    def stream_start(self, ids: Sequence[int]) -> np.ndarray:
+    def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
         """(Q, D): embeddings and positions."""
         tokens = self.vectors[list(ids)] * np.float32(np.sqrt(self.config.d_model))
-        return tokens + positional_encoding(len(ids), self.config.d_model)
+        return tokens + self.positions(len(ids), side)
 
-    def _walk(self, side: str, ids, rows: "_Rows", found: Found, memory: np.ndarray | None = None):
-        """The residual stream of a side from ids (Q,) to its end, ready to be read (rows, Q, D)."""
-        x = self.stream_start(ids)[None]
-        found.put(tap(side, "embedding"), x - positional_encoding(len(ids), self.config.d_model))
-        later = side == "decoder"
-        x = np.repeat(x, rows.joined(self.config.num_layers - 1) if later else 1, axis=0)
+    def positions(self, length: int, side: str) -> np.ndarray:
+        """(Q, D): what is added to embeddings at the beginning of a side's stream."""
+        return positional_encoding(length, self.config.d_model)
+
+    def _walk(
+        self,
+        side: str,
+        ids,
+        rows: "_Rows",
+        found: Found,
+        memory: np.ndarray | None = None,
+        last_alone: bool = False,
+    ) -> np.ndarray:
+        """The residual stream of a side from ids (Q,) to its end, ready to be read (rows, Q, D).
+
+        ``last_alone``: of the last layer's positions only the last is computed, as nobody reads the others.
+        """
+        x = self.stream_start(ids, side)[None]
+        found.put(tap(side, "embedding"), x - self.positions(len(ids), side))
+        before = self.layers("encoder") if side == "decoder" else 0  # layers that lie before this side
+        x = np.repeat(x, rows.joined(before - 1) if before else 1, axis=0)
         number = 0
-        for layer in range(self.config.num_layers):
-            count = rows.joined(layer + later * self.config.num_layers)
+        for layer in range(self.layers(side)):
+            count = rows.joined(layer + before)
             x = np.concatenate([x, np.repeat(x[:1], count - len(x), axis=0)])
             rows.put(tap(side, "residual"), number, x)  # of the rows that have just joined
             if number == 0:
                 found.add(side, residual=x)
+            if last := last_alone and layer == self.layers(side) - 1:
+                rows.narrow(len(ids))
             for kind in SUBLAYERS[side]:
                 entered = self.enter(kind, layer, x)
+                x = x[:, -1:] if last else x
                 if kind in ATTENTIONS[side]:
-                    output = self._attend(kind, layer, entered, memory, rows, found)
+                    read = memory if kind == "cross_attention" else entered
+                    output = self._attend(kind, layer, entered[:, -x.shape[1] :], read, rows, found)
                 else:
                     free = rows.free(tap(side, "output"), number, count)
                     output = np.zeros_like(x)
-                    output[free] = self.feed_forward(side, layer, entered[free])
+                    output[free] = self._fed_forward(side, layer, entered[free])
                 rows.put(tap(side, "output"), number, output)
                 x = self.leave(kind, layer, x + output)
                 number += 1
@@ -140,10 +193,8 @@ class PatchedTransformer:
                 found.add(side, output=output, residual=x)
         return self.close(side, x)
 
-    def _attend(self, kind: str, layer: int, entered, memory, rows: "_Rows", found: Found):
-        query, key, value = self.projected(
-            kind, layer, entered, entered if memory is None or kind != "cross_attention" else memory
-        )
+    def _attend(self, kind: str, layer: int, asking, read, rows: "_Rows", found: Found):
+        query, key, value = self.projected(kind, layer, asking, read)
         if len(key) < len(query):  # rows that joined in the decoder read what row 0 read
             index = np.where(np.arange(len(query)) < len(key), np.arange(len(query)), 0)
             key, value = key[index], value[index]
@@ -160,18 +211,22 @@ class PatchedTransformer:
         self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Queries of ``asking`` (B, Q, D), keys and values of ``read`` (B, K, D): each (B, H, positions, D/H)."""
-        name = self._attention(kind, layer)
+        name, heads = self._attention(kind, layer), self.heads(kind)
         return (
-            self._heads(asking, f"{name}/query"),
-            self._heads(read, f"{name}/key"),
-            self._heads(read, f"{name}/value"),
+            self._heads(asking, f"{name}/query", heads),
+            self._heads(read, f"{name}/key", heads),
+            self._heads(read, f"{name}/value", heads),
         )
 
-    def look(self, kind: str, query: np.ndarray, key: np.ndarray) -> np.ndarray:
-        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K)."""
-        logits = query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1]))
+    def look(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
+        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose these are, where they are not those of all."""
+        logits = query @ key.swapaxes(-1, -2) / self.scale(key.shape[-1])
+        queries, keys = logits.shape[-2:]
+        if (more := self.position_scores(kind, max(queries, keys), keys)) is not None:
+            more = more[:, -queries:]  # of the last positions, where others do not ask
+            logits = logits + (more if head is None else more[head])
         if kind == "decoder_attention":
-            later = np.tri(*logits.shape[-2:]) == 0
+            later = np.tri(queries, keys, keys - queries) == 0
             logits[..., later] = -np.inf
         weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
         return weights / weights.sum(axis=-1, keepdims=True)
@@ -179,6 +234,14 @@ class PatchedTransformer:
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
         hidden = self.dense(entered, f"{side}_{layer + 1}/feed_forward/hidden")
         return self.dense(np.maximum(hidden, 0, out=hidden), f"{side}_{layer + 1}/feed_forward/output")
+
+    def _fed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        """(rows, Q, D): ``feed_forward``, computed once where a row reads what the first one reads. A patch of one position changes no
+        other before the next attention, and in the decoder none before it."""
+        new = (entered != entered[:1]).any(axis=-1)
+        output = np.repeat(self.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
+        output[new] = self.feed_forward(side, layer, entered[new])
+        return output
 
     def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
         """What a sub-layer reads of the stream."""
@@ -231,9 +294,10 @@ class PatchedTransformer:
         """(D, D/H) and (D/H,): a head's own part of the "query", "key" or "value" projection."""
         assert node.head is not None, "only heads have projections"
         name = f"{self._attention(node.kind, node.layer)}/{part}"
-        depth = self.config.d_model // self.config.num_heads
+        kernel = self.arrays[f"{name}/kernel"]
+        depth = kernel.shape[1] // self.heads(node.kind)
         own = slice(node.head * depth, (node.head + 1) * depth)
-        return self.arrays[f"{name}/kernel"][:, own], self.arrays[f"{name}/bias"][own]
+        return kernel[:, own], self.arrays[f"{name}/bias"][own]
 
     def written(self, node: Node, heads: np.ndarray) -> np.ndarray:
         """(..., D/H) of a head, or (..., D) of a feed-forward network, as it is added to the stream (..., D). The bias of an output projection
@@ -251,10 +315,10 @@ class PatchedTransformer:
         flat += self.arrays[f"{name}/bias"]
         return flat.reshape(*x.shape[:-1], kernel.shape[-1])
 
-    def _heads(self, x: np.ndarray, name: str) -> np.ndarray:
+    def _heads(self, x: np.ndarray, name: str, heads: int) -> np.ndarray:
         """(B, K, D) -> (B, H, K, D/H)."""
         batch, length, _ = x.shape
-        return self.dense(x, name).reshape(batch, length, self.config.num_heads, -1).transpose(0, 2, 1, 3)
+        return self.dense(x, name).reshape(batch, length, heads, -1).transpose(0, 2, 1, 3)
 
     def _attention(self, kind: str, layer: int) -> str:
         return f"{kind_side(kind)}_{layer + 1}/{_AROUNDS[kind][0]}"
@@ -264,8 +328,7 @@ class PatchedTransformer:
         return f"{kind_side(kind)}_{layer + 1}/{around}/norm"
 
     def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        return centred / deviation(x) * self.arrays[f"{name}/gamma"] + self.arrays[f"{name}/beta"]
+        return self.normalisation.of(x, self.arrays[f"{name}/gamma"], self.arrays[f"{name}/beta"])
 
 
 def kind_side(kind: str) -> str:
@@ -283,18 +346,18 @@ def _joined(heads: np.ndarray) -> np.ndarray:
     return heads.transpose(0, 2, 1, 3).reshape(batch, length, -1)
 
 
-def _first_layer(patches: Patches, layers: int) -> int:
-    """The layer in which a pass first differs, decoder layers counted behind those of the encoder."""
-    return min((_layer(each, layers) for each in patches), default=2 * layers - 1)
+def _first_layer(patches: Patches, layers: Mapping[str, int]) -> int:
+    """The layer in which a pass first differs, decoder layers counted behind those of the encoder. ``layers``: of each side."""
+    return min((_layer(each, layers) for each in patches), default=sum(layers.values()) - 1)
 
 
-def _layer(patch: Patch, layers: int) -> int:
+def _layer(patch: Patch, layers: Mapping[str, int]) -> int:
     side = kind_side(patch.tap)
     if isinstance(patch.place, tuple):
         layer = patch.place[0]
     else:  # behind the last sub-layer of a side lies one more place of the stream
-        layer = min(patch.place // len(SUBLAYERS[side]), layers - 1)
-    return layer + layers * (side == "decoder")
+        layer = min(patch.place // len(SUBLAYERS[side]), layers[side] - 1)
+    return layer + layers["encoder"] * (side == "decoder")
 
 
 class _Rows:
@@ -303,6 +366,7 @@ class _Rows:
 
     def __init__(self, base: Patches, variations: Sequence[Patches], layers: Sequence[int]):
         self._layers = np.array(layers, int)
+        self._length: int | None = None  # of the positions, where arrays hold the last alone
         self._base: dict[tuple, Patch] = {(each.tap, each.place): each for each in base}
         self._patches: dict[tuple, list[tuple[int, Patch]]] = {}
         for row, patches in enumerate(variations, start=1):
@@ -313,13 +377,26 @@ class _Rows:
         """How many rows the batch has in this layer."""
         return 1 + int((self._layers <= layer).sum())
 
+    def narrow(self, length: int) -> None:
+        """From now on arrays hold the last of ``length`` positions alone."""
+        self._length = length
+
     def put(self, name: str, place: int | tuple[int, int], array: np.ndarray) -> None:
         """Replace in ``array`` (rows, Q, ...) what patches say."""
         if (base := self._base.get((name, place))) is not None:
-            array[:, base.positions] = base.value
+            self._replace(array, slice(None), base)
         for row, patch in self._patches.get((name, place), ()):
             if row < len(array):
-                array[row, patch.positions] = patch.value
+                self._replace(array, row, patch)
+
+    def _replace(self, array: np.ndarray, row: int | slice, patch: Patch) -> None:
+        if self._length is None:
+            array[row, patch.positions] = patch.value
+            return
+        at = np.arange(self._length)[patch.positions]
+        if at.size and np.max(at) == self._length - 1:
+            values = np.broadcast_to(patch.value, (at.size, *array.shape[2:]))
+            array[row, -1] = values[int(np.argmax(at))]
 
     def free(self, name: str, place: int, count: int) -> np.ndarray:
         """The rows, of ``count``, in which something has to be computed, because no patch covers all positions."""

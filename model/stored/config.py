@@ -13,8 +13,9 @@ TAPPED = "taps"  # what ``model.trace.taps`` lists, as far as ``taps`` of a conf
 INTERVENTIONS = "interventions"  # ``model.correction.answers.Intervenes``
 GRADIENTS = "gradients"  # a Transformer whose ``laboratory`` has passes over ids and ``slopes``
 MIXING = "mixing"  # ``insides`` and ``zeroed`` of that laboratory
+STREAM = "stream"  # a residual stream: ``patched`` of ``model.correction.answers.Network``
 INSIDE = "inside"  # all of ``model.correction.answers.Network``
-ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, GRADIENTS, MIXING, INSIDE)
+ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, GRADIENTS, MIXING, STREAM, INSIDE)
 
 
 class NetworkConfig:

@@ -1,6 +1,6 @@
 """The result of a survey of heads as arrays, from ``heads.json`` or from a survey that is still running.
 
-L layers, H heads, D d_model. Roles are observed; effects come from passes in which one head was off.
+L layers, H heads, D d_model. Roles and what was written are observed; effects come from passes in which one head was off.
 """
 
 from __future__ import annotations
@@ -49,6 +49,12 @@ class HeadSurvey:
             for kind, effects in found["effects"].items()
             for name, each in effects.items()
         }
+        self.answer_sentences = int(found.get("answer_sentences", 0))  # 0 where that was not asked
+        self._written = {
+            (kind, name): _measured(each)
+            for kind, classes in found.get("written", {}).items()
+            for name, each in classes.items()
+        }
         self._examples, self._shown = found["examples"], found["sentences_shown"]
         self.means = {
             kind: np.array(each, np.float32) for kind, each in found["means"].items()
@@ -70,6 +76,11 @@ class HeadSurvey:
     def effect(self, kind: str, name: str) -> Measured | None:
         """What taking each head away changes, in nats: "edited", "copied" or "loss"; None where that is not measured."""
         return self._effects.get((kind, name))
+
+    def written(self, kind: str, name: str) -> Measured | None:
+        """What heads of a kind add to the score of a fix, or of a copied character, in nats; None where that was not asked, and of
+        the encoder's heads, which write nothing into the answer themselves."""
+        return self._written.get((kind, name))
 
     def leading(self, head: Head, name: str = COPIED) -> str:
         """The role that the head plays most at rows of a class, ``roles.leading_role``."""

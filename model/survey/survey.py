@@ -1,7 +1,8 @@
 """Roles and effects of all heads over many sentences, chunk by chunk, so that a stopped run goes on.
 
-L layers, H heads. Three parts, each of which may be stopped after any chunk: ``roles`` looks at plain passes,
-``effects`` takes each head away, ``pruning`` takes away more and more of them. ``survey_sums`` holds the sums of the first two.
+L layers, H heads. Four parts, each of which may be stopped after any chunk: ``roles`` looks at plain passes,
+``effects`` takes each head away, ``answers`` asks who wrote each fix (``answer_sums``), ``pruning`` takes away more and more heads.
+``survey_sums`` holds the sums of the first two.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from model.analysis.tally import Tally
 from model.correction.answers import Network
 from model.plain.alterations import every_head
 from model.stored.folder import of_weights, write_atomically
+from model.survey.answer_sums import sums_of_answers
 from model.survey.survey_sums import ANY_KIND, LOSS, Sums, sums_of_effects, sums_of_roles
 
 STATE = "state.npz"
 _CHUNK = 64  # sentences of one batch
 _EFFECTS_CHUNK = 4
+_ANSWERS_CHUNK = 4
 
 
 @dataclass(frozen=True)
@@ -36,11 +39,22 @@ class Plan:
     pruning: int  # sentences that are judged at each point of the pruning curve
     pruning_step: int = 4  # heads removed from one point to the next
     random_orders: int = 3
+    answers: int = 0  # sentences with changes of which it is asked who wrote the fixes
+    circuits: int = 0  # of them, those whose circuits are found
 
     @property
     def edited(self) -> tuple[Pair, ...]:
         """The pairs that effects are measured on."""
-        return tuple(pair for pair in self.pairs if pair[0] != pair[1])[: self.effects]
+        return self._with_changes[: self.effects]
+
+    @property
+    def asked(self) -> tuple[Pair, ...]:
+        """The pairs of which it is asked who wrote the fixes."""
+        return self._with_changes[: self.answers]
+
+    @property
+    def _with_changes(self) -> tuple[Pair, ...]:
+        return tuple(pair for pair in self.pairs if pair[0] != pair[1])
 
     @property
     def judged(self) -> tuple[Pair, ...]:
@@ -59,13 +73,15 @@ class Survey:
         self.heads = every_head(config)
         self.sums = Sums()
         self.curves: dict[str, list[list[float]]] = {}  # by name of the order: removed, exact, untouched
-        self.done = {"roles": 0, "effects": 0}
+        self.done = {"roles": 0, "effects": 0, "answers": 0}
 
     @property
     def sizes(self) -> dict[str, int]:
         """How many sentences, or points of a curve, each part has."""
         points = len(self._counts) * (1 + self.plan.random_orders) if self.plan.pruning else 0
-        return {"roles": len(self.plan.pairs), "effects": len(self.plan.edited), "pruning": points}
+        plan = self.plan
+        sentences = {"roles": len(plan.pairs), "effects": len(plan.edited), "answers": len(plan.asked)}
+        return sentences | {"pruning": points}
 
     def run(self) -> Iterator[tuple[str, int]]:
         """Do what is left, telling after each chunk which part is how far."""
@@ -79,6 +95,12 @@ class Survey:
             pairs = self.plan.edited[first : first + _EFFECTS_CHUNK]
             self.add("effects", sums_of_effects(self.corrector, pairs), len(pairs))
             yield "effects", self.done["effects"]
+        while self.done["answers"] < len(self.plan.asked):
+            first = self.done["answers"]
+            pairs = self.plan.asked[first : first + _ANSWERS_CHUNK]
+            circuits = max(self.plan.circuits - first, 0)
+            self.add("answers", sums_of_answers(self.corrector, pairs, circuits), len(pairs))
+            yield "answers", self.done["answers"]
         if self.plan.pruning and self.plan.edited:
             for name, order in self._orders():
                 curve = self.curves.setdefault(name, [])
@@ -159,6 +181,7 @@ class Survey:
     @property
     def _key(self) -> str:
         plan = self.plan
-        numbers = plan.effects, plan.pruning, plan.pruning_step, plan.random_orders
+        # Without ``answers``: asking more sentences goes on where fewer ended.
+        numbers = plan.effects, plan.pruning, plan.pruning_step, plan.random_orders, plan.circuits
         told = repr((of_weights(self.corrector.fingerprint), numbers, plan.pairs))
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()

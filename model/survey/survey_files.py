@@ -16,16 +16,18 @@ from model.analysis.pruning import Pair
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
 from model.correction.answers import AnswersMany
 from model.stored.folder import of_weights, write_atomically
+from model.survey.answer_file import AnswerSurvey, as_json, plain_numbers, write_answers
+from model.survey.answer_sums import WRITING, WROTE
 from model.survey.head_survey import HEADS_FILE, HeadSurvey
 from model.survey.survey import Survey
 from model.survey.survey_sums import ANY_KIND, CHANCE, CORRELATION, EFFECT, ERROR_KINDS, LOOKER, LOSS, MEANS
 from model.tables import TableError, read_rows
 from model.text.tokenizer import normalise
+from model.trace.patches import Node
 
 TABLE = "heads.csv"
 PAIR_COLUMNS = ("src", "tgt")
 Given = tuple[str, str | None]  # a text, and what should become of it where the file says so
-_DIGITS = 4
 
 
 class SurveyFileError(Exception):
@@ -92,14 +94,28 @@ def readable(pairs: Iterable[Pair], corrector: AnswersMany) -> tuple[Pair, ...]:
 
 
 def write_result(survey: Survey, folder: Path) -> Path:
-    """Write both files into ``folder`` and return the path of the first."""
+    """Write both files into ``folder``, and ``answers.json`` where answers were asked for; returns the path of the first."""
     folder.mkdir(parents=True, exist_ok=True)
     text = json.dumps(result(survey), ensure_ascii=False, separators=(",", ":"))
     write_atomically(folder / HEADS_FILE, lambda file: file.write(text.encode("utf-8", "replace")))
     rows = list(table(survey))
     lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)] if rows else []
     write_atomically(folder / TABLE, lambda file: file.write(("\n".join(lines) + "\n").encode()))
+    if survey.done["answers"]:
+        write_answers(folder, answers(survey))
     return folder / HEADS_FILE
+
+
+def answers(survey: Survey) -> dict:
+    """What ``answers.json`` holds: what looked, wrote and mattered."""
+    return as_json(
+        survey.sums.tallies,
+        of_weights(survey.corrector.fingerprint),
+        survey.kinds,
+        survey.shape,
+        survey.done["answers"],
+        min(survey.plan.circuits, survey.done["answers"]),
+    )
 
 
 def result(survey: Survey) -> dict:
@@ -107,7 +123,8 @@ def result(survey: Survey) -> dict:
 
     ``roles[kind][role][class]``: ``mean``, ``margin`` (half of the 95 % interval), ``chance`` (the mean of a head that
     looks alike at all it may see), ``rows``; observed. ``effects[kind]``: what taking a head away changes, in nats, at
-    edited and at copied characters, and of the whole text (``loss``, positive where it hurts); intervened. ``means``: what
+    edited and at copied characters, and of the whole text (``loss``, positive where it hurts); intervened. ``written[kind]``: what
+    heads of the decoder add to the score of a fix, and of a copied character, over ``answer_sentences``; observed. ``means``: what
     heads put out on average. ``pruning``: by order of removal rows of (removed, exact, untouched), judged on ``pruning_sentences`` pairs and on their
     ``pruning_right`` different right sides; ``pruning_overlap`` of these pairs were also among those by which heads were ordered. ``examples[kind][role]``: of each head a sentence and a row.
     """
@@ -123,8 +140,10 @@ def result(survey: Survey) -> dict:
         "kinds": list(survey.kinds),
         "roles": {kind: _roles(survey, kind) for kind in survey.kinds},
         "effects": _effects(survey) if survey.done["effects"] else {},
+        "written": _written(survey),
+        "answer_sentences": survey.done["answers"],
         "attention_and_effect": _agreement(survey),
-        "means": {kind: _list(tally.estimate().mean) for kind, tally in means.items() if tally},
+        "means": {kind: plain_numbers(tally.estimate().mean) for kind, tally in means.items() if tally},
         "pruning": survey.curves,
         "pruning_order": _pruning_order(survey) if survey.done["effects"] else [],
         **_examples(survey),
@@ -144,6 +163,7 @@ def table(survey: Survey) -> Iterable[dict[str, object]]:
             for name in classes
         }
         effects = found["effects"].get(kind, {})
+        written = found["written"].get(kind, {})
         yield {
             "kind": kind,
             "layer": layer + 1,
@@ -151,6 +171,14 @@ def table(survey: Survey) -> Iterable[dict[str, object]]:
             "role": measured.leading(each),
             **{f"{role}_{name}": at.get((role, name), "") for role in ROLES for name in CLASSES},
             **{name: grid["mean"][layer][head] for name, grid in effects.items()},
+            **(
+                {
+                    f"wrote_{name}": written[name]["mean"][layer][head] if name in written else ""
+                    for name in CLASSES
+                }
+                if found["written"]
+                else {}
+            ),
         }
 
 
@@ -162,7 +190,7 @@ def _roles(survey: Survey, kind: str) -> dict:
             if tally is None:
                 continue
             expected = survey.sums.tallies[f"{kind}/{role}/{name}/{CHANCE}"].estimate()
-            found.setdefault(role, {})[name] = _estimated(tally) | {"chance": _list(expected.mean)}
+            found.setdefault(role, {})[name] = _estimated(tally) | {"chance": plain_numbers(expected.mean)}
     return found
 
 
@@ -183,10 +211,27 @@ def _effects(survey: Survey) -> dict:
             size = int(np.prod(survey.shape))
             part = slice(number * size, (number + 1) * size)
             found.setdefault(kind, {})[name] = {
-                "mean": _list(sign * estimate.mean[part].reshape(survey.shape)),
-                "margin": _list(estimate.margin[part].reshape(survey.shape)),
+                "mean": plain_numbers(sign * estimate.mean[part].reshape(survey.shape)),
+                "margin": plain_numbers(estimate.margin[part].reshape(survey.shape)),
                 "rows": estimate.rows,
             }
+    return found
+
+
+def _written(survey: Survey) -> dict:
+    """What the heads of the decoder wrote, by kind of attention for fixes and for copied characters."""
+    asked = AnswerSurvey(answers(survey))
+    found: dict[str, dict] = {}
+    for name, group in ((EDITED, ANY_KIND), (COPIED, COPIED)):
+        if (measured := asked.of(group, WROTE)) is None:
+            continue
+        for kind in WRITING:
+            places = [asked.writing.index(Node(kind, *place)) for place in np.ndindex(survey.shape)]
+            grids = {
+                part: getattr(measured, part)[places].reshape(survey.shape) for part in ("mean", "margin")
+            }
+            numbers = {part: plain_numbers(grid) for part, grid in grids.items()}
+            found.setdefault(kind, {})[name] = numbers | {"rows": measured.rows}
     return found
 
 
@@ -223,10 +268,8 @@ def _examples(survey: Survey) -> dict:
 
 def _estimated(tally) -> dict:
     estimate = tally.estimate()
-    return {"mean": _list(estimate.mean), "margin": _list(estimate.margin), "rows": estimate.rows}
-
-
-def _list(values: np.ndarray):
-    # JSON knows no nan: a margin that one sentence cannot give is null.
-    rounded = np.round(values, _DIGITS)
-    return np.where(np.isfinite(rounded), rounded.astype(object), np.array(None, object)).tolist()
+    return {
+        "mean": plain_numbers(estimate.mean),
+        "margin": plain_numbers(estimate.margin),
+        "rows": estimate.rows,
+    }

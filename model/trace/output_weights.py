@@ -7,7 +7,42 @@ from dataclasses import dataclass
 
 import numpy as np
 
-EPSILON = 1e-6  # of layer normalisation
+EPSILON = 1e-6  # of layer normalisation in our networks
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """Layer normalisation (Ba, Kiros & Hinton 2016), or the one that only scales (Zhang & Sennrich, "Root Mean Square Layer
+    Normalization", 2019), as T5 has it.
+
+    >>> Normalisation().deviation(np.array([3.0, -3.0])).round(3).tolist()
+    [3.0]
+    >>> Normalisation(is_centred=False).of(np.array([2.0, 2.0]), np.ones(2), np.zeros(2)).round(3).tolist()
+    [1.0, 1.0]
+    """
+
+    epsilon: float = EPSILON
+    is_centred: bool = True  # whether the mean is taken away first
+
+    def deviation(self, stream: np.ndarray) -> np.ndarray:
+        """(..., D) -> (..., 1): what it divides by."""
+        square = (
+            stream.var(axis=-1, keepdims=True)
+            if self.is_centred
+            else (stream**2).mean(axis=-1, keepdims=True)
+        )
+        return np.sqrt(square + self.epsilon)
+
+    def of(self, stream: np.ndarray, gamma: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """(..., D) normalised."""
+        return self._centred(stream) / self.deviation(stream) * gamma + beta
+
+    def before(self, towards: np.ndarray, entering: np.ndarray, gamma: np.ndarray) -> np.ndarray:
+        """(N, D) directions behind a normalisation as directions before it, with the scale of what enters it, ``entering`` (N, D)."""
+        return self._centred(towards * gamma) / self.deviation(entering)
+
+    def _centred(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors - vectors.mean(axis=-1, keepdims=True) if self.is_centred else vectors
 
 
 @dataclass(frozen=True)
@@ -37,7 +72,8 @@ class OutputWeights:
     bias: np.ndarray  # (V,)
     jamo: dict[
         str, np.ndarray
-    ]  # "initial", "medial", "final": (jamo, D) in the order of ``model.text.hangul``
+    ]  # "initial", "medial", "final": (jamo, D) in the order of ``model.text.hangul``; none of other people's networks
+    normalisation: Normalisation = Normalisation()
 
     def read(self, side: str, stream: np.ndarray) -> np.ndarray:
         """A residual stream (..., D) of "encoder" or "decoder" as the output layer would read it at this place.
@@ -52,14 +88,4 @@ class OutputWeights:
         """
         if not self.norm_first:
             return stream
-        gamma, beta = self.norms[side][-1]
-        return (stream - stream.mean(axis=-1, keepdims=True)) / deviation(stream) * gamma + beta
-
-
-def deviation(stream: np.ndarray) -> np.ndarray:
-    """(..., D) -> (..., 1): what a layer normalisation (Ba, Kiros & Hinton 2016) divides by.
-
-    >>> deviation(np.array([3.0, -3.0])).round(3).tolist()
-    [3.0]
-    """
-    return np.sqrt(stream.var(axis=-1, keepdims=True) + EPSILON)
+        return self.normalisation.of(stream, *self.norms[side][-1])

@@ -3,6 +3,7 @@
 L layers, H heads, Q positions, D d_model.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -73,12 +74,23 @@ def every_node(layers: int, heads: int) -> tuple[Node, ...]:
     >>> len(every_node(layers=4, heads=4))
     56
     """
+    kinds = [kind for some in ATTENTIONS.values() for kind in some]
+    return nodes_of(dict.fromkeys(ATTENTIONS, layers), dict.fromkeys(kinds, heads))
+
+
+def nodes_of(layers: Mapping[str, int], heads: Mapping[str, int]) -> tuple[Node, ...]:
+    """The same where sides have ``layers`` of their own, and kinds of attention ``heads``.
+
+    >>> kinds = ("encoder_attention", "decoder_attention", "cross_attention")
+    >>> len(nodes_of({"encoder": 1, "decoder": 2}, dict.fromkeys(kinds, 4)))
+    23
+    """
     return tuple(
         node
         for side, kinds in ATTENTIONS.items()
-        for layer in range(layers)
+        for layer in range(layers[side])
         for node in (
-            *(Node(kind, layer, head) for kind in kinds for head in range(heads)),
+            *(Node(kind, layer, head) for kind in kinds for head in range(heads[kind])),
             Node(FEED_FORWARDS[side], layer),
         )
     )

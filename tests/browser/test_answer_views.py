@@ -7,18 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from model.analysis import (
-    changed_twin,
-    circuit_edges,
-    explained,
-    find_circuit,
-    patch_map,
-    twin_values,
-    when_decided,
-    who_wrote,
-    why_looked,
-)
-from model.trace.interventions import Head
+from benchmarks.following import questions
 from tests.browser.visit import choose, expect_settings, figure, pick, settings, settle, wait_until
 from ui.wording.texts import table
 
@@ -27,9 +16,11 @@ SIZES = pytest.mark.parametrize(("width", "height", "colour"), [(1366, 768, "lig
 
 
 @pytest.fixture(scope="module")
-def answer(corrector):
+def asked(corrector):
+    """What the library says to the questions of the views, by name."""
     (sentence,) = corrector.correct(SENTENCE).sentences
-    return sentence, corrector.changes(sentence.source, sentence.text)
+    found = questions(corrector, sentence.source, sentence.text, sentence.changes[0])
+    return lambda name: found[name]()
 
 
 @pytest.fixture
@@ -60,9 +51,8 @@ def inside(page: Page, *names: str) -> bool:
 
 
 @SIZES
-def test_who_wrote_it(open_at, answer, corrector, width, height, colour):
-    sentence, changes = answer
-    written = who_wrote(corrector, sentence.source, sentence.text, changes)
+def test_who_wrote_it(open_at, asked, width, height, colour):
+    written = asked("who wrote it")
     page = open_at("", "wrote", colour, width, height)
     shown = bars(page, "wrote")
     assert sum(shown[:-1]) == pytest.approx(shown[-1], abs=1e-3)
@@ -71,14 +61,12 @@ def test_who_wrote_it(open_at, answer, corrector, width, height, colour):
     top = page.locator(figure("wrote")).bounding_box()["y"]
     choose(page, "wrote_as", table("ko")["wrote_as_map"])
     expect_settings(page, wrote_as="map")
-    if width > 1000:  # on a phone the menu of the steps has a line of its own, which the map does not need
-        assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
+    assert page.locator(figure("wrote_map")).bounding_box()["y"] == pytest.approx(top, abs=1)
 
 
 @SIZES
-def test_when_it_was_decided(open_at, answer, corrector, width, height, colour):
-    sentence, changes = answer
-    decided = when_decided(corrector, sentence.source, sentence.text, changes)
+def test_when_it_was_decided(open_at, asked, width, height, colour):
+    decided = asked("when decided")
     page = open_at("", "decided", colour, width, height)
     shown = np.array(of_figure(page, "decided_grid", "Array.from(d[0].z, row => Array.from(row))"))
     np.testing.assert_allclose(shown, decided.probabilities[..., 0], atol=1e-3)
@@ -89,10 +77,8 @@ def test_when_it_was_decided(open_at, answer, corrector, width, height, colour):
 
 
 @SIZES
-def test_a_transplant_returns_what_the_library_says(open_at, answer, corrector, width, height, colour):
-    sentence, changes = answer
-    twin = changed_twin(corrector, sentence.source, sentence.text, changes[0])
-    found = patch_map(corrector, sentence.source, sentence.text, changes[0], twin, "residual", "encoder")
+def test_a_transplant_returns_what_the_library_says(open_at, asked, width, height, colour):
+    found = asked("transplant, encoder's stream")
     page = open_at("laboratory", "patched", colour, width, height)
     shown = np.array(of_figure(page, "patched", "Array.from(d[0].z, row => Array.from(row))"))
     np.testing.assert_allclose(shown, found.returned, atol=1e-3)
@@ -103,14 +89,8 @@ def test_a_transplant_returns_what_the_library_says(open_at, answer, corrector, 
 
 
 @SIZES
-def test_the_circuit_comes_with_its_edges_and_opens_its_heads(
-    open_at, answer, corrector, width, height, colour
-):
-    sentence, changes = answer
-    pair = sentence.source, sentence.text
-    instead = twin_values(corrector.patched, corrector.tokenizer, changed_twin(corrector, *pair, changes[0]))
-    circuit = find_circuit(corrector, *pair, changes[0], instead=instead)
-    edges = circuit_edges(corrector, *pair, circuit, instead).largest(40)
+def test_the_circuit_comes_with_its_edges_and_opens_its_heads(open_at, asked, width, height, colour):
+    circuit, edges = asked("circuit, twin"), asked("edges, twin").largest(40)
     page = open_at("laboratory", "circuit", colour, width, height)
     wait_until(page, lambda: of_figure(page, "circuit_graph", "d.at(-2).x.length"), len(edges))
     assert inside(page, "circuit_graph")
@@ -126,12 +106,11 @@ def test_the_circuit_comes_with_its_edges_and_opens_its_heads(
 
 
 @SIZES
-def test_it_says_why_a_head_looked_there(open_at, answer, corrector, width, height, colour):
-    sentence, _ = answer
+def test_it_says_why_a_head_looked_there(open_at, asked, width, height, colour):
     page = open_at(
         "laboratory", "why", colour, width, height, layer="4", head="1", cell="4,5", kind="cross_attention"
     )
-    look = why_looked(corrector, sentence.source, sentence.text, Head("cross_attention", 3, 0), 4, 5)
+    look = asked("why it looked")  # where the change begins, at the last syllable that was typed there
     for name in ("why_query", "why_key"):
         assert bars(page, name)[-1] == pytest.approx(look.score, abs=1e-2)
         assert inside(page, name)
@@ -142,9 +121,8 @@ def test_it_says_why_a_head_looked_there(open_at, answer, corrector, width, heig
 
 
 @SIZES
-def test_every_claim_has_its_receipt(open_at, answer, corrector, width, height, colour):
-    sentence, changes = answer
-    found = explained(corrector, sentence.source, sentence.text, changes[0]).receipts
+def test_every_claim_has_its_receipt(open_at, asked, width, height, colour):
+    found = asked("claims").receipts
     page = open_at("laboratory", "receipts", colour, width, height)
     expect(page.locator(".receipts li")).to_have_count(len(found))
     expect(page.locator(".receipts li.holds")).to_have_count(sum(each.holds for each in found))

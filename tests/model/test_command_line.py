@@ -209,6 +209,14 @@ os.abort()
     assert result.returncode != 0
 
 
+def test_a_process_that_hides_them_twice_still_ends():
+    code = "import sys; from model.quiet import hide_log_lines; hide_log_lines(); hide_log_lines(); sys.stderr.write('the end')"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=PATIENCE, check=True
+    )
+    assert ended.stderr == b"the end"
+
+
 def test_what_was_left_undone_is_suggested(tiny_corrector, monkeypatch):
     careful = tiny_corrector.correct(SENTENCE).with_minimum_confidence(1.0)
     assert not careful.changes and careful.proposed

@@ -12,7 +12,9 @@ from training.documents.past import keep_all
 from training.documents.sources import MissingNumbersError, Sources
 
 for each in (
+    "answers",
     "attention",
+    "heard",
     "lessons.written",
     "scores",
     "sets",

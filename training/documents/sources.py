@@ -6,6 +6,7 @@ from pathlib import Path
 
 from model.stored.config import TransformerConfig
 from model.stored.folder import ASSETS, fingerprint, of_weights, read_config
+from model.survey.answer_file import ANSWERS_FILE, AnswerSurvey
 from model.survey.corpus_agreement import AGREEMENT_FILE
 from model.survey.head_survey import HEADS_FILE, HeadSurvey
 from training.run.record import read_runs
@@ -61,6 +62,11 @@ class Sources:
     @cached_property
     def survey(self) -> HeadSurvey:
         return HeadSurvey(_read(self.model / HEADS_FILE))
+
+    @cached_property
+    def answers(self) -> AnswerSurvey:
+        """What looked, wrote and mattered over many edits."""
+        return AnswerSurvey(_read(self.model / ANSWERS_FILE))
 
     @cached_property
     def agreement(self) -> dict:

@@ -51,6 +51,21 @@ _ORDER: tuple[tuple[Rule, float], ...] = (
 PRONUNCIATION_RULES: Mapping[str, Rule] = MappingProxyType({rule.__name__: rule for rule, _ in _ORDER})
 WEIGHTS: Mapping[str, float] = MappingProxyType({rule.__name__: weight for rule, weight in _ORDER})
 
+PRESCRIBED: Mapping[str, float] = MappingProxyType(
+    {name: weight for name, weight in WEIGHTS.items() if weight == 1.0}
+)  # nothing that the norm merely permits, and nothing casual
+
+
+def as_heard(text: str) -> list[str]:
+    """What becomes of each character of a text in the standard pronunciation.
+
+    >>> "".join(as_heard("먹어요, 국물"))
+    '머거요, 궁물'
+    """
+    draft = Draft(text)
+    write_as_heard(draft, random.Random(0), 1.0, PRESCRIBED)
+    return draft.cells
+
 
 def write_as_heard(
     draft: Draft, rng: random.Random, rate: float, weights: Mapping[str, float] = WEIGHTS

@@ -25,7 +25,7 @@ def heads(work: Path, plan: Plan) -> list[Step]:
     weights = (plan.into / "weights.npz", plan.into / "vocabulary.txt")
     pairs, survey = work / "data" / "own_pairs.csv", work / "heads"
     limit = at_most("--limit", plan.head_pairs)
-    sizes = ("--effects", str(plan.effects), "--pruning", str(plan.pruning), *map(str, limit))
+    sizes = ("--effects", plan.effects, "--pruning", plan.pruning, "--answers", plan.effects, *limit)
     survey_them = (
         PYTHON,
         "-m",
@@ -53,7 +53,7 @@ def heads(work: Path, plan: Plan) -> list[Step]:
             "survey what each head does: heads.json",
             (*weights, *STUDIED, pairs),
             (plan.into / "heads.json",),
-            ((*survey_them, *sizes), copied(survey / "heads.json", plan.into / "heads.json")),
+            ((*survey_them, *map(str, sizes)), copied(survey / "heads.json", plan.into / "heads.json")),
         ),
         Step(
             "agreement",
@@ -66,6 +66,74 @@ def heads(work: Path, plan: Plan) -> list[Step]:
                     "does_attention_matter.py",
                     *(errors, "--out", lines, "--edits", plan.edits, "--model", plan.into),
                     *("--keep", plan.into, "--json", found),
+                ),
+            ),
+        ),
+        *_answers(work, plan),
+    ]
+
+
+def _answers(work: Path, plan: Plan) -> list[Step]:
+    """What looked, what wrote and what mattered in edits of the development sentences, and what is heard there."""
+    weights = (plan.into / "weights.npz", plan.into / "vocabulary.txt")
+    dev, errors, out = plan.corpus / "dev.jsonl", work / "data" / "error_pairs.csv", work / "answers"
+    # Roles are counted in all sentences that are read; about two thirds of them have an error.
+    sizes = {
+        "limit": 2 * plan.answers,
+        "effects": 0,
+        "pruning": 0,
+        "answers": plan.answers,
+        "circuits": plan.circuits,
+    }
+    options = [str(each) for name, size in sizes.items() for each in (f"--{name}", size)]
+    survey = (
+        PYTHON,
+        "-m",
+        "model",
+        "heads",
+        str(errors),
+        "--out",
+        str(out),
+        "--model",
+        str(plan.into),
+        *options,
+    )
+    heard = plan.numbers / "heard.json"
+    return [
+        Step(
+            "answers",
+            "who looked, wrote and mattered in many edits: answers.json",
+            (*weights, *STUDIED, dev, ERRORS),
+            (plan.into / "answers.json",),
+            (
+                benchmark("error_pairs.py", dev, errors, "--sentences", plan.edit_sentences),
+                survey,
+                copied(out / "answers.json", plan.into / "answers.json"),
+            ),
+        ),
+        Step(
+            "heard",
+            "what the encoder hears next, and what happens without it: heard.json",
+            (
+                *weights,
+                *STUDIED,
+                dev,
+                ERRORS,
+                *(ROOT / "training" / "measure" / f"{name}.py" for name in ("heard", "probe")),
+            ),
+            (heard,),
+            (
+                training(
+                    "heard",
+                    dev,
+                    "--model",
+                    plan.into,
+                    "--sentences",
+                    plan.heard,
+                    "--edits",
+                    plan.heard_edits,
+                    "--json",
+                    heard,
                 ),
             ),
         ),

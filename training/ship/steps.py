@@ -41,7 +41,14 @@ def documents(plan: Plan) -> list[Step]:
     numbers, images = plan.numbers, plan.documents / "docs" / "images"
     stories = numbers / "stories.json"
     told = [plan.documents / name for name in DOCUMENTS]
-    measured = ("evaluation.json", "heads.json", "agreement.json", "config.json", "weights.npz")
+    measured = (
+        "evaluation.json",
+        "heads.json",
+        "agreement.json",
+        "answers.json",
+        "config.json",
+        "weights.npz",
+    )
     return [
         Step(
             "stories",

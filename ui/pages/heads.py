@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
 TABLE_HEIGHT = 430
-WIDTHS = (128, 80, 50)  # pixels of a head's name, of its role, of a number
+WIDTHS = (140, 80, 48)  # pixels of a head's name, of its role, of a number
 INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # as .told.intervened
 
 
@@ -139,7 +139,7 @@ def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True)
         markup.paragraph(made, "note")
         return
     markup.told(told(survey, by, at), "intervened" if by in INTERVENED else "")
-    left, right = st.columns([39, 61], gap="small")
+    left, right = st.columns([36, 64], gap="small")
 
     def open_square(point: dict) -> None:
         match point.get("custom"):
@@ -173,7 +173,7 @@ def map_of(survey: HeadSurvey, by: str, at: str):
         return viz.head_mosaic(
             chosen.grids("mean"),
             margins=chosen.grids("margin"),
-            signed=chosen.is_intervened,
+            signed=chosen.is_signed,
             value_title=chosen.unit,
             **shared,
         )

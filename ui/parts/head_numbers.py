@@ -17,8 +17,8 @@ from ui.wording.numbers_text import percent
 from ui.wording.reading import Say
 from ui.wording.texts import say
 
-LEADING, EFFECT, LOSS = "leading", "effect", "loss"
-QUANTITIES = (LEADING, *ROLES, EFFECT, LOSS)
+LEADING, WROTE, EFFECT, LOSS = "leading", "wrote", "effect", "loss"
+QUANTITIES = (LEADING, *ROLES, WROTE, EFFECT, LOSS)
 INTERVENED = (EFFECT, LOSS)
 SIGNS = dict(zip(ROLES, "=←→↷␣.⊣~", strict=True))
 
@@ -35,8 +35,15 @@ class Chosen:
     def is_intervened(self) -> bool:
         return self.name in INTERVENED
 
+    @property
+    def is_signed(self) -> bool:
+        """Whether it is told in nats, which may speak for the right character or against it."""
+        return self.name in (WROTE, *INTERVENED)
+
     def of(self, kind: str) -> Measured | None:
         """The numbers of one kind of attention; None where there are none."""
+        if self.name == WROTE:
+            return self.survey.written(kind, self.at)
         if self.name == LOSS:
             return self.survey.effect(kind, LOSS)
         if self.name == EFFECT:
@@ -65,14 +72,12 @@ class Chosen:
 
     @property
     def unit(self) -> str:
-        return say(
-            f"heads_unit_{'nats' if self.is_intervened else 'bits' if self.name == BREADTH else 'share'}"
-        )
+        return say(f"heads_unit_{'nats' if self.is_signed else 'bits' if self.name == BREADTH else 'share'}")
 
     @property
     def column(self) -> str:
         """Its name in a table; shares have no unit."""
-        return f"{self.title} ({self.unit})" if self.is_intervened or self.name == BREADTH else self.title
+        return f"{self.title} ({self.unit})" if self.is_signed or self.name == BREADTH else self.title
 
 
 def told(survey: HeadSurvey, name: str, at: str) -> str:
@@ -96,7 +101,9 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
     assert found is not None, "the head has a number"
     share = name in ROLES and name != BREADTH
     mean, margin = (float(grid[head.layer, head.head]) for grid in (found.mean, found.margin))
-    sentences = survey.effect_sentences if chosen.is_intervened else survey.sentences
+    sentences = survey.sentences
+    if chosen.is_signed:
+        sentences = survey.answer_sentences if name == WROTE else survey.effect_sentences
     return say(
         f"heads_reading_{'role' if share else name}",
         name=chosen.title,
@@ -119,7 +126,7 @@ def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[He
     What is chosen has its interval beside it; those of the others are told by the map. The frame's ``attrs["names"]`` say which of
     QUANTITIES a column has.
     """
-    others = [each for each in (*ROLES, EFFECT, LOSS) if each != name]
+    others = [each for each in (*ROLES, WROTE, EFFECT, LOSS) if each != name]
     columns = [Chosen(survey, each, at) for each in ([] if name == LEADING else [name]) + others]
     columns = [each for each in columns if np.isfinite(each.values()).any() or each.name == name]
     heads = survey.heads if name == LEADING else columns[0].ranked()

@@ -1,5 +1,6 @@
 """The view *when decided*: what the network would say after each sub-layer, and where each jamo appears."""
 
+from collections.abc import Iterable
 from functools import partial
 
 import numpy as np
@@ -41,13 +42,14 @@ def draw(lens: Lens, values: Values) -> None:
     """The grid of all characters, the curve of one, or the jamo of one part."""
     found = decided(lens)
     with st.container(key="decided_choices", horizontal=True, vertical_alignment="center", gap="small"):
-        _choose("decided_as", SETTINGS[0])
-        if values["decided_as"] == READ_JAMO:
-            _choose("decided_part", SETTINGS[1])
-            _choose("decided_side", SETTINGS[2])
-        elif values["decided_as"] == CURVE:
+        _choose("decided_as", [how for how in SETTINGS[0].options if found.jamo or how != READ_JAMO])
+        how = shown(values, found)
+        if how == READ_JAMO:
+            _choose("decided_part", SETTINGS[1].options)
+            _choose("decided_side", SETTINGS[2].options)
+        elif how == CURVE:
             choose_step(lens, found.questions[number_of(lens, found)].row)
-    name = f"decided_{values['decided_as']}"
+    name = f"decided_{how}"
     figure, label = _pictures(lens, values, found)[name]
     figures.draw(
         figure,
@@ -58,27 +60,31 @@ def draw(lens: Lens, values: Values) -> None:
     )
 
 
-def _choose(name: str, setting: Choice) -> None:
-    controls.choose(
-        name, list(setting.options), lambda option: say(f"{name}_{option}"), label_visibility="collapsed"
-    )
+def shown(values: Values, found: Decided) -> str:
+    """Which of the three pictures: the grid where jamo are asked for and tokens are not made of them."""
+    how = values["decided_as"]
+    return GRID if how == READ_JAMO and not found.jamo else how
+
+
+def _choose(name: str, options: Iterable[str]) -> None:
+    controls.choose(name, list(options), lambda option: say(f"{name}_{option}"), label_visibility="collapsed")
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
-    """All three."""
+    """All that there are."""
     return _pictures(lens, values, decided(lens))
 
 
 def _pictures(lens: Lens, values: Values, found: Decided) -> dict[str, tuple[Specification, str]]:
     side, part = values["decided_side"], values["decided_part"]
-    return {
+    pictures = {
         "decided_grid": (_grid(lens, found), say("decided_grid_label")),
         "decided_curve": (_curve(lens, found), say("decided_curve_label")),
-        "decided_jamo": (
-            _jamo_grid(lens, found, side, part),
-            say("decided_jamo_label", part=say(f"decided_part_{part}"), side=say(f"decided_side_{side}")),
-        ),
     }
+    if found.jamo:
+        named = say("decided_jamo_label", part=say(f"decided_part_{part}"), side=say(f"decided_side_{side}"))
+        pictures["decided_jamo"] = _jamo_grid(lens, found, side, part), named
+    return pictures
 
 
 def choose_column(lens: Lens, point: dict) -> None:
@@ -182,7 +188,7 @@ def describe(lens: Lens, values: Values) -> str:
     names = places("decoder", len(found.likeliest))
     place = found.settled(row)
     token = visible_token(lens.trace.target_tokens[row])
-    if values["decided_as"] == READ_JAMO:
+    if shown(values, found) == READ_JAMO:
         return say(
             "decided_jamo_reading",
             part=say(f"decided_part_{values['decided_part']}"),
@@ -196,10 +202,13 @@ def describe(lens: Lens, values: Values) -> str:
 
 def notes(lens: Lens, values: Values) -> list[str]:
     """What a lens can and cannot say."""
-    how = values["decided_as"]
+    found = decided(lens) if lens.can("when_decided") else None
+    how = shown(values, found) if found else values["decided_as"]
     told = [say(f"decided_{how}_note")]
     if how == READ_JAMO:
         told.append(say(f"decided_jamo_{values['decided_side']}"))
+    if found and not found.jamo:
+        told.append(say("decided_no_jamo"))
     return [*told, say("decided_limits")]
 
 

@@ -35,5 +35,11 @@ def experiment(question: str):
 
 
 def inside(question: str):
-    """A network that answers a question about the inside of its passes, and changes that can be found."""
-    return lambda lens: answers(question, "lacks_residual")(lens) or changes(lens)
+    """A network that answers a question about the inside of its passes, and changes that can be found. One that hands out its residual
+    stream may still lack what our own have: a token for each character."""
+
+    def lacks(lens: Lens) -> str | None:
+        text = "lacks_characters" if lens.can("who_wrote") else "lacks_residual"
+        return answers(question, text)(lens) or changes(lens)
+
+    return lacks

@@ -6,11 +6,8 @@ import pytest
 
 from model.text.hangul import is_syllable
 from training.noise.draft import Draft
-from training.noise.pronunciation import PRONUNCIATION_RULES, WEIGHTS, write_as_heard
+from training.noise.pronunciation import PRESCRIBED, PRONUNCIATION_RULES, WEIGHTS, as_heard, write_as_heard
 from training.noise.pronunciation_sites import word_table
-
-# Only what 표준 발음법 prescribes, none of what it merely permits or what is casual.
-PRESCRIBED = {rule: weight for rule, weight in WEIGHTS.items() if weight == 1.0}
 
 SENTENCES = (
     "안녕하세요, 예약하려고 전화를 드렸어요.",
@@ -51,7 +48,7 @@ def heard(text: str, **extra: float) -> str:
     ],
 )
 def test_prescribed_rules_chain_to_the_standard_pronunciation(text, expected):
-    assert heard(text) == expected
+    assert heard(text) == "".join(as_heard(text)) == expected
 
 
 def test_optional_rules_join_when_they_are_given_a_weight():

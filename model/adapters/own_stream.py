@@ -1,0 +1,154 @@
+"""``OwnStream``: the residual stream of a network of yours, walked in NumPy with its own weights.
+
+``PatchedTransformer`` walks through networks that are built as ours are. Others differ in a few places, which ``Built`` names: where normalisation
+stands and what it does, how a stream begins, the function in the feed-forward networks, what scores hold besides queries and keys. Then every
+question about a residual stream can be asked: who wrote it, lenses, circuits, why it looked.
+
+L layers, H heads, Q and K positions, D d_model, F feed-forward width, V vocabulary, P longest text.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from model.plain.patched import PatchedTransformer
+from model.trace.output_weights import Normalisation, OutputWeights
+from model.trace.patches import ATTENTIONS, SUBLAYERS
+
+CLOSE = 1e-3  # of the largest logit: how far the walk may lie from the network's own pass
+
+
+@dataclass(frozen=True)
+class Built:
+    """How a network is built. Arrays are float32; mappings are by side or by kind of attention."""
+
+    layers: Mapping[str, int]
+    heads: Mapping[str, int]
+    norm_first: bool
+    normalisation: Normalisation
+    start: int  # what its decoder reads first
+    embeddings: Mapping[str, np.ndarray]  # (ids, D), scaled as the stream has them
+    positions: Mapping[str, np.ndarray]  # (P, D); none where scores hold them
+    begins: Mapping[
+        str, tuple[np.ndarray, np.ndarray]
+    ]  # gamma and beta where a stream begins with a normalisation
+    output: np.ndarray  # (V, D)
+    output_bias: np.ndarray  # (V,)
+    activation: Callable[[np.ndarray], np.ndarray]
+    scaled: bool = True  # whether scores are divided by the root of a head's width
+    scores: Callable[[str, int, int], np.ndarray | None] | None = None  # (kind, Q, K) to (H, Q, K)
+
+
+@dataclass(frozen=True)
+class StreamConfig:
+    """What analyses ask of a config."""
+
+    norm_first: bool
+    d_model: int
+    vocab_size: int
+    architecture: str = "transformer"
+
+
+class OwnStream(PatchedTransformer):
+    """``arrays`` by the paths that ``PatchedTransformer`` reads; a gate of a feed-forward network is ``…/feed_forward/gate``."""
+
+    def __init__(self, built: Built, arrays: Mapping[str, np.ndarray]):
+        width = built.output.shape[1]
+        self.config: Any = StreamConfig(built.norm_first, width, len(built.output))
+        self.built, self.start, self.normalisation = built, built.start, built.normalisation
+        self.scores_hold_positions = built.scores is not None
+        self.arrays = {**arrays, "embedding/output_bias": built.output_bias}
+        self.vectors, self._vocabulary = built.output, np.ascontiguousarray(built.output.T)
+
+    def layers(self, side: str) -> int:
+        return self.built.layers[side]
+
+    def heads(self, kind: str) -> int:
+        return self.built.heads[kind]
+
+    def scale(self, depth: int) -> np.float32:
+        return super().scale(depth) if self.built.scaled else np.float32(1)
+
+    def position_scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
+        return self.built.scores(kind, queries, keys) if self.built.scores else None
+
+    def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
+        start = self.built.embeddings[side][list(ids)] + self._added(len(ids), side)
+        return self.normalisation.of(start, *self.built.begins[side]) if side in self.built.begins else start
+
+    def positions(self, length: int, side: str) -> np.ndarray:
+        """A normalised beginning is no sum any more: embedding and position are told together."""
+        found = self._added(length, side)
+        return np.zeros_like(found) if side in self.built.begins else found
+
+    def _added(self, length: int, side: str) -> np.ndarray:
+        if side not in self.built.positions:
+            return np.zeros((length, self.config.d_model), np.float32)
+        return self.built.positions[side][:length]
+
+    def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        name = f"{side}_{layer + 1}/feed_forward"
+        hidden = self.built.activation(self.dense(entered, f"{name}/hidden"))
+        if f"{name}/gate/kernel" in self.arrays:
+            hidden = hidden * self.dense(entered, f"{name}/gate")
+        return self.dense(hidden, f"{name}/output")
+
+    @property
+    def output_weights(self) -> OutputWeights:
+        writing = {kind: range(self.layers("decoder")) for kind in ATTENTIONS["decoder"]}
+        outputs = {
+            kind: [f"{self._attention(kind, layer)}/output" for layer in layers]
+            for kind, layers in writing.items()
+        }
+        shapes = {kind: (self.heads(kind), -1, self.config.d_model) for kind in writing}
+        return OutputWeights(
+            norm_first=self.config.norm_first,
+            kernels={
+                kind: np.stack([self.arrays[f"{name}/kernel"].reshape(shapes[kind]) for name in names])
+                for kind, names in outputs.items()
+            },
+            biases={
+                kind: np.stack([self.arrays[f"{name}/bias"] for name in names])
+                for kind, names in outputs.items()
+            },
+            norms={side: np.array(self._norms(side), np.float32) for side in ATTENTIONS},
+            vocabulary=self.built.output,
+            bias=self.built.output_bias,
+            jamo={},
+            normalisation=self.normalisation,
+        )
+
+    def _norms(self, side: str) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Gamma and beta of each that what is added still has to pass."""
+        if self.config.norm_first:
+            return [self.closing_norm(side)]
+        return [
+            self.norm_weights(kind, layer) for layer in range(self.layers(side)) for kind in SUBLAYERS[side]
+        ]
+
+
+def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], logits: np.ndarray) -> OwnStream:
+    """The same, after a pass. ``logits`` (T, V): what the network itself says. Raises ValueError where the two differ, because the network
+    is then built otherwise than was taken for granted."""
+    walked = stream.taps(source, target, ["logits"])["logits"]
+    size = float(np.abs(logits).max())
+    if walked.shape != logits.shape or not np.allclose(walked, logits, atol=CLOSE * size):
+        off = np.abs(walked - logits).max() if walked.shape == logits.shape else np.inf
+        raise ValueError(
+            f"the network is not built like BART or T5: a walk through its layers is off by {off:.2g}"
+        )
+    return stream
+
+
+def read(arrays: dict[str, np.ndarray], path: str, weight: Any, bias: Any = None) -> None:
+    """Put a linear layer of PyTorch into ``arrays``; one without a bias gets zeros."""
+    kernel = as_array(weight).T
+    arrays[f"{path}/kernel"] = np.ascontiguousarray(kernel)
+    arrays[f"{path}/bias"] = np.zeros(kernel.shape[1], np.float32) if bias is None else as_array(bias)
+
+
+def as_array(tensor: Any) -> np.ndarray:
+    """A tensor of PyTorch as float32."""
+    return tensor.detach().float().cpu().numpy()

@@ -1,0 +1,208 @@
+"""What looked, what wrote and what mattered in the edits of some sentences, as sums that can be added.
+
+An edit is a change whose fix the network prefers when it reads the right sentence so far. Of each edit:
+
+looked: the share of its attention that each head gives to the edit (``edits.attention_to_edit``). Observed.
+wrote: what each part of the decoder added to the score log p(fix) - log p(keep) (``writing``). Observed, and exact.
+mattered, direct: what the score loses when a head or a feed-forward network gives its mean (``node_effects``). Intervened.
+
+They are compared twice: over the heads of the decoder, the only ones that can write, and over the characters of the source, where leaving a
+character out says what mattered. Names of tallies are "answer/group/quantity"; a group is ALL, a kind of mistake, "rule:" with a rule of
+pronunciation, or "coda:" with the final consonant that the fix puts back.
+
+P parts of the decoder that write, N heads and feed-forward networks, H heads of all kinds.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from model.analysis.circuits import find_circuit
+from model.analysis.edits import attention_to_edit, changed_rows
+from model.analysis.kinds import kind_of, sound_rules
+from model.analysis.node_effects import NodeEffects, node_effects
+from model.analysis.pruning import Pair
+from model.analysis.ranks import rank_correlation, ranks
+from model.analysis.roles import COPIED
+from model.analysis.writing import KINDS as WRITING
+from model.analysis.writing import Part, Written, who_wrote
+from model.correction.answers import Network
+from model.survey.survey_sums import ANY_KIND, Sums
+from model.text import hangul
+from model.text.changes import Change, find_changes
+from model.trace.interventions import Intervention
+from model.trace.odds import Contrast
+from model.trace.patches import Node
+from model.trace.trace import AttentionTrace
+
+ANSWER = "answer"
+LOOKED, WROTE, MATTERED, DIRECT = "looked", "wrote", "mattered", "direct"
+RULE, CODA = "rule:", "coda:"
+Rows = dict[str, list[np.ndarray]]  # by name, a row for each edit of one sentence
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change of a pair, and what was asked about it."""
+
+    source: str
+    target: str
+    change: Change
+    contrast: Contrast
+    nats: np.ndarray  # (P,) what each part wrote
+    written_from: (
+        np.ndarray
+    )  # (S,) what the heads of encoder-decoder attention wrote by looking at each source token
+    trace: AttentionTrace
+    effects: NodeEffects
+
+
+def parts_of(written: Written) -> tuple[Part, ...]:
+    """The P parts in the order of ``nats_of``; their own nats are those of the first question."""
+    return written.parts(0)
+
+
+def nats_of(written: Written) -> np.ndarray:
+    """(questions, P) float64: what each part of the decoder added to each score.
+
+    >>> nats = nats_of(who_wrote(corrector, "머거요", "먹어요"))
+    >>> nats.shape  # three characters and the end mark
+    (4, 40)
+    """
+    layers = written.feed_forward.shape[1]
+    columns = [written.embedding[:, None], written.position[:, None]]
+    for layer in range(layers):
+        columns += [written.looks[kind][:, layer].sum(axis=-1) for kind in WRITING]
+        columns.append(written.feed_forward[:, layer, None])
+    columns += [written.projection_bias[:, None], written.output_bias[:, None]]
+    return np.concatenate(columns, axis=1)
+
+
+def sums_of_answers(corrector: Network, pairs: Sequence[Pair], circuits: int = 0) -> Sums:
+    """Of (source, target) pairs; of the first ``circuits`` of them the circuits are found as well, which takes longest.
+
+    Raises ValueError for a network without a residual stream.
+
+    >>> sums = sums_of_answers(corrector, [("머거요", "먹어요")])
+    >>> sums.tallies["answer/liaison/wrote"].estimate().rows
+    1
+    """
+    sums = Sums()
+    for number, pair in enumerate(pairs):
+        rows: Rows = defaultdict(list)
+        for edit in _edits(corrector, pair, rows):
+            found = dict(_asked(corrector, edit))
+            if number < circuits:
+                found |= _circuit(corrector, edit)
+            for group in groups_of(edit):
+                for name, value in found.items():
+                    if np.isfinite(
+                        value
+                    ).all():  # a rank correlation of values that are all the same is nothing
+                        rows[f"{group}/{name}"].append(np.asarray(value, np.float64))
+        for name, values in rows.items():
+            sums.tally(f"{ANSWER}/{name}", np.stack(values))
+    return sums
+
+
+def groups_of(edit: Edit) -> tuple[str, ...]:
+    """What an edit is counted under."""
+    pair = edit.source, edit.target
+    kind = kind_of(edit.change, *pair)
+    rules = [f"{RULE}{rule}" for rule in sound_rules(edit.change, *pair)]
+    coda = _coda(edit.contrast)
+    return (ANY_KIND, kind, *rules, *([f"{CODA}{coda}"] if coda else []))
+
+
+def _coda(contrast: Contrast) -> str:
+    """The final consonant that the fix has and that what was typed has not; "" where there is none."""
+    tokens = contrast.written_token, contrast.instead_token
+    if not all(map(hangul.is_syllable, tokens)):
+        return ""
+    (*start, final), (*other, typed) = map(hangul.decompose, tokens)
+    return final if start == other and final != typed else ""
+
+
+def _edits(corrector: Network, pair: Pair, rows: Rows) -> Iterator[Edit]:
+    """The edits of a pair; what was written for its copied characters goes into ``rows`` at once."""
+    source, target = pair
+    changes = find_changes(source, target)
+    written = who_wrote(corrector, source, target, changes)
+    nats = nats_of(written)
+    copied = ~changed_rows(changes, len(corrector.tokenizer.encode_target(target)))
+    copied[-1] = False  # the end mark is no character
+    rows[f"{COPIED}/{WROTE}"] += list(nats[: len(copied)][copied])
+    trace = corrector.trace(source, target)
+    for change, number in zip(changes, written.changes, strict=True):
+        if number is None or written.score[number] <= 0 or len(source) < 2:
+            continue
+        contrast = written.questions[number]
+        looks = written.looks["cross_attention"][number].sum(axis=(0, 1))
+        effects = node_effects(corrector, source, target, contrast)
+        yield Edit(source, target, change, contrast, nats[number], looks, trace, effects)
+
+
+def _asked(corrector: Network, edit: Edit) -> Iterator[tuple[str, np.ndarray | float]]:
+    """Everything about one edit but its circuit."""
+    changes = find_changes(edit.source, edit.target)
+    shares = {
+        kind: attention_to_edit(edit.trace, kind, edit.change, changes).share for kind in edit.trace.kinds
+    }
+    yield LOOKED, np.concatenate([share.ravel() for share in shares.values()])
+    yield WROTE, edit.nats
+    yield MATTERED, edit.effects.total
+    yield DIRECT, edit.effects.direct
+    yield from _over_heads(edit, shares)
+    yield from _over_characters(corrector, edit)
+
+
+def _over_heads(edit: Edit, shares: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
+    """How well looking and writing order the decoder's heads as mattering does, and the rank in mattering of the first of each."""
+    layers, heads = shares[WRITING[0]].shape
+    numbers = {node: number for number, node in enumerate(edit.effects.nodes)}
+    places = [Node(kind, *place) for kind in WRITING for place in np.ndindex(layers, heads)]
+    mattered = np.abs(edit.effects.total[[numbers[place] for place in places]])
+    by_layer = edit.nats[2:-2].reshape(layers, -1)[:, :-1]  # without each layer's feed-forward network
+    wrote = by_layer.reshape(layers, len(WRITING), heads).swapaxes(0, 1).ravel()
+    looked = np.concatenate([shares[kind].ravel() for kind in WRITING])
+    for name, values in ((LOOKED, looked), (WROTE, np.abs(wrote))):
+        yield f"heads_{name}", rank_correlation(values, mattered)
+        yield f"rank_{name}", len(mattered) - np.floor(ranks(mattered))[values.argmax()]
+
+
+def _over_characters(corrector: Network, edit: Edit) -> Iterator[tuple[str, float]]:
+    """Which source character is first in looking and in writing, and whether it is the one without which the score changes most."""
+    gone = [Intervention(without_source=frozenset([place])) for place in range(len(edit.source))]
+    odds = corrector.odds(edit.source, edit.target, edit.contrast, [Intervention(), *gone]).log_odds
+    sizes = {
+        LOOKED: edit.trace.attention("cross_attention")[:, :, edit.contrast.row, :-1].mean(axis=(0, 1)),
+        WROTE: np.abs(edit.written_from[:-1]),
+        MATTERED: np.abs(odds[0] - odds[1:]),
+    }
+    first = {name: int(size.argmax()) for name, size in sizes.items()}
+    for name, size in sizes.items():
+        at = first[name] - edit.change.source_start
+        yield f"own_{name}", float(at == 0)
+        yield f"next_{name}", float(at == 1)
+        if name != MATTERED:
+            yield f"first_{name}", float(first[name] == first[MATTERED])
+            yield f"order_{name}", rank_correlation(size, sizes[MATTERED])
+
+
+def _circuit(corrector: Network, edit: Edit) -> dict[str, np.ndarray | float]:
+    """How large the circuit of an edit is, and who is in it; only whether there is one, where the parts' means keep the score."""
+    circuit = find_circuit(corrector, edit.source, edit.target, edit.change)
+    if not circuit.is_telling or circuit.faithfulness < circuit.goal:
+        return {"circuit_found": 0.0}
+    members = np.array([node in circuit.members for node in edit.effects.nodes], float)
+    return {
+        "circuit_found": 1.0,
+        "circuit_size": float(len(circuit.members)),
+        "circuit_kept": circuit.faithfulness,
+        "circuit_left": circuit.completeness,
+        "circuit_members": members,
+    }

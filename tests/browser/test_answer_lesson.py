@@ -1,0 +1,85 @@
+"""Walks through the lesson *looked, wrote, mattered* step by step: every link of the plan, and what it asks to press."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from benchmarks.following import questions
+from tests.browser.visit import choose, click, expect_settings, figure, heatmap, place_of, settle
+from tests.ui.pages.test_lesson_plan import SENTENCES, links
+from ui.wording.texts import table
+
+PLAN = "lesson-plan-answer"
+LINKS = links(PLAN, "ko")
+
+
+@pytest.fixture
+def open_step(open_page):
+    def open_link(number: int) -> Page:
+        path, settings = LINKS[number]
+        query = "&".join(f"{name}={value}" for name, value in settings.items())
+        page = open_page(f"{path.strip('/')}?{query}", width=1366, height=768)
+        settle(page)
+        expect(page.get_by_test_id("stException")).to_have_count(0)
+        return page
+
+    return open_link
+
+
+def step_of(**wanted: str) -> int:
+    """The number of the link with these settings and no others of the views."""
+    names = {"view", "experiment", "wrote_as", "why_as", "circuit_as", "decided_as", "patch_side"}
+    return next(
+        number
+        for number, (_, settings) in enumerate(LINKS)
+        if {name: value for name, value in settings.items() if name in names} == wanted
+    )
+
+
+@pytest.fixture(scope="module")
+def change(corrector):
+    (sentence,) = corrector.correct(SENTENCES[PLAN]).sentences
+    return sentence, sentence.changes[0]
+
+
+@pytest.mark.parametrize("number", range(len(LINKS)))
+def test_every_link_shows_its_picture_and_says_what_it_shows(open_step, number):
+    page = open_step(number)
+    expect(page.locator("p.told").first).not_to_be_empty()
+    expect(page.locator(".js-plotly-plot, .receipts li").first).to_be_visible()
+    intervened = "laboratory" in LINKS[number][0]  # what was observed and what was changed are told apart
+    assert (page.locator("p.told.intervened").count() > 0) == intervened
+
+
+def test_the_longest_bar_leads_to_where_its_head_looked_while_it_wrote(open_step, corrector, change):
+    """*Wrote*: the plan asks to press the longest bar."""
+    sentence, _ = change
+    written = questions(corrector, sentence.source, sentence.text, sentence.changes[0])["who wrote it"]()
+    parts = [part for part in written.parts(written.changes[0]) if part.head is not None]
+    longest = max(parts, key=lambda part: abs(part.nats))
+    page = open_step(step_of(view="wrote"))
+    x, y = page.locator(figure("wrote")).evaluate(
+        """(figure, head) => {
+          const bars = figure._fullData[0];
+          const at = bars.customdata.findIndex(each => each && String(each) === String(head));
+          return [bars.base[at] + bars.x[at] / 2, at];
+        }""",
+        list(longest[:3]),
+    )
+    click(page, place_of(page, x, y, "wrote"))
+    expect_settings(page, wrote_as="map", layer=str(longest.layer + 1), head=str(longest.head + 1))
+    shown = heatmap(page, figure("wrote_map"))
+    row = written.questions[written.changes[0]].row
+    assert shown[row].sum() == pytest.approx(longest.nats, abs=1e-2)
+
+
+def test_a_part_is_switched_off_and_the_look_is_measured_again(open_step):
+    """*Mattered*: the plan asks why a head looked there, and to take parts away."""
+    page = open_step(step_of(experiment="why"))
+    choose(page, "why_as", table("ko")["why_as_without"])
+    expect_settings(page, why_as="without")
+    expect(page.locator("p.told.intervened").first).to_be_visible()
+
+
+def test_the_words_come_in_the_order_looked_wrote_mattered():
+    told = [settings.get("view") or settings.get("experiment") or "looked" for _, settings in LINKS]
+    assert told.index("looked") < told.index("wrote") < told.index("patched") < told.index("receipts")

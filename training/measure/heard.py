@@ -1,0 +1,233 @@
+"""``python -m training heard``: does the encoder hold what is *heard* next, and do corrections need it?
+
+What is heard at a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요 [머거요], and the same at 머 in
+머거요. A linear probe reads it from each place of the encoder's residual stream. Then all that a linear probe could read is erased where
+a mistake stands, at one place of the stream or at all of them, and the score of the fix is asked again; beside it stands what erasing as
+many random directions does.
+
+L layers, S source tokens, D d_model, P = 2L + 1 places, C onsets.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+
+from model.analysis.contrasts import contrast_of_change
+from model.analysis.kinds import kind_of
+from model.analysis.tally import Tally
+from model.stored.folder import of_weights
+from model.text.changes import Change, find_changes
+from model.text.hangul import INITIALS, decompose, is_syllable
+from model.text.tokenizer import normalise
+from model.trace.patches import Patch, Patches
+from training.measure.evaluate import load_corrector, open_corpus, sample_pairs
+from training.measure.probe import Eraser, fit_eraser, fit_probe, random_eraser
+from training.noise.pronunciation import as_heard
+
+if TYPE_CHECKING:
+    from model import Corrector
+
+TAP = "encoder_residual"
+HEARD, RANDOM = "heard", "random"
+EVERYWHERE = "everywhere"  # at all places one after the other
+DRAWS = 3  # of random directions
+_DIGITS = 4
+
+
+@dataclass(frozen=True)
+class Onset:
+    """At a syllable: the onset that is heard next, and the one that is written there. Numbers in INITIALS."""
+
+    place: int
+    heard: int
+    written: int
+
+
+def onsets(text: str) -> list[Onset]:
+    """Of every syllable that another one follows at once; across a space the norm leaves the pronunciation open.
+
+    >>> [(INITIALS[each.heard], INITIALS[each.written]) for each in onsets("먹어요")]
+    [('ㄱ', 'ㅇ'), ('ㅇ', 'ㅇ')]
+    """
+    heard, found = as_heard(text), []
+    for place in range(len(text) - 1):
+        syllables = text[place], text[place + 1], heard[place], heard[place + 1]
+        if all(map(is_syllable, syllables)):
+            sounds, letters = (
+                INITIALS.index(decompose(each)[0]) for each in (heard[place + 1], text[place + 1])
+            )
+            found.append(Onset(place, sounds, letters))
+    return found
+
+
+class Heard:
+    """The vectors of syllables in some texts, at each place of the stream, and what is heard there."""
+
+    def __init__(self, corrector: "Corrector", texts: Iterable[str]):
+        vectors, sounds, letters, sentences = [], [], [], []
+        for number, text in enumerate(texts):
+            if found := onsets(text):
+                vectors.append(stream(corrector, text)[:, [each.place for each in found]])
+                sounds += [each.heard for each in found]
+                letters += [each.written for each in found]
+                sentences += [number] * len(found)
+        self.vectors = np.concatenate(vectors, axis=1)  # (P, N, D)
+        self.sounds, self.letters, self.sentences = map(np.array, (sounds, letters, sentences))  # (N,)
+
+    @property
+    def changed(self) -> np.ndarray:
+        """(N,) bool: where the sound is not the one that is written."""
+        return self.sounds != self.letters
+
+
+def stream(corrector: "Corrector", text: str, patches: Patches = ()) -> np.ndarray:
+    """(P, S, D): the encoder's residual stream."""
+    tokenizer = corrector.tokenizer
+    ids = tokenizer.encode_source(text), tokenizer.encode_target("")
+    return corrector.patched.taps(*ids, [TAP], patches)[TAP]
+
+
+def beside(change: Change) -> slice:
+    """Where a change stands in the source; of one that adds something, the two characters between which it goes."""
+    gap = change.source_start == change.source_end
+    return slice(max(change.source_start - gap, 0), change.source_end + gap)
+
+
+def erasing(corrector: "Corrector", text: str, erasers: Sequence[Eraser], positions: slice) -> list[Patches]:
+    """P + 1 sets of patches for some positions of a text: each place erased alone, then all of them."""
+
+    def erased(found: np.ndarray, place: int) -> Patch:
+        return Patch(TAP, place, erasers[place].erased(found[place, positions]), positions)
+
+    plain = stream(corrector, text)
+    everywhere: Patches = ()
+    for place in range(len(erasers)):  # of a stream that was erased before this place
+        everywhere = (*everywhere, erased(stream(corrector, text, everywhere), place))
+    return [*((erased(plain, place),) for place in range(len(erasers))), everywhere]
+
+
+def scores(
+    corrector: "Corrector", source: str, target: str, erasers: Sequence[Sequence[Eraser]]
+) -> Iterator[tuple[str, float, np.ndarray]]:
+    """(kind of mistake, score, (erasers, P + 1) scores without what each of ``erasers`` takes) of each edit that the network makes."""
+    tokenizer = corrector.tokenizer
+    ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
+    for change in find_changes(source, target):
+        try:
+            contrast = contrast_of_change(corrector, source, target, change)
+        except ValueError:  # fix and source write the same
+            continue
+        patches = [each for some in erasers for each in erasing(corrector, source, some, beside(change))]
+        answered = corrector.patched.passes(ids[0], ids[1][: contrast.row + 1], [(), *patches])
+        score, *without = answered.score(contrast.written, contrast.instead)
+        if score > 0:
+            yield kind_of(change, source, target), float(score), np.array(without).reshape(len(erasers), -1)
+
+
+def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: int, seed: int) -> dict:
+    """Half of the pairs fits the probes, the other half is asked."""
+    fitted, asked = pairs[::2], pairs[1::2]
+    fit, held_out = (Heard(corrector, [text for pair in half for text in pair]) for half in (fitted, asked))
+    rng = np.random.default_rng(seed)
+    erasers: list[list[Eraser]] = [[] for _ in range(1 + DRAWS)]  # what is heard, then the random ones
+    places = []
+    for vectors, tested in zip(fit.vectors, held_out.vectors, strict=True):
+        said = fit_probe(vectors, fit.sounds, len(INITIALS)).says(tested)
+        places.append(_right(held_out, said == held_out.sounds))
+        eraser = fit_eraser(vectors, fit.sounds, len(INITIALS))
+        drawn = (random_eraser(vectors, eraser.rank, rng) for _ in range(DRAWS))
+        for some, one in zip(erasers, (eraser, *drawn), strict=True):
+            some.append(one)
+    likeliest = np.bincount(fit.sounds).argmax()
+    return {
+        "fingerprint": of_weights(corrector.fingerprint),
+        "sentences": {"fitted": len(fitted), "asked": len(asked)},
+        "syllables": {
+            "fitted": len(fit.sounds),
+            "asked": len(held_out.sounds),
+            "changed": int(held_out.changed.sum()),
+        },
+        "rank": [each.rank for each in erasers[0]],
+        "draws": DRAWS,
+        "likeliest": _right(held_out, held_out.sounds == likeliest),
+        "places": places,
+        "erased": _erased(corrector, asked, erasers, edits),
+    }
+
+
+def _right(heard: Heard, right: np.ndarray) -> dict:
+    """How often a probe is right: at all syllables, and where the sound is not what is written."""
+    return {
+        "all": _mean(right, heard.sentences),
+        "changed": _mean(right[heard.changed], heard.sentences[heard.changed]),
+    }
+
+
+def _erased(
+    corrector: "Corrector", pairs: Sequence[tuple[str, str]], erasers: Sequence[Sequence[Eraser]], edits: int
+) -> dict:
+    """By kind of mistake: how many fixes stay the network's choice, and by how much the score falls."""
+    found: dict[str, list[tuple[int, float, np.ndarray]]] = defaultdict(list)
+    for number, pair in enumerate(pairs):
+        if pair[0] == pair[1] or sum(map(len, found.values())) >= edits:
+            continue
+        for kind, score, without in scores(corrector, *pair, erasers):
+            found[kind].append((number, score, without))
+    return {kind: _told(rows) for kind, rows in found.items()}
+
+
+def _told(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
+    """Of edits of one kind; of the random directions the mean over all that were drawn."""
+    sentences, score = (np.array(each) for each in list(zip(*rows, strict=True))[:2])
+    without = np.stack([each for *_, each in rows])  # (edits, 1 + DRAWS, P + 1)
+    told: dict = {"edits": len(rows), "score": _mean(score, sentences)}
+    names = [*map(str, range(without.shape[2] - 1)), EVERYWHERE]
+    for of, some in ((HEARD, without[:, :1]), (RANDOM, without[:, 1:])):
+        told[of] = {
+            name: {
+                "kept": _mean((some[..., column] > 0).mean(axis=1), sentences),
+                "lost": _mean(score - some[..., column].mean(axis=1), sentences),
+            }
+            for column, name in enumerate(names)
+        }
+    return told
+
+
+def _mean(values: np.ndarray, sentences: np.ndarray) -> list[float | None]:
+    """A mean and half its 95 % interval, in which what belongs to one sentence is not counted as independent."""
+    tally = Tally.empty(())
+    for number in np.unique(sentences):
+        tally.add(values[sentences == number].astype(np.float64))
+    found = tally.estimate()
+    return [round(float(each), _DIGITS) if np.isfinite(each) else None for each in (found.mean, found.margin)]
+
+
+@click.command("heard")
+@click.argument("file", type=click.Path(exists=True, path_type=Path))
+@click.option("--model", default="transformer", show_default=True)
+@click.option(
+    "--sentences", type=click.IntRange(min=8), default=800, show_default=True, help="Half of them fit."
+)
+@click.option("--edits", type=click.IntRange(min=1), default=300, show_default=True)
+@click.option("--seed", default=0, show_default=True)
+@click.option("--json", "json_path", type=click.Path(dir_okay=False, path_type=Path), help="All numbers.")
+def command(file, model, sentences, edits, seed, json_path):
+    """Probe the encoder for the onset that is heard next, over sentences of FILE with generated errors, and erase it."""
+    corrector = load_corrector(model, None)
+    pairs = [
+        (normalise(pair.wrong), normalise(pair.right))
+        for pair in sample_pairs(open_corpus(file), seed, sentences)
+    ]
+    longest = corrector.config.max_length
+    kept = [pair for pair in pairs if all(0 < len(text) <= longest for text in pair)]
+    found = measured(corrector, kept, edits, seed)
+    text = json.dumps(found, indent=1)
+    if json_path:
+        json_path.write_text(f"{text}\n", encoding="utf-8")
+    click.echo(text)

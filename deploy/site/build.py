@@ -83,9 +83,12 @@ def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
     corrector = stored.light_corrector(model)
     trace = corrector.correct(examples[0]["text"]).trace
     return {
+        "fingerprint": corrector.fingerprint,
         "texts": {language: _texts(language, [each["id"] for each in examples]) for language in LANGUAGES},
         "figures": {
-            language: {theme: template(_say(language), trace, theme) for theme in THEMES}
+            language: {
+                theme: template(_say(language), trace, theme, corrector.config.d_model) for theme in THEMES
+            }
             for language in LANGUAGES
         },
         "sizes": sizes(),

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from deploy.site.more_figures import more_figures, more_sizes
 from model.trace.trace import AttentionTrace
 from viz import attention_info, head_tiles, labels, theme, token_axis
 from viz.browser.explore_data import explorer_data
@@ -20,8 +21,11 @@ from viz.head_grid import _FOOT, _NAMES_HEIGHT
 _FILLED = ("weights", "cross", "self", "alternatives", "alternative_probabilities", "probabilities")
 
 
-def template(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any]:
-    """The figures of ``trace`` without its numbers, in which those of any other trace of the same network can be filled in."""
+def template(say: Say, trace: AttentionTrace, theme: str, width: int) -> dict[str, Any]:
+    """The figures of ``trace`` without its numbers, in which those of any other trace of the same network can be filled in.
+
+    ``width``: D of the network.
+    """
     data = explorer_data(say, trace, theme)
     for kind in data["kinds"]:
         kind.pop("weights")
@@ -30,6 +34,7 @@ def template(say: Say, trace: AttentionTrace, theme: str) -> dict[str, Any]:
     data["words"]["note"] = say("site_note")
     data["change_labels"] = {name: _label(say, *sides) for name, sides in _SIDES.items()}
     data["token_name"] = say("lines_name", token="{token}", place="{place}")
+    data["more"] = more_figures(say, trace, width, theme)
     return data
 
 
@@ -62,6 +67,7 @@ def sizes() -> dict[str, Any]:
         "GRID_NAMES": _NAMES_HEIGHT,
         "GRID_FOOT": _FOOT,
         "WIDE": _wide(),
+        **more_sizes(),
     }
 
 

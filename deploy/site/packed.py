@@ -14,7 +14,8 @@ import numpy as np
 import onnx
 
 from model.correction.confidence import FIRST
-from model.graph.files import POSITIONS, GraphFiles, read_files
+from model.export.export import graph_of
+from model.graph.files import POSITIONS, GraphFiles
 from model.stored.config import NetworkConfig
 from model.stored.folder import (
     CONFIDENCE_FILE,
@@ -49,9 +50,12 @@ def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
     return b"".join([struct.pack("<I", len(described)), described, *parts])
 
 
-def graph_parts(folder: Path, config: NetworkConfig) -> tuple[dict[str, bytes], list[dict]]:
-    """The graphs by name, each of which knows where in one file of float32 its weights lie; and what lies in that file."""
-    files = read_files(folder, config)
+def graph_parts(config: NetworkConfig) -> tuple[dict[str, bytes], list[dict]]:
+    """The graphs by name, each of which knows where in one file of float32 its weights lie; and what lies in that file.
+
+    They take interventions and hand out queries, keys and values, which the graphs of the app leave to Keras.
+    """
+    files = graph_of(config, opened=True)
     shapes = {name: shape for half in files.weights.values() for name, shape in half.items()}
     layout, place = [], 0
     for name, shape in shapes.items():
@@ -98,10 +102,10 @@ def weighing(folder: Path) -> dict[str, bytes]:
 def parts_of(folder: Path) -> tuple[dict[str, bytes], dict]:
     """All that the browser computes with, by name; and what it has to know of the network.
 
-    Raises ModelFolderError for a folder without a network or a graph.
+    Raises ModelFolderError for a folder without a network, ValueError for one that is no Transformer.
     """
     config, tokenizer = read_description(folder)
-    graphs, layout = graph_parts(folder, config)
+    graphs, layout = graph_parts(config)
     known = {
         "config": {"architecture": config.architecture, **config.to_dict()},
         "characters": list(tokenizer.characters),

@@ -73,6 +73,8 @@ def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *,
 <html lang="ko">
 <head>
 <meta charset="{charset}">
+<meta name="network" content="{escape(content["fingerprint"])}">
+<script type="text/plain" id="beginning"></script>
 <meta http-equiv="Content-Security-Policy" content="{_policy(hashes, FILE_POLICY if alone else FOLDER_POLICY)}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">

@@ -20,12 +20,14 @@ def write_graph(folder: Path) -> None:
     write_files(folder, config, graph_of(config))
 
 
-def graph_of(config: NetworkConfig) -> GraphFiles:
-    """The graph of a network. It depends on nothing but its argument::
+def graph_of(config: NetworkConfig, *, opened: bool = False) -> GraphFiles:
+    """The graph of a network. It depends on nothing but its arguments::
 
     graph_of(TransformerConfig(vocab_size=100)).halves["encode"]  # an ONNX file, without weights
+
+    ``opened``: of a Transformer, one that takes interventions and hands out queries, keys and values (``transformer.py``).
     """
-    writers = dict(zip(("encode", "decode"), _halves(config), strict=True))
+    writers = dict(zip(("encode", "decode"), _halves(config, opened), strict=True))
     metadata = {name: str(value) for name, value in graph_shape(config).items()}
     models = {name: writer.model(name, metadata) for name, writer in writers.items()}
     return GraphFiles(
@@ -34,12 +36,12 @@ def graph_of(config: NetworkConfig) -> GraphFiles:
     )
 
 
-def _halves(config: NetworkConfig) -> tuple[GraphWriter, GraphWriter]:
+def _halves(config: NetworkConfig, opened: bool) -> tuple[GraphWriter, GraphWriter]:
     if isinstance(config, TransformerConfig):
-        return transformer.encoder(config), transformer.decoder(config)
-    if isinstance(config, Seq2SeqConfig):
+        return transformer.encoder(config, opened=opened), transformer.decoder(config, opened=opened)
+    if isinstance(config, Seq2SeqConfig) and not opened:
         return seq2seq.encoder(config), seq2seq.decoder(config)
-    raise ValueError(f"there is no graph of a {config.architecture}")
+    raise ValueError(f"there is no {'opened ' if opened else ''}graph of a {config.architecture}")
 
 
 def _deterministic(model: ModelProto) -> bytes:

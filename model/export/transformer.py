@@ -1,10 +1,14 @@
 """The two halves of the Transformer as graphs; ``model/network/walk.py`` goes the same way in Keras. Needs ``onnx``.
 
+A graph that is ``opened`` also takes what a pass is asked to change (``model/trace/interventions.py``): gates (L, H) by kind of attention, which
+the outputs of heads are multiplied by, and in the decoder ``left_out`` (P + T,), 1 for a token that nobody may look at. A source token is left
+out as padding. And it hands out the queries of all heads; keys and values, too, where a closed one does not.
+
 B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V vocabulary.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -21,6 +25,7 @@ KeysValues = tuple[str, str]  # two of (B, H, K, D/H)
 class _Look(NamedTuple):
     """One attention of a block, in the names under which weights are stored."""
 
+    kind: str
     layer: str
     around: str  # the residual connection around it
     keys_values: Callable[
@@ -32,18 +37,27 @@ class _Look(NamedTuple):
 class _Half:
     """What encoder and decoder have in common."""
 
-    def __init__(self, config: TransformerConfig, side: str):
-        self.config, self.side, self.graph = config, side, GraphWriter()
+    def __init__(self, config: TransformerConfig, side: str, opened: bool):
+        self.config, self.side, self.opened, self.graph = config, side, opened, GraphWriter()
+        self.insides: dict[str, list[str]] = {}  # (B, H, Q, D/H) of each layer by name, of an opened graph
+        self._gates: dict[str, list[str]] = {}  # (1, H) of each layer by kind
         self.head = config.d_model // config.num_heads
 
-    def embed(self, ids: str, first: str, behind: str) -> str:
-        """(B, Q) ids at the positions from ``first`` up to ``behind`` -> the residual stream (B, Q, D)."""
+    def embed(self, ids: str, first: str, behind: str, left_out: str = "") -> str:
+        """(B, Q) ids at the positions from ``first`` up to ``behind`` -> the residual stream (B, Q, D).
+
+        ``left_out`` (behind,): 1 for a token of which only its position remains.
+        """
         graph, config = self.graph, self.config
         vectors = graph.weight("embedding/vectors", (config.vocab_size + SYLLABLE_COUNT, config.d_model))
         tokens = graph("Gather", vectors, ids)
         tokens = graph("Mul", tokens, graph.constant(math.sqrt(config.d_model)))
         table = graph.weight("positions", (POSITIONS, config.d_model))
-        return graph("Add", tokens, graph("Gather", table, graph("Range", first, behind, graph.constant(1))))
+        places = graph("Range", first, behind, graph.constant(1))
+        if left_out:
+            kept = graph("Sub", graph.constant(1.0), graph("Gather", left_out, places))
+            tokens = graph("Mul", tokens, graph("Unsqueeze", kept, graph.constant([1])))
+        return graph("Add", tokens, graph("Gather", table, places))
 
     def walk(self, x: str, looks: list[_Look]) -> tuple[str, list[list[str]]]:
         """The residual stream (B, Q, D) through all blocks -> (B, Q, D), and of each of ``looks`` the weights of all layers."""
@@ -78,10 +92,14 @@ class _Half:
         logits = graph("MatMul", query, graph("Transpose", keys, perm=[0, 1, 3, 2]))
         logits = graph("Mul", logits, graph.constant(1 / math.sqrt(self.head)))
         weights = graph("Softmax", graph("Add", logits, look.mask), axis=-1)
+        if self.opened:
+            weights = self.only_seen(weights, look.mask)
         seen.append(weights)
-        found = graph(
-            "Transpose", graph("MatMul", weights, values), perm=[0, 2, 1, 3]
-        )  # (B, H, Q, D/H) -> (B, Q, H, D/H)
+        found = graph("MatMul", weights, values)
+        if self.opened:
+            found = graph("Mul", found, self.gates(look.kind, layer))
+            self.note(look.kind, query, keys, values)
+        found = graph("Transpose", found, perm=[0, 2, 1, 3])  # (B, H, Q, D/H) -> (B, Q, H, D/H)
         return self.dense(f"{name}/output", graph.reshape(found, (0, 0, self.config.d_model)))
 
     def keys_values(self, name: str, x: str, _layer: int = 0) -> KeysValues:
@@ -105,26 +123,44 @@ class _Half:
         shape = ("batch", self.config.num_layers, self.config.num_heads, queries, keys)
         self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
 
+    def vectors(self, name: str, arrays: Sequence[str], length: str) -> None:
+        """Hand out (B, L, H, K, D/H) of the (B, H, K, D/H) of each layer."""
+        shape = ("batch", self.config.num_layers, self.config.num_heads, length, self.head)
+        self.graph.output(name, self.graph.stacked(arrays, axis=1), shape)
 
-def encoder(config: TransformerConfig) -> GraphWriter:
+    def gates(self, kind: str, layer: int) -> str:
+        """(1, H, 1, 1): what the outputs of one layer's heads are multiplied by."""
+        if kind not in self._gates:
+            shape = (self.config.num_layers, self.config.num_heads)
+            given = self.graph.input(f"{kind}_gates", shape)
+            self._gates[kind] = self.graph.several("Split", shape[0], given, axis=0)
+        return self.graph.reshape(self._gates[kind][layer], (1, self.config.num_heads, 1, 1))
+
+    def only_seen(self, weights: str, mask: str) -> str:
+        """(B, H, Q, K): a row with nothing to look at is all 0, as in Keras."""
+        seen = self.graph("Greater", mask, self.graph.constant(MASKED_LOGIT / 2))
+        return self.graph("Mul", weights, self.graph.cast(seen, "float"))
+
+    def note(self, kind: str, *arrays: str) -> None:
+        for part, array in zip(("query", "key", "value"), arrays, strict=True):
+            self.insides.setdefault(f"{kind}_{part}", []).append(array)
+
+
+def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     """source (B, S) ids -> encoder_attention (B, L, H, S, S); what the decoder needs of a source: the keys and values of
     each of its layers (B, L, H, S, D/H) and the mask; and the cache of an empty beginning."""
-    half = _Half(config, "encoder")
+    half = _Half(config, "encoder", opened)
     graph, heads = half.graph, (config.num_heads, half.head)
     source = graph.input("source", ("batch", "source"), "int")
     mask = graph.padding(source)
     start = graph.constant(0)
-    own = _Look("self_attention", "around_attention", half.keys_values, mask)
+    own = _Look("encoder_attention", "self_attention", "around_attention", half.keys_values, mask)
     states, [seen] = half.walk(half.embed(source, start, graph.length(source, 1)), [own])
     names = [f"decoder_{n + 1}/cross_attention" for n in range(config.num_layers)]
     keys, values = zip(*(half.keys_values(name, states) for name in names), strict=True)
     half.layers("encoder_attention", seen, "source", "source")
     for part, arrays in (("keys", keys), ("values", values)):
-        graph.output(
-            f"memory_{part}",
-            graph.stacked(arrays, axis=1),
-            ("batch", config.num_layers, heads[0], "source", heads[1]),
-        )
+        half.vectors(f"memory_{part}", arrays, "source")
     graph.output("memory_mask", mask, ("batch", 1, 1, "source"))
     none = graph(
         "Concat",
@@ -138,13 +174,15 @@ def encoder(config: TransformerConfig) -> GraphWriter:
             graph("ConstantOfShape", none),
             ("batch", config.num_layers, heads[0], 0, heads[1]),
         )
+    for name, inside in half.insides.items():
+        half.vectors(name, inside, "source")
     return graph
 
 
-def decoder(config: TransformerConfig) -> GraphWriter:
+def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     """ids (B, T) behind the P tokens of a cache -> logits (B, T, V), decoder_attention (B, L, H, T, P + T), cross_attention
     (B, L, H, T, S), and the cache with these tokens. A cache holds the keys and values (B, L, H, P, D/H) of all layers."""
-    half = _Half(config, "decoder")
+    half = _Half(config, "decoder", opened)
     graph, layers = half.graph, config.num_layers
 
     def kept(name: str, length: str) -> list[str]:
@@ -165,11 +203,19 @@ def decoder(config: TransformerConfig) -> GraphWriter:
 
     first = graph.length("cache_keys", 3)
     behind = graph("Add", first, graph.length(ids, 1))
-    own = _Look("self_attention", "around_self_attention", with_cache, _look_ahead(graph, first, behind))
+    look_ahead, left_out = _look_ahead(graph, first, behind), ""
+    if opened:
+        left_out = graph.input("left_out", ("keys",))
+        look_ahead = graph("Add", look_ahead, graph("Mul", left_out, graph.constant(MASKED_LOGIT)))
+    own = _Look("decoder_attention", "self_attention", "around_self_attention", with_cache, look_ahead)
     read = _Look(
-        "cross_attention", "around_cross_attention", lambda _, __, n: (memory[0][n], memory[1][n]), mask
+        "cross_attention",
+        "cross_attention",
+        "around_cross_attention",
+        lambda _, __, n: (memory[0][n], memory[1][n]),
+        mask,
     )
-    states, seen = half.walk(half.embed(ids, first, behind), [own, read])
+    states, seen = half.walk(half.embed(ids, first, behind, left_out), [own, read])
     size = (config.d_model, config.vocab_size)
     logits = graph("MatMul", states, graph.weight("embedding/vocabulary", size))
     logits = graph("Add", logits, graph.weight("embedding/output_bias", size[1:]))
@@ -177,11 +223,10 @@ def decoder(config: TransformerConfig) -> GraphWriter:
     half.layers("decoder_attention", seen[0], "target", "keys")
     half.layers("cross_attention", seen[1], "target", "source")
     for part, arrays in zip(("keys", "values"), new, strict=True):
-        graph.output(
-            f"next_{part}",
-            graph.stacked(arrays, axis=1),
-            ("batch", layers, config.num_heads, "keys", half.head),
-        )
+        half.vectors(f"next_{part}", arrays, "keys")
+    for name, arrays in half.insides.items():
+        if name.endswith("_query"):  # keys and values are the memory's, and the next cache's
+            half.vectors(name, arrays, "target")
     return graph
 
 

@@ -3,6 +3,7 @@
 import json
 import random
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,8 @@ import pytest
 from benchmarks.hostile_texts import hostile_texts
 from benchmarks.made_sentences import right_sentence
 from deploy.site import figures, scripts
-from model.text.changes import apply_changes
+from model.correction.second_reading import after_second_reading
+from model.text.changes import apply_changes, find_changes
 from tests.browser.site_pages import answers, is_open, visiting
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
@@ -96,6 +98,34 @@ def test_a_decision_is_kept(asked, light):
     assert one["text"] == found.with_decisions(rejected={0}).text != found.text
 
 
+def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
+    """The syllable that goes stands twice, and the second reading leaves out the other one."""
+    source, once, twice = "먹던지 말던지 알아라라.", "먹든지 말든지 알아라라.", "먹든지 말든지 알아라."
+    page = browser.new_page()
+    page.add_script_tag(
+        content=f"{scripts.joined('proposing.js')}\nwindow.both = {{ findChanges, afterSecondReading }};"
+    )
+    found = page.evaluate(
+        """([source, once, twice]) => {
+          const known = (changes, all) => changes.map((change, i) => ({ ...change, known: all[i] }));
+          const [first, second] = [known(both.findChanges(source, once), [0.98, 0.83]), known(both.findChanges(once, twice), [0.96])];
+          return both.afterSecondReading(source, first, second, 0.8).at(-1);
+        }""",
+        [source, once, twice],
+    )
+    page.close()
+    change = after_second_reading(
+        source,
+        [
+            replace(each, known_confidence=sure)
+            for each, sure in zip(find_changes(source, once), (0.98, 0.83), strict=True)
+        ],
+        [replace(each, known_confidence=0.96) for each in find_changes(once, twice)],
+        0.8,
+    )[-1]
+    assert (found["sourceStart"], found["known"]) == (change.source_start, change.confidence)
+
+
 def differences(one, other, path: str = ""):
     """Where two JSON values differ, numbers by more than rounding. What the browser fills in at drawing is left out."""
     if isinstance(one, dict) and isinstance(other, dict):
@@ -105,7 +135,7 @@ def differences(one, other, path: str = ""):
         for place, pair in enumerate(zip(one, other, strict=True)):
             yield from differences(*pair, f"{path}[{place}]")
     elif isinstance(one, float) or isinstance(other, float):
-        if None in (one, other) or abs(one - other) > 2e-7 + 1e-9 * abs(one):
+        if None in (one, other) or abs(one - other) > 2e-7 * max(1, abs(one)):
             yield f"{path}: {one} is not {other}"
     elif one != other:
         yield f"{path}: {one!r} is not {other!r}"
@@ -137,7 +167,7 @@ FIGURED = ("가", "내일 학꾜에 가치 가자.", "뷁<b>$x$ 안되요 é\u03
 
 def test_the_figures_are_those_of_python(browser, light):
     say = lambda key, /, **values: table("ko")[key].format(**values)
-    template = figures.template(say, light.correct("밥을 머거요.").trace, "light")
+    template = figures.template(say, light.correct("밥을 머거요.").trace, "light", light.config.d_model)
     traces = [light.correct(text).sentences[0].trace for text in FIGURED]
     with figures_script(browser) as page:
         found = page.evaluate(

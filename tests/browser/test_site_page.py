@@ -10,6 +10,7 @@ from benchmarks.hostile_texts import hostile_texts
 from tests.browser.site_pages import corrected, is_open, shows, visiting
 from tests.browser.test_live_typing import CURSOR, compose
 from tests.browser.visit import heatmap, serious_violations
+from ui.export import alive
 from ui.wording.texts import table
 
 WRONG, RIGHT = "밥을 머거요.", "밥을 먹어요."
@@ -113,6 +114,60 @@ def test_other_views_are_drawn(typed, view, drawn):
     assert typed.complaints == []
 
 
+VIEWS = {
+    "view_edits": "edits",
+    "view_received": "received",
+    "view_numbers": "numbers",
+    "masks_title": "masks",
+    "positions_title": "positions",
+    "view_without": "without",
+    "view_sources": "sources",
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_further_views_are_drawn_on_a_phone_and_for_everyone(typed, view):
+    typed.set_viewport_size({"width": 390, "height": 844})
+    typed.get_by_role("button", name=table("ko")[view], exact=True).click()
+    place = typed.locator(f".explore .view > .{VIEWS[view]}")
+    expect(place.locator(".reading")).to_be_visible()
+    expect(place.locator(".js-plotly-plot").first).to_be_visible()
+    expect(place).not_to_contain_text(table("ko")["site_asking"])
+    assert serious_violations(typed) == []
+    assert typed.evaluate("() => document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert typed.complaints == []
+
+
+def test_a_head_is_switched_off_and_on_again(typed):
+    typed.set_viewport_size({"width": 1280, "height": 900})
+    typed.get_by_role("button", name=table("ko")["view_without"], exact=True).click()
+    place = typed.locator(".explore .without")
+    all_on = place.get_by_role("button", name=table("ko")["without_all_on"])
+    all_on.click()
+    expect(all_on).to_be_disabled()
+    expect(place.locator(".written")).to_have_text([RIGHT, RIGHT])
+    squares = place.locator("[data-figure=without_mosaic] .canvas")
+    squares.focus()
+    squares.press("ArrowRight")
+    squares.press("Enter")
+    expect(all_on).to_be_enabled()
+    expect(place.locator(".verdict")).to_contain_text("1·1")
+    assert typed.evaluate("() => window.site.state.off.length") == 1
+    all_on.click()
+    expect(all_on).to_be_disabled()
+
+
+def test_typing_goes_before_an_experiment(typed):
+    typed.get_by_role("button", name=table("ko")["view_without"], exact=True).click()
+    for text in ("내일 가치 가", "내일 가치 가자"):
+        typed.locator("textarea").fill(text)
+    shows_text = "(text) => document.documentElement.dataset.shown === text"
+    typed.wait_for_function(shows_text, arg="내일 가치 가자")
+    assert corrected(typed) == "내일 같이 가자"
+    expect(typed.locator(".explore .without .verdict .written").first).to_have_text("내일 같이 가자")
+    assert typed.complaints == []
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_it_is_for_everyone(typed, theme, width):
@@ -145,6 +200,16 @@ def test_one_file_needs_no_network(site_pages, site_file):
     assert corrected(page) == RIGHT
     assert [url for url in page.requests if not url.startswith(("blob:", "data:"))] == [site_file.as_uri()]
     assert page.complaints == []
+
+
+def test_a_file_that_the_app_gave_begins_with_its_sentence(site_pages, site_file, tmp_path):
+    path = tmp_path / "live.html"
+    path.write_bytes(alive.to_alive({"text": WRONG, "lang": "en"}, site_file))
+    page = site_pages(address=path.as_uri(), offline=True)
+    shows(page, WRONG)
+    assert corrected(page) == RIGHT
+    expect(page.locator("textarea")).to_have_value(WRONG)
+    assert page.evaluate("() => document.documentElement.lang") == "en"
 
 
 def test_hostile_texts_are_shown_as_they_are(typed):

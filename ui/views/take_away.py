@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from ui.components.copy_button import copy_button
-from ui.export import data, page
+from ui.export import alive, data, page
 from ui.export.parts import Choices, Experiment
 from ui.shell import address, controls, markup
 from ui.views import heatmap, lines, steps
@@ -52,12 +52,16 @@ def show_files(lens: Lens, views: Iterable[View], opened: View) -> None:
     part = data.part_that_fits(lens)
     with st.container(horizontal=True, gap="small"):
         _offer("html", "text/html", page_maker(lens, views, opened), lens)
+        if is_alive := alive.holds(lens.corrector.fingerprint):
+            _offer("alive", "text/html", alive_maker(lens), lens, "live.html")
         _offer("csv", "text/csv", partial(data.to_csv, lens), lens)
         _offer("json", "application/json", partial(data.to_json, lens), lens)
         _offer("npz", "application/octet-stream", partial(data.to_npz, lens), lens)
         _offer("trace", "application/octet-stream", partial(data.to_trace, lens), lens, "trace.npz")
     markup.paragraph(say(f"take_away_part_{part}", rows=f"{data.count(lens, part):,}"), "note")
     markup.paragraph(say("take_away_html_meaning", megabytes=PAGE_MEGABYTES), "note")
+    if is_alive:
+        markup.paragraph(say("take_away_alive_meaning", megabytes=alive.MEGABYTES), "note")
     markup.paragraph(say("take_away_figures"), "note")
 
 
@@ -91,6 +95,12 @@ def page_maker(lens: Lens, views: Iterable[View], opened: View) -> Callable[[], 
         experiment=experiment(lens, opened),
     )
     return partial(page.to_html, lens, partial(say_in, choices.language), choices)
+
+
+def alive_maker(lens: Lens) -> Callable[[], bytes]:
+    """A function that makes the page with its network later, outside of the session."""
+    text = address.get("sentence") or lens.sentence.source
+    return partial(alive.to_alive, {"text": text, "lang": texts.language(), "theme": lens.theme})
 
 
 def experiment(lens: Lens, opened: View) -> Experiment | None:

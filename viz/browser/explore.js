@@ -1,4 +1,5 @@
-// All heads of one trace, and one map of them as a heatmap, as lines, or step by step.
+// All heads of one trace, and one map of them as a heatmap, as lines, or step by step. A page may add views of its own: `data.more`, of which
+// each has a `name`, a `label`, and `draw(place, explorer)`.
 
 const MEAN = "mean";
 const VIEWS = ["heatmap", "lines", "steps"];
@@ -51,7 +52,7 @@ class Explorer {
   build() {
     const { data } = this;
     const has = { heatmap: true, lines: !data.difference, steps: Boolean(data.steps) };
-    const views = VIEWS.filter((view) => has[view]);
+    const views = [...VIEWS.filter((view) => has[view]), ...(data.more ?? []).map(({ name }) => name)];
     if (data.difference) this.fitted = true; // two traces may differ by little
     this.places = Object.fromEntries(["overview", ...views, "patches"].map((name) => [name, node("div", name)]));
     const { overview, patches, ...open } = this.places;
@@ -70,7 +71,14 @@ class Explorer {
     this.drawOverview();
     this.drawPatches();
     this.beside.hidden = this.places.overview.hidden && this.places.patches.hidden;
-    ({ heatmap: () => this.drawMap(), lines: () => this.drawLines(), steps: () => this.drawSteps() })[this.view]();
+    const own = { heatmap: () => this.drawMap(), lines: () => this.drawLines(), steps: () => this.drawSteps() }[this.view];
+    if (own) own();
+    else this.data.more.find(({ name }) => name === this.view).draw(this.places[this.view], this);
+  }
+
+  /** Float32Array (Q * K) of the map that is open. */
+  weights() {
+    return mapOf(this.kind, this.layer, this.head);
   }
 
   choose(changed) {
@@ -118,8 +126,9 @@ class Explorer {
     const views = node("div", "views");
     views.setAttribute("role", "group");
     views.setAttribute("aria-label", words.view);
-    for (const view of VIEWS.filter((view) => this.places[view])) {
-      const button = node("button", "", words[view]);
+    const named = [...VIEWS.map((view) => [view, words[view]]), ...(data.more ?? []).map(({ name, label }) => [name, label])];
+    for (const [view, label] of named.filter(([view]) => this.places[view])) {
+      const button = node("button", "", label);
       button.type = "button";
       button.onclick = () => this.choose({ view });
       button.setAttribute("aria-pressed", view === this.view);

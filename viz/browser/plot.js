@@ -162,14 +162,15 @@ class Plot {
   /** Places that the arrow keys reach: tiles where the figure has such, else the cells of its map. */
   stops() {
     const { _fullData: traces } = this.canvas;
-    const tiles = traces?.find((trace) => trace.customdata && trace.type === "scatter");
+    const { meta } = this.figure.layout;
+    const tiles = traces?.find((trace) => trace.customdata && trace.type === "scatter" && (meta?.across || isMosaic(trace)));
     if (tiles) {
-      const { across } = this.figure.layout.meta;
+      // A mosaic's squares lie row by row, so its first row ends where the height changes.
+      const { across = tiles.y.findIndex((y) => y !== tiles.y[0]), half = [0.5, 0.5] } = meta ?? {};
       return {
         rows: Math.ceil(tiles.x.length / across), columns: across,
         at: (row, column) => {
           const number = row * across + column;
-          const half = this.figure.layout.meta.half;
           return number < tiles.x.length && {
             x: tiles.x[number], y: tiles.y[number], half, text: plain(tiles.text[number]), point: { custom: tiles.customdata[number] },
           };
@@ -248,6 +249,11 @@ class Plot {
       { format, width, height: height + above, scale: FORMATS[format], filename: this.data.file }
     );
   }
+}
+
+/** Whether a trace has the invisible squares of a mosaic of heads (mosaic_layout.py). */
+function isMosaic({ marker }) {
+  return marker?.symbol === "square" && marker.opacity === 0;
 }
 
 /** After the browser has shown what the page holds now. */

@@ -1,5 +1,7 @@
 // Fills the figures of deploy/site/figures.py with the numbers, tokens and changes of a sentence, so that explore.js draws them.
+import { upTo } from "./counting.js";
 import { tokenLabel, visibleToken, widthInEm } from "./labels.js";
+import { cellSize, columnTicks, rowTicks, ticksAbove } from "./token_axis.js";
 
 /** `template`: figures without a sentence. `trace`: of corrector.js. `changes`: those made in it. */
 export function figuresOf(template, trace, changes, sizes) {
@@ -20,7 +22,7 @@ export function figuresOf(template, trace, changes, sizes) {
   return { ...template, kinds, steps: stepsOf(template, trace, changes, sizes) };
 }
 
-function axesOf(kind, { sourceTokens, targetTokens, decoderInputTokens }) {
+export function axesOf(kind, { sourceTokens, targetTokens, decoderInputTokens }) {
   return {
     encoder_attention: [sourceTokens, sourceTokens],
     decoder_attention: [targetTokens, decoderInputTokens],
@@ -29,7 +31,7 @@ function axesOf(kind, { sourceTokens, targetTokens, decoderInputTokens }) {
 }
 
 /** The rows that changes concern; where nothing was written, the one that follows. As ui/wording/reading.py. */
-function changedRows(changes, kind, count) {
+export function changedRows(changes, kind, count) {
   const side = kind === "encoder_attention" ? ["sourceStart", "sourceEnd"] : ["targetStart", "targetEnd"];
   const found = new Set();
   for (const change of changes) {
@@ -38,8 +40,6 @@ function changedRows(changes, kind, count) {
   }
   return found;
 }
-
-const upTo = (count) => Array.from({ length: count }, (_, i) => i);
 
 /** A heatmap, as viz/attention_layout.py lays it out. */
 function withTokens({ spec, ...rest }, queries, keys, emphasised, colour, sizes) {
@@ -86,7 +86,7 @@ function withTokens({ spec, ...rest }, queries, keys, emphasised, colour, sizes)
           ...layout.xaxis,
           range: spans.x,
           tickvals: ticks.positions.map((i) => i + 1),
-          ticktext: ticks.labels.map((text, i) => text + "<br> ".repeat(ticks.angle ? 0 : i % ticks.steps)),
+          ticktext: ticksAbove(ticks),
           tickangle: ticks.angle,
           tickfont: { size: cell.font },
         },
@@ -118,40 +118,6 @@ function withTokens({ spec, ...rest }, queries, keys, emphasised, colour, sizes)
 }
 
 const tenth = (value) => Number(value.toFixed(1));
-
-/** The cell for so many columns and rows: square while a square one can hold a label. As viz/token_axis.py. */
-function cellSize(columns, rows, sizes) {
-  const width = Math.min(sizes.LARGEST_CELL, sizes.DESIGN_WIDTH / Math.max(columns, 1));
-  const square = width >= sizes.SMALLEST_SQUARE_CELL && rows <= sizes.MOST_LABELLED_ROWS;
-  let height = square ? width : sizes.SMALLEST_SQUARE_CELL;
-  if (rows > sizes.MOST_LABELLED_ROWS) height = sizes.HEIGHT_OF_MANY_ROWS / rows;
-  const font = Math.round(Math.min(sizes.LARGEST_FONT, Math.max(sizes.SMALLEST_FONT, 0.72 * height)));
-  return { width, height, square, font };
-}
-
-/** The labels of columns: upright if they fit, on several steps if they are crowded, turned if they are long. */
-function columnTicks(tokens, { font, width }, sizes) {
-  let labels = tokens.map((token) => tokenLabel(token, sizes));
-  let positions = upTo(tokens.length);
-  const widths = tokens.map((token) => widthInEm(visibleToken(token, sizes), sizes)).sort((one, other) => other - one);
-  if (widths.length > 2 && widths[2] > 2.2 && widths[2] * font > width)
-    return { positions, labels, steps: 1, angle: -90, height: widths[0] * font };
-  let steps = Math.ceil((1.15 * font) / width);
-  if (steps > sizes.MOST_STEPS) {
-    const every = Math.ceil(steps / sizes.MOST_STEPS);
-    [positions, labels] = [positions, labels].map((all) => all.filter((_, i) => i % every === 0));
-    steps = sizes.MOST_STEPS;
-  }
-  return { positions, labels, steps, angle: 0, height: 1.3 * font * steps };
-}
-
-/** The rows that get a label: all if they fit, otherwise some at equal distances and those of `always`. */
-function rowTicks(count, { font, height }, always, sizes) {
-  const step = Math.ceil((1.2 * font) / height);
-  if (step === 1 || height >= sizes.SMALLEST_SQUARE_CELL) return upTo(count);
-  const spaced = upTo(count).filter((row) => row % step === 0 && [...always].every((kept) => Math.abs(row - kept) >= step));
-  return [...new Set([...spaced, ...always])].sort((one, other) => one - other);
-}
 
 /** The cells that the decoder may not look at, one rectangle a row. */
 function laterCells(rows, columns) {

@@ -1,10 +1,12 @@
 // The page: what is typed goes to the worker, what comes back is shown. Everything stands in the address behind #.
 import { figuresOf, filledIn } from "./figures.js";
 import { piecesOf } from "./pieces.js";
+import { moreViews } from "./views.js";
 
 const COMPUTED_WITH = ["encode", "decode", "weights", "trees", "words", "ngrams", "runtime"];
 const LANGUAGES = ["ko", "en"];
 const LONGEST = 20000; // characters that the area takes
+const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
 
 /** `content`: what page.py wrote: texts, figures, sizes, rules, known, examples, stored. */
@@ -13,6 +15,7 @@ export class Site {
     Object.assign(this, content);
     this.state = { ...this.usual(), ...this.addressed() };
     this.revision = 1;
+    this.asked = []; // keys of what the worker was asked, in order
     this.answers = new Map(); // of the last texts, by what was asked
     for (const stored of this.stored) this.answers.set(this.keyOf({ text: stored.typed }), stored);
   }
@@ -20,11 +23,13 @@ export class Site {
   usual() {
     const isKorean = navigator.languages.some((language) => language.startsWith("ko"));
     const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    return { text: this.examples[0].text, lang: isKorean ? "ko" : "en", theme, lecture: false, opened: null, chosen: null, accepted: [], rejected: [] };
+    return { text: this.examples[0].text, lang: isKorean ? "ko" : "en", theme, lecture: false, ...this.fresh() };
   }
 
+  /** What the address says; where it says nothing, what the app wrote into the file (ui/export/alive.py). */
   addressed() {
-    const found = Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+    const told = location.hash.slice(1) || document.getElementById("beginning").textContent;
+    const found = Object.fromEntries(new URLSearchParams(told));
     const numbers = (text) => (text ? text.split(",").map(Number).filter(Number.isInteger) : []);
     return {
       ...("text" in found && { text: found.text.slice(0, LONGEST) }),
@@ -49,7 +54,7 @@ export class Site {
 
   start() {
     const place = (id) => document.getElementById(id);
-    this.places = Object.fromEntries(["live", "correction", "explorer", "status", "note"].map((id) => [id, place(id)]));
+    this.places = Object.fromEntries(["live", "correction", "explorer", "status"].map((id) => [id, place(id)]));
     this.controls();
     window.askAhead = (text) => this.ask({ text, opened: null, accepted: [], rejected: [] });
     window.addEventListener("hashchange", () => this.change(this.addressed(), true));
@@ -74,7 +79,8 @@ export class Site {
     };
   }
 
-  fresh = () => ({ opened: null, chosen: null, accepted: [], rejected: [] });
+  /** `off`: heads that are off; null: those with the largest effect. `row`: the written token that is asked about; null: that of the change. */
+  fresh = () => ({ opened: null, chosen: null, accepted: [], rejected: [], off: null, row: null });
 
   /** `overwrites`: whether the text area gets the text. */
   change(changed, overwrites = false) {
@@ -115,41 +121,54 @@ export class Site {
     });
   }
 
-  keyOf = ({ text, opened = null, accepted = [], rejected = [] }) => JSON.stringify([text, opened, accepted, rejected]);
+  keyOf = ({ text, opened = null, accepted = [], rejected = [], about = null }) => JSON.stringify([text, opened, accepted, rejected, about]);
 
-  show() {
+  wanted() {
     const { text, opened, accepted, rejected } = this.state;
-    const wanted = { text, opened, accepted, rejected };
-    const found = this.answers.get(this.keyOf(wanted));
-    if (!text.trim()) this.draw(null);
-    else if (found) this.draw(found);
-    else this.ask(wanted);
+    return { text, opened, accepted, rejected };
   }
 
+  show() {
+    const found = this.answers.get(this.keyOf(this.wanted()));
+    if (!this.state.text.trim()) this.draw(null);
+    else if (found) this.draw(found);
+    else this.ask(this.wanted());
+  }
+
+  /** What experiments.js answers about the sentence that is shown; undefined while it is being asked. */
+  inquire(about) {
+    const wanted = { ...this.wanted(), about };
+    const key = this.keyOf(wanted);
+    if (!this.answers.has(key)) this.ask(wanted);
+    return this.answers.get(key)?.answer;
+  }
+
+  /** A text may overtake an experiment, and nothing else: of what cannot be asked yet only the latest waits. */
   ask(wanted) {
     const key = this.keyOf(wanted);
-    if (this.answers.has(key) || !wanted.text.trim()) return;
-    if (!this.isOpen || this.asked) this.waiting = wanted; // only the latest one waits
-    else {
-      this.asked = key;
+    if (this.answers.has(key) || this.asked.some((each) => each.key === key) || !wanted.text.trim()) return;
+    if (this.isOpen && this.asked.every(({ about }) => about && !wanted.about)) {
+      this.asked.push({ key, about: wanted.about });
       this.worker.postMessage(wanted);
-    }
+    } else if (!wanted.about || !this.waiting || this.waiting.about) this.waiting = wanted;
     this.tell();
   }
 
-  heard({ found, error }) {
+  heard({ found, error, isOpen }) {
+    if (isOpen) this.isOpen = true;
+    const answered = isOpen ? null : this.asked.shift();
     if (error) {
       this.failed = error;
       console.error(error);
     } else if (found) {
-      while (this.answers.size > 20) this.answers.delete(this.answers.keys().next().value);
-      this.answers.set(this.asked, found);
-    } else this.isOpen = true;
-    this.asked = null;
-    this.show();
+      this.failed = null;
+      while (this.answers.size >= MOST_ANSWERS) this.answers.delete(this.answers.keys().next().value);
+      this.answers.set(answered.key, found);
+    }
     const next = this.waiting;
     this.waiting = null;
     if (next) this.ask(next);
+    if (!error) this.show();
     this.tell();
   }
 
@@ -199,7 +218,8 @@ export class Site {
     const { changes } = found.sentences[found.place];
     const focus = changes.filter(({ number }) => number === chosen);
     const data = figuresOf(this.figures[lang][theme], found.trace, focus.length ? focus : changes, this.sizes);
-    window.components.explore({ data: { ...data, first: "cross_attention" }, parentElement: this.places.explorer });
+    const more = moreViews(this, found, data.more);
+    window.components.explore({ data: { ...data, more, first: "cross_attention" }, parentElement: this.places.explorer });
   }
 
   /** A change was pressed, or a sentence. */

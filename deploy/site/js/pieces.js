@@ -2,6 +2,7 @@
 import { confidence } from "./changes.js";
 import { changeLabel } from "./figures.js";
 import { isSpace, restored } from "./characters.js";
+import { probability } from "./wording.js";
 
 const LEAST_OFFERED = 0.3; // a proposal that the network believes in less than this is not shown
 
@@ -108,11 +109,4 @@ function wordsSaid(proposals, say) {
     accept_layout: say("correction_accept_layout", { text: "{text}" }),
     open: say("correction_open", { number: "{number}" }),
   };
-}
-
-/** Never written as certain or impossible, near 0 and 1 with three digits, as ui/wording/numbers_text.py. */
-export function probability(value) {
-  if (value >= 0.9995) return ">0.999";
-  if (value < 0.0005) return "<0.001";
-  return value.toFixed(value >= 0.01 && value < 0.99 ? 2 : 3);
 }

@@ -62,8 +62,10 @@ export function afterSecondReading(source, first, second, minimum) {
 function weighed(change, first, second) {
   const mine = first.filter((each) => meet(change, each));
   const others = second.filter((each) => each.targetStart <= change.targetEnd && change.targetStart <= each.targetEnd);
-  const least = leastSure([...mine, ...others], confidence);
-  const last = leastSure(others.length ? others : mine, confidence);
+  // Where a syllable stands twice, the change of both readings may begin at the other one and touch none of its parts.
+  const parts = mine.length + others.length ? [...mine, ...others] : [...first, ...second];
+  const least = leastSure(parts, confidence);
+  const last = leastSure(others.length ? others : parts, confidence);
   return { ...change, fix: last.fix, keep: last.keep, known: confidence(least), insteadOf: last.insteadOf };
 }
 

@@ -1,6 +1,7 @@
 // Files of arrays, as deploy/site/packed.py writes them, and the weights that the graphs are given.
 import { FIRST_SYLLABLE, OUTSIDE_ID, SPECIAL } from "./tokenizer.js";
 import { isSyllable } from "./characters.js";
+import { sinusoids } from "./counting.js";
 
 const SYLLABLES = 11172;
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
@@ -73,15 +74,5 @@ function vectorsOf(stored, characters, width) {
 function transposed(vectors, rows, width) {
   const found = new Float32Array(rows * width);
   for (let row = 0; row < rows; row += 1) for (let i = 0; i < width; i += 1) found[i * rows + row] = vectors[row * width + i];
-  return found;
-}
-
-/** Sine in even dimensions, cosine in odd ones (Vaswani et al. 2017, section 3.5). */
-function sinusoids(positions, width) {
-  const found = new Float32Array(positions * width);
-  for (let i = 0; i < width; i += 1) {
-    const rate = 10000 ** ((-2 * Math.floor(i / 2)) / width);
-    for (let p = 0; p < positions; p += 1) found[p * width + i] = i % 2 ? Math.cos(p * rate) : Math.sin(p * rate);
-  }
   return found;
 }

@@ -1,6 +1,7 @@
 // Corrects, away from the page, so that typing never waits. It is sent all that it needs, and asks for nothing.
 import { Confidence, Trees } from "./confidence.js";
 import { Corrector } from "./corrector.js";
+import { experiment } from "./experiments.js";
 import { NGrams } from "./ngrams.js";
 import { Network } from "./network.js";
 import { readArrays, weightsFile } from "./store.js";
@@ -12,7 +13,7 @@ export async function openCorrector({ parts, known, rules }) {
   Object.assign(ort.env.wasm, { wasmBinary: parts.runtime, numThreads: 1, proxy: false });
   ort.env.logLevel = "error";
   const weights = { name: known.weights_place, bytes: weightsFile(readArrays(parts.weights), known) };
-  const network = await Network.open(ort, { encode: parts.encode, decode: parts.decode }, weights);
+  const network = await Network.open(ort, { encode: parts.encode, decode: parts.decode }, weights, known.config);
   const text = (name) => new TextDecoder().decode(parts[name]);
   const judge = new Confidence(new Words(text("words")), new NGrams(readArrays(parts.ngrams)), new Trees(JSON.parse(text("trees"))));
   return new Corrector(network, new Tokenizer(known.characters), judge, withPatterns(rules), known.config);
@@ -23,35 +24,44 @@ export function withPatterns(rules) {
   return { ...rules, patterns: Object.fromEntries(made) };
 }
 
-/** What the page shows of a text: its correction with a person's decisions, and the trace of one of its sentences. */
-export async function answered(corrector, { text, opened = null, accepted = [], rejected = [] }) {
+/**
+ * What the page shows of a text: its correction with a person's decisions, and the trace of one of its sentences; or, where it asks
+ * `about` something, what experiments.js answers to that.
+ */
+export async function answered(corrector, { text, opened = null, accepted = [], rejected = [], about = null }, pause) {
   if (corrector.last?.text !== text) corrector.last = { text, found: await corrector.correct(text) };
   const { sentences, ...whole } = corrector.decided(corrector.last.found, accepted, rejected);
   const changed = sentences.findIndex(({ changes }) => changes.length);
   const place = opened !== null && opened < sentences.length ? opened : Math.max(changed, 0);
   const shown = sentences[place];
   const isRead = shown && shown.source.length <= corrector.limits.max_length;
-  return {
-    ...whole,
-    typed: text,
-    place,
-    trace: isRead ? await corrector.trace(shown.source, shown.text, shown.produced, whole.standIns) : null,
-    sentences: sentences.map(({ produced, ...rest }) => rest),
-  };
+  const trace = isRead ? await corrector.trace(shown.source, shown.text, shown.produced, whole.standIns) : null;
+  if (about) return { answer: trace && (await experiment(corrector, shown, trace, about, pause)) };
+  return { ...whole, typed: text, place, trace, sentences: sentences.map(({ produced, ...rest }) => rest) };
 }
 
-/** Answers messages: {open} once, then what `answered` takes. */
+class Outdated extends Error {}
+
+/** Answers messages in turn: {open} once, then what `answered` takes. An experiment is given up when something newer is asked. */
 export function listen(scope) {
   let opening = null;
   let turn = Promise.resolve();
+  let latest = null;
+  const { port1, port2 } = new MessageChannel();
+  const breath = () => new Promise((done) => ((port1.onmessage = done), port2.postMessage(null)));
   scope.onmessage = ({ data }) => {
+    latest = data;
     if (data.open) opening = openCorrector(data.open);
+    const pause = async () => {
+      await breath(); // lets messages in
+      if (latest !== data) throw new Outdated();
+    };
     turn = turn.then(async () => {
       try {
         const corrector = await opening;
-        scope.postMessage({ found: data.open ? null : await answered(corrector, data) });
+        scope.postMessage(data.open ? { isOpen: true } : { found: await answered(corrector, data, pause) });
       } catch (error) {
-        scope.postMessage({ error: String(error?.stack ?? error) });
+        scope.postMessage(error instanceof Outdated ? { isOutdated: true } : { error: String(error?.stack ?? error) });
       }
     });
   };

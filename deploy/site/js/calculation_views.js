@@ -1,0 +1,164 @@
+// How attention is computed: one query in numbers, what masks hide, and the positional encoding; as ui/views/numbers.py, ui/pages/masks.py and
+// ui/pages/positions.py.
+import { largestFirst, sinusoids, sum, upTo } from "./counting.js";
+import { picked } from "./elements.js";
+import { axesOf, changedRows } from "./figures.js";
+import { visibleToken } from "./labels.js";
+import { filledCalculation, filledTable, numberText } from "./table.js";
+import { percent, withWords } from "./wording.js";
+
+const MOST_KEYS = 40; // of a longer sentence, those with the largest weights
+const [PADDING, NOBODY] = [3, "∅"]; // places behind the sentence in which no token stands, and their sign
+const LONGEST_MAP = 30; // tokens, so that every cell can be seen
+const [HALF, THIRD] = [440, 260]; // pixels that a map has where two, or three, stand side by side
+
+/** Every step of one attention for one query, as model/analysis/dot_product.py; `sees`: whether it may look at a key. */
+export function dotProduct(query, keys, values, sees = () => true) {
+  const products = keys.map((key) => sum(key.map((number, i) => number * query[i])));
+  const scaled = products.map((product) => product / Math.sqrt(query.length));
+  const logits = scaled.map((score, key) => (sees(key) ? score : -Infinity));
+  const highest = Math.max(...logits);
+  const shares = logits.map((logit) => (highest === -Infinity ? 0 : Math.exp(logit - highest)));
+  const all = sum(shares) || 1;
+  const weights = shares.map((share) => share / all);
+  const output = values[0].map((_, i) => sum(values.map((value, key) => value[i] * weights[key])));
+  return { products, scaled, logits, weights, output };
+}
+
+/** The head that is open; a mean has no query and no key, so its first head. */
+function headOf({ kind, layer, head }) {
+  const [one, other] = [layer, head].map((number) => (number === "mean" ? 0 : number));
+  return { kind: kind.kind, layer: one, head: other };
+}
+
+/** One query of one head in numbers, from its vector to the sum of the weighted values. */
+export function numbers(shared) {
+  const { site, say, sizes, trace, changes, chosen, explorer, templates } = shared;
+  const open = headOf(explorer);
+  const [queries, keys] = axesOf(open.kind, trace);
+  const first = Math.min(...changedRows(chosen ? [chosen] : changes, open.kind, queries.length), queries.length - 1);
+  const row = Math.min(site.state.row ?? (changes.length ? first : 0), queries.length - 1);
+  const seen = (token) => visibleToken(token, sizes);
+  const choice = picked(say("numbers_query_label"), queries.map((token, i) => `${i + 1}: ${seen(token)}`), row, (row) => site.change({ row }));
+  const found = site.inquire({ what: "vectors", ...open });
+  if (!found) return { reading: say("site_asking"), controls: [choice] };
+  const sees = (key) => open.kind !== "decoder_attention" || key <= row;
+  const steps = dotProduct(found.query[row], found.key, found.value, sees);
+  const [best] = largestFirst(steps.weights);
+  const shown = largestFirst(steps.weights).slice(0, MOST_KEYS).sort((one, other) => one - other);
+  const named = shown.map((key) => keys[key]);
+  const gap = found.query[row].map(() => null);
+  const weighted = shown.map((key) => found.value[key].map((number) => number * steps.weights[key]));
+  const matrix = (title, values, rows) => {
+    const words = { rows: say(title), columns: say("dimension_axis"), row: say(title), column: say("dimension_axis"), value: say("value_axis") };
+    const columns = gap.map((_, i) => String(i + 1));
+    return filledTable(withWords(templates.table, words), { values, rows, columns, every: Math.max(Math.floor(columns.length / 8), 1) }, sizes);
+  };
+  const of = (list) => shown.map((key) => list[key]);
+  const table = { steps: [of(steps.products), of(steps.scaled), of(steps.logits)], weights: of(steps.weights), keys: named };
+  const calculation = withWords(templates.steps, { masked: say("numbers_masked") });
+  const pictures = {
+    vectors: matrix("numbers_vectors_rows", [found.query[row], gap, ...of(found.key)], [queries[row], "", ...named]),
+    scores: filledCalculation(calculation, { ...table, names: ["q·k", "÷√d", say("numbers_with_mask"), "softmax"] }, sizes),
+    sum: matrix("numbers_sum_rows", [...weighted, gap, steps.output], [...named, "", "o"]),
+  };
+  const reading = {
+    query: seen(queries[row]),
+    key: seen(keys[best]),
+    position: best + 1,
+    product: numberText(steps.products[best]),
+    score: numberText(steps.scaled[best]),
+    weight: steps.weights[best].toFixed(2),
+    hidden: steps.logits.filter((logit) => logit === -Infinity).length,
+    place: explorer.place(explorer.kind, open.layer, open.head),
+  };
+  const picture = (name) => {
+    const heading = say(`numbers_${name}_heading`);
+    return { name: `numbers_${name}`, heading, words: say(`numbers_${name}_words`), label: heading, data: pictures[name] };
+  };
+  const rest = { shown: shown.length, rest: (1 - sum(table.weights)).toFixed(3) };
+  return {
+    reading: say("numbers_reading", reading),
+    controls: [choice],
+    rows: [["vectors", "scores"].map(picture), [picture("sum")]],
+    notes: shown.length < keys.length ? [say("numbers_rest", rest)] : [],
+  };
+}
+
+/** Padding and look-ahead mask of a sentence with some padding behind it, and what they do before and after the softmax. */
+export function masks({ site, say, sizes, trace, explorer, templates }) {
+  const open = headOf(explorer);
+  if (trace.sourceTokens.length > LONGEST_MAP) return { reading: say("site_masks_long", { limit: LONGEST_MAP }) };
+  // The network writes again what it has read, so both sides have the same tokens.
+  const padding = Array(PADDING).fill(NOBODY);
+  const count = trace.sourceTokens.length;
+  const read = [...trace.sourceTokens, ...padding];
+  const begun = ["<s>", ...trace.sourceTokens.slice(0, -1), ...padding];
+  const isLater = (row, column) => column > row;
+  const isBehind = (_, column) => column >= count;
+  const map = (kind, table, words = {}) => {
+    const [rows, columns] = [read, kind === "decoder_attention" ? begun : read];
+    const names = { masked: say("masks_masked"), padded: say("masks_padded"), small: say("masks_small"), row: say("hover_query"), column: say("hover_key") };
+    return filledTable(withWords(templates.table, { ...names, rows: "", columns: "", ...words }), { rows, columns, ...table }, sizes);
+  };
+  const hiding = { padding: { padded: isBehind }, look_ahead: { masked: isLater }, both_map: { masked: isLater, padded: isBehind } };
+  const places = upTo(read.length);
+  const allowed = ({ masked, padded }) => places.map((row) => places.map((column) => (masked?.(row, column) || padded?.(row, column) ? null : 1)));
+  const hiddenIn = (masked) => sum(allowed({ masked }).map((row) => row.filter((cell) => cell === null).length));
+  const of = (hidden) => map("decoder_attention", { ...hidden, values: allowed(hidden), isWeight: true, largest: 4, numbers: true, design: THIRD, lines: 2 }, { value: say("masks_allowed") });
+  const pictures = Object.entries(hiding).map(([name, hidden]) => ({ name: `masks_${name}`, heading: say(`masks_${name}_heading`), data: of(hidden) }));
+  const added = hiddenIn((row, column) => !isLater(row, column) && isBehind(row, column));
+  const cells = { cells: read.length ** 2, later: hiddenIn(isLater), added };
+  const found = site.inquire({ what: "vectors", ...open, padding: PADDING });
+  const drawn = found ? beforeAndAfter(say, map, found, open, count, explorer) : [];
+  return {
+    reading: `${say("masks_both_reading", cells)}${found ? "" : ` ${say("site_asking")}`}`,
+    rows: [pictures, ...drawn].map((row) => row.map((figure) => ({ ...figure, label: figure.heading }))),
+    notes: [say("masks_logits_note")],
+  };
+}
+
+/** Logits and weights of the open head, without its masks and with them. */
+function beforeAndAfter(say, map, { query, key, value }, { kind }, real, explorer) {
+  const hidden = { padded: (_, column) => column >= real, ...(kind === "decoder_attention" && { masked: (row, column) => column > row }) };
+  const sees = (row) => (column) => !hidden.padded(row, column) && !hidden.masked?.(row, column);
+  const without = query.map((one) => dotProduct(one, key, value));
+  const withMask = query.map((one, row) => dotProduct(one, key, value, sees(row)));
+  const largest = Math.max(...without.flatMap(({ scaled }) => scaled.map(Math.abs)));
+  const words = { rows: say(`query_${kind}`), columns: say(`key_${kind}`) };
+  return ["without", "with"].map((name) =>
+    ["logits", "weights"].map((stage) => {
+      const isWeight = stage === "weights";
+      const table = { values: (name === "with" ? withMask : without).map((row) => row[stage]), isWeight, largest: isWeight ? 1 : largest, design: HALF, small: isWeight };
+      const masks = name === "with" ? { ...hidden, lines: 2 } : { lines: 1 };
+      const heading = `${say(`masks_${stage}_${name}_heading`)} · ${explorer.place(explorer.kind)}`;
+      return { name: `masks_${stage}_${name}`, heading, data: map(kind, { ...table, ...masks }, { ...words, value: say(`masks_${stage}`) }) };
+    })
+  );
+}
+
+/** The positional encoding of the network, and how alike its rows are. */
+export function positions({ say, templates, site }) {
+  const width = site.known.config.d_model;
+  const { positions_matrix: matrix, positions_curves: curves, positions_similarity: pairs } = templates;
+  const rows = matrix.spec.layout.yaxis.range[0] - 0.5;
+  const values = sinusoids(rows, width);
+  const row = (place) => Array.from(values.subarray(place * width, (place + 1) * width));
+  const all = upTo(rows).map(row);
+  const alike = all.map((one) => all.map((other) => sum(one.map((value, i) => value * other[i]))));
+  const withZ = ({ spec, ...rest }, z) => ({ ...rest, spec: { ...spec, data: [{ ...spec.data[0], z }] } });
+  const curve = (part) => ({ ...part, y: all.map((one) => one[Number(/^\d+/.exec(part.name))]) });
+  const half = alike[0].findIndex((value) => value < alike[0][0] / 2);
+  const told = { one: alike[0][1].toFixed(1), most: alike[0][0].toFixed(1), share: percent(say, alike[0][1] / alike[0][0]) };
+  const more = half < 0 ? say("positions_similarity_reading_high", { ...told, last: rows - 1, lowest: Math.min(...alike[0]).toFixed(1) }) : say("positions_similarity_reading", { ...told, half });
+  return {
+    reading: say("site_positions", { rows, width }),
+    rows: [
+      [
+        { name: "positions_matrix", label: say("positions_title"), data: withZ(matrix, all) },
+        { name: "positions_curves", heading: say("curves_heading"), words: say("curves_reading"), label: say("curves_heading"), data: { ...curves, spec: { ...curves.spec, data: curves.spec.data.map(curve) } } },
+      ],
+      [{ name: "positions_similarity", heading: say("positions_similarity_heading"), words: more, label: say("positions_similarity_heading"), data: withZ(pairs, alike) }],
+    ],
+  };
+}

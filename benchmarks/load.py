@@ -21,6 +21,7 @@ import random
 import statistics
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -167,7 +168,8 @@ async def visit(number: int, delay: float, plan: Plan, figures: Figures) -> None
         await asyncio.sleep(max(0.0, begun + plan.every - time.monotonic()))
     await stay.wait_for_the_last()
     listening.cancel()
-    await asyncio.gather(listening, return_exceptions=True)
+    with suppress(asyncio.CancelledError):
+        await listening  # what ended it before is raised here
     await stay.visitor.close()
 
 

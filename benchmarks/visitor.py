@@ -40,10 +40,11 @@ class Seen:
 
 @dataclass(frozen=True)
 class _Kept:
-    """A message that the server need not send again, and the number of the last run that showed it."""
+    """A message that the server need not send again, the number of the last run that showed it, and its fragment."""
 
     message: bytes
     run: int
+    part: str
 
 
 @dataclass
@@ -123,7 +124,7 @@ class Visitor:
                 raw = self._kept[message.ref_hash].message
                 message = ForwardMsg.FromString(raw)
             if message.metadata.cacheable:
-                self._kept[message.hash] = _Kept(raw, self._runs)
+                self._kept[message.hash] = _Kept(raw, self._runs, message.delta.fragment_id)
             match message.WhichOneof("type"):
                 case "new_session":
                     self.session = message.new_session.initialize.session_id or self.session
@@ -160,7 +161,7 @@ class Visitor:
                     shown.append(raw.decode("utf-8", "replace"))
                 case "script_finished":
                     status = message.script_finished
-                    self._forget_old_messages()
+                    self._forget_old_messages(list(message.metadata.run.fragment_ids))
                     if (
                         status == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
                         and self._part not in message.metadata.run.fragment_ids
@@ -170,11 +171,15 @@ class Visitor:
                     seen.shown = "\n".join(shown)
                     return seen
 
-    def _forget_old_messages(self) -> None:
-        """As a browser does with what no run has shown for a while."""
+    def _forget_old_messages(self, parts: list[str]) -> None:
+        """As a browser does with what no run has shown for a while. A run of some parts says nothing about the others."""
         self._runs += 1
         oldest = self._runs - self._longest_kept
-        self._kept = {key: kept for key, kept in self._kept.items() if kept.run >= oldest}
+        self._kept = {
+            key: kept
+            for key, kept in self._kept.items()
+            if kept.run >= oldest or (parts and kept.part not in parts)
+        }
 
     async def close(self) -> None:
         self._stop_timers()

@@ -23,7 +23,7 @@ class Change:
     change may be proposed that is not the network's own choice. Then ``instead_of`` is what the network wrote there.
 
     ``is_english_layout``: ``wrong`` is Latin letters whose keys write ``right`` (``model.text.english_layout``). No network judged
-    it, so it has no confidence, and only a person makes it.
+    it, so it has no confidence, and it is made only where a person accepts it.
 
     >>> Change(0, 2, 0, 2, "머거", "먹어", fix_probability=0.9, keep_probability=0.0).confidence
     0.9
@@ -108,7 +108,7 @@ def find_changes(source: str, target: str) -> tuple[Change, ...]:
 
 def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
     """``find_changes`` of a correction. If less than half of the characters stay, as in a translation, there is one change
-    of the whole text, because the characters that such texts share are chance.
+    of the whole text, because such texts share characters only by chance.
     """
     if source and target and Levenshtein.normalized_similarity(source, target) < 0.5:
         return (Change(0, len(source), 0, len(target), source, target),)
@@ -116,8 +116,10 @@ def find_rewriting(source: str, target: str) -> tuple[Change, ...]:
 
 
 def _common(source: str, target: str) -> Iterator[tuple[int, int]]:
-    """Positions of aligned characters that are no white space, between (-1, -1) and both lengths; of what both texts begin with
-    the last alone."""
+    """Pairs of positions of aligned characters that are no white space; at the end both lengths.
+
+    Of the beginning that both texts share only the last character is given, (-1, -1) if they share none.
+    """
     same = len(commonprefix((source, target)))
     while same and source[same - 1].isspace():
         same -= 1
@@ -158,8 +160,8 @@ def apply_changes(source: str, changes: Iterable[Change]) -> str:
 
 
 def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool]) -> tuple[Change, ...]:
-    """The changes that ``accepts`` holds true of, with the offsets they have once only they are made."""
-    selected, drift = [], 0  # drift: how much longer the text with all changes is, up to here
+    """The changes for which ``accepts`` is true, with their offsets in the text where only these are made."""
+    selected, drift = [], 0  # drift: how much longer the changes left out so far would have made the text
     for change in changes:
         if accepts(change):
             selected.append(change.moved(0, -drift))
@@ -169,7 +171,7 @@ def select_changes(changes: Iterable[Change], accepts: Callable[[Change], bool])
 
 
 def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The changes of one source, in order, with the places that they have in the text with all of them."""
+    """Changes of one source, sorted, with their offsets in the text where all of them are made."""
     placed, drift = [], 0
     for change in sorted(changes, key=lambda change: (change.source_start, change.source_end)):
         start = change.source_start + drift

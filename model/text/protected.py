@@ -8,13 +8,13 @@ import re
 from model.text import hangul
 from model.text.changes import Change, apply_changes
 
-# What ends or joins sentences is spelling; brackets, quotation marks, slashes, hyphens … are not.
+# Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens …) are protected.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
 
-_MARKUP = frozenset("*_`")  # before and behind what they mark; which of the two, the network cannot tell
+_MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a closing one
 _OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")
 
-# Laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
+# Outcries: laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
 # A single ㅋ, ㅎ, ㅠ or ㅜ counts where nothing to the left or right could make a syllable with it: in 네ㅎ it is a
 # laugh, in ㅎㅏ나 and in 안녕ㅎ하세요 a slip.
 # Words of consonants alone are initials (ㄱㅅ) or keys struck at random (ㅁㄴㅇㄹ).
@@ -27,7 +27,7 @@ _OUTCRY = re.compile(
     re.VERBOSE,
 )
 
-_JAMO = re.compile("[ㄱ-ㅣ]")  # each outcry has one
+_JAMO = re.compile("[ㄱ-ㅣ]")  # every outcry contains one, and most texts none
 
 
 def spares_protected(change: Change) -> bool:
@@ -36,7 +36,7 @@ def spares_protected(change: Change) -> bool:
 
 
 def spares_outcries(change: Change, source: str) -> bool:
-    """Whether ``source`` keeps its laughing and weeping, and gets no other, if this change alone is made."""
+    """Whether the laughing and weeping in ``source`` stays as it is if this change alone is made."""
     if not _JAMO.search(source) and not _JAMO.search(change.right):
         return True
     return _outcries(source) == _outcries(apply_changes(source, [change]))

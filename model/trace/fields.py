@@ -1,6 +1,6 @@
 """Checks the fields of a trace that are not attention: texts, spans, padding.
 
-Each function returns its field in plain Python, which is what a file holds and what two traces are compared by.
+Each function returns its field in plain Python, so that it can be written to a file and two traces can be compared with ``==``.
 """
 
 from typing import Any
@@ -87,7 +87,8 @@ def grid(name: str, value: object) -> tuple[int, int]:
 
 
 def check_extras(trace: Any, source: int, target: int) -> None:
-    """Raises TraceError for sinks of kinds that are not there, a prefix or a prompt that is too long, a grid of other patches."""
+    """Raises TraceError for sinks of kinds that are not there, for a prefix or a prompt that is too long, and for a grid with more
+    patches than source tokens."""
     if strange := [kind for kind in trace.sinks if kind not in trace.kinds]:
         raise TraceError("sinks", f"be some of {', '.join(trace.kinds)}", strange[0])
     for name in ("prefix", "prompt"):
@@ -146,6 +147,6 @@ def _pair(name: str, value: object) -> tuple[int, int]:
 
 
 def _received(value: object) -> str:
-    """The type of a value; the value as well where it is a number, which is nobody's words."""
+    """The type of a value, and the value itself only if it is a number. Texts are private, and messages may reach a log."""
     kind = type(value).__name__
     return f"{kind} {value}" if isinstance(value, int | float | np.number) else kind

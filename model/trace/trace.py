@@ -1,8 +1,8 @@
 """``AttentionTrace``: the attention of one full pass of any network, as NumPy arrays, and its file format.
 
 Attention in the decoder is causal, so one full pass over the start mark and the produced text gives the same attention that
-step-by-step decoding saw. The source or the target may be missing. ``save`` writes one ``.npz``; ``load`` checks the file before it
-believes it and names the field that is wrong.
+step-by-step decoding saw. The source or the target may be missing. ``save`` writes one ``.npz``. ``load`` checks a file before it uses
+it, and its error names the field that is wrong.
 """
 
 from collections.abc import Callable
@@ -59,7 +59,7 @@ _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
     "source_grid": grid,
 }
 
-# What the app writes beside a trace for who opens its numbers with NumPy alone; none of it is read again.
+# Further entries that the app writes for people who open a file with NumPy alone. ``load`` ignores them.
 BESIDE = (*_OF_WORDS, "schema_version", "model", "fingerprint", "source", "text", "minimum_confidence")
 BESIDE += tuple(
     f"change_{what}" for what in ("spans", "wrong", "right", "fix_probability", "keep_probability")
@@ -84,12 +84,12 @@ class AttentionTrace:
     ``AttentionTrace(source_tokens=tokens, encoder_attention=out.attentions, batch=0)``.
 
     Padding is True where a token only fills up a batch. ``target_padding[t]`` is of the token that row ``t`` PRODUCED, so
-    that the column of decoder self-attention after it is padding, too.
+    the next column of decoder self-attention, which stands for that token, is padding, too.
 
     A head of some networks may look nowhere: its softmax has one more score, the attention sink, whose weight falls on no token
     (Xiao et al. 2024; Agarwal et al. 2025). ``sinks`` names the kinds of attention that have one; their rows sum to less than 1, and ``sink``
     is what is missing. In a prefix language model (Raffel et al. 2020, section 3.2.1) the first ``prefix`` tokens that the decoder
-    reads see each other, also those behind them.
+    reads all see each other, later ones included.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
     Words count tokens, and every token is in one of them. They are needed only where words are not what
@@ -125,15 +125,15 @@ class AttentionTrace:
     source_padding: tuple[bool, ...] = ()  # (S,) or empty, where there is none
     target_padding: tuple[bool, ...] = ()  # (T,) or empty
     sinks: tuple[str, ...] = ()  # the kinds of attention with a sink
-    prefix: int = 0  # how many tokens of the decoder's input see each other, the later ones, too
-    prompt: int = 0  # how many tokens the decoder was given; what follows it produced itself
+    prefix: int = 0  # how many tokens at the beginning of the decoder's input all see each other
+    prompt: int = 0  # how many tokens the decoder was given; it produced the rest itself
     source_grid: tuple[int, int] | None = (
         None  # rows and columns of an image's patches, the last source tokens
     )
-    batch: InitVar[int | None] = None  # which sentence, where the attention given is a batch's
+    batch: InitVar[int | None] = None  # which sentence of the batch, if the attention is that of a batch
 
     def __post_init__(self, batch: int | None):
-        """Tensors and lists of layers become arrays, lists of texts and of spans tuples.
+        """Tensors and lists of layers become arrays; lists of texts and of spans become tuples.
 
         Raises TraceError for fields that hold something else, and for shapes that do not fit each other.
         """
@@ -194,7 +194,7 @@ class AttentionTrace:
         return tuple(filter(self._has, ATTENTION_KINDS))
 
     def shape(self, kind: str) -> tuple[int, int]:
-        """(L, H) of one of ``kinds``; of a recurrent network L is 1, however many layers recur."""
+        """(L, H) of one of ``kinds``; a recurrent network has one layer of attention, so its L is 1."""
         return self.attention(kind).shape[:2]
 
     @property
@@ -246,8 +246,8 @@ class AttentionTrace:
         return target[:rows], (read if kind == "decoder_attention" else source)
 
     def padded(self, kind: str) -> np.ndarray:
-        """(Q, K) bool: the cells in which there is only padding. A column of padding that some head looks at is not
-        among them but for its rows of padding: that the network does not mask it should be seen."""
+        """(Q, K) bool: the cells that are hidden because they are padding. A column of padding that some head looks at stays
+        visible outside the rows of padding, because it shows that the network does not mask its padding."""
         rows, columns = self.padding(kind)
         ignored = ~self.attention(kind)[:, :, ~rows].any(axis=(0, 1, 2))
         return rows[:, None] | (columns & ignored)
@@ -261,7 +261,7 @@ class AttentionTrace:
         return later
 
     def sink(self, kind: str) -> np.ndarray | None:
-        """(L, H, Q) the weight on the attention sink, which is no token; None where there is none. A row of padding has none."""
+        """(L, H, Q) the weight on the attention sink, which is no token; None where there is none. It is 0 in rows of padding."""
         if kind not in self.sinks:
             return None
         rest = np.clip(1 - self.attention(kind).sum(-1, dtype=np.float32), 0, 1)
@@ -269,7 +269,7 @@ class AttentionTrace:
         return rest
 
     def check(self, emptied: bool = False) -> None:
-        """Raises TraceError for numbers that are no attention and no probabilities: not finite, outside 0..1, rows
+        """Raises TraceError for numbers that cannot be attention or probabilities: not finite, outside 0..1, rows
         that do not sum to 1 within 0.01, a decoder that looks ahead. Rows of padding may be empty, and with ``emptied`` any row:
         a pass in which tokens were left out has such rows. Rows with a sink sum to at most 1."""
         for kind in self.kinds:
@@ -281,7 +281,7 @@ class AttentionTrace:
             expect_range(name, getattr(self, name), -np.inf, np.inf)
 
     def save(self, path: str | Path | BinaryIO) -> None:
-        """Write one ``.npz`` without pickles, which ``load`` reads, of any size. Floats become float32.
+        """Write one ``.npz`` of any size, without pickles, for ``load`` to read. Floats become float32.
 
         Raises TraceError for numbers that ``load`` would refuse.
         """
@@ -298,8 +298,10 @@ class AttentionTrace:
 
     @classmethod
     def load(cls, path: str | Path | BinaryIO, *, limited: bool = False) -> "AttentionTrace":
-        """What ``save`` wrote, or the numbers (NPZ) that a page of the app hands out. The file may come from anywhere: it is checked before it is believed, and nothing in it is run.
-        ``limited``: whether it may have 20 MB at most, 256 MB unpacked, which a server asks for.
+        """Read what ``save`` wrote, or the numbers (NPZ) that a page of the app offers for download.
+
+        The file may come from anywhere: it is checked before it is used, and nothing in it is run. ``limited``: refuse a file of
+        more than 20 MB, or 256 MB unpacked, as a server should.
 
         Raises TraceError, which names the field, what was expected and what was received; OSError where there is no
         such file.

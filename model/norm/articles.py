@@ -12,7 +12,7 @@ BESIDE = 24  # characters on each side that are looked at
 
 @dataclass(frozen=True)
 class Article:
-    """An article of the norm, the kind of mistake that breaks it, and what it says in a line of each language."""
+    """An article of the norm, the kind of mistake that breaks it, and what it says, in one line of each language."""
 
     article: str  # 한글 맞춤법 제30항
     name: str
@@ -21,7 +21,7 @@ class Article:
 
 
 def article_of(wrong: str, right: str, before: str, after: str) -> Article | None:
-    """The article by which ``right`` is right and ``wrong`` is not between ``before`` and ``after``, which are rightly spelt.
+    """The article by which ``right`` is right and ``wrong`` is wrong. ``before`` and ``after``: the text around them, rightly spelt.
 
     None where no row or rule of the norm makes exactly this change.
 
@@ -33,7 +33,7 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
     before, after = before[-BESIDE:], after[:BESIDE]
     found = _found(before, wrong, right, after)
     if found is None and " " in wrong + right and wrong.split() != right.split():
-        spaced = _spaced_as(right, wrong)  # 안되 for 안 돼: what the letters break, the space set right
+        spaced = _spaced_as(right, wrong)  # 안되 for 안 돼: put the space right first
         found = _found(before, spaced, right, after) if spaced else None
     return found
 

@@ -7,8 +7,8 @@ A file holds tables by the name of the kind::
     ko = "한 단어 안에서 같은 음절이 겹쳐 나면 같은 글자로 적어요."
     en = "Within a word, a sound that is doubled is written with the same letter twice."
     nouns = "씁쓸함/씁슬함"            # right/wrong; right/wrong|wrong where people write it in two ways
-    adverbs = "*똑딱/똑닥"             # * is kept out of practice, to measure on
-    verbs = "문을|창문을:잠그·잠가/잠구·잠궈"        # before 고 · before 서, see inflect.py; 문을 may stand before it
+    adverbs = "*똑딱/똑닥"             # * is held out of training, to measure on
+    verbs = "문을|창문을:잠그·잠가/잠구·잠궈"        # the forms before 고 · before 서 (inflect.py); 문을 may stand before it
     adjectives = "짭짤/짭잘"           # 짭짤하·짭짤해/짭잘하·짭잘해
     rules = [["(?<={ㄹ})게(?=요?{끝})", "께"]]     # a pattern in right text, and what is written instead
 
@@ -26,7 +26,7 @@ from model.text.hangul import FINALS, compose, decompose, syllables_with_coda
 
 CLASSES = ("nouns", "adverbs", "verbs", "adjectives", "phrases")
 PREDICATES = ("verbs", "adjectives")
-SHORT_NOUN = 2  # syllables: longer ones do not happen to begin another word
+SHORT_NOUN = 2  # syllables; a longer noun is hardly ever the beginning of another word
 FILES = ("sound", "form", "compound", "short", "spacing", "other", "standard", "loan")
 
 
@@ -35,8 +35,8 @@ class Entry:
     """One word of a kind as the file has it."""
 
     word_class: str  # one of CLASSES
-    beside: tuple[str, ...]  # what may stand before it, 문을 잠그다; after an adverb: 꾸준히 노력했다
-    right: str  # of a predicate, its principal parts
+    beside: tuple[str, ...]  # words before it (문을 잠그다); for an adverb, after it (꾸준히 노력했다)
+    right: str  # for a predicate, its principal parts
     wrong: tuple[str, ...]
     held_out: bool
 
@@ -47,7 +47,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Row:
-    """What stands in right text, and what is written instead, at the beginning of a word or at ``boundary``."""
+    """A right spelling and a wrong one. ``boundary``: where a word has to begin or end (``matching.stands_at``)."""
 
     name: str
     right: str
@@ -58,13 +58,13 @@ class Row:
 
 @dataclass(frozen=True)
 class Rule:
-    """A pattern in right text, and what is written instead of what it matches."""
+    """A pattern in right text, and the wrong spellings of what it matches."""
 
     pattern: re.Pattern
     wrong: tuple[str, ...]
 
     def spellings(self, match: re.Match) -> list[str]:
-        """What may be written for ``match``: ``\\1`` is its first group, ``\\1+ㄹ`` with this coda."""
+        """What may be written for ``match``: ``\\1`` is its first group, ``\\1+ㄹ`` that group with this coda."""
         return [_expand(each, match) for each in self.wrong]
 
 
@@ -79,7 +79,7 @@ class Kind:
     entries: tuple[Entry, ...]
     rules: tuple[Rule, ...]
     needs_context: bool
-    skipped: frozenset[str]  # forms that are of another word more often: 바람
+    skipped: frozenset[str]  # forms that more often belong to another word: 바람
 
 
 @cache
@@ -97,7 +97,7 @@ def kinds() -> dict[str, Kind]:
 
 @cache
 def rows() -> tuple[Row, ...]:
-    """What every word of every kind comes to in a text."""
+    """The rows of all words of all kinds, each once."""
     return tuple(
         dict.fromkeys(row for kind in kinds().values() for e in kind.entries for row in _rows(kind, e))
     )
@@ -145,12 +145,12 @@ def _rows(kind: Kind, entry: Entry) -> list[Row]:
 
 
 def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Row]:
-    """Its forms. Where a form may be of another word it stands only after what the entry has before it: 새처럼 난."""
+    """The rows of its forms. A form that may belong to another word counts only after a word of ``beside``: 새처럼 난."""
     plain, found = stem(entry.right).plain, []
     for right, wrong in dict.fromkeys(pair for each in entry.wrong for pair in beginnings(entry.right, each)):
         boundary = "both" if right == plain and wrong.startswith(plain) else "left"  # 만들 것, but not 만들고
         drops = plain[-1] != right[len(plain) - 1 : len(plain)] and decompose(plain[-1])[2] == "ㄹ"
-        ambiguous = len(right) == 1 or (len(plain) == 1 and drops)  # 나니까 is of 나다, and of 날다
+        ambiguous = len(right) == 1 or (len(plain) == 1 and drops)  # 나니까 may be of 나다 or of 날다
         texts = [(right, wrong)]
         if kind.needs_context or ambiguous:
             texts = [(f"{word} {right}", f"{word} {wrong}") for word in entry.beside]

@@ -9,7 +9,7 @@ from model.trace.trace import ATTENTION_KINDS
 # What a network may do besides correcting and showing its attention. Each question of the engine, each method of
 # ``model.analysis`` and each view names the one that it needs.
 PROJECTIONS = "projections"  # queries, keys and values
-TAPPED = "taps"  # what ``model.trace.taps`` lists, as far as ``taps`` of a config has it
+TAPPED = "taps"  # those arrays of ``model.trace.taps`` that the config's ``taps`` names
 INTERVENTIONS = "interventions"  # ``model.correction.answers.Intervenes``
 GRADIENTS = "gradients"  # a Transformer whose ``laboratory`` has passes over ids and ``slopes``
 MIXING = "mixing"  # ``insides`` and ``zeroed`` of that laboratory
@@ -19,7 +19,7 @@ ABILITIES = (PROJECTIONS, TAPPED, INTERVENTIONS, GRADIENTS, MIXING, STREAM, INSI
 
 
 class NetworkConfig:
-    """What the configs of all networks share: their dictionary form, their checks, what they tell of attention.
+    """What the configs of all networks share: their dictionary form, their checks, what they say of attention.
 
     Subclasses are frozen dataclasses that name their ``architecture``.
     """

@@ -6,8 +6,8 @@
 with ``allow_pickle=False``, so a hostile file can at worst be refused. On reading, float16 differs
 from the trained float32 by less than 0.1 %, which leaves the produced text as it is.
 
-A folder may also show how its network grew up: ``snapshots/<step>.npz``, the weights after that many
-optimiser steps, in the same form.
+A folder may also hold earlier weights of the network, in the same form: ``snapshots/<step>.npz``, those after that many optimiser
+steps.
 """
 
 import hashlib
@@ -46,7 +46,7 @@ class ModelEntry(NamedTuple):
     name: str
     path: Path | str  # the folder that ``load_model_folder`` reads; of a TracedModel "package.module:factory"
     architecture: str | None  # one of ARCHITECTURES, or None where the config cannot be read
-    problem: str | None  # why the model cannot be loaded; None where nothing is known against it
+    problem: str | None  # why the model cannot be loaded; None if nothing wrong was found
 
 
 def write_atomically(path: Path, write) -> None:
@@ -124,7 +124,7 @@ def save_model_folder(folder: Path, network, tokenizer: Tokenizer) -> None:
 def set_minimum_confidence(folder: Path, minimum: float) -> None:
     """Make ``minimum`` the confidence below which this model's changes are left undone.
 
-    Raises ModelFolderError for a folder without a readable config, ValueError for no probability.
+    Raises ModelFolderError for a folder without a readable config, ValueError for a number outside 0..1.
     """
     _write_config(folder, replace(_parse_config(folder / CONFIG_FILE), minimum_confidence=minimum))
 
@@ -163,10 +163,10 @@ def weights_path(folder: Path, snapshot: int | None = None) -> Path:
 
 
 def fingerprint(folder: Path, weights: Path | None = None) -> str:
-    """What ``load_model_folder`` calls these files, without loading a network; ``weights`` may be a snapshot's.
+    """The name that ``load_model_folder`` gives to these files, found without loading a network. ``weights``: a snapshot's file.
 
-    12 hexadecimal digits of a SHA-256 over weights and vocabulary, a dot, and 12 over what decides which of the network's
-    answers are proposed. Raises ModelFolderError where a file cannot be read.
+    It is 12 hexadecimal digits of a SHA-256 over the weights and the vocabulary, a dot, and 12 digits over the files that decide which
+    of the network's answers are proposed. Raises ModelFolderError where a file cannot be read.
     """
     network = [weights or folder / WEIGHTS_FILE, folder / VOCABULARY_FILE]
     proposals = [folder / CONFIG_FILE]
@@ -175,7 +175,7 @@ def fingerprint(folder: Path, weights: Path | None = None) -> str:
 
 
 def of_weights(fingerprint: str) -> str:
-    """The first half of a fingerprint. It tells one set of weights from another, whatever judges their changes."""
+    """The first half of a fingerprint: it changes with the weights and the vocabulary, not with the confidence files."""
     return fingerprint.partition(".")[0]
 
 

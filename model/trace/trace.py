@@ -112,9 +112,7 @@ class AttentionTrace:
     source_positional_encoding: np.ndarray | None = None  # (S, D) float32
     target_positional_encoding: np.ndarray | None = None  # (T, D) float32
     log_probabilities: np.ndarray | None = None  # (T,) float32, natural logarithm, of each produced token
-    alternatives: tuple[
-        tuple[str, ...], ...
-    ] = ()  # (T, A) what else a row might have produced, likeliest first
+    alternatives: tuple[tuple[str, ...], ...] = ()  # (T, A) what else a row might have written, likeliest first
     alternative_probabilities: np.ndarray | None = None  # (T, A) float32
     source_text: str | None = None
     target_text: str | None = None
@@ -127,9 +125,7 @@ class AttentionTrace:
     sinks: tuple[str, ...] = ()  # the kinds of attention with a sink
     prefix: int = 0  # how many tokens at the beginning of the decoder's input all see each other
     prompt: int = 0  # how many tokens the decoder was given; it produced the rest itself
-    source_grid: tuple[int, int] | None = (
-        None  # rows and columns of an image's patches, the last source tokens
-    )
+    source_grid: tuple[int, int] | None = None  # rows, columns of an image's patches, the last source tokens
     batch: InitVar[int | None] = None  # which sentence of the batch, if the attention is that of a batch
 
     def __post_init__(self, batch: int | None):

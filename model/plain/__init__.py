@@ -1,5 +1,5 @@
 """Everything about the network that needs no network library.
 
 ``positions`` is the positional encoding, ``drafting`` the fast search, ``alterations`` turns interventions into arrays, and
-``transformer`` is the whole network once more in NumPy.
+``patched`` is a whole Transformer in NumPy, whose passes take patches.
 """

@@ -98,7 +98,7 @@ class Reading(Protocol):
 
 
 def longest_target(source_length):
-    """How many tokens a correction may have: all spaces may be missing, every third token at most."""
+    """How many tokens a correction may have: room for a missing space after every third token, and for 16 more."""
     return source_length + source_length // 3 + 16
 
 
@@ -117,14 +117,14 @@ def settle(
     """The correction of each of the ``sources`` that ``reading`` has encoded; None where no end mark comes
     within ``longest_target``.
 
-    ``space_id``: the token that is missing more often than it is replaced. Each pass makes one more token
-    certain at least. ``finish`` decodes step by step what is not certain after ``most`` passes; without it there are
-    as many passes as it takes. ``forced``: for each row the tokens that its correction has
-    to begin with, whatever the network says; none by default.
+    ``space_id``: where the network writes a space, the draft gets it in addition, because a space is more often missing than
+    mistaken for another token. Each pass makes at least one more token certain. ``finish`` decodes step by step what is not certain
+    after ``most`` passes; without it there are as many passes as it takes. ``forced``: for each row the tokens that its correction
+    has to begin with, whatever the network says; none by default.
     """
     answers: list[Produced | None] = [None] * len(sources)
     forced = forced or [()] * len(sources)
-    # Of those without an answer yet.
+    # The drafts of rows without an answer yet.
     drafts = {
         row: [*start, *source[len(start) :]]
         for row, (source, start) in enumerate(zip(sources, forced, strict=True))
@@ -149,7 +149,7 @@ def settle(
                     answers[row] = looked.row(number, sources[row], written)
         if 0 < len(unsettled) < len(looked.logits):
             reading.keep(unsettled)
-    if drafts and finish is not None:  # without it they were gone through to the end
+    if drafts and finish is not None:  # without ``finish`` the loop leaves no draft
         decoded = finish([sources[row] for row in drafts], [certain[row] for row in drafts])
         _fill_in(answers, reading, sources, list(drafts), decoded)
     return answers
@@ -158,7 +158,7 @@ def settle(
 def _fill_in(
     answers: list, reading: Reading, sources, rows: list[int], decoded: list[list[int] | None]
 ) -> None:
-    """The answers of ``rows``, which are those that ``reading`` has kept, from their ids: one more pass for their logits."""
+    """The answers of ``rows``, which are those that ``reading`` has kept, from their ids. One more pass gives their logits."""
     ended = {number: ids for number, ids in enumerate(decoded) if ids is not None}
     if not ended:
         return
@@ -181,7 +181,7 @@ def redraft(draft: list[int], said: list[int], space_id: int) -> list[int]:
     """A better draft, from what the network ``said`` about the last one.
 
     Only the first difference is certain; the later ones were said after a wrong token. They are still good guesses,
-    because the network reads the source, too. A space where the draft has none was missing; a token that is skipped was
+    because the network reads the source, too. A space where the draft has none was missing; a token that the network skips was
     too much; any other token replaces the one that stands there. A poor guess costs a pass and changes nothing else.
     """
     better: list[int] = []
@@ -194,6 +194,6 @@ def redraft(draft: list[int], said: list[int], space_id: int) -> list[int]:
             better += [token, drafted]
         else:
             better.append(token)
-            t += draft[t + 1 : t + 2] == [token]  # then the drafted token was too much
+            t += draft[t + 1 : t + 2] == [token]  # the network skips the drafted token
         t += 1
     return better if better[-1] == END_ID else [*better, END_ID]

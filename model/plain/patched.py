@@ -1,10 +1,10 @@
 """A Transformer in NumPy whose passes take patches: what a head, a sub-layer or the residual stream holds is replaced.
 
 It computes what ``model/network`` computes (Vaswani et al. 2017), for one sentence and N sets of patches at once. Each set is a row
-of a batch. A row joins the batch in the layer of its first patch, since before that it is what row 0 is, the pass
-without it. Of the last layer and the logits the last row alone is computed: patches are asked about one written character.
+of a batch. Row 0 is the pass without any of these sets. Up to the layer of its first patch a row equals row 0, so it joins the batch
+only there. In the last layer only the last position is computed, because a question is about one written character.
 
-N variations, S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
+N variations (sets of patches), S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from model.trace.patches import ATTENTIONS, EVERYWHERE, SUBLAYERS, Node, Patch, 
 from model.trace.taps import Found, tap
 
 THREADS = 2  # batches at once
-BATCH = 48  # rows that are computed together: more do not fit the processor's cache
+BATCH = 48  # rows computed together; more do not fit into the processor's cache
 _AROUNDS = {
     "encoder_attention": ("self_attention", "around_attention"),
     "decoder_attention": ("self_attention", "around_self_attention"),
@@ -56,7 +56,7 @@ class PatchedTransformer:
         self.vectors = compose(arrays, features)  # (ids, D)
         self._vocabulary = np.ascontiguousarray(self.vectors[: config.vocab_size].T)  # (D, V)
 
-    # What follows, to ``stream_start``, is other in networks that were built otherwise (``model/adapters/own_stream.py``).
+    # From here to ``difference``: what differs between networks; ``model/adapters/own_stream.py`` overrides it.
 
     start = START_ID  # what the decoder reads first
     normalisation = Normalisation()
@@ -77,11 +77,11 @@ class PatchedTransformer:
         return np.float32(np.sqrt(depth))
 
     def position_scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
-        """(H, Q, K): what is added to attention scores besides, if anything."""
+        """(H, Q, K): what is added to the attention scores, such as relative positions; None: nothing."""
         return None
 
     def difference(self, written: int, instead: int) -> np.ndarray:
-        """(D,): its dot product with the end of the stream, as it is read, is the score without the output layer's bias."""
+        """(D,): the direction whose dot product with the end of the stream, after ``close``, is the score without the output bias."""
         return self._vocabulary[:, written] - self._vocabulary[:, instead]
 
     @property
@@ -100,7 +100,7 @@ class PatchedTransformer:
         base: Patches = (),
         look: Node | None = None,
     ) -> Answered:
-        """What is written in the last row of ``target`` under each of N ``variations``, which all have the patches of ``base``, too.
+        """The logits at the last position of ``target`` under each of N ``variations``. All of these have the patches of ``base``, too.
 
         ``look``: a head whose weights are handed out.
         """
@@ -117,27 +117,27 @@ class PatchedTransformer:
             logits[chosen] = self.logits(ends[1:, -1])
             if look:
                 weights = found.layers(look.kind)[look.layer][:, look.head]  # (rows, Q, K)
-                for number, i in enumerate(chosen, start=1):  # one that joined later looked as row 0 did
+                for number, i in enumerate(chosen, start=1):  # later ones have row 0's
                     looks[i] = weights[number if number < len(weights) else 0]
 
-        with ThreadPoolExecutor(THREADS) as threads:  # NumPy lets go of the interpreter while it computes
+        with ThreadPoolExecutor(THREADS) as threads:  # NumPy releases the interpreter lock while it computes
             list(threads.map(answer, [order[cut : cut + BATCH] for cut in range(0, len(order), BATCH)]))
         return Answered(logits, np.stack([looks[i] for i in range(len(order))]) if looks else None)
 
     def taps(
         self, source: Sequence[int], target: Sequence[int], names: Iterable[str], patches: Patches = ()
     ) -> dict[str, np.ndarray]:
-        """What one pass hands out, as ``model.trace.taps`` says without B."""
+        """The arrays ``names`` of one pass; ``model.trace.taps`` has their shapes, here without B."""
         found = Found(names)
         found.put("logits", self.logits(self._states(source, target, _Rows(patches, [], []), found)))
         return {name: array[0] for name, array in found.stacked(np.stack).items()}
 
     def logits(self, states: np.ndarray) -> np.ndarray:
-        """What the end of the decoder's stream says: (..., D) -> (..., V)."""
+        """The logits of the end of the decoder's stream: (..., D) -> (..., V)."""
         return states @ self._vocabulary + self.arrays["embedding/output_bias"]
 
     def _states(self, source, target, rows: "_Rows", found: Found, last_alone: bool = False) -> np.ndarray:
-        """(rows, T, D): the end of the decoder's stream, ready to be read; (rows, 1, D) where only the last row is."""
+        """(rows, T, D): the end of the decoder's stream after ``close``; (rows, 1, D) with ``last_alone``."""
         memory = self._walk("encoder", source, rows, found)  # (rows, S, D)
         found.put("memory", memory)
         return self._walk("decoder", [self.start, *target[:-1]], rows, found, memory, last_alone)
@@ -160,9 +160,9 @@ class PatchedTransformer:
         memory: np.ndarray | None = None,
         last_alone: bool = False,
     ) -> np.ndarray:
-        """The residual stream of a side from ids (Q,) to its end, ready to be read (rows, Q, D).
+        """The end of a side's residual stream after ``close``: ids (Q,) -> (rows, Q, D).
 
-        ``last_alone``: of the last layer's positions only the last is computed, as nobody reads the others.
+        ``last_alone``: the last layer computes only its last position, because nothing reads the others.
         """
         x = self.stream_start(ids, side)[None]
         found.put(tap(side, "embedding"), x - self.positions(len(ids), side))
@@ -172,7 +172,7 @@ class PatchedTransformer:
         for layer in range(self.layers(side)):
             count = rows.joined(layer + before)
             x = np.concatenate([x, np.repeat(x[:1], count - len(x), axis=0)])
-            rows.put(tap(side, "residual"), number, x)  # of the rows that have just joined
+            rows.put(tap(side, "residual"), number, x)  # the patches of rows that have just joined
             if number == 0:
                 found.add(side, residual=x)
             if last := last_alone and layer == self.layers(side) - 1:
@@ -229,11 +229,11 @@ class PatchedTransformer:
         return self.arrays[f"{name}/kernel"], self.arrays[f"{name}/bias"]
 
     def look(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
-        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose these are, where they are not those of all."""
+        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose queries and keys these are; None: those of all."""
         logits = query @ key.swapaxes(-1, -2) / self.scale(key.shape[-1])
         queries, keys = logits.shape[-2:]
         if (more := self.position_scores(kind, max(queries, keys), keys)) is not None:
-            more = more[:, -queries:]  # of the last positions, where others do not ask
+            more = more[:, -queries:]  # where only the last positions ask
             logits = logits + (more if head is None else more[head])
         if kind == "decoder_attention":
             later = np.tri(queries, keys, keys - queries) == 0
@@ -246,8 +246,8 @@ class PatchedTransformer:
         return self.dense(np.maximum(hidden, 0, out=hidden), f"{side}_{layer + 1}/feed_forward/output")
 
     def _fed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
-        """(rows, Q, D): ``feed_forward``, computed once where a row reads what the first one reads. A patch of one position changes no
-        other before the next attention, and in the decoder none before it."""
+        """(rows, Q, D): ``feed_forward``, computed anew only where a row's input differs from that of row 0. Mostly it does not: a patch
+        of one position changes no other one before the next attention, and in the decoder never an earlier one."""
         new = (entered != entered[:1]).any(axis=-1)
         output = np.repeat(self.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
         output[new] = self.feed_forward(side, layer, entered[new])
@@ -258,7 +258,7 @@ class PatchedTransformer:
         return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first else x
 
     def leave(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
-        """The stream behind a sub-layer, of the sum."""
+        """The stream after a sub-layer, from the sum of what it read and what it adds."""
         return x if self.config.norm_first else self._norm(x, self._norm_name(kind, layer))
 
     def resumed(
@@ -270,9 +270,10 @@ class PatchedTransformer:
         since: int | None,
         added: np.ndarray,
     ) -> np.ndarray:
-        """Place ``until`` of a stream to which ``added`` (..., Q, D) was added, too, with all that other sub-layers add as it was.
+        """The stream at place ``until`` if ``added`` (..., Q, D) is added to it earlier, and all sub-layers add what they did.
 
-        ``residual`` and ``output``: the taps of the pass. ``since``: the sub-layer that adds it; None: it is part of the beginning.
+        ``residual`` and ``output``: the taps of the pass. ``since``: the sub-layer to whose output it is added; None: to the start of
+        the stream.
         """
         if self.config.norm_first:
             return residual[until] + added
@@ -310,8 +311,8 @@ class PatchedTransformer:
         return kernel[:, own], self.arrays[f"{name}/bias"][own]
 
     def written(self, node: Node, heads: np.ndarray) -> np.ndarray:
-        """(..., D/H) of a head, or (..., D) of a feed-forward network, as it is added to the stream (..., D). The bias of an output projection
-        belongs to no head."""
+        """What a node adds to the stream (..., D), from the output (..., D/H) of a head or (..., D) of a feed-forward network. The bias of
+        an output projection belongs to no head."""
         if node.head is None:
             return heads
         depth = heads.shape[-1]
@@ -320,7 +321,7 @@ class PatchedTransformer:
 
     def dense(self, x: np.ndarray, name: str) -> np.ndarray:
         kernel = self.arrays[f"{name}/kernel"]
-        # One product of two matrices: NumPy makes a small one for each sentence of a batch.
+        # One product of two matrices, because NumPy would make a small product for each row of the batch.
         flat = x.reshape(-1, x.shape[-1]) @ kernel
         flat += self.arrays[f"{name}/bias"]
         return flat.reshape(*x.shape[:-1], kernel.shape[-1])
@@ -357,7 +358,7 @@ def _joined(heads: np.ndarray) -> np.ndarray:
 
 
 def _first_layer(patches: Patches, layers: Mapping[str, int]) -> int:
-    """The layer in which a pass first differs, decoder layers counted behind those of the encoder. ``layers``: of each side."""
+    """The layer in which a pass first differs. Decoder layers are counted after those of the encoder. ``layers``: how many each side has."""
     return min((_layer(each, layers) for each in patches), default=sum(layers.values()) - 1)
 
 
@@ -371,12 +372,12 @@ def _layer(patch: Patch, layers: Mapping[str, int]) -> int:
 
 
 class _Rows:
-    """The rows of a batch: row 0 has the patches of ``base``, the others in addition those of a variation, sorted by the layer in
-    which they join."""
+    """The rows of a batch. All have the patches of ``base``; row 0 has no others. The others have those of a variation, too, and are
+    sorted by the layer in which they join."""
 
     def __init__(self, base: Patches, variations: Sequence[Patches], layers: Sequence[int]):
         self._layers = np.array(layers, int)
-        self._length: int | None = None  # of the positions, where arrays hold the last alone
+        self._length: int | None = None  # how many positions there are, if arrays hold only the last one
         self._base: dict[tuple, Patch] = {(each.tap, each.place): each for each in base}
         self._patches: dict[tuple, list[tuple[int, Patch]]] = {}
         for row, patches in enumerate(variations, start=1):
@@ -392,7 +393,7 @@ class _Rows:
         self._length = length
 
     def put(self, name: str, place: int | tuple[int, int], array: np.ndarray) -> None:
-        """Replace in ``array`` (rows, Q, ...) what patches say."""
+        """Write the patches of this tap and place into ``array`` (rows, Q, ...)."""
         if (base := self._base.get((name, place))) is not None:
             self._replace(array, slice(None), base)
         for row, patch in self._patches.get((name, place), ()):
@@ -409,7 +410,7 @@ class _Rows:
             array[row, -1] = values[int(np.argmax(at))]
 
     def free(self, name: str, place: int, count: int) -> np.ndarray:
-        """The rows, of ``count``, in which something has to be computed, because no patch covers all positions."""
+        """Which of ``count`` rows have to be computed, because no patch covers all their positions."""
         covered = np.zeros(count, bool)
         if (base := self._base.get((name, place))) is not None and base.positions == EVERYWHERE:
             covered[:] = True

@@ -112,7 +112,7 @@ class AttentionTrace:
     source_positional_encoding: np.ndarray | None = None  # (S, D) float32
     target_positional_encoding: np.ndarray | None = None  # (T, D) float32
     log_probabilities: np.ndarray | None = None  # (T,) float32, natural logarithm, of each produced token
-    alternatives: tuple[tuple[str, ...], ...] = ()  # (T, A) what else a row might have written, likeliest first
+    alternatives: tuple[tuple[str, ...], ...] = ()  # (T, A) candidates of each row, likeliest first
     alternative_probabilities: np.ndarray | None = None  # (T, A) float32
     source_text: str | None = None
     target_text: str | None = None

@@ -28,15 +28,15 @@ from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 
-REMEMBERED = 4  # encodings of sentences that were answered a moment ago
+REMEMBERED = 4  # encodings of the sentences answered last
 
 
 class GraphNetwork:
     """``produce``, ``read`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads.
 
-    What a graph does not hand out, such as queries and passes under interventions, NumPy computes from the same weights, for which
-    ``patched`` makes the parts. Gradients are asked of the Keras network, which ``whole`` loads when they are first wanted. ``sizes``: the shape of each stored array by its path. ``space_id``: see
-    ``drafting.settle``.
+    NumPy computes from the same weights what a graph does not hand out, such as queries and passes under interventions. ``patched``
+    makes the network that does so. ``whole`` loads Keras, for gradients and for the taps of a recurrent network. Both are called when first
+    needed. ``sizes``: the shape of each stored array by its path. ``space_id``: see ``drafting.settle``.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class GraphNetwork:
         self._vectors, self._sizes, self._load_whole = arrays["embedding/vectors"], sizes, whole
         self._whole, self._lock = None, Lock()
         self._load_patched = patched
-        # Other candidates for the words of a sentence are read right after it, and the text that a visitor has chosen.
+        # The same sentence is often read again soon: with other candidates for its words, and with the text that a visitor chooses.
         self._encoded = lru_cache(REMEMBERED)(lambda source: self._encode({"source": pad([source])}))
 
     def warm_up(self) -> None:
@@ -146,7 +146,7 @@ class GraphNetwork:
         return Reading(self._decode, self._encoded(tuple(source)))
 
     def _in_threads(self, answer: Callable, *questions: Sequence) -> list:
-        """The answers of some sentences, in order. Each keeps one core busy."""
+        """The answers for some sentences, in order, several at once. Each keeps one core busy."""
         if len(questions[0]) == 1:
             return list(map(answer, *questions))
         return list(self._threads.map(answer, *questions))
@@ -159,7 +159,7 @@ class GraphNetwork:
 def load_graph(
     folder: Path, snapshot: int | None, whole: Callable[[], Any]
 ) -> tuple[GraphNetwork, Tokenizer, str]:
-    """(network, tokenizer, fingerprint) of a folder that has a graph, as ``network.loading.load_model_folder`` has them.
+    """(network, tokenizer, fingerprint) of a folder that has a graph, as ``network.loading.load_model_folder`` returns them.
 
     ``whole``: see GraphNetwork. Raises ModelFolderError with the reason.
     """

@@ -21,12 +21,11 @@ class Looked:
     logits: np.ndarray  # (B, T, V)
     cache: Arrays  # what the decoder keeps of the tokens that it read
     encoder_attention: Arrays  # (B, L, H, S, S) under its name; nothing for a network that has none
-    # (the first row, the attention of the rows from there on) of each stretch of rows that was computed by itself. A later
-    # stretch stands for what earlier ones have of the same rows.
+    # (first row, attention from that row on) of each run of rows that was computed together. Where two overlap, the later one holds.
     stretches: tuple[tuple[int, Arrays], ...]
 
     def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
-        """The pass as it is shown. Only here is its attention put together."""
+        """The pass as it is shown. Its attention is put together only here, because most passes are not shown."""
         attention = {kind: array[number] for kind, array in self.encoder_attention.items()}
         for kind, columns in (("decoder_attention", len(ids)), ("cross_attention", len(source))):
             if kind in self.stretches[0][1]:
@@ -51,8 +50,8 @@ class Looked:
 
 
 class Reading:
-    """A pass computes only what stands behind the tokens that its draft shares with that of the pass before. A decoder looks at
-    earlier tokens alone, so nothing else can differ. The keys and values of the shared tokens are taken from the pass before.
+    """Passes over drafts of one sentence. A pass computes only what follows the tokens that its draft shares with the draft before it. A
+    decoder looks at earlier tokens alone, so the shared tokens cannot differ. Their keys and values are taken from the pass before.
 
     ``encoded``: what the encoder found for the sentence.
     """
@@ -75,7 +74,7 @@ class Reading:
         return self._last
 
     def keep(self, rows: Sequence[int]) -> None:
-        """There is one sentence alone to keep."""
+        """Does nothing: there is only one sentence."""
 
     def write_on(self, beginning: Sequence[int], most: int) -> list[int] | None:
         """``beginning``, of which the last pass was certain, and what the network writes behind it, one token after the other;
@@ -98,7 +97,7 @@ class Reading:
         return grown, found
 
     def _cache(self, tokens: int) -> Arrays:
-        """The cache of so many tokens of the last pass: keys and values (B, L, H, tokens, D/H)."""
+        """The cache of the first ``tokens`` tokens of the last pass: keys and values (B, L, H, tokens, D/H)."""
         if self._last is None or tokens == 0:
             return named("cache_", self._encoded)
         return {name: array[:, :, :, :tokens] for name, array in self._last.cache.items()}

@@ -33,16 +33,19 @@ FEW = 4  # sentences that are quicker one by one than padded together
 
 
 class CompiledNetwork:
-    """``produce`` corrected ids, look at everything with ``attend``, at what attention is computed from
-    with ``project``. Safe to call from threads.
+    """Corrects sentences given as ids (``produce``); hands out the attention of a pass (``attend``) and the queries, keys and values
+    behind it (``project``). Safe to call from threads.
 
-    Any network will do that has ``encode(source_ids)`` -> memory and a dictionary of its attention,
-    ``decode(decoder_input_ids, memory)`` -> logits (B, T, V) and such a dictionary, each (B, L, H, Q, K)
-    under its name in ATTENTION_KINDS, or of those of ``taps`` that are asked for, an ``embedding`` of ids,
-    and ``start(source_ids, positions)`` -> the step and cache of ``decoding.greedy``. ``space_id``: see
-    ``drafting.settle``. With ``beam_width`` 1 the search is greedy; else ``decoding.beam_search``, which is
-    many times as slow and finds sentences that are at least as probable, with few exceptions.
-    Raises ValueError for a beam width that is no whole number from 1.
+    Any network will do that has
+
+    * ``encode(source_ids)`` -> a memory and a dictionary of attention,
+    * ``decode(decoder_input_ids, memory)`` -> logits (B, T, V) and such a dictionary,
+    * ``start(source_ids, positions)`` -> the step and the cache of ``decoding.greedy``, and an ``embedding`` of ids.
+
+    The dictionaries hold attention (B, L, H, Q, K) under its name in ATTENTION_KINDS, or the arrays that ``taps`` asks for.
+    ``space_id``: see ``drafting.settle``. With ``beam_width`` 1 the search is greedy. More is ``decoding.beam_search``, which is many
+    times as slow and, with few exceptions, finds sentences that are at least as probable. Raises ValueError for a beam width that is
+    no whole number from 1.
     """
 
     def __init__(self, network: keras.Model, space_id: int, beam_width: int = 1):
@@ -53,16 +56,15 @@ class CompiledNetwork:
         self._search = tf.function(self._search_greedily, input_signature=[IDS], autograph=False)
         self._search_widely = tf.function(self._search_beams, input_signature=[IDS], autograph=False)
         self._tapped: dict[tuple[str, ...], Callable] = {}  # a graph for each set of taps
-        self._late = LateGraphs()  # which makes them: the first questions of a kind are answered without one
+        self._late = LateGraphs()  # makes these graphs; the first calls of each are computed without one
 
     def warm_up(self) -> None:
         """Make the graph of a pass, so that no question waits for it."""
         self._look([[END_ID]], [[END_ID]])
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
-        """For each sentence's ids, the most probable token at each place, the end mark last (with more than one
-        beam: the most probable tokens together); None if no end mark came within ``longest_target``, because a sentence
-        without its end is no answer."""
+        """For each sentence's ids the most probable token at each place, the end mark last. With more than one beam, the most probable
+        sequence that was found. None if no end mark came within ``longest_target``: a sentence without its end is no answer."""
         if self.beam_width > 1:
             return self._follow_beams(sources)
         if len(sources) > FEW:
@@ -70,7 +72,7 @@ class CompiledNetwork:
         return [self._settle([source])[0] for source in sources]
 
     def step_by_step(self, sources: Sequence[Sequence[int]]) -> list[list[int] | None]:
-        """The ids of ``produce``, each decided after the one before it was."""
+        """The ids of ``produce``, decoded one token after the other."""
         return _ended(self._search(pad(sources)).numpy().tolist(), sources)
 
     def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
@@ -89,7 +91,7 @@ class CompiledNetwork:
     def project(
         self, source: Sequence[int], target: Sequence[int], padding: int = 0
     ) -> dict[str, Projections]:
-        """Of each kind of attention what its weights in ``attend`` are computed from.
+        """By kind of attention, the queries, keys and values of the pass of ``attend``.
 
         With ``padding`` both sides are that many padding tokens longer, as in a batch with longer sentences.
         """
@@ -103,8 +105,8 @@ class CompiledNetwork:
         intervention: Intervention | None = None,
         padding: int = 0,
     ) -> dict[str, np.ndarray]:
-        """What a pass over one sentence hands out, as ``model.trace.taps`` says without B. ``padding``: as for ``project``, of a
-        pass without intervention.
+        """The arrays ``names`` of a pass over one sentence; ``model.trace.taps`` has their shapes, here without B. ``padding``: as for
+        ``project``; it is ignored with an intervention.
 
         Raises ValueError for names that the network does not have, and for an ``intervention`` that it does not take.
         """
@@ -136,7 +138,7 @@ class CompiledNetwork:
 
     @cached_property
     def output_weights(self) -> OutputWeights:
-        """What the decoder writes with. Raises ValueError for a network without a residual stream."""
+        """The weights by which each part of the decoder adds to the logits. Raises ValueError for a network without a residual stream."""
         config = self.network.config
         if config.architecture != "transformer":
             raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")

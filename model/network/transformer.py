@@ -29,7 +29,7 @@ class Memory(NamedTuple):
 
 
 class FullPass(NamedTuple):
-    """One teacher-forced pass with everything that was looked at."""
+    """One teacher-forced pass with all of its attention."""
 
     logits: Any  # (B, T, V)
     encoder_attention: Any  # (B, L, H, S, S)
@@ -85,7 +85,7 @@ class Transformer(keras.Model):
     def encode(self, source_ids, training=False, altered: Altered | None = None, taps=ATTENTION_KINDS):
         """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's: (B, L, H, S, S) "encoder_attention", …
 
-        ``taps.TAPS`` lists all. ``altered``: what an intervention makes of this half.
+        ``taps.TAPS`` lists all names. ``altered``: what an intervention changes in this half.
         """
         found, mask = Found(taps), padding_mask(source_ids, PAD_ID)
         scopes = {"encoder_attention": Scope(mask)}

@@ -1,4 +1,4 @@
-"""Writing a graph, one operator after the other. Needs ``onnx``, which only who writes graphs has to have.
+"""Writes a graph, one operator after the other. Needs ``onnx``; answering from a graph does not.
 
 B batch, T tokens, K key positions, D width, H heads.
 """
@@ -12,7 +12,7 @@ from model.text.tokenizer import PAD_ID
 
 OPSET = 17  # the first with LayerNormalization
 IR_VERSION = 8
-WEIGHTS = "weights.npz"  # where a graph says that its weights lie; who opens it hands them over
+WEIGHTS = "weights.npz"  # the file that a graph names for its weights; they are handed over when it is loaded
 TYPES = {"float": TensorProto.FLOAT, "int": TensorProto.INT32}
 MASKED_LOGIT = -1e9  # exp(MASKED_LOGIT - any real logit) underflows to exactly 0 in float32
 Size = int | str  # a number, or the name of an axis that may have any length
@@ -51,7 +51,7 @@ class GraphWriter:
         self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, shape))
 
     def weight(self, name: str, shape: Sequence[int]) -> str:
-        """An array of ``weights.npz`` that is handed over when the graph is opened."""
+        """An array of ``weights.npz`` that is handed over when the graph is loaded."""
         tensor = TensorProto(name=name, data_type=TensorProto.FLOAT, dims=shape)
         tensor.data_location = TensorProto.EXTERNAL
         tensor.external_data.add(key="location", value=WEIGHTS)
@@ -74,7 +74,7 @@ class GraphWriter:
         return self("Cast", x, to=TYPES[type])
 
     def reshape(self, x: str, shape: Sequence[int]) -> str:
-        """0 keeps an axis, -1 takes what is left."""
+        """In ``shape``, 0 keeps an axis and -1 takes what is left."""
         return self("Reshape", x, self.constant(shape))
 
     def length(self, x: str, axis: int) -> str:
@@ -94,7 +94,7 @@ class GraphWriter:
 
     @property
     def weights(self) -> dict[str, tuple[int, ...]]:
-        """The shapes of the arrays that are handed over when the graph is opened, by their names."""
+        """The shapes of the arrays that are handed over when the graph is loaded, by their names."""
         return {name: tuple(tensor.dims) for name, tensor in self._weights.items()}
 
     def model(self, name: str, metadata: dict[str, str]) -> ModelProto:

@@ -1,8 +1,9 @@
 """The two halves of the Transformer as graphs; ``model/network/walk.py`` goes the same way in Keras. Needs ``onnx``.
 
-A graph that is ``opened`` also takes what a pass is asked to change (``model/trace/interventions.py``): gates (L, H) by kind of attention, which
-the outputs of heads are multiplied by, and in the decoder ``left_out`` (P + T,), 1 for a token that nobody may look at. A source token is left
-out as padding. And it hands out the queries of all heads; keys and values, too, where a closed one does not.
+An opened graph (``opened=True``) is for the site, whose laboratory runs in the browser. It also takes what a pass is asked to change
+(``model/trace/interventions.py``): gates (L, H) by kind of attention, which the outputs of heads are multiplied by, and in the decoder
+``left_out`` (P + T,), 1 for a token that nobody may look at; a source token is left out as padding. It also hands out the queries of all
+heads, and those keys and values that a plain graph does not hand out anyway.
 
 B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V vocabulary.
 """
@@ -148,7 +149,7 @@ class _Half:
 
 def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     """source (B, S) ids -> encoder_attention (B, L, H, S, S); what the decoder needs of a source: the keys and values of
-    each of its layers (B, L, H, S, D/H) and the mask; and the cache of an empty beginning."""
+    each of its layers (B, L, H, S, D/H) and the mask; and an empty cache to begin with."""
     half = _Half(config, "encoder", opened)
     graph, heads = half.graph, (config.num_heads, half.head)
     source = graph.input("source", ("batch", "source"), "int")

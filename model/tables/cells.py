@@ -12,10 +12,10 @@ from typing import Any, BinaryIO, NamedTuple
 
 from model.tables.errors import TableError
 
-UNPACKED = 1 << 30  # bytes of an XLSX file; a few kB of it can hold any amount of zeros
+UNPACKED = 1 << 30  # bytes that an XLSX file may unpack to; otherwise a few kB could fill the memory
 SEPARATORS = (",", ";", "\t")
-FORMULA = "\x00formula"  # stands for a formula of which the file does not say what it had come to
-_SEEN = 64  # lines from which the separator is read
+FORMULA = "\x00formula"  # stands for a formula whose result the file does not hold
+_SEEN = 64  # lines that are looked at to find the separator
 _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -30,8 +30,8 @@ class Cells(NamedTuple):
 
 
 def encoding_of(file: BinaryIO) -> str:
-    """UTF-8; UTF-16 where the file begins with its mark, as spreadsheets write it; or the Korean code page where the bytes are that and
-    no UTF-8. ``file`` stands at its beginning afterwards."""
+    """The encoding of a file: UTF-16 if the file begins with its mark, as spreadsheets write it; else UTF-8 or the Korean code page,
+    whichever fits all bytes; else UTF-8. ``file`` stands at its beginning afterwards."""
     file.seek(0)
     beginning = file.read(2)
     file.seek(0)
@@ -101,8 +101,8 @@ def _evenness(lines: list[str], separator: str) -> float:
 
 
 def xlsx_cells(file: BinaryIO) -> Iterator[Cells]:
-    """The rows of the first sheet that is not hidden; of a formula what it had come to, or FORMULA."""
-    from openpyxl import load_workbook  # a third of a second, and few want it
+    """The rows of the first sheet that is not hidden; a formula is its stored result, or FORMULA."""
+    from openpyxl import load_workbook  # imported here: it takes a third of a second
 
     try:
         with zipfile.ZipFile(file) as archive:

@@ -28,8 +28,8 @@ HEADERS = (
         json.loads(path.read_text("utf-8")).get("table_text", "text").casefold()
         for path in assets.TEXTS.glob("*/table.json")
     ),
-)  # a column so called is the one
-LOOKED_AT = 50  # rows from which the columns are read
+)  # a column with one of these names holds the texts
+LOOKED_AT = 50  # rows that are looked at to find the columns
 _ABOVE = 10  # rows among which the header may stand
 _LONGEST_NAME = 20  # characters of a cell of the header
 _ENDS = ".?!…"
@@ -42,7 +42,7 @@ class Columns:
     header: int
     names: tuple[str, ...]  # one for each column, empty where it has none
     places: tuple[int, ...]  # of the columns that are not empty, from 0
-    chosen: int | None  # the place of the texts; None where nobody has chosen
+    chosen: int | None  # the place of the texts; None if that is not clear
     guess: int | None  # the place with the most Hangul
 
     @property
@@ -62,7 +62,7 @@ class Columns:
 def find_columns(rows: Sequence[Cells], column: str | None = None) -> Columns:
     """The columns of a table that begins with these rows. ``column`` is a name in the header, or a number from 1.
 
-    Raises TableError for a name or a number that is none.
+    Raises TableError for a name that the header does not have.
     """
     full = [row for row in rows if row.values and _filled(row.values)]
     header = _header(full, column)

@@ -53,7 +53,7 @@ def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:
 def graph_parts(config: NetworkConfig) -> tuple[dict[str, bytes], list[dict]]:
     """The graphs by name, each of which knows where in one file of float32 its weights lie; and what lies in that file.
 
-    They take interventions and hand out queries, keys and values, which the graphs of the app leave to Keras.
+    They take interventions and hand out queries, keys and values. In the app NumPy computes these (``model/plain/``).
     """
     files = graph_of(config, opened=True)
     shapes = {name: shape for half in files.weights.values() for name, shape in half.items()}

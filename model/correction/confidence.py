@@ -30,17 +30,17 @@ from model.correction.words import Words, touching
 from model.stored.folder import CONFIDENCE_FILE, NGRAMS_FILE, WORDS_FILE
 from model.text.changes import find_changes
 
-LEAST_LOG = math.log(1e-5)  # what is less probable counts as this
-ALONE = 20.0  # how much more usual a phrase is than that of the next candidate, where there is none
+LEAST_LOG = math.log(1e-5)  # smaller probabilities count as this one
+ALONE = 20.0  # the lead of a phrase that has no other candidate beside it
 DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees are asked
 
 
 class Features(NamedTuple):
     """What the trees know of one candidate. Probabilities are natural logarithms of the network's, and at least LEAST_LOG."""
 
-    fix: float  # of the candidate
-    keep: float  # of the source as it is
-    other: float  # of the most probable other candidate
+    fix: float  # that the network writes the candidate
+    keep: float  # that it keeps the source
+    other: float  # that it writes the most probable other candidate
     network: float  # the network's own confidence, fix · (1 − keep)
     wrong_count: float  # ``words.Known`` of the words that stand there
     wrong_beginning: float
@@ -52,14 +52,14 @@ class Features(NamedTuple):
     length: float  # characters
     jamo: float  # the fewest jamo that differ
     changes: float  # stretches of the sentence in which the network wrote something else
-    sentence: float  # of what it wrote in all other stretches, together
-    candidates: float  # in the stretch
+    sentence: float  # log probability of what it wrote in all other stretches together
+    candidates: float  # how many the stretch has
     written: float  # 1 if it is what the network wrote
     phrase_kept: (
         float  # how much more usual the phrase is than the source's, as ``ngrams.NGrams.scores`` has it
     )
-    phrase_other: float  # than that of the most usual other candidate
-    phrase: float  # how usual it is, for each character
+    phrase_other: float  # the same, compared with the most usual other candidate
+    phrase: float  # how usual it is, per character
 
 
 # 1: more of it never makes a candidate less sure; -1: never surer. The others are free.
@@ -80,13 +80,13 @@ MONOTONE = {
 
 
 class Morphemes(NamedTuple):
-    """What the second trees ask besides: ``morphemes.analyse`` of the candidate and of the words around it."""
+    """What the second trees know besides: ``morphemes.analyse`` of the candidate and of the words around it."""
 
-    morphemes_kept: float  # how much more usual they are than with the source's
-    morphemes_other: float  # than with the most usual other candidate
-    morphemes: float  # how usual they are, for each morpheme
-    # How many are not in the lexicon. A word that is in it is seldom a slip, however much more usual its neighbour is: 파종, 포장.
-    unknown_kept: float  # with the source's
+    morphemes_kept: float  # how much more usual they are than those of the source
+    morphemes_other: float  # the same, compared with the most usual other candidate
+    morphemes: float  # how usual they are, per morpheme
+    # How many are not in the lexicon. A word that is in it (파종) is seldom a slip, even if a similar word (포장) is far more usual.
+    unknown_kept: float  # in the source
     unknown: float
 
 
@@ -167,7 +167,7 @@ def morphemes(source: str, stretches: Sequence[Stretch], asked: Sequence[Rated])
 
 
 def _ahead(usual: float, others: Iterable[float]) -> float:
-    """How much more usual a candidate is than the most usual other one; ALONE if there is no other."""
+    """How much more usual a candidate is than the most usual other one; ALONE if there is none."""
     return usual - max(others, default=usual - ALONE)
 
 
@@ -244,7 +244,7 @@ class Confidence:
             load_kiwi()
 
     def choose(self, source: str, stretches: Sequence[Stretch]) -> list[Chosen]:
-        """The likeliest candidate for each stretch. If the network left a stretch alone, only a candidate that is likelier right
+        """The likeliest candidate for each stretch. Where the network changed nothing, a candidate is chosen only if it is likelier right
         than wrong.
         """
         rated = features(source, stretches, self.words, self.ngrams)

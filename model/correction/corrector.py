@@ -33,7 +33,7 @@ from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
-KEPT_CHARACTERS = 2_000  # of all texts corrected in one call, up to which the passes over them are kept
+KEPT_CHARACTERS = 2_000  # in one call; with more the passes are not kept
 
 
 class Corrector(Mending, Intervening):
@@ -94,8 +94,8 @@ class Corrector(Mending, Intervening):
         holds something else.
         """
         folder = find_model_folder(model)
-        with ThreadPoolExecutor(1) as beside:  # both take a quarter of a second, mostly of unpacking
-            # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so it judges itself.
+        with ThreadPoolExecutor(1) as beside:  # confidence and network take a quarter of a second each
+            # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so its own are used.
             judge = beside.submit(load_confidence, folder) if snapshot is None else None
             network, tokenizer, found = load_network(folder, snapshot, beam_width)
             confidence = None if judge is None else judge.result()
@@ -159,11 +159,11 @@ class Corrector(Mending, Intervening):
         return SentenceCorrection(start, source, proposed, self.minimum_confidence, too_long, find_trace)
 
     def warm_up(self) -> None:
-        """Have the network ready, so that the first question does not wait for more than its answer."""
+        """Get the network ready, so that the first question is answered as fast as later ones."""
         self._network.warm_up()
 
     def warm_up_doubts(self) -> None:
-        """Load the analyser of morphemes ahead, which is asked where a sentence leaves doubt: a second, and 230 MB."""
+        """Load the morpheme analyser, which is asked about doubtful changes. It takes a second and 230 MB."""
         if self.confidence is not None:
             self.confidence.warm_up()
 
@@ -235,7 +235,7 @@ class Corrector(Mending, Intervening):
 
     @property
     def patched(self) -> PatchedTransformer:
-        """Passes in which what heads, sub-layers or the residual stream hold is replaced, on ids.
+        """Passes over ids in which values of heads, sub-layers or the residual stream are replaced.
 
         Raises ValueError for a network without a residual stream.
         """
@@ -243,7 +243,7 @@ class Corrector(Mending, Intervening):
 
     @property
     def laboratory(self) -> Passes:
-        """Passes under interventions, on ids: ``model.network.laboratory.Laboratory``.
+        """Passes over ids under interventions: ``model.network.laboratory.Laboratory``.
 
         Raises ValueError for a network that takes no interventions.
         """

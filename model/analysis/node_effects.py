@@ -1,9 +1,9 @@
 """What each part is worth to a correction: in all, and by what the answer itself reads of it.
 
-A part gives its mean over a corpus (``stand_ins``) instead of what it has to say. The total effect is what the score loses when all that follows
-reads the mean; the direct effect is what it loses when the answer alone does, and everything between them stays as it was. What lies between
-the two goes through later parts. Sources: Pearl, "Direct and Indirect Effects" (2001); Vig et al., "Causal Mediation Analysis for
-Interpreting Neural NLP" (2020).
+The output of a part is replaced by its mean over a corpus (``stand_ins``). The total effect is what the score loses when all later parts
+read the mean. The direct effect is what it loses when only the answer reads it, and all parts between stay as they were. The difference
+goes through later parts. Sources: Pearl, "Direct and Indirect Effects" (2001); Vig et al., "Causal Mediation Analysis for Interpreting
+Neural NLP" (2020).
 
 N parts, D d_model.
 """

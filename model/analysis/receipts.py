@@ -1,8 +1,8 @@
-"""An explanation of one correction whose every claim was tested: the number of the intervention is the claim's receipt.
+"""Explains one correction by a few claims, each tested by an intervention. What the test measured is the claim's receipt.
 
-A claim comes from what was observed (who wrote, where a head looked, when it was decided) or from a search (the circuit). Then what it
-speaks of is changed in a pass and the score is measured again. A claim that the measurement does not bear out is told with the
-others, as one that does not hold.
+A claim comes from what was observed (who wrote, where a head looked, when it was decided) or from a search (the circuit). Then the part
+that it names is changed in a pass, and the score is measured again. A claim that fails its test is shown too, marked as one that does
+not hold.
 
 The score is log p(fix) - log p(keep) where the change begins, in nats.
 """
@@ -26,7 +26,7 @@ from model.trace.patches import FEED_FORWARDS, Node, Patch
 from model.trace.taps import tap
 
 LEAST = 0.5  # nats by which the score has to move for a claim to hold
-RETURNED = 0.9  # the share that has to return where the answer is said to be decided
+RETURNED = 0.9  # the share of the score that has to return for "decided" to hold
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def explained(corrector: Network, source: str, target: str, change: Change) -> E
 
 
 class _Case:
-    """What all claims need: the pass, its parts, the twin."""
+    """What the claims share: the pass, its parts, and the twin, a sentence in which the same character is not corrected."""
 
     def __init__(self, corrector: Network, source: str, target: str, change: Change):
         self.corrector, self.source, self.target, self.change = corrector, source, target, change
@@ -131,7 +131,7 @@ def _cause(case: _Case) -> Iterator[Receipt]:
 
 
 def _looked(case: _Case) -> Iterator[Receipt]:
-    """The head that wrote most for the fix wrote it by looking at one character: without its value the score falls."""
+    """The head that wrote most for the fix did so by looking at one character: without that character's value the score falls."""
     node, _ = _writer(case)
     looks = case.written.looks[node.kind][0, node.layer, node.head]
     key = int(looks.argmax())
@@ -161,7 +161,7 @@ def _wrote(case: _Case) -> Iterator[Receipt]:
 
 
 def _fed(case: _Case) -> Iterator[Receipt]:
-    """The feed-forward network that wrote most, for or against the fix: with its mean in its place the score moves so."""
+    """The feed-forward network that wrote most, for or against the fix: with its mean in its place the score moves the other way."""
     written = case.written.feed_forward[0]
     node = Node(FEED_FORWARDS["decoder"], int(np.abs(written).argmax()))
     nats = float(written[node.layer])
@@ -172,7 +172,7 @@ def _fed(case: _Case) -> Iterator[Receipt]:
 
 
 def _decided(case: _Case) -> Iterator[Receipt]:
-    """From one place of the stream on the lens reads the fix: put into the twin there, it makes the twin correct as well."""
+    """From one place of the stream on, the logit lens reads the fix. The stream of that place, put into the twin, brings the fix there."""
     weights, stream = case.network.output_weights, case.found["decoder_residual"][:, case.row]
     read = (weights.read("decoder", stream) @ weights.vocabulary.T + weights.bias).argmax(axis=-1)
     other = np.flatnonzero(read != read[-1])
@@ -226,7 +226,7 @@ def _alone(case: _Case) -> Iterator[Receipt]:
 
 
 def _word(text: str, start: int, end: int) -> tuple[int, int]:
-    """The words that touch start..end."""
+    """The span of the words that touch start..end."""
     while start > 0 and not text[start - 1].isspace():
         start -= 1
     while end < len(text) and not text[end].isspace():

@@ -10,7 +10,7 @@ attribution. What an attention adds is split over its heads and over the positio
 is a sum over positions of weight times value (Kobayashi et al. 2020).
 
 It says what was written, not what mattered: a part may also act through later parts, and the encoder is taken as given.
-That ``norm_first`` is False changes nothing but this: all layer normalisations of the decoder are held, not the last alone.
+Without ``norm_first`` one thing is different: all layer normalisations of the decoder are held at their scale, not the last alone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,7 +62,7 @@ class Written:
     """
 
     questions: tuple[Contrast, ...]  # (N,)
-    changes: tuple[int | None, ...]  # of each change its question; None where fix and source write the same
+    changes: tuple[int | None, ...]  # the number of each change's question; None where fix and source agree
     score: np.ndarray  # (N,) float64, of the pass itself
     embedding: np.ndarray  # (N,) the token that was written before
     position: np.ndarray  # (N,)
@@ -89,8 +89,7 @@ class Written:
         return float(self.score[number]) - sum(part.nats for part in self.parts(number))
 
     def rows(self) -> list[int]:
-        """(T,) the question that a picture of the whole sentence shows in each row: where a change begins that of the
-        change."""
+        """(T,) the number of the question that a picture of the whole sentence shows in each row: that of a change where one begins."""
         count = len(self.questions) - sum(number is not None for number in self.changes)
         found = list(range(count))
         for number in reversed([each for each in self.changes if each is not None]):
@@ -125,7 +124,7 @@ def decomposed(
     questions: Sequence[Contrast],
     changes: Sequence[int | None] = (),
 ) -> Written:
-    """The parts of ``questions``' scores in a pass that handed out TAPS, without B."""
+    """The parts of the scores of ``questions``. ``found``: the arrays TAPS of a pass over one sentence."""
     rows = [each.row for each in questions]
     written, instead = ([getattr(each, name) for each in questions] for name in ("written", "instead"))
     asked = (weights.vocabulary[written] - weights.vocabulary[instead]).astype(np.float64)  # (N, D)
@@ -156,10 +155,10 @@ def decomposed(
 def _directions(
     found: Mapping[str, np.ndarray], weights: OutputWeights, rows: Sequence[int], asked: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """((3L, N, D), (N,)): what is added at a sub-layer adds its dot product with the first to the score, with the
-    normalisations that follow held at their scale; the second is what these shift the score by.
+    """Directions (3L, N, D) and shifts (N,) of the scores, with all later normalisations held at their scale.
 
-    ``asked`` (N, D): the same of the end of the stream behind the last normalisation.
+    What a sub-layer adds to the stream adds its dot product with the direction to the score. A shift is what the normalisations add by
+    their biases. ``asked`` (N, D): the direction at the end of the stream, after the last normalisation.
     """
     stream, added = found["decoder_residual"].astype(np.float64), found["decoder_output"]
     norms = weights.norms["decoder"].astype(np.float64)
@@ -171,7 +170,7 @@ def _directions(
     found_directions, shifted = [], np.zeros(len(asked))
     for n in reversed(
         range(sublayers)
-    ):  # from the end: each normalisation is passed by all that came before it
+    ):  # from the end, because each normalisation turns the direction behind it into the one before it
         shifted = shifted + asked @ norms[n, 1]
         asked = weights.normalisation.before(asked, (stream[n] + added[n])[rows], norms[n, 0])
         found_directions.append(asked)
@@ -181,7 +180,7 @@ def _directions(
 def _looks(
     found: Mapping[str, np.ndarray], kernels: np.ndarray, kind: str, rows: Sequence[int], towards: np.ndarray
 ) -> np.ndarray:
-    """(N, L, H, K): weight times what the value of each position writes."""
+    """(N, L, H, K): the weight of each position times what its value adds to the score."""
     read = np.einsum("lhdo,lno->lhdn", kernels, towards, optimize=True)  # what a head's values are read with
     values = found[tap(kind, "value")] @ read.astype(
         np.float32

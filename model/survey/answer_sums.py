@@ -1,14 +1,17 @@
-"""What looked, what wrote and what mattered in the edits of some sentences, as sums that can be added.
+"""Which parts looked, wrote and mattered in the edits of some sentences, as sums that can be added.
 
-An edit is a change whose fix the network prefers when it reads the right sentence so far. Of each edit:
+A change is counted as an edit if the network prefers its fix, given the right sentence up to there. Of each edit:
 
-looked: the share of its attention that each head gives to the edit (``edits.attention_to_edit``). Observed.
+looked: what share of its attention each head gives to the edit (``edits.attention_to_edit``). Observed.
 wrote: what each part of the decoder added to the score log p(fix) - log p(keep) (``writing``). Observed, and exact.
-mattered, direct: what the score loses when a head or a feed-forward network gives its mean (``node_effects``). Intervened.
+mattered: what the score loses when the output of a head or a feed-forward network is replaced by its mean; direct: the part of this loss
+that does not go through later parts (``node_effects``). Intervened.
 
-They are compared twice: over the heads of the decoder, the only ones that can write, and over the characters of the source, where leaving a
-character out says what mattered. Names of tallies are "answer/group/quantity"; a group is ALL, a kind of mistake, "rule:" with a rule of
-pronunciation, or "coda:" with the final consonant that the fix puts back.
+They are compared twice: over the heads of the decoder, the only ones that can write; and over the characters of the source, where what
+matters is measured by leaving a character out.
+
+Names of tallies are "answer/group/quantity". A group is "all", a kind of mistake, "rule:" with a rule of pronunciation, or "coda:" with the
+final consonant that the fix puts back.
 
 P parts of the decoder that write, N heads and feed-forward networks, H heads of all kinds.
 """
@@ -62,7 +65,7 @@ class Edit:
 
 
 def parts_of(written: Written) -> tuple[Part, ...]:
-    """The P parts in the order of ``nats_of``; their own nats are those of the first question."""
+    """The P parts in the order of ``nats_of``. Only their names count here: their nats are those of the first question."""
     return written.parts(0)
 
 
@@ -100,9 +103,7 @@ def sums_of_answers(corrector: Network, pairs: Sequence[Pair], circuits: int = 0
                 found |= _circuit(corrector, edit)
             for group in groups_of(edit):
                 for name, value in found.items():
-                    if np.isfinite(
-                        value
-                    ).all():  # a rank correlation of values that are all the same is nothing
+                    if np.isfinite(value).all():  # a rank correlation of equal values is nan
                         rows[f"{group}/{name}"].append(np.asarray(value, np.float64))
         for name, values in rows.items():
             sums.tally(f"{ANSWER}/{name}", np.stack(values))
@@ -161,7 +162,8 @@ def _asked(corrector: Network, edit: Edit) -> Iterator[tuple[str, np.ndarray | f
 
 
 def _over_heads(edit: Edit, shares: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
-    """How well looking and writing order the decoder's heads as mattering does, and the rank in mattering of the first of each."""
+    """How well the order of the decoder's heads by looking, and by writing, agrees with their order by mattering; and the rank by
+    mattering of the head that looks, or writes, most."""
     layers, heads = shares[WRITING[0]].shape
     numbers = {node: number for number, node in enumerate(edit.effects.nodes)}
     places = [Node(kind, *place) for kind in WRITING for place in np.ndindex(layers, heads)]
@@ -175,7 +177,7 @@ def _over_heads(edit: Edit, shares: dict[str, np.ndarray]) -> Iterator[tuple[str
 
 
 def _over_characters(corrector: Network, edit: Edit) -> Iterator[tuple[str, float]]:
-    """Which source character is first in looking and in writing, and whether it is the one without which the score changes most."""
+    """Which source character is looked at most, and written from most; and whether the score changes most without that one."""
     gone = [Intervention(without_source=frozenset([place])) for place in range(len(edit.source))]
     odds = corrector.odds(edit.source, edit.target, edit.contrast, [Intervention(), *gone]).log_odds
     sizes = {
@@ -194,7 +196,8 @@ def _over_characters(corrector: Network, edit: Edit) -> Iterator[tuple[str, floa
 
 
 def _circuit(corrector: Network, edit: Edit) -> dict[str, np.ndarray | float]:
-    """How large the circuit of an edit is, and who is in it; only whether there is one, where the parts' means keep the score."""
+    """How large the circuit of an edit is, and who is in it. If there is no circuit, because the score stays with all parts at their
+    means, only that is told."""
     circuit = find_circuit(corrector, edit.source, edit.target, edit.change)
     if not circuit.is_telling or circuit.faithfulness < circuit.goal:
         return {"circuit_found": 0.0}

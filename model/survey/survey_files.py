@@ -1,4 +1,4 @@
-"""What a survey of heads reads, and what it leaves: ``heads.json`` and ``heads.csv``."""
+"""Reads the sentences of a survey of heads, and writes what was found: ``heads.json`` and ``heads.csv``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from model.trace.patches import Node
 
 TABLE = "heads.csv"
 PAIR_COLUMNS = ("src", "tgt")
-Given = tuple[str, str | None]  # a text, and what should become of it where the file says so
+Given = tuple[str, str | None]  # a text, and its right form where the file has it
 
 
 class SurveyFileError(Exception):
@@ -119,14 +119,17 @@ def answers(survey: Survey) -> dict:
 
 
 def result(survey: Survey) -> dict:
-    """All that was found, as plain numbers; grids are (L, H), layers and heads counted from 0.
+    """All that was found, as plain numbers. Grids are (L, H), layers and heads counted from 0; ``margin`` is half of the 95 % interval.
 
-    ``roles[kind][role][class]``: ``mean``, ``margin`` (half of the 95 % interval), ``chance`` (the mean of a head that
-    looks alike at all it may see), ``rows``; observed. ``effects[kind]``: what taking a head away changes, in nats, at
-    edited and at copied characters, and of the whole text (``loss``, positive where it hurts); intervened. ``written[kind]``: what
-    heads of the decoder add to the score of a fix, and of a copied character, over ``answer_sentences``; observed. ``means``: what
-    heads put out on average. ``pruning``: by order of removal rows of (removed, exact, untouched), judged on ``pruning_sentences`` pairs and on their
-    ``pruning_right`` different right sides; ``pruning_overlap`` of these pairs were also among those by which heads were ordered. ``examples[kind][role]``: of each head a sentence and a row.
+    * ``roles[kind][role][class]``, observed: ``mean``, ``margin``, ``rows``, and ``chance``, the mean of a head that spreads its
+      attention evenly over all it may see.
+    * ``effects[kind]``, intervened: what taking a head away changes, in nats, at edited and at copied characters, and in the whole text
+      (``loss``, positive where it hurts).
+    * ``written[kind]``, observed over ``answer_sentences``: what heads of the decoder add to the score of a fix, and of a copied character.
+    * ``means``: what heads put out on average.
+    * ``pruning``: rows of (removed, exact, untouched) by order of removal, judged on ``pruning_sentences`` pairs with ``pruning_right``
+      different right sides. ``pruning_overlap`` of these pairs were also among those by which heads were ordered.
+    * ``examples[kind][role]``: for each head a sentence and a row.
     """
     means = {kind: survey.sums.tallies.get(f"{kind}/{MEANS}") for kind in survey.kinds}
     return {

@@ -1,7 +1,7 @@
-"""A Keras Transformer in the laboratory: heads off, weights replaced, tokens left out, gradients.
+"""The laboratory for a Transformer in Keras: heads off, weights replaced, tokens left out, gradients.
 
-Every softmax and every embedding of Keras goes through this file while a pass of the laboratory runs; afterwards all is as it was.
-Passes wait for each other. They are eager, and one row at a time, because many networks of courses are.
+While a pass of the laboratory runs, every softmax and embedding of Keras is replaced, and put back afterwards. Passes wait for each
+other, because the whole process shares them. They run eagerly and one row at a time, because many networks of courses run only so.
 
 S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and K key positions, V vocabulary.
 """
@@ -34,17 +34,17 @@ from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 _PROBE = 3, 2  # S and T of the pass that shows which softmax is which kind of attention
-_LOCK = RLock()  # what a pass replaces is everybody's
+_LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 
 
 def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | None = None) -> OwnNetwork:
-    """Raises ValueError for a network without the three kinds of attention of a Transformer."""
+    """The laboratory of a network. Raises ValueError for one without the three kinds of attention of a Transformer."""
     passes = KerasPasses(model, vocabulary, inputs)
     return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS])
 
 
 class _Texts:
-    """A ``Vocabulary`` in the names of ``own_network.Texts``."""
+    """A ``Vocabulary`` as ``own_network.Texts``."""
 
     def __init__(self, vocabulary: Vocabulary):
         self.encode_source, self.encode_target = vocabulary.encode_source, vocabulary.encode_target
@@ -88,7 +88,7 @@ class KerasPasses(WithoutTaps):
         while not ids or ids[-1] != end:
             if len(ids) >= longest_target(len(source)):
                 return None
-            # The token behind the last one is not read: it only makes room for its row.
+            # The last token of a target is not read, so ``end`` only makes room for the row that writes the next one.
             ids.append(int(self._look(source, [*ids, end], intervention).logits[-1].argmax()))
         return self._look(source, ids, intervention)
 
@@ -171,7 +171,7 @@ class KerasPasses(WithoutTaps):
 
 
 class _Pass:
-    """What is replaced while one pass runs, and what it leaves: ``heard`` has the weights (1, H, Q, K) of each softmax."""
+    """One pass: what is replaced while it runs, and what it recorded: ``heard`` has the weights (1, H, Q, K) of each softmax."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class _Pass:
             yield
 
     def _taking(self, softmax: Callable) -> Callable:
-        """``softmax``, changed; of one that calls another one only the outer."""
+        """``softmax`` with its result changed. If one softmax calls another, only the result of the outer one is changed."""
 
         @wraps(softmax)
         def taken(*args, **kwargs):
@@ -243,7 +243,7 @@ class _Pass:
         return weights if change is None else keras.ops.reshape(change.working(used, tensor), shape)
 
     def _scaling(self, look_up: Callable) -> Callable:
-        """The embedding of each token times its factor: the source is looked up before the target."""
+        """Embeddings times their factors, first those of the source, which is looked up before the target."""
 
         @wraps(look_up)
         def scaled(layer, ids, *args, **kwargs):
@@ -273,7 +273,7 @@ def _order(heard: Sequence[np.ndarray]) -> list[tuple[str, int] | None]:
 
 
 def _with_slopes(score: Callable[..., Any], factors: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-    """A score, and its derivatives by ``factors``, as the backend of Keras computes them."""
+    """A score and its derivatives by ``factors``, computed by the backend that Keras has."""
     import keras
 
     name = keras.backend.backend()
@@ -299,7 +299,7 @@ def _with_slopes(score: Callable[..., Any], factors: list[np.ndarray]) -> tuple[
 
 
 def _spans(words: Vocabulary, ids: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:
-    """Where each token stands: it lengthens what is decoded. The last ones of a source may lie beyond its text."""
+    """Where each token stands in ``text``: its span is what it adds to the decoded text. No span goes beyond the end of ``text``."""
     ends = [min(len(words.decode_written(ids[:count])), len(text)) for count in range(len(ids) + 1)]
     return tuple(pairwise(np.maximum.accumulate(ends).tolist()))
 

@@ -1,7 +1,7 @@
-"""An encoder-decoder of transformers in the laboratory: heads off, weights replaced, tokens left out, gradients.
+"""The laboratory for an encoder-decoder of the library transformers: heads off, weights replaced, tokens left out, gradients.
 
-All models of that library compute their attention in one function a file, ``eager_attention_forward``, and that takes a softmax.
-Both are replaced while a pass of the laboratory runs, and put back afterwards; passes wait for each other.
+Each of that library's model files computes attention in a function ``eager_attention_forward``, which calls PyTorch's softmax. Both are
+replaced while a pass of the laboratory runs, and put back afterwards. Passes wait for each other, because the whole process shares them.
 
 B interventions (or rows), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model, V vocabulary.
 """
@@ -29,11 +29,11 @@ from model.trace.trace import AttentionTrace
 
 _BATCH = 32  # rows at a time
 _PROBE = 3, 2  # S and T of the pass that shows which module is which kind of attention
-_LOCK = RLock()  # what a pass replaces is everybody's
+_LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 
 
 def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
-    """Raises ValueError for a model that is no encoder-decoder."""
+    """The laboratory of a model. Raises ValueError for one that is no encoder-decoder."""
     if not getattr(model.config, "is_encoder_decoder", False):
         raise ValueError(f"the model should be an encoder-decoder, received {type(model).__name__}")
     passes = TransformersPasses(model, tokenizer)
@@ -56,7 +56,7 @@ def _stream(model: Any, passes: "TransformersPasses") -> OwnStream | None:
 
 
 class TransformersTexts:
-    """A tokenizer of that library in the names of ``own_network.Texts``."""
+    """A tokenizer of that library as ``own_network.Texts``."""
 
     def __init__(self, tokenizer: Any):
         self._tokenizer = tokenizer
@@ -196,7 +196,7 @@ class TransformersPasses(WithoutTaps):
         interventions: Sequence[Intervention],
         factors: Sequence[Any] = (),
     ) -> _Looked:
-        """``read``: what the decoder reads, the start mark first. ``factors``: of the embeddings of both sides (B, S), (B, T)."""
+        """``read``: what the decoder reads, the start mark first. ``factors`` (B, S), (B, T): what the embeddings are multiplied by."""
         import torch
 
         given = [torch.tensor(np.array(ids), device=self.model.device) for ids in (sources, read)]
@@ -219,7 +219,7 @@ class TransformersPasses(WithoutTaps):
 
 
 class _Pass:
-    """What is replaced while one pass runs, and what it leaves."""
+    """One pass: what is replaced while it runs, and what it recorded."""
 
     def __init__(
         self,
@@ -277,7 +277,7 @@ class _Pass:
         return taken
 
     def _place(self, module: Any, rows: int, columns: int) -> tuple[str, int]:
-        """The kind and the layer of a module; in the first pass its kind is seen from the shape."""
+        """The kind and the layer of an attention module. The first pass finds them by the shape of its weights."""
         if id(module) not in self._places:
             source, target = self._length
             kinds = {(source, source): "encoder_attention", (target, target): "decoder_attention"}
@@ -290,7 +290,7 @@ class _Pass:
 
 @contextmanager
 def _scaled_embeddings(model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
-    """The embedding of each token is multiplied by its factor: the encoder looks its tokens up first."""
+    """Multiplies the embedding of each token by its factor, first those of the source, which the encoder looks up first."""
     import torch
 
     waiting = list(zip(given, factors, strict=True))

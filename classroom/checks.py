@@ -1,8 +1,9 @@
 """Questions that check themselves: eight for each lesson plan, whose right answers come from the network and the sentence at hand.
 
-``plan_of("lesson-plan", facts)`` asks about what a pass shows; "lesson-plan-laboratory" asks what becomes of a change when something is
-switched off or left out; "lesson-plan-50" asks four questions of the first sort and four about what was changed. No answer is written down anywhere: other weights or another sentence give other answers. The order of the
-options says nothing: characters stand as in the sentence, candidates by their code.
+``plan_of("lesson-plan", facts)`` asks about what a pass shows. "lesson-plan-laboratory" asks what becomes of a change when something is
+switched off or left out. "lesson-plan-50" asks four questions of each sort. No answer is written down anywhere: other weights or another
+sentence give other answers. The order of the options does not give the answer away: characters stand as in the sentence, candidates by
+their code points.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ WORDS = frozenset([YES, NO, FEW, MANY, "varies"])  # options that are texts of t
 
 @dataclass(frozen=True)
 class Facts:
-    """What the questions of a sentence are made of. ``change`` is one of ``changes``, which count tokens."""
+    """What the questions about a sentence are made from. ``change`` is one of ``changes``; their offsets count tokens."""
 
     trace: AttentionTrace
     changes: tuple[Change, ...]
@@ -35,8 +36,8 @@ class Facts:
     effects: HeadEffects | None = None  # of switching each head off
     occlusion: np.ndarray | None = None  # (S,) what leaving out each source token does to the decision
     alone: bool | None = None  # whether the change is still made without the strongest head
-    together: bool | None = None  # and without the five strongest
-    spread: bool | None = None  # and where the strongest head looks everywhere alike
+    together: bool | None = None  # the same without the five strongest
+    spread: bool | None = None  # the same if the strongest head looks everywhere alike
     returns: bool | None = (
         None  # whether the rest is written as it was typed, once the change's first token is
     )
@@ -90,7 +91,7 @@ def _written(facts: Facts) -> str:
 
 
 def _among(kind: str, facts: Facts, scores: np.ndarray, count: int, values: dict[str, str]) -> Check:
-    """Which of the source's tokens has the largest score? Offered are the largest ones."""
+    """Which source token has the largest score? The options are the tokens with the largest scores."""
     places = sorted(int(place) for place in np.argsort(-scores[:count], kind="stable")[:OPTIONS])
     right = places.index(int(scores[:count].argmax()))
     options = tuple(token_at(facts.trace.source_tokens, place) for place in places)
@@ -169,7 +170,7 @@ def least_sure(facts: Facts) -> Check | None:
 
 
 def named(head: Head) -> str:
-    """A head of any kind, short; the page says the kind's name.
+    """A short name of a head; the page puts the name of the kind into words.
 
     >>> named(Head("cross_attention", 2, 0))
     'cross_attention 3·1'
@@ -183,7 +184,7 @@ def needed(facts: Facts) -> Check | None:
         return None
     sizes, heads = np.abs(facts.effects.effect), facts.effects.heads
     order = np.argsort(-sizes, kind="stable")
-    # The strongest, and three that are clearly weaker: the order of neighbours is a matter of digits.
+    # The strongest, and three that are clearly weaker: neighbours in the order may differ only in their last digits.
     chosen = sorted({0, len(order) // 3, 2 * len(order) // 3, len(order) - 1})
     offered = sorted(int(order[place]) for place in chosen)
     return Check("needed", (), tuple(named(heads[place]) for place in offered), offered.index(int(order[0])))

@@ -1,4 +1,4 @@
-"""``Classroom``: one class together. Not safe to use from threads; ``Classrooms`` takes care of that.
+"""``Classroom``: one class together. Not safe to use from threads; ``Classrooms`` adds the lock.
 
 Time is an argument (seconds that only grow), so that tests need not wait.
 """
@@ -11,7 +11,7 @@ from classroom.errors import ClosedError, FullError, NotAllowedError, NotTheTeac
 from classroom.records import AFTER, BEFORE, PHASES, Poll, Quiz, Results, Settings, Shown, State
 
 MOST_SEATS = 1_000
-PRESENT = 20.0  # seconds since a seat was heard of, within which it counts as present
+PRESENT = 20.0  # seconds; a seat counts as present for so long after it was last heard of
 _COUNTED = 0.5  # seconds; how often those present are counted
 _FREE = 300.0  # seconds of silence after which a seat without answers may be given to somebody else
 MOST_OPTIONS, MOST_QUESTIONS, MOST_CHOSEN = 200, 16, 10
@@ -30,7 +30,7 @@ class Classroom:
 
     def __init__(self, now: float):
         self.key = secrets.token_urlsafe(24)
-        self.heard = now  # of anybody
+        self.heard = now  # when anybody was last heard of
         self._version = 0
         self._seats: dict[str, _Seat] = {}
         self._shown: Shown | None = None
@@ -60,7 +60,7 @@ class Classroom:
         return seat
 
     def state(self, now: float, seat: str = "") -> State:
-        """What ``seat`` may know; it counts as present from now on. Without a seat, what everybody may know."""
+        """What ``seat`` may know; asking counts as being present. Without a seat, what everybody may know."""
         sitting = self._seats.get(seat)
         if sitting is not None:
             sitting.heard = now
@@ -105,8 +105,8 @@ class Classroom:
         self._put(None)
 
     def answer(self, now: float, seat: str, number: int, chosen: Sequence[int]) -> None:
-        """The options that ``seat`` chooses, instead of those it chose before. Raises ClosedError where ``number`` is not the poll that
-        is open, NotAllowedError for what is no choice."""
+        """Take the options that ``seat`` chooses, instead of those it chose before. Raises ClosedError where ``number`` is not the poll that
+        is open, NotAllowedError for a choice that the poll does not offer."""
         sitting, poll = self._sitting(now, seat), self._poll
         if poll is None or poll.number != number or poll.revealed:
             raise ClosedError("this is not asked any more")
@@ -142,7 +142,7 @@ class Classroom:
     def answer_check(
         self, now: float, seat: str, number: int, phase: str, question: int, option: int
     ) -> None:
-        """The answer of ``seat`` to one question of the quiz; the first one counts, and later ones change nothing."""
+        """Take the answer of ``seat`` to one question of the quiz. The first one counts; later ones change nothing."""
         sitting, quiz = self._sitting(now, seat), self._quiz
         if quiz is None or quiz.number != number or not phase or quiz.phase != phase:
             raise ClosedError("this is not asked any more")
@@ -151,7 +151,7 @@ class Classroom:
         sitting.checked.setdefault(phase, {}).setdefault(question, option)
 
     def results(self) -> Results:
-        """How many seats gave each answer. Names do not exist here, and seats are not told."""
+        """How many seats gave each answer. It does not tell which seat gave which."""
         sizes = self._quiz.sizes if self._quiz else ()
         counts = {phase: [[0] * size for size in sizes] for phase in PHASES}
         seats = dict.fromkeys(PHASES, 0)

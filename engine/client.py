@@ -1,9 +1,9 @@
 """``Engine``: the engine as a page sees it. Nothing here, and nothing it imports, loads TensorFlow or Keras.
 
-The page's process keeps the answers, in one cache for each kind of question (``KEPT``, ``OTHER``). A key consists of the model's
-fingerprint, the kind of question and its arguments. If a worker dies, its question is asked once more, then EngineDiedError is
-raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are not kept, so the
-next run of a page asks again. With several workers a question goes to one that has the model in memory.
+The page's process keeps answers, in one cache for each kind of question, as large as the question declares (``EngineQuestion.kept``). A
+key consists of the model's fingerprint, the kind of question and its arguments. If a worker dies, its question is asked once more, then
+EngineDiedError is raised. With too many waiting questions there is EngineBusyError, after PATIENCE seconds EngineSlowError. Errors are
+not kept, so the next run of a page asks again. With several workers a question goes to one that has the model in memory.
 """
 
 import atexit
@@ -35,7 +35,7 @@ from model.graph.files import can_answer, only_keras
 from model.stored.folder import ModelFolderError, read_config
 
 MODELS_IN_MEMORY = 4  # of each worker
-MOST_QUESTIONS = 128  # that may wait for one model in a worker; one more is told that the server is busy
+MOST_QUESTIONS = 128  # that may wait for one model in a worker; the next gets EngineBusyError
 PATIENCE = 60.0  # seconds for one answer, the start of a worker included
 
 
@@ -84,9 +84,9 @@ class Engine:
     ) -> "Engine":
         """Start ``workers`` processes, each of which loads the folders ``models``. Returns at once.
 
-        They answer without TensorFlow. What needs it, gradients and models without a graph, has a worker of its own,
-        which starts when first asked. With ``ahead`` that one makes graphs while nobody asks, for a minute of a core, and
-        later questions are answered twice as fast; without, the first question of each sort waits for its own.
+        They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of its own, which starts when
+        first asked. With ``ahead`` that worker makes graphs of TensorFlow while nobody asks. This takes a minute of one core, and later
+        questions are answered twice as fast. Without it the first question of each sort waits for its graph.
 
         A folder that cannot be read is left out; ``open`` says what is wrong with it.
         """
@@ -175,11 +175,11 @@ class Engine:
         return self._cache(kind).known((key, arguments))
 
     def _cache(self, kind: str) -> AnswerCache:
-        asked = QUESTIONS.get(kind, QUESTIONS[CORRECT])  # the worker refuses a kind that is none
+        asked = QUESTIONS.get(kind, QUESTIONS[CORRECT])  # an unknown kind is refused by the worker
         return self._caches.setdefault(kind, AnswerCache(*asked.kept))
 
     def progress(self, key: ModelKey) -> Progress:
-        """How far the worker is that has got furthest with this model."""
+        """How far loading this model is, in the worker that is furthest."""
         links = self._links
         if self._laboratory is not None and not _is_light(key, CORRECT):
             links = [self._laboratory.link] if self._laboratory.link else []
@@ -187,7 +187,7 @@ class Engine:
         return max(known or [Progress()], key=lambda each: (each.problem is None, each.order))
 
     def prepare(self, key: ModelKey) -> Progress:
-        """Have the workers load this model, unless they have; returns at once how far they are.
+        """Tell the workers to load this model, unless they have; returns at once, with how far they are.
 
         Raises the error that kept the model from being loaded, and EngineDiedError if no worker can be started.
         """
@@ -262,18 +262,18 @@ def own_model() -> str | None:
 
 
 def _is_light(key: ModelKey, kind: str, arguments: tuple = ()) -> bool:
-    """Whether the workers that load no TensorFlow of ours are asked this question about a model. A ``model.TracedModel`` brings its own
-    library."""
+    """Whether this question about a model goes to the workers without TensorFlow, not to the laboratory. A ``model.TracedModel`` always does;
+    it brings its own library."""
     if key.fingerprint == LIVE:
         return True
     asked = QUESTIONS.get(kind, QUESTIONS[CORRECT])
     if asked.in_keras(arguments) or not can_answer(Path(key.path)):
         return False
-    return not asked.in_numpy or _is_transformer(key)  # the only network that is there in NumPy, too
+    return not asked.in_numpy or _is_transformer(key)  # the only kind of network that NumPy computes
 
 
 def _is_transformer(key: ModelKey) -> bool:
-    """True for a folder that cannot be read, too: the worker says what is wrong with it."""
+    """Whether a folder holds a Transformer. True also if it cannot be read: the worker says what is wrong with it."""
     try:
         return read_config(Path(key.path)).architecture == "transformer"
     except ModelFolderError:

@@ -58,16 +58,16 @@ class EngineQuestion:
     answer: Callable[..., Any]
     needs: str | None  # which of ``model.stored.config.ABILITIES`` a model should have
     is_long: bool  # whether it takes up to seconds: then it waits apart, so that no correction waits for it
-    kept: tuple[int, int]  # answers and bytes of answers that the asking process keeps
-    # Whether NumPy computes it from the weights of a Transformer, so that no Keras is needed; a function says it of some arguments.
+    kept: tuple[int, int]  # how many answers, and bytes of them, the asking process keeps
+    # Whether NumPy answers it from the weights of a Transformer, without Keras. A function, if that depends on the arguments.
     in_numpy: bool | Callable[..., bool] = False
 
     def __call__(self, corrector: Answers, *arguments: Any) -> Any:
         return self.answer(corrector, *arguments)
 
     def in_keras(self, arguments: tuple = ()) -> bool:
-        """Whether Keras answers it of a network of ours. Its library takes seconds to start and much memory, so a worker of
-        its own is asked (``engine/laboratory.py``); what needs no ability a graph answers."""
+        """Whether Keras answers it about a network of ours. Keras takes seconds to start and much memory, so a worker of its own is asked
+        (``engine/laboratory.py``). A question that needs no ability is answered by a graph."""
         light = self.in_numpy(*arguments) if callable(self.in_numpy) else self.in_numpy
         return self.needs is not None and not light
 
@@ -114,7 +114,7 @@ def _abilities(corrector: Answers):
 
 @question("described")
 def _described(corrector: Answers):
-    """Of a model of one's own: what it says of itself."""
+    """What a user's own model says of itself; None for the others."""
     return getattr(corrector.config, "described", None)
 
 
@@ -152,7 +152,7 @@ def _taps(corrector: Network, source: str, target: str, names: tuple[str, ...], 
 
 @question("head_effects", INTERVENTIONS, is_long=True, in_numpy=True)
 def _head_effects(corrector: Intervenes, source: str, target: str, span: Span, means: Means = ()):
-    """What becomes of the change at ``span`` without each head; its part of ``means`` stands in for it, else zero."""
+    """What becomes of the change at ``span`` without each head; its part of ``means``, or zero, stands in for it."""
     change = change_at(corrector, source, target, span)
     return head_effects(corrector, source, target, change, _arrays(means))
 
@@ -178,8 +178,8 @@ def _arrays(means: Means) -> dict[str, np.ndarray] | None:
     return {kind: np.array(rows, np.float32) for kind, rows in means} or None
 
 
-# The methods of ``contributions`` are asked in parts, by their names, those first that answer soon. Keras is asked for gradients alone,
-# and takes seconds to start.
+# The methods of ``contributions`` are asked in several parts, the quick ones first. Methods by gradients come last, because only these
+# need Keras, which takes seconds to start. Each part is a tuple of names.
 PARTS = tuple(
     names
     for by_gradients in (False, True)
@@ -201,7 +201,7 @@ def _contributions(corrector: Intervenes, source: str, target: str, span: Span, 
 
 @question("left_out", INTERVENTIONS, is_long=True, in_numpy=True)
 def _left_out(corrector: Intervenes, source: str, target: str, span: Span):
-    """What really leaving out each token does to the change at ``span``: the method that others are compared with, by itself."""
+    """What leaving out each token does to the change at ``span``: the method that the others are compared with, alone."""
     change = change_at(corrector, source, target, span)
     return contribution(
         corrector, source, target, contrast_of_change(corrector, source, target, change), REFERENCE
@@ -210,7 +210,7 @@ def _left_out(corrector: Intervenes, source: str, target: str, span: Span):
 
 @question("step_contributions", INSIDE, is_long=True, in_numpy=_without_gradients)
 def _step_contributions(corrector: Network, source: str, target: str, row: int, part: int = 0):
-    """The same of any produced token against the likeliest other one."""
+    """As ``contributions``, but about any produced token against the likeliest other one."""
     return _part(corrector, source, target, contrast_of_row(corrector, source, target, row), part)
 
 
@@ -258,8 +258,8 @@ def _when_decided(corrector: Network, source: str, target: str, spans: tuple[Spa
     )
 
 
-# What follows is computed in NumPy from the weights (``Network.patched``). Each answer is None where the fix of the change at ``span``
-# writes what was typed, so that nothing can be asked.
+# The questions from here to ``explained`` are answered by NumPy from the weights (``Network.patched``). Those about a ``span`` are None if
+# the fix of its change begins as what was typed does, because then there is nothing to compare.
 
 
 def _case(corrector: Network, source: str, target: str, span: Span) -> Change | None:
@@ -289,7 +289,7 @@ def _twin(
 def _patch_map(
     corrector: Network, source: str, target: str, span: Span, part: str, of: str, how: str, other: str = ""
 ):
-    """What returns when places of the typed sentence are put into its twin; None where there is no such twin, too."""
+    """What returns when places of the typed sentence are put into its twin; None also where there is no such twin."""
     change = _case(corrector, source, target, span)
     twin = change and _twin(corrector, source, target, change, how, other)
     return patch_map(corrector, source, target, change, twin, part, of) if change and twin else None

@@ -31,7 +31,7 @@ class AnyClassrooms(Protocol):
         """A seat: the one that somebody had before, or a new one."""
 
     def look(self, code: str, seat: str = "") -> State:
-        """What this seat may know; it counts as present from now on."""
+        """What this seat may know; asking counts as being present."""
 
     def is_teacher(self, code: str, key: str) -> bool:
         """Whether this is the teacher's key."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 Settings = tuple[tuple[str, str], ...]  # (name, value) of a view's settings, as they stand in its address
-BEFORE, AFTER = "before", "after"  # the lesson
+BEFORE, AFTER = "before", "after"  # phases of a quiz, around the lesson
 PHASES = (BEFORE, AFTER)
 
 
@@ -22,7 +22,7 @@ class Poll:
     number: int  # from 1; an answer to an earlier poll is not taken
     kind: str
     options: tuple[str, ...]  # what can be touched
-    most: int  # how many of them
+    most: int  # how many of them may be chosen
     about: Settings
     revealed: bool = False
 

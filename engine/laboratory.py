@@ -15,7 +15,7 @@ class Laboratory:
 
     def __init__(self, begin: Callable[[], Link], rest: float = REST):
         self._begin, self._rest = begin, rest
-        self._lock = Lock()  # of all that follows
+        self._lock = Lock()  # guards all that follows
         self._link: Link | None = None
         self._users = 0
         self._is_closed = False

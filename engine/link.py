@@ -43,14 +43,14 @@ class Link:
 
     def __init__(self, start: Callable[[], Endpoint]):
         self._start = start
-        self._state = Condition()  # of all that follows
+        self._state = Condition()  # guards all that follows
         self._endpoint: Endpoint | None = None
         self._generation = 0  # how many workers there have been
         self._idle: list[tuple[int, Connection]] = []
         self.problem: EngineDiedError | None = None  # why no worker could be started, several times in a row
         self._is_well = False  # whether the worker there is now has loaded a model or answered
         self.progress: dict[ModelKey, Progress] = {}
-        self.under_way = 0  # questions
+        self.under_way = 0  # how many questions wait for their answer
         # A thread that waits on the first end goes on when the second is closed.
         self._ended, self._end = Pipe(duplex=False)
         self._thread = Thread(target=self._watch, name="engine line", daemon=True)

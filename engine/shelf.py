@@ -44,7 +44,7 @@ class Shelf:
     def __init__(self, room: int, questions: int, ahead: bool = True):
         self._room, self._questions, self._ahead = room, questions, ahead
         self._desks: OrderedDict[ModelKey, Future[Desk]] = OrderedDict()
-        self._failed: dict[ModelKey, tuple[float, Future[Desk]]] = {}  # and when, by time.monotonic()
+        self._failed: dict[ModelKey, tuple[float, Future[Desk]]] = {}  # when (monotonic), and the load
         self._progress: dict[ModelKey, Progress] = {}
         self._changed = Condition()
         self._one_at_a_time = Lock()
@@ -162,7 +162,7 @@ class Shelf:
 
 
 def _in_keras(key: ModelKey, kind: str, arguments: tuple) -> bool:
-    """Whether Keras has just answered: all that needs an ability, of a model without a graph."""
+    """Whether Keras answers this question: also one that needs an ability, if the model has no graph."""
     asked = QUESTIONS[kind]
     return asked.in_keras(arguments) or (
         asked.needs is not None and key.fingerprint != LIVE and not can_answer(Path(key.path))

@@ -97,7 +97,7 @@ class TracedCorrector:
     def odds(
         self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
     ) -> Odds:
-        """In two passes for each intervention: what would be written instead is asked over ``question.other``."""
+        """Two passes for each intervention: one over ``target``, and one over ``contrast.other`` for what is written instead."""
         texts = target, contrast.other or target
         logs = [[self._log(source, text, contrast.row, each) for each in interventions] for text in texts]
         return Odds(*np.array(logs, np.float32))

@@ -94,7 +94,7 @@ _ERRORS |= {
     if isinstance(each, type) and issubclass(each, Exception)
 }
 CALL = json.dumps(["", None, "", CLASSROOMS])[:-1].encode("ascii")  # how a call of the classrooms begins
-_TREE = "tree"  # of the archive: the JSON; the arrays have numbers
+_TREE = "tree"  # the name of the JSON in the archive; arrays are named by numbers
 
 
 class WireError(errors.EngineError):
@@ -102,7 +102,7 @@ class WireError(errors.EngineError):
 
 
 def write_question(key: ModelKey, kind: str, arguments: tuple) -> bytes:
-    """A model is told by its name: paths are those of one machine. A call of the classrooms is about none."""
+    """A model is sent by name, because paths hold on one machine only. A call of the classrooms names no model."""
     asked = [model_name(Path(key.path)) if key.path else "", key.snapshot, key.fingerprint, kind, arguments]
     return json.dumps(asked).encode("ascii")
 

@@ -105,7 +105,7 @@ class OwnPasses(Protocol):
 
 class WithoutTaps:
     """What is the same in each library: nothing can be tapped from outside, nothing is prepared, and rows are written one by one.
-    ``OwnPasses`` of a library begin here."""
+    The ``OwnPasses`` of each library inherit from it."""
 
     def taps(
         self,

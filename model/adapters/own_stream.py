@@ -79,7 +79,7 @@ class OwnStream(PatchedTransformer):
         return self.normalisation.of(start, *self.built.begins[side]) if side in self.built.begins else start
 
     def positions(self, length: int, side: str) -> np.ndarray:
-        """A normalised beginning is no sum any more: embedding and position are told together."""
+        """Zeros where the stream begins with a normalisation: its beginning is then not a sum, and all of it counts as embedding."""
         found = self._added(length, side)
         return np.zeros_like(found) if side in self.built.begins else found
 
@@ -121,7 +121,7 @@ class OwnStream(PatchedTransformer):
         )
 
     def _norms(self, side: str) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Gamma and beta of each that what is added still has to pass."""
+        """Gamma and beta of each normalisation that lies between a sub-layer's output and the end of the stream."""
         if self.config.norm_first:
             return [self.closing_norm(side)]
         return [
@@ -130,8 +130,8 @@ class OwnStream(PatchedTransformer):
 
 
 def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], logits: np.ndarray) -> OwnStream:
-    """The same, after a pass. ``logits`` (T, V): what the network itself says. Raises ValueError where the two differ, because the network
-    is then built otherwise than was taken for granted."""
+    """``stream`` itself, if its walk gives ``logits`` (T, V), those of the network's own pass. Raises ValueError if it does not, because the
+    network is then built in another way than was assumed."""
     walked = stream.taps(source, target, ["logits"])["logits"]
     size = float(np.abs(logits).max())
     if walked.shape != logits.shape or not np.allclose(walked, logits, atol=CLOSE * size):

@@ -67,7 +67,7 @@ class CircuitEdges:
 def circuit_edges(
     corrector: Network, source: str, target: str, circuit: Circuit, instead: StandIns | None = None
 ) -> CircuitEdges:
-    """Of a circuit of ``circuits.find_circuit`` for the same texts; ``instead`` as it was found with.
+    """The edges of a circuit that ``circuits.find_circuit`` found for the same texts, with the same ``instead``.
 
     >>> from model.analysis.circuits import find_circuit
     >>> from model.text.changes import find_changes

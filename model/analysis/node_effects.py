@@ -40,7 +40,7 @@ class NodeEffects:
 def node_effects(
     corrector: Network, source: str, target: str, contrast: Contrast, instead: StandIns | None = None
 ) -> NodeEffects:
-    """Of every head and feed-forward network of both sides. ``instead``: what they give, by default ``means_for``.
+    """The effects of every head and feed-forward network of both sides. ``instead``: what replaces their outputs, by default ``means_for``.
 
     Raises ValueError for a network without a residual stream.
 

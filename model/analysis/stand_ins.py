@@ -35,7 +35,7 @@ _TAPS = tuple(
 
 @dataclass(frozen=True)
 class StandIns:
-    """Of every part, and of the tokens' embeddings. An array without positions is the same at all of them.
+    """What stands in for every part and for the tokens' embeddings. An array without positions is the same at all of them.
 
     >>> node = Node("encoder_feed_forward", 0)
     >>> StandIns({node: np.zeros(4)}, {}).instead_of([node])[0].place
@@ -65,7 +65,7 @@ def everyday_pairs() -> tuple[tuple[str, str], ...]:
 def corpus_means(
     network: PatchedTransformer, tokenizer: Tokenizer, pairs: Sequence[tuple[str, str]] | None = None
 ) -> StandIns:
-    """Of a network over ``pairs``, by default over ``everyday_pairs``. It takes a fifth of a second, and is kept.
+    """The means of a network over ``pairs``, by default over ``everyday_pairs``. They take a fifth of a second, and are kept.
 
     >>> means = corpus_means(corrector.patched, corrector.tokenizer)
     >>> means.nodes[Node("cross_attention", 3, 0)].shape, means.embeddings["decoder"].shape
@@ -75,7 +75,7 @@ def corpus_means(
 
 
 def means_for(corrector: Network, source: str, target: str) -> StandIns:
-    """``corpus_means`` of a network of ours. Of another one it is not known what it usually reads, so its means are those over the
+    """``corpus_means`` of a network of ours. Nobody knows what sentences another network is made for, so its means are taken over the
     positions of this sentence.
 
     >>> means_for(corrector, "머거요", "먹어요") is means_for(corrector, "바비", "밥이")
@@ -105,7 +105,7 @@ def _means(network: PatchedTransformer, tokenizer: Tokenizer, pairs: tuple[tuple
 
 
 def twin_values(network: PatchedTransformer, tokenizer: Tokenizer, twin: TwinRun) -> StandIns:
-    """Of a twin whose positions are those of the typed sentence, as those of ``changed_twin`` are.
+    """What every part puts out in a twin. Its positions have to be those of the typed sentence, as in ``changed_twin``.
 
     Raises ValueError for a twin with other positions.
 

@@ -39,7 +39,7 @@ class TwinRun:
 
 
 def corrected_twin(source: str, target: str, row: int) -> TwinRun:
-    """The sentence as it is right: there is nothing to correct in it.
+    """The right sentence as a twin: there is nothing to correct in it.
 
     >>> corrected_twin("머거요", "먹어요", row=0).source
     '먹어요'
@@ -49,10 +49,10 @@ def corrected_twin(source: str, target: str, row: int) -> TwinRun:
 
 
 def sentence_twin(source: str, target: str, change: Change, other: str, row: int | None = None) -> TwinRun:
-    """Any sentence that has what was typed at the change somewhere, laid over the typed one there. ``row``: the one that is asked about, by
-    default where the change begins.
+    """``other`` as a twin: any sentence that contains what was typed at the change. It is laid over the typed sentence there. ``row``: the row
+    that is asked about, by default where the change begins.
 
-    Raises ValueError where it does not have it.
+    Raises ValueError where ``other`` does not contain it.
 
     >>> sentence_twin("머거요", "먹어요", *find_changes("머거요", "먹어요"), "머거라").target_places
     (0,)
@@ -73,7 +73,7 @@ def sentence_twin(source: str, target: str, change: Change, other: str, row: int
 
 
 def changed_twin(corrector: Network, source: str, target: str, change: Change) -> TwinRun:
-    """The typed sentence with one character beside the mistake exchanged: of all that are tried, the one after which the fix
+    """The typed sentence with one character beside the mistake exchanged. Of all exchanges that are tried it is the one after which the fix
     has the lowest score.
 
     >>> twin = changed_twin(corrector, "머거요", "먹어요", *find_changes("머거요", "먹어요"))

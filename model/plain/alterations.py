@@ -152,7 +152,7 @@ def _values(interventions, kind: str, shape, keys: int):
 
 
 def _embedding_scale(interventions, sizes):
-    # What is left out of the source is padding to the encoder, and so to whoever reads what it leaves.
+    # A source token that is left out is padding to the encoder, and so to the decoder, which reads the memory.
     if "decoder_attention" not in sizes or not any(each.without_target for each in interventions):
         return None
     embedding_scale = np.ones((len(interventions), sizes["decoder_attention"][1]), np.float32)  # (B, T)

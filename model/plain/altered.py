@@ -144,10 +144,10 @@ class AlteredPasses:
         intervention: Intervention | None = None,
         padding: int = 0,
     ) -> dict[str, np.ndarray]:
-        """What one pass under an intervention hands out, as ``model.trace.taps`` says without B. Both sides are ``padding`` tokens
-        longer, as in a batch with longer sentences.
+        """The arrays ``names`` of one pass under an intervention; ``model.trace.taps`` has their shapes, here without B. Both sides are
+        ``padding`` tokens longer, as in a batch with longer sentences.
 
-        Raises ValueError for names that the network does not have, and for such an intervention.
+        Raises ValueError for names and for an intervention that the network does not have.
         """
         taps = checked_taps(names, self.config)
         asked, longer = intervention or Intervention(), [PAD_ID] * padding
@@ -163,7 +163,7 @@ class AlteredPasses:
         residuals = ("encoder_residual", "decoder_residual")
         found = self.taps(source, target, (*kinds, *values.values(), *residuals))
         encoder, decoder = (found[name] for name in residuals)
-        # Sub-layers of the encoder take turns by two, of the decoder by three; behind the last of them nobody reads.
+        # An encoder layer has two sub-layers, a decoder layer three. No sub-layer reads the last place of a stream.
         entering = {
             "encoder_attention": encoder[:-1:2],
             "decoder_attention": decoder[:-1:3],

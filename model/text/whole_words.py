@@ -52,7 +52,7 @@ def _syllables(text: str) -> int:
 def _covered_words(change: Change, source: str) -> list[Span]:
     """The words of Hangul that the change covers from their beginning to their end."""
     start, end = change.source_start, change.source_end
-    # What is cut off at the edges begins before them or goes on behind them.
+    # Whether the change begins, and ends, between words: otherwise the word at that edge is covered only in part.
     whole = (not source[start - 1 : start].strip(), not source[end : end + 1].strip())
     words = (
         Span(*found.span()) for found in _WORD.finditer(source, start, end) if _has_hangul(found.group())

@@ -79,7 +79,7 @@ def every_node(layers: int, heads: int) -> tuple[Node, ...]:
 
 
 def nodes_of(layers: Mapping[str, int], heads: Mapping[str, int]) -> tuple[Node, ...]:
-    """The same where sides have ``layers`` of their own, and kinds of attention ``heads``.
+    """``every_node`` of a network whose sides have different ``layers``, or whose kinds of attention have different ``heads``.
 
     >>> kinds = ("encoder_attention", "decoder_attention", "cross_attention")
     >>> len(nodes_of({"encoder": 1, "decoder": 2}, dict.fromkeys(kinds, 4)))

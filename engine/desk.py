@@ -39,7 +39,7 @@ class Desk:
         self._waiting: list[Waiting] = []
         self._under_way = 0  # questions that are being answered
         self._last_busy = time.monotonic()
-        self._changed = Condition()  # of all that stands above
+        self._changed = Condition()  # guards all that stands above
         self._closed = False
         works = [False] * hands + [True]
         self._threads = [Thread(target=self._work, args=(each,), daemon=True) for each in works]

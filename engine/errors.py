@@ -30,7 +30,7 @@ class LibraryMissingError(EngineError):
 
 
 def told(error: Exception) -> Exception:
-    """What is told instead of an import that failed for want of TensorFlow or Keras; anything else as it is."""
+    """LibraryMissingError in place of a failed import of TensorFlow or Keras; any other error as it is."""
     if isinstance(error, ModuleNotFoundError) and error.name in ("tensorflow", "keras"):
         return LibraryMissingError(f"{error.name} is not installed")
     return error

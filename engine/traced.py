@@ -137,7 +137,7 @@ class TracedCorrector:
 
 
 class TracedNetwork:
-    """Answers for what ``laboratory_of`` returned, which has all of a corrector already. What it raises is told as with
+    """Answers for what ``laboratory_of`` returned, which has all that a corrector has. Its errors are reported as by
     ``TracedCorrector``."""
 
     fingerprint = LIVE

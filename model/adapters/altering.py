@@ -44,7 +44,7 @@ class Altering(NamedTuple):
 def altering(
     interventions: Sequence[Intervention], sizes: Mapping[str, Sizes], source: int, target: int
 ) -> dict[str, list[Altering]]:
-    """For each kind and layer what B interventions make of it, over S = ``source`` and T = ``target`` tokens.
+    """For each kind and layer what B interventions change in it, over S = ``source`` and T = ``target`` tokens.
 
     Raises ValueError for an intervention that the network does not have.
     """

@@ -126,6 +126,6 @@ def evaluating(module: Any) -> Iterator[None]:
 
 
 def what_was_heard(heard: Sequence[np.ndarray]) -> str:
-    """For a message: the shapes, which are nobody's words."""
+    """What a message may say of the softmaxes: their shapes, which hold nothing that was typed."""
     shapes = sorted({maps.shape for maps in heard})
     return f"softmaxes of the shapes (heads, rows, columns) {shapes}" if shapes else "no softmax"

@@ -94,7 +94,7 @@ def _encoder_decoder(
 
 
 def trace_of_pass(tokenizer: Any, ids: Any, written: Any, attention: dict, logits: Any) -> AttentionTrace:
-    """Of an encoder-decoder. ``ids`` (S,); ``written`` (1 + T,), the start mark first; ``attention`` (L, H, Q, K) by kind; ``logits``
+    """The trace of an encoder-decoder's pass. ``ids`` (S,); ``written`` (1 + T,), the start mark first; ``attention`` (L, H, Q, K) by kind; ``logits``
     (T, V)."""
     return _trace(tokenizer, text_fields(tokenizer, ids, "source"), written, attention, logits)
 

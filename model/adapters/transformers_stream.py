@@ -147,7 +147,7 @@ def _embeddings(table: Any, scale: float) -> np.ndarray:
 
 
 def _positions(table: Any) -> np.ndarray:
-    """(P, D): tables that were learnt begin behind a few rows that nobody reads."""
+    """(P, D): a learnt table without the unused rows at its beginning."""
     return as_array(table.weight)[getattr(table, "offset", 0) :]
 
 

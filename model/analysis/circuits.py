@@ -85,7 +85,7 @@ def find_circuit(
     instead = instead or means_for(corrector, source, target)
 
     def scores(kept: Sequence[Collection[Node]]) -> np.ndarray:
-        """Of passes in which all but these parts are taken away."""
+        """The scores of passes in which all parts but those of each collection are taken away."""
         taken = [instead.instead_of(node for node in everything if node not in nodes) for nodes in kept]
         return network.passes(*ids, taken).score(contrast.written, contrast.instead)
 

@@ -146,7 +146,7 @@ def _decoder_jamo(probabilities: np.ndarray, features: np.ndarray, text: str) ->
 
 
 def _jamo_read(probabilities: np.ndarray, part: str, text: str) -> JamoRead:
-    """Of (places, positions, jamo), whose positions hold ``text`` and the end mark."""
+    """What is read off probabilities (places, positions, jamo), whose positions hold ``text`` and the end mark."""
     number = tuple(JAMO).index(part)
     expected = [hangul.indices(each)[number] if hangul.is_syllable(each) else -1 for each in text] + [-1]
     is_syllable = np.array(expected) >= 0

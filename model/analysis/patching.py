@@ -94,5 +94,5 @@ def patch_map(
 
 
 def _ids(corrector: Network, source: str, written: str) -> tuple[list[int], list[int]]:
-    """(source ids, target ids up to and with the row that follows ``written``, whose own id nobody reads)."""
+    """(source ids, target ids of ``written`` and one more). The last id is not read; it makes room for the row behind ``written``."""
     return corrector.tokenizer.encode_source(source), corrector.tokenizer.encode_target(written)

@@ -37,7 +37,7 @@ class Sizes:
 
 
 def sizes(embeddings: np.ndarray, encoding: np.ndarray) -> Sizes:
-    """Of unscaled ``embeddings`` (S, D) and the positions' ``encoding`` (P, D), with P >= S."""
+    """The sizes of unscaled ``embeddings`` (S, D) and the positions' ``encoding`` (P, D), with P >= S."""
     embeddings = _ranked(embeddings, 2, "embeddings", "(S, D)")
     tokens, width = embeddings.shape
     encoding = _ranked(encoding, 2, "encoding", "(P, D)")

@@ -32,6 +32,6 @@ def top(values: np.ndarray, count: int) -> list[int]:
 
 
 def shared_top(one: np.ndarray, other: np.ndarray, count: int) -> float:
-    """In 0..1: how many of the ``count`` largest values of one are among those of the other, as a share."""
+    """The share, in 0..1, of the ``count`` largest values of ``one`` that are also among those of ``other``."""
     first, second = top(one, count), top(other, count)
     return len(set(first) & set(second)) / max(len(first), 1)

@@ -79,8 +79,8 @@ def _next_syllable(text: str, place: int) -> int:
 
 
 def measure(kind: str, weights: np.ndarray, rows: Rows) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Of each role that a kind of attention can have: which rows it concerns (R,), and of these the shares of
-    attention (R, L, H) that it takes. BREADTH alone is no share but entropy in bits (Shannon 1948).
+    """For each role that a kind of attention can have: the rows it concerns (R,), and what share of their attention belongs to the role
+    (R, L, H). BREADTH alone is not a share but an entropy in bits (Shannon 1948).
 
     ``weights``: (L, H, Q, K), the end mark's row last. Decoder self-attention cannot look ahead.
     """

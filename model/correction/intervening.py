@@ -42,7 +42,7 @@ class Intervening:
     def odds(
         self, source: str, target: str, contrast: Contrast, interventions: Sequence[Intervention]
     ) -> Odds:
-        """In one batch of teacher-forced passes."""
+        """The odds under each intervention, from one batch of teacher-forced passes."""
         # Rows behind the one that is asked about have no influence on it.
         ids = self.tokenizer.encode_target(target)[: contrast.row + 1]
         looked = self._look(source, ids, interventions)

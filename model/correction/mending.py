@@ -78,7 +78,7 @@ class Mending:
         return proposed
 
     def _one_reading(self, sentences: list[Part], keep_passes: bool) -> list[Proposed]:
-        """Of each sentence as it is what the network would change, and the pass that proved it."""
+        """What the network would change in each sentence, read once, and the pass that proved it."""
         proposed: list[Proposed] = [((), None)] * len(sentences)
         for batch in self._answers(sentences):
             weighed = iter(self._weigh([answer for answers in batch.values() for answer in answers]))

@@ -52,7 +52,7 @@ class MorphemeTable:
         return self.joins[join_key(morphemes)]
 
     def write(self, path: Path) -> None:
-        """As JSON, compressed by LZMA: the words that are cut alike stand together."""
+        """Write the table as JSON, compressed by LZMA. Words that are cut alike stand together, which compresses better."""
         alike = defaultdict(list)
         for word, cut in sorted(self.words.items()):
             alike[" ".join(f"{tag} {start} {end}" for tag, start, end in cut)].append(word)

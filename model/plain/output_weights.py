@@ -30,7 +30,7 @@ def compose(weights: Mapping[str, np.ndarray], features: np.ndarray) -> np.ndarr
 def output_weights(
     config: TransformerConfig, features: np.ndarray, weights: Mapping[str, np.ndarray]
 ) -> OutputWeights:
-    """Of a Transformer. ``features``: the tokenizer's, (ids, 4). ``weights``: by path without its first part, such as
+    """The output weights of a Transformer. ``features``: the tokenizer's, (ids, 4). ``weights``: by path without its first part, such as
     ``decoder_1/cross_attention/output/kernel``."""
     layers = [f"decoder_{n}" for n in range(1, config.num_layers + 1)]
     heads = config.num_heads, -1, config.d_model  # (D, D) -> (H, D/H, D)

@@ -86,7 +86,7 @@ def nats_of(written: Written) -> np.ndarray:
 
 
 def sums_of_answers(corrector: Network, pairs: Sequence[Pair], circuits: int = 0) -> Sums:
-    """Of (source, target) pairs; of the first ``circuits`` of them the circuits are found as well, which takes longest.
+    """The sums of (source, target) pairs. Of the first ``circuits`` pairs the circuits are found as well, which takes longest.
 
     Raises ValueError for a network without a residual stream.
 

@@ -28,9 +28,9 @@ _LEAST_ROWS = 8  # of a sentence that may be an example
 
 @dataclass(frozen=True)
 class Sums:
-    """Of some sentences. ``tallies`` are named "kind/role/class" and the like; ``best`` by "kind/role": (3, L, H) the
-    value, the number of the sentence and the row in which each head plays a role most; none of a role that
-    no sentence was asked about."""
+    """What was added up over some sentences. ``tallies`` are named "kind/role/class" and the like. ``best``, by "kind/role", is an array
+    (3, L, H): the value, the number of the sentence and the row where each head plays the role most. A role that no sentence was asked
+    about is missing."""
 
     tallies: dict[str, Tally] = field(default_factory=dict)
     best: dict[str, np.ndarray] = field(default_factory=dict)

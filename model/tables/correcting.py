@@ -26,7 +26,7 @@ class CorrectedRow(NamedTuple):
 
 @dataclass
 class Counts:
-    """Of all rows so far."""
+    """What was counted in all rows so far."""
 
     rows: int = 0
     changed: int = 0

@@ -47,16 +47,16 @@ class Normalisation:
 
 @dataclass(frozen=True)
 class OutputWeights:
-    """With the taps of a pass (``model.trace.taps``) they say what each part of the decoder adds to each logit.
+    """The weights that, with the taps of a pass (``model.trace.taps``), tell what each part of the decoder adds to each logit.
 
-    ``Corrector.output_weights`` has them of a network; they are the same for all sentences. A logit is the dot product
+    ``Corrector.output_weights`` returns a network's; they are the same for all sentences. A logit is the dot product
     of a token's vector with the normalised end of the residual stream, plus a bias (Vaswani et al. 2017, section 3.4)::
 
         weights = corrector.output_weights()
         logits = corrector.taps("머거요", "먹어요", ["decoder_residual"])["decoder_residual"][-1]  # (T, D)
         logits = weights.read("decoder", logits) @ weights.vocabulary.T + weights.bias  # (T, V)
 
-    ``norms`` holds gamma and beta of the layer normalisations that what is added still has to pass. With ``norm_first``
+    ``norms`` holds gamma and beta of the normalisations between a sub-layer's output and the end. With ``norm_first``
     that is one for each side, behind its last layer. Without it there is one behind each sub-layer, in their order.
     """
 

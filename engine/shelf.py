@@ -1,7 +1,7 @@
 """``Shelf``: the models that a worker has in memory. A replica of ``deploy/serve.py`` is a ``Shelf``, too.
 
-A worker makes the graphs of the laboratory once that has been asked something, and nobody anything for two seconds, one graph at a
-time. Until then the laboratory's first calls are computed without a graph (``model.network.passes.LateGraphs``), because
+A worker makes the graphs of the laboratory, one at a time, after the laboratory was first asked and while nobody asks for two
+seconds. Until then the laboratory's first calls are computed without a graph (``model.network.passes.LateGraphs``), because
 making one takes as long as five to ten calls.
 """
 

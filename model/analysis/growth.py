@@ -59,7 +59,7 @@ def growth(
 
 
 def _means(kind: str, source: str, text: str, trace: AttentionTrace):
-    """({role: (L, H)}, {role: its share in a head that looks alike at all}) of one trace."""
+    """({role: (L, H)}, {role: its share in a head that looks evenly at all}) of one trace."""
     weights, rows = trace.attention(kind), rows_of(kind, source, text)
     of_rows = {
         role: values

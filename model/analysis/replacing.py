@@ -119,7 +119,7 @@ def row_of_contrast(kind: str, row: int, change: Change) -> int:
 
 
 def uniform_rows(kind: str, source_length: int) -> np.ndarray:
-    """(Q, K) float32: every row looks alike at all it may see, for S = ``source_length`` tokens and as many rows
+    """(Q, K) float32: every row looks evenly at all it may see, for S = ``source_length`` tokens and as many rows
     as a correction of them can have."""
     rows = source_length if kind == "encoder_attention" else longest_target(source_length)
     keys = rows if kind == "decoder_attention" else source_length

@@ -98,7 +98,7 @@ def measure(kind: str, weights: np.ndarray, rows: Rows) -> dict[str, tuple[np.nd
 
 
 def chance(kind: str, rows: Rows) -> dict[str, np.ndarray]:
-    """(R,) of each role of ``measure``: its share in a head that looks alike at all it may see; of BREADTH the
+    """(R,) of each role of ``measure``: its share in a head that looks evenly at all it may see; of BREADTH the
     entropy of such a head."""
     visible = rows.visible(kind)
     counts = visible.sum(axis=1)

@@ -70,7 +70,7 @@ class Answers(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same weights: part of the key under which an answer is kept."""
+        """Names the weights: part of the key under which an answer is kept."""
         ...
 
     @property

@@ -24,8 +24,8 @@ from model.plain.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes
 from model.text.tokenizer import END_ID, OUTSIDE_ID, PAD_ID, START_ID, Tokenizer
 
-LEAST_PROBABILITY = 0.01  # of a token that makes a candidate
-MOST = 32  # such tokens in a sentence, the most probable ones: of nonsense there could be thousands
+LEAST_PROBABILITY = 0.01  # a token that is less probable makes no candidate
+MOST = 32  # such tokens in a sentence, the most probable ones; nonsense could have thousands
 
 
 @dataclass(frozen=True)

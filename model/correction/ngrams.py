@@ -19,10 +19,10 @@ import numpy as np
 
 ORDER = 5  # characters of the longest runs
 EDGE = "\n"  # stands before and behind every sentence
-LEAST = {4: 2, 5: 3}  # counts from which runs are kept: of rarer ones sentences could be put together
+LEAST = {4: 2, 5: 3}  # counts from which runs are kept; sentences could be rebuilt from rarer ones
 SHORT = 2  # characters up to which a run counts as often as there are different characters before it
-LEVELS = 8  # of a count between a power of two and the next: what is kept of it
-_BITS = 12  # of a character's number in a key
+LEVELS = 8  # a count is rounded to one of so many steps between a power of two and the next
+_BITS = 12  # bits of a character's number in a key
 _UNKNOWN = (1 << _BITS) - 1  # the number of a character that the table lacks
 _LARGEST = 20_000_000  # runs of one length that are read; the shipped table has a fifteenth
 
@@ -45,8 +45,8 @@ class NGrams:
         self._numbers = {character: number for number, character in enumerate(characters)}
         counts = [np.exp2(each / LEVELS, dtype=np.float32) for each in levels]
         everything = float(counts[0].sum()) + 0.5 * (len(characters) + 1)
-        self._unseen = 0.5 / everything  # as if half of each character had been seen besides
-        # Of each run the share of its last character among all that follow the others, and what is left there for shorter runs.
+        self._unseen = 0.5 / everything  # as if each character had been seen half a time more
+        # For each run the share of its last character among all that follow the rest of it, and what is left for shorter runs.
         self._shares, self._rests = [counts[0] / everything], []
         for length in range(2, ORDER + 1):
             more = self.following[length - 2]

@@ -25,7 +25,7 @@ class Measured(NamedTuple):
     mean: np.ndarray  # (L, H) float64
     margin: np.ndarray  # (L, H) float64
     rows: int
-    chance: float | None = None  # of a role: its mean in a head that looks alike at all it may see
+    chance: float | None = None  # of a role: its mean in a head that looks evenly at all it may see
 
 
 class HeadSurvey:

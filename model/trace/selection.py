@@ -20,7 +20,7 @@ class Selection:
     head: int | None = None
 
     def weights(self, trace: AttentionTrace, kind: str | None = None) -> np.ndarray:
-        """(Q, K) float32, of another ``kind`` where one is given; where that has fewer layers or heads, of its last one.
+        """(Q, K) float32. ``kind``: another kind of attention; if it has fewer layers or heads, its last one is taken.
 
         Raises ValueError for a kind that the trace lacks.
         """

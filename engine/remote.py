@@ -15,16 +15,16 @@ from engine.versions import ModelKey
 
 SCHEMES = ("http://", "https://")
 REFUSED = 422  # the status of an error that ``wire.write_error`` wrote
-_BUSY = 503  # Ray Serve's own, where more questions wait than its queue takes
-_MOST_BYTES = 256 * 2**20  # of an answer
-_NOTICED = 1.0  # seconds that a page waits for how far a model is, and between two tries
+_BUSY = 503  # Ray Serve's own status, if more questions wait than its queue takes
+_MOST_BYTES = 256 * 2**20  # the largest answer that is read
+_NOTICED = 1.0  # seconds that a page waits to hear how far a model is, and between two tries
 _IDLE = 64  # open connections that are kept for the next questions
 
 
 class RemoteLink:
-    """Asks ``address`` as ``engine.link.Line`` asks a worker. It starts and ends nothing there.
+    """Asks ``address`` as ``engine.link.Link`` asks a worker. It starts and ends nothing there.
 
-    Safe to use from threads. Raises ValueError for an address that is none.
+    Safe to use from threads. Raises ValueError for text that is not an address.
     """
 
     def __init__(self, address: str):
@@ -35,7 +35,7 @@ class RemoteLink:
         self._address, self._path = parts.netloc.rpartition("@")[2], parts.path or "/"
         self._idle: deque[HTTPConnection] = deque(maxlen=_IDLE)
         self._counting = Lock()
-        self.under_way = 0  # questions
+        self.under_way = 0  # how many questions wait for their answer
         self.progress: dict[ModelKey, Progress] = {}
         self.problem: EngineDiedError | None = None  # why the last question got no answer
 

@@ -1,7 +1,7 @@
 """A graph on disk: ``graph/encode.onnx``, ``graph/decode.onnx`` and ``graph/graph.json`` in a model folder.
 
-The graphs hold no weights: they name those of ``weights.npz``, so each snapshot of a folder has the same graph. What fixes
-a graph is the shape of its network, and ``graph.json`` says which one that is, and by which digests its halves are known.
+The graphs hold no weights: they name those of ``weights.npz``, so all snapshots of a folder share one graph. A graph depends on the shape
+of its network alone. ``graph.json`` holds that shape, and a digest of each half by which a damaged file is noticed.
 """
 
 import hashlib

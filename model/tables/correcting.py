@@ -51,8 +51,8 @@ class Counts:
 def correct_rows(
     corrector: AnswersMany, rows: Iterable[Row], together: int = TOGETHER
 ) -> Iterator[CorrectedRow]:
-    """Each row corrected, in order. ``together`` rows are corrected at once, so the first answer comes after
-    that many, and whoever stops asking leaves at most that many undone."""
+    """Each row corrected, in order. ``together`` rows are corrected at once. So the first answer comes after that many, and a caller
+    that stops early loses at most the work of that many."""
     rows = iter(rows)
     while batch := list(islice(rows, together)):
         readable = [row.text for row in batch if row.problem is None]

@@ -22,7 +22,7 @@ from model.tables.writing import WRITERS
 
 @dataclass(frozen=True)
 class Job:
-    """What a partial result is a part of; with anything else it is begun anew."""
+    """What a partial result belongs to. If anything in it differs, the run begins anew."""
 
     sha256: str  # of the file that is corrected
     column: str | None
@@ -56,7 +56,7 @@ class PartialResult:
         self._file.write(json.dumps([number, text, problem, done.corrected, done.kinds, others]) + "\n")
 
     def flush(self) -> None:
-        """Whatever was added before survives the end of this process."""
+        """Write out what was added, so that it survives the end of this process."""
         self._file.flush()
 
     def rows(self) -> Iterator[CorrectedRow]:

@@ -12,7 +12,7 @@ COLUMNS = ("row", "text", "corrected", "changes", "kinds", "problem")
 
 
 class Wording(NamedTuple):
-    """How a file is worded; without further words for programs, with the codes as they are.
+    """The words of a file. The defaults are for programs: codes as they are.
 
     ``columns``: a heading for each of COLUMNS. ``kinds``: the kinds of all changes of a row, as ``CorrectedRow.kinds`` has
     them, as one text. ``problem``: one of ``reading.PROBLEMS`` as a text.
@@ -33,7 +33,7 @@ _NOT_IN_XML = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)
 
 
 def header(wording: Wording = CODES, others: Sequence[str] = ()) -> tuple[str, ...]:
-    """The headings of a file: COLUMNS, and behind the number of the row the ``others`` of the file that was read."""
+    """The headings of a file: COLUMNS, with the ``others`` of the file that was read after the first, the number of the row."""
     first, *rest = wording.columns
     return first, *others, *rest
 

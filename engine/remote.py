@@ -22,7 +22,7 @@ _IDLE = 64  # open connections that are kept for the next questions
 
 
 class RemoteLink:
-    """Asks ``address`` as ``engine.link.Line`` asks a worker. It starts and ends nothing there.
+    """Asks ``address`` as ``engine.link.Link`` asks a worker. It starts and ends nothing there.
 
     Safe to use from threads. Raises ValueError for an address that is none.
     """

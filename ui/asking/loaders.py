@@ -85,7 +85,7 @@ class NotLoadedError(LookupError):
     """There is no network that could answer this."""
 
 
-SOON = 1.5  # seconds that a page waits for a model; a graph opens in less, and then the page is drawn only once
+SOON = 1.5  # seconds that a page waits for a model; a graph opens in less, so the page is drawn only once
 OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 

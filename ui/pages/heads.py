@@ -56,7 +56,7 @@ def main() -> None:
     entry = models.chosen()
     corrector: loaders.EngineCorrector | None
     if given is None and entry is not None:
-        corrector = loaders.open_corrector(entry.path)  # the survey is a file, so it need not wait for the network
+        corrector = loaders.open_corrector(entry.path)  # the survey is a file and needs no loaded network
     else:
         corrector = notices.load_corrector(entry)
     if corrector is None or entry is None:

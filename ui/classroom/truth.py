@@ -56,7 +56,7 @@ def change_of(lens: Lens) -> Change:
 
 
 def typed(lens: Lens) -> Change:
-    """The same, counting characters."""
+    """``change_of``, but counting characters."""
     return lens.change or lens.sentence.changes[0]
 
 

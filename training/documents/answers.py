@@ -19,7 +19,7 @@ from training.documents.stories import head_name
 from training.documents.wording import NOTHING, interval, number, percent, table
 
 ALL = "all"
-PARTS = 12  # in the table of parts
+PARTS = 12  # rows in the table of parts
 WRITERS = 3  # named for each rule
 FEWEST = 10  # edits of a group that has a row
 KINDS_OF_PARTS = ("decoder_attention", "cross_attention", "decoder_feed_forward")

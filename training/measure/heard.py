@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TAP = "encoder_residual"
 HEARD, RANDOM = "heard", "random"
 EVERYWHERE = "everywhere"  # at all places one after the other
-DRAWS = 3  # of random directions
+DRAWS = 3  # how often random directions are drawn
 _DIGITS = 4
 
 

@@ -28,7 +28,7 @@ def attention_layout(info: AttentionInfo, texts, extent: int | None, theme: str)
 
 
 def _fit(info: AttentionInfo, texts, extent: int | None) -> dict:
-    """What a page needs to fit the figure to its window (``lens/plot_fit.js``) and to read cells out."""
+    """What a page needs to fit the figure to its window (``browser/plot_fit.js``) and to read cells out."""
     rows, columns = len(info.query_tokens), len(info.key_tokens)
     return {
         "fit": "cells",

@@ -18,7 +18,7 @@ class MethodPanel:
     """What one method says: (K,) values over the tokens, and how it got them.
 
     ``intervened``: the network was asked again with something changed; otherwise the values are read from the pass as it was.
-    ``values`` of None are not known yet: the panel shows its name and an empty place.
+    ``values`` are None while they are not known: the panel shows its name and an empty place.
     ``note`` stands beside the name, such as how well the method agrees with the reference. ``labels``: a text above each bar.
 
     >>> MethodPanel("gradient", np.array([0.5, -0.25])).intervened

@@ -10,7 +10,7 @@ from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palett
 
 _HEIGHT, _LEAST, _HEAD, _FOOT = 440, 270, 4, 56  # pixels
 _LOSS_SHARE, _BETWEEN = 0.28, 0.1  # of the room for both panels
-_MOST_LABELS = 12  # of snapshots below a narrow picture
+_MOST_LABELS = 12  # labels of snapshots below a narrow picture
 _DASHES = ("solid", "dash", "dot", "dashdot")
 
 

@@ -175,7 +175,7 @@ def _height(tiles: Tiles) -> float:
 
 
 def _ticks(places: np.ndarray, names: Sequence[str], room: float) -> dict:
-    """A name at each place; of numbers that would stand on each other, ``room`` tiles wide, only each second, third … one."""
+    """A name at each place. A number needs ``room`` tiles; where that is more than one, only every second, third … number is written."""
     step = max(ceil(room), 1) if all(name.isdigit() for name in names) else 1
     return {
         "tickvals": places[::step].tolist(),

@@ -11,7 +11,7 @@ LayerHead = tuple[int, int]  # layer and head, both counted from 0
 # One byte a cell: 1..255 are weights from 0 to colour_max, 0 is no cell at all (a gap, or masked). It is 0
 # because the JSON spells many zero bytes as short "A"s, but the slashes of many 255s as six characters each.
 NO_CELL, WEAKEST, STRONGEST = 0, 1, 255
-MIDDLE = 128  # of values of both signs: 0
+MIDDLE = 128  # the byte that stands for 0 where values have both signs
 
 # Pixels that all tiles of a line share out: an overview stands beside what it opens.
 WIDTH = 420

@@ -10,7 +10,7 @@ from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure
 from viz.token_axis import cell_size, column_ticks
 
 _ROW, _LEAST_ROW, _SCALE, _FOOT, _EM = 28, 17, 36, 40, 13  # pixels; an em is that of the names
-_TYPE, _SMALL_TYPE, _MANY = 13, 9, 44  # pixels of the texts; smaller ones beyond so many columns
+_TYPE, _SMALL_TYPE, _MANY = 13, 9, 44  # pixels of the texts; the smaller type with more than _MANY columns
 
 
 @as_figure

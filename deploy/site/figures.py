@@ -1,8 +1,8 @@
 """Figures without a sentence, which the browser fills in, and the sizes that it computes with.
 
-``viz`` makes each figure for one sentence. In the browser the sentence changes at each key. So the page gets the figures as ``viz``
-made them for some sentence, and ``js/figures.js`` writes into them what hangs on the sentence: places, labels, sizes. A test compares
-the result with what ``viz`` makes of the same sentence.
+``viz`` makes each figure for one sentence, and no Python runs in the browser, where the sentence changes at each key. So the page gets
+the figures that ``viz`` made for some sentence, and ``js/figures.js`` replaces what depends on the sentence: places, labels, sizes. A test
+compares the result with what ``viz`` makes of the same sentence.
 """
 
 import sys

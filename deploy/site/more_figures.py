@@ -1,6 +1,6 @@
-"""The figures of the views that the site draws beside ``explore.js``, without a sentence; ``js/views.js`` fills them in.
+"""The figures of the views that the site draws beside those of ``explore.js``, without a sentence; ``js/views.js`` fills them in.
 
-Words that differ from picture to picture stand in them as ``{names}``.
+A word that differs from picture to picture stands in them as ``{name}``.
 """
 
 import json
@@ -168,7 +168,7 @@ def _steps(say: Say, theme: str) -> go.Figure:
 
 
 def _positions(say: Say, width: int, theme: str) -> dict[str, go.Figure]:
-    """Of these ``js/positions.js`` computes the numbers."""
+    """The pictures of the positional encoding. ``js/calculation_views.js`` computes their numbers."""
     matrix = positional_encoding(POSITIONS, width)
     names = (say("dimension_axis"), say("position_axis"), say("value_axis"))
     pairs = viz.position_similarity_heatmap(

@@ -10,7 +10,7 @@ from viz.browser.explore_data import UNIT, packed_weights
 
 
 def light_corrector(model: str) -> Corrector:
-    """The corrector that the browser has: it asks no morphological analyser.
+    """The corrector as the browser has it, without the morphological analyser.
 
     Raises ModelFolderError for a folder that holds no model, ValueError for one without a graph of a Transformer or without trees.
     """
@@ -22,7 +22,7 @@ def light_corrector(model: str) -> Corrector:
 
 
 def stored_answer(corrector: Corrector, text: str) -> dict[str, Any]:
-    """What ``js/worker.js`` answers to a text without characters outside of the BMP, with its attention in packed form.
+    """What ``js/worker.js`` answers to a text, with its attention in packed form. The text may have no characters of two UTF-16 units.
 
     >>> stored_answer(corrector, "밥을 머거요.")["text"]
     '밥을 먹어요.'

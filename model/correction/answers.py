@@ -8,7 +8,7 @@ Each ``Protocol`` adds to the one before it, and a function names the least that
     Network       is asked in token ids, and hands out what a pass holds inside
 
 ``Asked`` is an ``Answers`` to which every further question goes by its name, because the network may be elsewhere.
-``tests/model/correction/test_answers.py`` lists who has which of them.
+``tests/test_answers.py`` lists who has which of them.
 
 Shapes: B interventions or sentences, S source and T target tokens, Q query and K key positions, V vocabulary.
 """

@@ -2,8 +2,8 @@
 
 Formats: JSON Lines (https://jsonlines.org) with ``text`` (and ``source``, ``mt``) or with ``src`` and
 ``tgt``; CSV (RFC 4180) with the header ``src,tgt``; plain text, one sentence a line. All are UTF-8,
-with or without a byte order mark, and may be compressed (``.xz``). A bad row is skipped and reported, a sentence with a certain mistake among
-them; it never stops a long run.
+with or without a byte order mark, and may be compressed (``.xz``). A row that cannot be used, or whose sentence is certainly wrong, is
+skipped and reported; it never stops a long run.
 """
 
 import csv

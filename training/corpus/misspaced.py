@@ -1,10 +1,10 @@
 """Finds sentences of a corpus in which a space is certainly missing or too many, by their morphemes (Kiwi; Lee 2024).
 
-``faults`` knows the commonest mistakes by their letters. Most stand in no list: 책상위에, 보러왔어요, 계시는분, 밥을먹고, 있 습니다. But each
-joins two morphemes between which a space must stand, or splits one word (한글 맞춤법 제2항, 제41항, 제42항), and Kiwi tells the parts of
-speech. What may be right is not listed: of 118 sentences that were found among 21,561, two were right.
+``faults`` knows the commonest mistakes by their letters, but most mistakes are in no list: 책상위에, 보러왔어요, 계시는분, 밥을먹고, 있 습니다.
+Each of these joins two morphemes between which a space must stand, or splits one word (한글 맞춤법 제2항, 제41항, 제42항). Kiwi's parts of
+speech show that. What may be right is left out: of 118 sentences that were found among 21,561, two were right.
 
-One to three milliseconds a sentence; ask once and keep the answer.
+It takes one to three milliseconds a sentence, so ask once and keep the answer.
 """
 
 import re

@@ -19,7 +19,7 @@ from training.documents.stories import head_name
 from training.documents.wording import NOTHING, interval, number, percent, table
 
 ALL = "all"
-PARTS = 12  # in the table of parts
+PARTS = 12  # rows in the table of parts
 WRITERS = 3  # named for each rule
 FEWEST = 10  # edits of a group that has a row
 KINDS_OF_PARTS = ("decoder_attention", "cross_attention", "decoder_feed_forward")
@@ -102,7 +102,8 @@ WORDS: dict[str, dict[str, str]] = {
 
 
 def node_name(node: Node, language: str) -> str:
-    """
+    """A head, or a feed-forward network, in words; layers and heads count from 1.
+
     >>> node_name(Node("cross_attention", 3, 0), "en"), node_name(Node("decoder_feed_forward", 3), "en")
     ('decoder→encoder 4·1', 'decoder feed-forward 4')
     """
@@ -117,7 +118,8 @@ def _texts(language: str) -> dict[str, str]:
 
 
 def group_name(group: str, language: str) -> str:
-    """
+    """A group of edits in words.
+
     >>> group_name("rule:liaison", "ko"), group_name("coda:ㄱ", "en"), group_name("all", "en")
     ('연음', 'coda ㄱ put back', 'all')
     """
@@ -219,7 +221,7 @@ def parts(sources: Sources, language: str) -> str:
 
 
 def _at(survey: AnswerSurvey, group: str, quantity: str, order: tuple, node: Node) -> str:
-    """What was measured of one part; nothing where the part is none of those."""
+    """What was measured of one part; a dash if that part was not measured."""
     found = survey.of(group, quantity)
     if found is None or node not in order:
         return NOTHING

@@ -60,7 +60,8 @@ def _cell(found: list | None) -> str:
 
 
 def place_name(place: int, language: str) -> str:
-    """
+    """A place of the residual stream in words.
+
     >>> [place_name(place, "en") for place in (0, 1, 2, 8)]
     ['start (embedding and position)', 'after attention 1', 'after feed-forward 1', 'after feed-forward 4']
     """

@@ -96,7 +96,8 @@ def _effect(survey: HeadSurvey, kind: str, name: str) -> Measured:
 
 
 def head_name(head: Head, language: str = "en") -> str:
-    """
+    """A head in words: its kind of attention, then layer and head, counted from 1.
+
     >>> head_name(Head("cross_attention", 0, 2)), head_name(Head("cross_attention", 0, 2), "ko")
     ('decoder→encoder 1·3', '디코더→인코더 1·3')
     """

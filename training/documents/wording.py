@@ -6,7 +6,8 @@ NOTHING = "–"
 
 
 def percent(share: float | None, digits: int = 1) -> str:
-    """
+    """A share in per cent; 0 and 1 without decimals.
+
     >>> percent(0.8347), percent(0.00392, 2), percent(1), percent(0), percent(None)
     ('83.5 %', '0.39 %', '100 %', '0 %', '–')
     """
@@ -16,7 +17,8 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """
+    """A number with so many decimals; a dash if there is none.
+
     >>> number(0.97221), number(None)
     ('0.972', '–')
     """
@@ -36,7 +38,8 @@ def interval(mean_and_margin: Sequence[float] | None, digits: int = 2) -> str:
 
 
 def bold(cells: Iterable[str]) -> list[str]:
-    """
+    """The cells in bold type; an empty one stays empty.
+
     >>> bold(["run 57", ""])
     ['**run 57**', '']
     """

@@ -28,7 +28,7 @@ class Kept:
 
     @property
     def changed(self) -> bool:
-        """Whether a sentence that was right already came out as another one."""
+        """Whether a sentence that was already right was changed."""
         return self.sample.clean and self.text != self.sample.right
 
     def as_json(self) -> dict:

@@ -13,7 +13,7 @@ from training.particles import particle
 LONG = "long"
 KINDS = (*FRAMES, LONG)
 SHORTEST_LONG, LONGEST, TAIL = 100, 128, 12  # characters of a long sentence, and of its end that is watched
-ATTEMPTS = 20  # at errors beside the slots, before another sentence is drawn
+ATTEMPTS = 20  # draws of errors that leave the slots alone, before another sentence is drawn
 
 _HOLE = re.compile(r"\{([^{}]+)\}")
 _SENTENCE_MARKS = ".,!?~…"

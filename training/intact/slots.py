@@ -20,7 +20,7 @@ class Slot:
         return self.reading or self.text
 
 
-# Words as they are said, so that the particle after them is right; their letters would mislead.
+# Words with their pronunciation, because the particle after a word follows its sound, not its letters.
 WORDS = {
     "meeting": "미팅", "update": "업데이트", "server": "서버", "design": "디자인", "coffee": "커피",
     "dashboard": "대시보드", "Login": "로그인", "schedule": "스케줄", "deadline": "데드라인", "template": "템플릿",

@@ -11,7 +11,7 @@ import numpy as np
 
 from model.correction.trees import Tree
 
-STEPS = 25  # of Newton's method; two numbers are found in fewer
+STEPS = 25  # steps of Newton's method, more than it needs to find two numbers
 RIDGE = 1e-6  # where all rows have the same odds there is no slope to find
 
 

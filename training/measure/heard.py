@@ -1,9 +1,9 @@
 """``python -m training heard``: does the encoder hold what is *heard* next, and do corrections need it?
 
 What is heard at a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요 [머거요], and the same at 머 in
-머거요. A linear probe reads it from each place of the encoder's residual stream. Then all that a linear probe could read is erased where
-a mistake stands, at one place of the stream or at all of them, and the score of the fix is asked again; beside it stands what erasing as
-many random directions does.
+머거요. A linear probe reads it from each place of the encoder's residual stream. Then everything that a linear probe could read is erased
+where a mistake stands, at one place of the stream or at all of them, and the score of the fix is measured again. To compare, as many
+random directions are erased.
 
 L layers, S source tokens, D d_model, P = 2L + 1 places, C onsets.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 TAP = "encoder_residual"
 HEARD, RANDOM = "heard", "random"
 EVERYWHERE = "everywhere"  # at all places one after the other
-DRAWS = 3  # of random directions
+DRAWS = 3  # how often random directions are drawn
 _DIGITS = 4
 
 
@@ -50,7 +50,7 @@ class Onset:
 
 
 def onsets(text: str) -> list[Onset]:
-    """Of every syllable that another one follows at once; across a space the norm leaves the pronunciation open.
+    """One ``Onset`` for each syllable that is followed at once by another one. Across a space the norm leaves the pronunciation open.
 
     >>> [(INITIALS[each.heard], INITIALS[each.written]) for each in onsets("먹어요")]
     [('ㄱ', 'ㅇ'), ('ㅇ', 'ㅇ')]
@@ -94,7 +94,7 @@ def stream(corrector: "Corrector", text: str, patches: Patches = ()) -> np.ndarr
 
 
 def beside(change: Change) -> slice:
-    """Where a change stands in the source; of one that adds something, the two characters between which it goes."""
+    """Where a change stands in the source. If it only adds something: the two characters between which that goes."""
     gap = change.source_start == change.source_end
     return slice(max(change.source_start - gap, 0), change.source_end + gap)
 
@@ -107,7 +107,7 @@ def erasing(corrector: "Corrector", text: str, erasers: Sequence[Eraser], positi
 
     plain = stream(corrector, text)
     everywhere: Patches = ()
-    for place in range(len(erasers)):  # of a stream that was erased before this place
+    for place in range(len(erasers)):  # erased from the stream that the places before it have already changed
         everywhere = (*everywhere, erased(stream(corrector, text, everywhere), place))
     return [*((erased(plain, place),) for place in range(len(erasers))), everywhere]
 
@@ -115,7 +115,7 @@ def erasing(corrector: "Corrector", text: str, erasers: Sequence[Eraser], positi
 def scores(
     corrector: "Corrector", source: str, target: str, erasers: Sequence[Sequence[Eraser]]
 ) -> Iterator[tuple[str, float, np.ndarray]]:
-    """(kind of mistake, score, (erasers, P + 1) scores without what each of ``erasers`` takes) of each edit that the network makes."""
+    """For each edit that the network makes: (kind of mistake, score, (erasers, P + 1) scores after each of ``erasers`` erased its part)."""
     tokenizer = corrector.tokenizer
     ids = tokenizer.encode_source(source), tokenizer.encode_target(target)
     for change in find_changes(source, target):
@@ -131,7 +131,7 @@ def scores(
 
 
 def measured(corrector: "Corrector", pairs: Sequence[tuple[str, str]], edits: int, seed: int) -> dict:
-    """Half of the pairs fits the probes, the other half is asked."""
+    """Probes and erasers are fitted on half of the pairs and measured on the other half."""
     fitted, asked = pairs[::2], pairs[1::2]
     fit, held_out = (Heard(corrector, [text for pair in half for text in pair]) for half in (fitted, asked))
     rng = np.random.default_rng(seed)
@@ -183,7 +183,7 @@ def _erased(
 
 
 def _told(rows: Sequence[tuple[int, float, np.ndarray]]) -> dict:
-    """Of edits of one kind; of the random directions the mean over all that were drawn."""
+    """What was measured for edits of one kind; for random directions, the mean over all draws."""
     sentences, score = (np.array(each) for each in list(zip(*rows, strict=True))[:2])
     without = np.stack([each for *_, each in rows])  # (edits, 1 + DRAWS, P + 1)
     told: dict = {"edits": len(rows), "score": _mean(score, sentences)}

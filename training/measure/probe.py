@@ -1,6 +1,6 @@
-"""A linear probe of vectors, and what erases all that any linear probe could read.
+"""A linear probe of vectors, and an eraser of everything that a linear probe could read.
 
-Both follow from the means of the classes and from covariances, so nothing is iterated and no library is needed.
+Both are computed from the means of the classes and from covariances, without iterations, so no library is needed.
 
 N vectors, D their width, C classes, R directions.
 """
@@ -28,7 +28,7 @@ class Probe:
 
 
 def fit_probe(vectors: np.ndarray, classes: np.ndarray, count: int) -> Probe:
-    """Of (N, D) vectors and their classes (N,), numbers below ``count``. A class without a vector is never said.
+    """A probe of (N, D) vectors and their classes (N,), numbers below ``count``. A class without a vector is never predicted.
 
     >>> probe = fit_probe(np.array([[0.0, 1], [0, 1.1], [1, 0], [1.1, 0]]), np.array([0, 0, 1, 1]), 2)
     >>> probe.says(np.array([[0.0, 2.0], [2.0, 0.0]])).tolist()
@@ -69,8 +69,8 @@ class Eraser:
 
 
 def fit_eraser(vectors: np.ndarray, classes: np.ndarray, count: int) -> Eraser:
-    """Of what tells the classes (N,) of vectors (N, D) apart: afterwards all classes have one mean, and no linear probe does better than
-    one that does not look.
+    """An eraser of what tells the classes (N,) of vectors (N, D) apart. Afterwards all classes have the same mean, and no linear probe
+    does better than one that ignores the vectors.
 
     >>> vectors, classes = np.random.default_rng(0).normal(size=(90, 4)), np.arange(90) % 3
     >>> vectors[classes == 1, 0] += 5
@@ -87,7 +87,7 @@ def fit_eraser(vectors: np.ndarray, classes: np.ndarray, count: int) -> Eraser:
 
 
 def random_eraser(vectors: np.ndarray, rank: int, rng: np.random.Generator) -> Eraser:
-    """One of as many directions that were drawn at random, to be compared with."""
+    """An eraser of ``rank`` directions drawn at random, to compare with."""
     whitening, colouring = _roots(vectors)
     directions, _ = np.linalg.qr(rng.normal(size=(vectors.shape[1], rank)))
     return _of_directions(vectors, directions, whitening, colouring)
@@ -96,12 +96,12 @@ def random_eraser(vectors: np.ndarray, rank: int, rng: np.random.Generator) -> E
 def _of_directions(
     vectors: np.ndarray, directions: np.ndarray, whitening: np.ndarray, colouring: np.ndarray
 ) -> Eraser:
-    """``directions`` (D, R) are orthonormal, of vectors that were made white."""
+    """An eraser of ``directions`` (D, R), which are orthonormal in the space of the whitened vectors."""
     return Eraser(vectors.mean(axis=0), directions.T @ whitening, colouring @ directions)
 
 
 def _roots(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(D, D) twice: what makes vectors white, their covariance the identity, and what undoes that."""
+    """(D, D) twice: what whitens the vectors, so that their covariance is the identity, and what undoes that."""
     centred = vectors.astype(np.float64) - vectors.mean(axis=0)
     values, axes = np.linalg.eigh(_ridged(centred.T @ centred / len(vectors), vectors))
     return (axes / np.sqrt(values)) @ axes.T, (axes * np.sqrt(values)) @ axes.T

@@ -15,9 +15,9 @@ from training.noise.native_table import Mistake, table
 from training.noise.spacing import misspace_at
 
 RARE = 0.001  # a mistake for which fewer sentences have room is rare: chance alone will not teach it
-MOST_PLACES = 64  # that are remembered for a mistake
+MOST_PLACES = 64  # places that are remembered for one mistake
 MOST_WORDS_BESIDE = 3  # on each side of the mistake's own words
-ATTEMPTS = 8  # at cutting a phrase that still has room: '에' is mistaken before ' 대해', not before ' 집'
+ATTEMPTS = 8  # cuts, until a phrase still has room for the mistake: '에' is mistaken before ' 대해', not before ' 집'
 RULE_SHARE = 0.3  # of the phrases are for a rule, the others for a row of the table
 # Without its sentence, what ends in -히 taught a network that any word in -이 should: 강당이 → 강당히.
 UNDRILLED = frozenset({"hi_i"})

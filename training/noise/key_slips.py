@@ -18,7 +18,7 @@ LOOSE_SHARE = 0.04  # of words of at most LONGEST_LOOSE syllables are not put to
 LONGEST_LOOSE = 4
 UNSHIFTED_SHARE = 0.6  # of shifted keys that are struck twice are struck once without shift: 했ㅅ어요
 SHORTEST_LOSING = 3  # syllables of a word that may lose a key and still be known
-SHORTEST_LOSING_FIRST = 4  # that may lose its first: ㅐ용 might be 내용 or 대용
+SHORTEST_LOSING_FIRST = 4  # the shortest word that may lose its first initial: ㅐ용 might be 내용 or 대용
 
 
 def has_loose_jamo(text: str) -> bool:

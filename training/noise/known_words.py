@@ -17,7 +17,7 @@ MODEL = "transformer"  # whose table of words is read
 REAL = 3  # times a word stands in the training sentences before it counts as one; below, it may be a misprint
 COMMON = 10  # times a word or a noun stands there before everybody knows it
 CASES = frozenset("을 를 이 가 은 는 의 에".split())
-FEWEST_CASES = 2  # of these that a noun is met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
+FEWEST_CASES = 2  # different particles of these that a noun must be met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
 ENDS_IN_RIEUL = frozenset(syllables_with_coda("ㄹ"))
 ENDS_NO_NOUN = frozenset("ㄵㄶㄾㅀㅆ")  # 괜찮은 has the shape of a noun with 은
 

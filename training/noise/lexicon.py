@@ -16,7 +16,7 @@ from training.particles import particle
 
 MOST_REPLACED = 2  # nouns of one sentence
 RARE_SHARE = 0.4  # of the new nouns are rare ones of the same ending, where there are any
-ATTEMPTS = 4  # at a noun that does not look like a slip in the one that stands there
+ATTEMPTS = 4  # draws of a noun, until one does not look like a slip in the old noun
 
 _BY_SOUND = (
     "은/는 이/가 을/를 과/와 으로/로 이라는/라는 이라고/라고 이라도/라도 이었다/였다 이에요/예요".split()

@@ -14,7 +14,7 @@ from training.noise.draft import Draft
 from training.noise.space_places import DROPPED, INSERTED, Places
 from training.noise.spacing import SPACING_RULES, SpacingRule
 
-MOST_TEXTS = 1000  # that are remembered for a kind
+MOST_TEXTS = 1000  # texts that are remembered for one kind
 # Without space_dropped, which does not know where a space is free unless Kiwi is asked.
 _RULES = {name: rule for name, rule in {**SPACING_RULES, **COMMON_RULES}.items() if name != "space_dropped"}
 

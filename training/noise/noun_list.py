@@ -17,15 +17,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from model.correction.morphemes import load_kiwi  # the list needs more of it than the product does
+from model.correction.morphemes import load_kiwi  # Kiwi itself, of which the list needs more than the product
 from model.text import hangul
 from training.noise.lexicon import ending_of
 from training.particles import particle
 
 PATH = Path(__file__).with_name("nouns.txt")
-FREQUENT, RARE = 24_000, 50_000  # morphemes of smaller numbers
+FREQUENT, RARE = 24_000, 50_000  # Kiwi numbers morphemes by frequency; a smaller number is more frequent
 FREQUENT_NAMES = 30_000
-MOST_ALIKE = 60  # that Kiwi is asked for
+MOST_ALIKE = 60  # similar nouns that Kiwi is asked for
 ALIKE = 0.4  # cosine of the two words' vectors, at least
 MOST_IN_LINE, FEWEST_IN_LINE = 40, 3
 _PARTICLES = ("은/는", "이/가", "을/를", "과/와", "으로/로", "에", "도", "만", "에서")
@@ -38,7 +38,7 @@ _OTHER_TAGS = (
     "MAJ",
     "MM",
     "IC",
-)  # of a form that is more often no noun: 가지, 오늘
+)  # if the commoner reading of a form has one of these tags, the form is left out: 가지, 오늘
 _COARSE = re.compile(
     "육갑|[놈년]$|씨발|씹|좆|새끼|창녀|콜걸|보지$|자지$|섹스|강간|매춘|포르노|자위|성교|병신|지랄"
 )

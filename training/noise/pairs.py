@@ -24,7 +24,7 @@ MIX = {
 
 
 BUNCHED_SHARE = 0.25  # of aimed writers who slip have two or three slips in one word
-ATTEMPTS = 4  # at a weak strength a writer may do nothing at all; then it is drawn again
+ATTEMPTS = 4  # draws of a writer's errors: a weak one may make none at all
 
 
 @dataclass(frozen=True)

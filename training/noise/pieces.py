@@ -13,7 +13,7 @@ from training.noise.word_parts import particle_start
 
 LONGEST_SENTENCE = 50  # characters; a longer sentence gives a phrase of it
 MOST_WORDS = 5  # of a phrase
-ATTEMPTS = 6  # at drawing a sentence that has what is asked for
+ATTEMPTS = 6  # draws of a sentence, until one has what is asked for
 OF_NOTES = 0.35  # of the phrases are of ``notes.txt``
 MADE_UP = 0.2  # of the names are made up, the others are common ones
 

@@ -25,15 +25,15 @@ GROUPS: tuple[tuple[tuple[Register, ...], float], ...] = (
     (CHAT, 0.3),
     (MARKS, 0.2),
     (CODE, 0.15),
-)  # with their shares of the notes
+)  # each group with its share of the notes
 LONGEST_NOTE = 100  # characters, before anything is misspelt
-ATTEMPTS = 4  # at a note that is no longer
-LISTED = 0.1  # of the notes of other groups stand behind a bullet
-RIGHT_SHARE = 0.3  # of the notes have no mistake
-ERRS = 0.7  # of the pieces of prose in the others are misspelt, at least one wherever any is long enough
-SHORT = 4  # a piece of fewer syllables has little to be guessed from
-SHORT_ERRS = 0.15  # of these are misspelt
-MISTYPED_ALIKE = 0.3  # of what a machine reads is misspelt, and is left so
+ATTEMPTS = 4  # draws of a note until it is short enough, and of its mistakes until there is one
+LISTED = 0.1  # the share of the other groups' notes that get a bullet
+RIGHT_SHARE = 0.3  # the share of notes without a mistake
+ERRS = 0.7  # the share of misspelt pieces in the other notes; at least one, if any is long enough
+SHORT = 4  # a piece of fewer syllables has too little context to be corrected
+SHORT_ERRS = 0.15  # the share of such short pieces that is misspelt all the same
+MISTYPED_ALIKE = 0.3  # the share of text for a machine that is misspelt on both sides of the pair
 
 
 def in_register(sentences: Sequence[str], rng: random.Random) -> list[Part]:

@@ -15,7 +15,7 @@ SHORT_RIGHT_SHARE = (
 )
 ALIKE = 0.7  # of the others have the same mistake each time; else each time is typed anew
 EMPHATIC = 0.2  # of the pieces are said once, behind a word that is repeated: 정말 정말 고마워
-ATTEMPTS = 4  # at a mistake
+ATTEMPTS = 4  # draws of a mistake, until one changes the text
 _EMPHASIS = (
     "정말 너무 진짜 아주 매우 빨리 꼭 제발 또 많이 더 참 훨씬 점점 다시 계속 자꾸 천천히 조금 절대 오래 매일 아니 네 자 와 야 어서"
 ).split()

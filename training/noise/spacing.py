@@ -1,11 +1,11 @@
 """Spacing mistakes: spaces dropped or inserted where 한글 맞춤법 제2항, 제41항–제50항 do not allow it.
 
 Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``.
-What a place is, is read from the correct text, so other families may have changed the words around it; the
-rule touches the space only: a dropped one leaves the cell ``""``, an inserted one stands at the end of the
-cell before it. Words are recognised by their spelling alone, without a dictionary of parts of speech, so the
-name of a rule can be wrong where two words look alike. The result is a mistake all the same, if not always a
-non-word: 먹는 데 joined is 먹는데, which is right elsewhere.
+Places are found in the correct text, so it does not matter if other families have changed the words around
+them. A rule touches only the space: a dropped one leaves the cell ``""``, an inserted one stands at the end of
+the cell before it. Words are recognised by their spelling alone, without a dictionary of parts of speech, so the
+name of a rule can be wrong where two words look alike. The result is still a mistake, although the joined form
+may be right elsewhere: 먹는 데 becomes 먹는데.
 
 Where the standard allows both spellings (제43항 다만, 제46항, 제47항, see ``_either_way``, and 제50항, see
 ``compounds``) nothing is done, because the model would learn to "correct" what is right. Only a writer who leaves out
@@ -104,8 +104,8 @@ def space_inserted(draft: Draft, rng: random.Random, rate: float) -> None:
             insert_space(draft, "space_inserted", position)
 
 
-# After a noun with which common words begin too (수, 거, 지 …) the word must end; _OTHER_WORDS are what
-# looks like such a noun with a particle.
+# Common words begin with some of these nouns, too (수, 거, 지 …), so the word must end after them. _OTHER_WORDS are
+# words that look like such a noun with a particle.
 _OTHER_WORDS = "거의|바로|수[의로에까]|지[의로도]|적[은의]|대로[의에]|건[의에]"
 _DEPENDENT_NOUN = re.compile(
     rf" (?<=[{ADNOMINAL}] )(?!{_OTHER_WORDS})(?!(?:듯|만)[하한할함합해했싶])"
@@ -239,8 +239,8 @@ SPACING_RULES: dict[str, SpacingRule] = {
     "space_inserted": space_inserted,
 }
 
-# Times the rate that ``misspace`` is called with. Chosen, not counted: what people do get wrong is made
-# often; the two rules that act anywhere come last, so that a place a named rule took keeps its name.
+# Factors of the rate that ``misspace`` is called with. They were chosen, not counted: mistakes that people do make are
+# made often. The two rules that act anywhere come last, so that a place that fits a named rule gets that rule's name.
 WEIGHTS = {
     "dependent_noun_joined": 3.0,
     "auxiliary_joined": 3.0,

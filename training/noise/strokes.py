@@ -83,7 +83,7 @@ WEIGHTS = {
 }
 _NAMES, _CUMULATED = tuple(WEIGHTS), tuple(accumulate(WEIGHTS.values()))
 
-ATTEMPTS = 6  # at finding a word that has room for the kind that was drawn
+ATTEMPTS = 6  # tries, until a slip of the drawn kind has room in a word
 KINDS_TRIED = 16  # kinds that are drawn before a text counts as having no room
 COUNTS, COUNT_SHARES = (1, 2, 3), (70, 22, 8)  # slips in a sentence, in percent
 SYLLABLES_FOR_EACH = 5  # so many at least, or too little is left to go by

@@ -107,8 +107,8 @@ def _batches_of_widths(
 ) -> list[Batch]:
     """The pairs, which come sorted by length, as batches of these widths alone, each of ``tokens // width`` rows.
 
-    A compiler that compiles for each shape anew, as that of JAX does, has as many shapes to compile as there are
-    widths. The batches are cut from the longest pair on; what the last one lacks are pairs drawn once more.
+    A compiler such as that of JAX compiles once for each shape, so it has as many shapes to compile as there are
+    widths. The batches are cut from the longest pair on. The last batch is filled up with pairs that are drawn again.
     """
     batches, end = [], len(pairs)
     while end:

@@ -25,7 +25,7 @@ def _size(default: int, help: str) -> Any:
 
 @dataclass(frozen=True)
 class Plan:
-    """The settings of one shipping. Sizes are those that the shipped numbers were measured with; a rehearsal takes less."""
+    """The settings of one shipping. The default sizes are those of the shipped measurements; a rehearsal takes smaller ones."""
 
     corpus: Path = _folder("corpus", "Holds train.jsonl, train2.jsonl, dev.jsonl and test.jsonl.")  # noqa: RUF009
     last: int | None = knob(

@@ -1,6 +1,6 @@
 """The steps of ``python -m training ship``, in the order in which they are made.
 
-Each is one ``Step``. What a step leaves, a later one reads; a step whose inputs are the same as last time is skipped.
+Each is one ``Step``. A later step reads the files that an earlier one wrote. A step whose inputs have not changed is skipped.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The first steps of shipping: which weights, and what weighs their proposals."""
+"""The first steps of shipping: choose the weights, and fit the confidence of what they propose."""
 
 from pathlib import Path
 
@@ -94,7 +94,7 @@ def _choose(averages: dict[float, Path], chosen: Path, plan: Plan) -> Step:
 
 
 def confidence(work: Path, plan: Plan) -> list[Step]:
-    """Fit what weighs the network's proposals, and choose below what they are left undone."""
+    """Fit the confidence of the network's proposals, and choose the confidence below which a proposal is not made."""
     data, corpus = work / "data", plan.corpus
     rest, held = data / "train2_rest.jsonl", data / "train2_held.jsonl"
     sets = [data / "sets" / f"{name}.csv" for name in QUESTIONS]

@@ -85,7 +85,7 @@ class NotLoadedError(LookupError):
     """There is no network that could answer this."""
 
 
-SOON = 1.5  # seconds that a page waits for a model: a graph is opened within them, and the page need not be drawn twice
+SOON = 1.5  # seconds that a page waits for a model; a graph opens in less, so the page is drawn only once
 OWN_MODELS = Path("runs")  # in the directory the app is run from
 
 
@@ -163,7 +163,7 @@ def head_survey(path: Path | str, corrector: Asked) -> HeadSurvey | None:
 
 
 def corpus_agreement(path: Path | str, corrector: Asked) -> CorpusAgreement | None:
-    """How well methods agreed over many edits of the model in this folder; the rest as for ``head_survey``."""
+    """How well methods agreed over many edits of the model in this folder; None and errors as for ``head_survey``."""
     return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
 
 
@@ -276,8 +276,10 @@ def patch_map(
 
 
 def circuit(sentence: SentenceCorrection, change: Change, corrector: Asked, percent: int, instead: str):
-    """The parts that keep ``percent`` of the score of ``change`` (``model.analysis.circuits.Circuit``), its edges, and a function that asks for
-    them. The edges are None until they are asked for, then the function is. The circuit is None where nothing can be asked."""
+    """(circuit, edges, ask): the ``model.analysis.circuits.Circuit`` that keeps ``percent`` of the score of ``change``, and its edges.
+
+    The circuit is None where there is no question to ask. Edges take long: they are None until ``ask`` was called. Where they are known,
+    ``ask`` is None."""
     asked = sentence.source, sentence.text, _span(change), percent, instead
     if (both := corrector.known("circuit_edges", *asked)) is not None:
         return *both, None
@@ -333,7 +335,7 @@ def _span(change: Change) -> tuple[int, int]:
     return change.source_start, change.source_end
 
 
-# Not every key that is typed shall read all vocabularies.
+# Kept, because each typed key would otherwise read all vocabularies again.
 @st.cache_data(max_entries=64, show_spinner=False)
 def _read_entry(path: str, version: tuple) -> ModelEntry:
     return read_entry(Path(path))

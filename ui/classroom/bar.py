@@ -14,7 +14,7 @@ from ui.shell import address, header
 from ui.wording.texts import say
 
 _TOLD = "classroom_told"  # what the class was shown last
-LAST = "classroom_last_page"  # that the teacher showed
+LAST = "classroom_last_page"  # the page that the teacher showed last
 
 
 def show(page: str) -> None:

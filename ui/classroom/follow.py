@@ -35,7 +35,7 @@ _LOCKS = tuple(Lock() for _ in range(16))  # one picture is made once, by the ph
 
 @dataclass(frozen=True)
 class Picture:
-    """What is shown: a sentence with its changes, what is told about it, parts, each (component, its data), and lines below them."""
+    """What a phone shows: a sentence with its changes, a text about it, the ``parts``, each a (component, its data), and lines below."""
 
     source: str
     changes: tuple[tuple[int, int, str], ...]

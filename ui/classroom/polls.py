@@ -119,7 +119,7 @@ def _reveal(state: State, poll: Poll, lens: Lens) -> None:
 
 
 def _lay_flat(figure: go.Figure, poll: Poll, mine: Sequence[int]) -> None:
-    """Few options, whose names are no tokens: they stand in one line, those of this seat bold."""
+    """Write the options in one line, those that this seat chose in bold: there are few, and their names are words, not tokens."""
     names = [plain_text(truth.tick_label(poll.kind, option)) for option in poll.options]
     bold = [f"<b>{name}</b>" if place in mine else name for place, name in enumerate(names)]
     figure.update_xaxes(tickangle=0, ticktext=bold)

@@ -40,7 +40,7 @@ def every(mine: Membership) -> int:
 
 
 def draw_again() -> None:
-    """What is on the screen stands in for something: draw anew at the next beat."""
+    """The screen shows only a placeholder, so draw again at the next beat."""
     st.session_state[_DRAWN] = None
 
 

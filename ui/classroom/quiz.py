@@ -81,7 +81,7 @@ def _spread(lens: Lens, head: Head) -> bool:
 
 
 def _returns(lens: Lens, contrast: Contrast) -> bool | None:
-    """Whether all is written as it was typed, once the first token of the change is; None where the network cannot write that token."""
+    """Whether the network writes all the rest as typed if the first token of the change is kept as typed; None if it cannot write that token."""
     if not lens.can("road_not_taken"):
         return None
     try:
@@ -93,7 +93,7 @@ def _returns(lens: Lens, contrast: Contrast) -> bool | None:
 
 
 def checks_of(quiz: Quiz) -> tuple[Check, ...]:
-    """The questions of a quiz; none where this page process sees others than the teacher's, for a moment after new weights."""
+    """The questions of a quiz. None at all for a moment after new weights, while this page process would ask others than the teacher's."""
     with address.looking_at(quiz.about):
         lens = scene.lens()
         if lens is None or quiz.plan not in PLANS:
@@ -189,7 +189,7 @@ def distribution(results: Results) -> None:
     if not checks:
         return
     markup.paragraph(say("class_results", before=results.seats[0], after=results.seats[1]), "class-question")
-    import pandas as pd  # a third of the first page's imports, which does not need it
+    import pandas as pd  # here, because it would be a third of the first page's imports, and that page does not need it
 
     rows = [
         (question(check), *(_share(counts[number], check) for counts in (results.before, results.after)))

@@ -25,7 +25,7 @@ from viz.labels import visible_token
 
 AROUND = "12"  # tokens that are offered on each side of a change
 MOST_MARKS = 3
-HEADS = 5  # of which one asks which is needed
+HEADS = 5  # the heads among which the class looks for the one that is needed
 CANDIDATES = 4
 YES, NO = "yes", "no"
 
@@ -56,7 +56,7 @@ def change_of(lens: Lens) -> Change:
 
 
 def typed(lens: Lens) -> Change:
-    """The same, counting characters."""
+    """``change_of``, but counting characters."""
     return lens.change or lens.sentence.changes[0]
 
 
@@ -98,7 +98,7 @@ def _looked_at(lens: Lens) -> list[Row]:
         weights = weights.mean(axis=axis) if part is None else np.take(weights, part, axis=axis)
     rows = [Row(say("class_row_attention", place=chosen.label(say, lens.trace)), weights[places])]
     if lens.can("left_out"):
-        # The class's answers are shown, whether the laboratory answers in time or not, or cannot be asked about this change.
+        # Without this row if the laboratory is late or cannot answer: the class's own answers must be shown in any case.
         with suppress(loaders.EngineError, ValueError):
             rows.append(Row(say("class_row_left_out"), left_out(lens)[places], True))
     return rows
@@ -137,7 +137,7 @@ def _still(lens: Lens) -> list[Row]:
 
 
 def _others(lens: Lens) -> dict[str, float]:
-    """The candidates beside the one that was written, by their code, with their shares of what is left to them."""
+    """The likeliest candidates that were not written, as they are shown, with the share of each in the probability they have together."""
     row, trace = row_of(lens), lens.trace
     assert trace.alternative_probabilities is not None, "the kind's ``lacks`` says so"
     known = dict(zip(trace.alternatives[row], trace.alternative_probabilities[row].tolist(), strict=True))

@@ -85,7 +85,7 @@ class Watch:
             return None
 
     def _due(self, code: str, version: int | None) -> list[Waiting]:
-        """Those who have drawn another version; they wait no more until they have drawn again."""
+        """The sessions that have drawn another version. They are taken out, and wait again after they have drawn."""
         with self._lock:
             sessions = self._waiting.get(code, {})
             due = [session for session, waiting in sessions.items() if waiting.version != version]

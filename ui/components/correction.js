@@ -35,7 +35,7 @@ function word(root, { typed, now, made, offered }, chosen, words) {
   const found = [];
   if (made.length) {
     const focused = made.indexOf(chosen);
-    // Each press goes to the next change of the word, the last one lets it go.
+    // Each press chooses the word's next change; after the last one, a press chooses none.
     const next = made[focused + 1] ?? made[focused];
     const button = control(root, "change", `c${made[0]}`, () => root.ask("choose", next));
     button.append(marked("del", typed), marked("ins", now));
@@ -80,20 +80,20 @@ function short(article) {
   return article.replace("한글 맞춤법 ", "");
 }
 
-/** What the article says, above whatever follows, so that it moves nothing. */
+/** What the article says, in a box that lies over what follows, so that opening it moves nothing. */
 function norm(root, { proposals, chosen }) {
   const box = part("p", "norm");
   box.id = "norm";
   const found = proposals[chosen]?.norm;
   if (found) box.append(part("b", "", found[0]), ` ${found[1]}`);
   root.onkeydown = ({ key }) => {
-    if (key === "Escape") tell(root, null); // nothing is returned: false would take every other key away
+    if (key === "Escape") tell(root, null); // no short form with &&: a returned false would cancel every other key
   };
   queueMicrotask(() => tell(root, root.told === chosen && found ? chosen : null));
   return box;
 }
 
-/** Open what is told about the article of a change, or close it with anything that is no number. */
+/** Opens the article of the change `number`; anything but a number closes it. */
 function tell(root, number) {
   root.told = Number.isInteger(number) ? number : null;
   root.querySelector(".norm").hidden = root.told === null;

@@ -57,7 +57,7 @@ def correction_data(
     words: dict[str, str],
     share_of: Callable[[Change], str],
 ) -> dict:
-    """What ``correction.js`` draws, as JSON; typed text stays as it is, the browser writes it as text.
+    """What ``correction.js`` draws, as JSON. Typed text is not escaped, because the browser writes it as text, not as HTML.
 
     ``chosen`` is the number of the proposal in focus, ``opened`` that of the sentence whose pictures are shown,
     from 0. ``words`` holds the texts named in ``correction.js``; ``share_of`` writes how sure the network is of a change.
@@ -86,7 +86,7 @@ def correction_data(
 
 
 def written_data(correction: Correction, *, opened: int, words: dict[str, str], language: str) -> dict:
-    """The same of a text that is no correction: all of it stays as it was written, and nothing can be pressed but its sentences."""
+    """``correction_data`` of a text that is no correction: it stays as it was written, and only its sentences can be pressed."""
     pieces: list[dict] = []
     several, done = len(correction.sentences) > 1, 0
     for number, sentence in enumerate(correction.sentences):
@@ -115,7 +115,7 @@ def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[di
 
 
 def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, list[Proposal]]]:
-    """(start, end, proposals) of the words that proposals touch; words that share one are taken together."""
+    """(start, end, proposals) of the words that proposals touch. A proposal that touches several words makes one of them."""
     found: list[tuple[int, int, list[Proposal]]] = []
     for proposal in proposals:
         start, end = proposal.change.source_start, proposal.change.source_end

@@ -14,7 +14,7 @@ export default function ({ data, parentElement }) {
 class Tour {
   constructor(root) {
     this.root = root;
-    this.at = -1; // the line of welcome; then the number of a stop
+    this.at = -1; // -1 is the line of welcome; stops count from 0
     this.frame = part("div", "frame");
     this.panel = part("div", "panel");
     this.panel.setAttribute("role", "dialog");
@@ -54,7 +54,7 @@ class Tour {
     this.cover(this.room);
   }
 
-  /** The pictures leave this many pixels free at the window's lower edge, as many during the whole tour. */
+  /** Pictures leave this many pixels free at the window's lower edge. The number stays the same during the tour, so nothing jumps. */
   cover(pixels) {
     const page = document.documentElement.style;
     if (page.getPropertyValue("--covered") === `${pixels}px`) return;
@@ -81,7 +81,7 @@ class Tour {
     return stop && document.querySelector(stop.place);
   }
 
-  /** The frame stands around what is told of, and the panel where it does not cover that. */
+  /** Puts the frame around the part that is explained, and the panel where it does not cover that part. */
   place() {
     const target = this.target();
     this.frame.hidden = !target;

@@ -50,10 +50,10 @@ def count(lens: Lens, part: str) -> int:
 def to_csv(lens: Lens) -> bytes:
     """A long table, one weight a row, in UTF-8 with the mark by which Excel knows it.
 
-    Layers and heads are counted from 1, ``mean`` stands for the mean over them; positions, too. A token
-    that a spreadsheet would take for a formula begins with an apostrophe; its position tells it all the same.
+    Layers, heads and positions count from 1; ``mean`` stands for the mean over layers or heads. A token
+    that a spreadsheet would take for a formula gets an apostrophe before it; its position still says which token it is.
     """
-    import pandas as pd  # a third of the first page's imports, which does not need it
+    import pandas as pd  # here, because it would be a third of the first page's imports, and that page does not need it
 
     lines = [",".join(COLUMNS) + "\r\n"]
     for kind, layer, head, weights in _maps(lens, part_that_fits(lens)):
@@ -117,7 +117,7 @@ def to_npz(lens: Lens) -> bytes:
     """The trace as arrays under the names of its fields, tokens as texts; ``allow_pickle`` is not needed.
 
     ``change_spans`` (N, 4) holds start and end of each change in the source and in the corrected text. NumPy's
-    texts lose a NUL at their end; ``to_trace`` and ``to_json`` keep it. ``AttentionTrace.load`` reads the trace of it.
+    texts lose a NUL at their end; ``to_trace`` and ``to_json`` keep it. ``AttentionTrace.load`` can read this file, too.
     """
     changes = lens.sentence.changes
     spans = [(c.source_start, c.source_end, c.target_start, c.target_end) for c in changes]

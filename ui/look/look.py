@@ -5,7 +5,7 @@ network did; the laboratory has ``views.EXPERIMENTS``, which change something an
 What was changed has a colour of its own, and each picture that stands beside an original says which of the two it is.
 
 The address names the open view, so it is known before any control is drawn (``stage.chosen_view``). The main page therefore sends text
-and pictures first and the controls after them, and a key draws nothing but text and pictures (``text_part``).
+and pictures first and the controls after them, and a typed key draws only text and pictures again (``text_part``).
 """
 
 from collections.abc import Hashable
@@ -77,7 +77,7 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
         places = Places(writing, heads, Stage())
     entry = models.chosen()
     is_own = entry is not None and loaders.is_live(entry)
-    # The examples of a model of one's own are known when it is loaded.
+    # A visitor's own model says what its examples are once it is loaded, so its tools are drawn later.
     settings = None if is_own or (again and entrance) else tools()
     written, is_open = show_text(places, views, setting, entrance)
     corrector = written.corrector
@@ -213,8 +213,8 @@ def choose_example(own: tuple[str, ...] = ()) -> None:
 
 
 def take_typed(text: str) -> None:
-    """Keep what the text area sent. A slow browser may send it together with what another part of the page asked for, as whose run it
-    arrives then; it is drawn in the next one.
+    """Keep what the text area sent. A slow browser may send it together with the request of another fragment. Then this run belongs to
+    that fragment, and the text is drawn in the next run.
     """
     with parts.taken_for_whole():
         keep_typed(text)
@@ -237,5 +237,5 @@ def correct(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction
     if len(text) > MAX_CHARACTERS:
         st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
         return None
-    with spinner(say("working")):  # a length of text that is met for the first time takes a while
+    with spinner(say("working")):  # seen only if the answer takes long
         return Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)

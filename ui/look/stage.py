@@ -53,7 +53,8 @@ def show_controls(
     among: tuple[View, ...],
     setting: str,
 ) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """The controls for ``chosen_view``, of which ``selection`` is shown, and the popovers for its options and for what can be taken along."""
+    """Draw the controls for ``chosen_view``; ``selection`` is the attention that it shows. Returns the popovers for its options and for what can
+    be taken along."""
     with stage.tabs:
         controls.choose(
             setting,
@@ -76,7 +77,8 @@ def show_controls(
 def show_map_controls(trace: AttentionTrace, only: Selection | None = None, draws_all: bool = False) -> None:
     """The controls for ``chosen_map``. Shown only if there is a choice.
 
-    ``only``: the one head that is shown; there is no mean to choose then. ``draws_all``: a mean is called what it is drawn as.
+    ``only``: the one head that is shown; then no mean can be chosen. ``draws_all``: the view draws all heads instead of their mean, so
+    the option says "all".
     """
     selection = only or chosen_map(trace)
     if len(trace.kinds) > 1:

@@ -1,8 +1,8 @@
-"""What a key draws: the text, its correction and its pictures, and nothing else of the main page.
+"""The part of the main page that is drawn at each key: the text, its correction and its pictures.
 
-Of the fifty messages of a run thirty tell the browser what it shows already: the top line, tabs, switches, closed popovers. They are half
-of what a page costs. So what hangs on the text is a fragment of Streamlit. Its run draws nothing else, if the rest of the page would look
-the same: no setting was changed but the text, and the pictures have the same controls as before. Else the whole page runs.
+A run of the whole page sends fifty messages. Thirty of them repeat what the browser already shows: the top line, tabs, switches, closed
+popovers. They are half of what a page costs. So everything that depends on the text is a fragment of Streamlit, which runs alone if the
+rest of the page would look the same: only the text was changed, and the pictures have the same controls. Otherwise the whole page runs.
 """
 
 from collections.abc import Callable, Hashable
@@ -12,12 +12,12 @@ import streamlit as st
 from ui.shell import address, header, later, notices, turns
 from ui.shell.parts import TEXT, runs_alone
 
-_REST = "drawn_beside_the_text"  # for which settings and which pictures the rest of the page was drawn
+_REST = "drawn_beside_the_text"  # the settings and the pictures for which the rest of the page was drawn last
 
 
 @st.fragment(key=TEXT)
 def show(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None:
-    """``write`` the text, and ``draw`` its pictures. ``write`` returns what the rest of the page shows of them; None where there are none."""
+    """``write`` the text, and ``draw`` its pictures. ``write`` returns what the rest of the page depends on; None if there are no pictures."""
     if not runs_alone():
         with notices.page():
             write()
@@ -39,7 +39,8 @@ def show(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None
 
 
 def rest_is_drawn(told: Hashable | None) -> None:
-    """The rest of the page stands, for what ``write`` returned; None where it changes with every text, as an open list of options does."""
+    """Remember that the rest of the page is drawn for ``told``, which ``write`` returned. None: the rest changes with every text, as an open
+    list of options does, so each key must draw the whole page."""
     st.session_state[_REST] = None if told is None else (_settings(), told)
 
 

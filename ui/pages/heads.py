@@ -56,7 +56,7 @@ def main() -> None:
     entry = models.chosen()
     corrector: loaders.EngineCorrector | None
     if given is None and entry is not None:
-        corrector = loaders.open_corrector(entry.path)  # what lies on the disk need not wait for the network
+        corrector = loaders.open_corrector(entry.path)  # the survey is a file and needs no loaded network
     else:
         corrector = notices.load_corrector(entry)
     if corrector is None or entry is None:
@@ -134,7 +134,7 @@ def show_file(given, corrector: loaders.EngineCorrector, by: str, at: str) -> No
 
 
 def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True) -> None:
-    """The map and the table, of what they were ``made``, and the pruning curve where there is one."""
+    """The map, the table with the note ``made`` about its sentences, and the pruning curve if there is one."""
     if not survey.heads:  # nothing is measured yet, or every sentence was left out
         markup.paragraph(made, "note")
         return
@@ -207,7 +207,7 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
 
 
 def columns_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Narrow columns with short names, so that all are seen at once; the pointer on a name gets the whole of it."""
+    """Narrow columns with short names, so that all fit on the screen; the pointer on a name shows the long one."""
     head, leading, *numbers = frame.columns
     of_head, of_role, of_number = WIDTHS
     found: dict[str, Any] = {

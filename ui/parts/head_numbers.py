@@ -121,10 +121,10 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
 
 
 def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[Head], list[str]]:
-    """A row for each head, what is chosen in front and in its order; the heads of the rows; the intervened columns.
+    """(frame, heads, columns): a row for each head, the heads of the rows, and the columns whose numbers are intervened.
 
-    What is chosen has its interval beside it; those of the others are told by the map. The frame's ``attrs["names"]`` say which of
-    QUANTITIES a column has.
+    The chosen quantity comes first, with its interval beside it, and orders the rows. The map shows the intervals of the others. The
+    frame's ``attrs["names"]`` say which of QUANTITIES a column has.
     """
     others = [each for each in (*ROLES, WROTE, EFFECT, LOSS) if each != name]
     columns = [Chosen(survey, each, at) for each in ([] if name == LEADING else [name]) + others]

@@ -4,9 +4,9 @@ Streamlit's own binding would write the labels of options, which change with the
 means the same in all languages. The address is read when a session starts. After that the session decides, and ``publish`` writes the
 address at the end of each run.
 
-A choice (STEPS) is a step of the browser's history, so Back takes it back; typing is none. After Back, Streamlit runs the page again
-and says that it follows the history. ``follow`` then takes the settings over before anything is drawn. Answers of runs from before
-Back are ignored by the browser.
+A choice is a step of the browser's history, so Back undoes it. Typing is no step. After Back, Streamlit runs the page again and says
+that it follows the history. ``follow`` then takes over the settings of the address before anything is drawn. A run that began before
+Back may still send its settings; the browser ignores them.
 """
 
 import re
@@ -67,7 +67,7 @@ def get_share(name: str) -> float | None:
 
 
 def get_option(name: str, options: list[str], otherwise: str | None = None) -> str:
-    """The setting as one of ``options``; else the default, ``otherwise`` or the first, whichever is one."""
+    """The setting, if it is one of ``options``. Else the first of these that is: its default, ``otherwise``, the first option."""
     return next(text for text in (get(name), defaults()[name], otherwise, options[0]) if text in options)
 
 
@@ -83,9 +83,10 @@ def forget(owner: Owner) -> None:
 
 
 def bind(names: Iterable[str], to: str, here: object) -> None:
-    """Reset the settings ``names`` if ``here`` differs from what it was in the session's run before. ``to`` names what it is.
+    """Reset the settings ``names`` if ``here`` differs from its value in the session's last run. ``to`` names what ``here`` identifies,
+    such as "file".
 
-    The first run resets nothing: what a link says holds for what the link shows.
+    The first run resets nothing, because the settings of a link belong to what the link shows.
     """
     key = f"bound_to_{to}"
     before = st.session_state.get(key, here)
@@ -187,7 +188,7 @@ def _with(settings: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 
 def _view() -> dict[str, str]:
-    try:  # every text of a page asks for its language: a look beforehand would double what that takes
+    try:  # called for every text of a page, so it does not first check whether the key is there
         return st.session_state["view"]
     except KeyError:
         given = st.query_params.to_dict()

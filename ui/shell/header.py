@@ -50,7 +50,7 @@ def begin(page: str, *, heading: str | None = None) -> bool:
 def tools() -> st.delta_generator.DeltaGenerator:
     """The right part of the line: fill the container that is returned.
 
-    It may be made later than it is seen, so that the Tab key reaches the text before it.
+    A page may call this after it has drawn the text. The Tab key follows the order of calls, so it then reaches the text first.
     """
     with st.container(
         key="tools", horizontal=True, vertical_alignment="center", width="content", gap="small"

@@ -27,5 +27,5 @@ def go_on() -> None:
     if question is None:
         return
     question()
-    forget()  # whatever the visitor did meanwhile ends this run here, for it looks into the session
+    forget()  # this looks into the session, and there Streamlit ends a run whose visitor did something meanwhile
     st.rerun()

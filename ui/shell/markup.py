@@ -19,12 +19,12 @@ _LECTURE_STYLE = Path(__file__).with_name("lecture.css")
 def style(theme: str) -> None:
     """The page's few own rules of style; ``theme`` is "light" or "dark"."""
     st.html(_STYLE)
-    # Streamlit says it of the page alone; what opens over it (a popover, a menu) lies outside and would use light colours.
+    # Streamlit sets the colour scheme of the page alone. Popovers and menus lie outside of it and would use light colours.
     st.html(f"<style>:root {{color-scheme: {theme}}}</style>")
 
 
 def lecture_style() -> None:
-    """Larger type for the back row, and out of the way what a lecturer sets before the lesson."""
+    """Larger type for the back row. What a lecturer sets before the lesson is put out of the way."""
     st.html(_LECTURE_STYLE)
 
 
@@ -106,7 +106,7 @@ def link(address: str) -> None:
 def table(cells: pd.DataFrame, label: str, strong: str | None = None) -> None:
     """A table of texts with a header for each row and column; a reader without a mouse can scroll it, too.
 
-    ``strong`` is the name of the row that stands out. What the rows are named by, the index may tell.
+    ``strong`` is the name of the row that stands out. The name of the index, if it has one, heads the names of the rows.
     """
     corner = f'<th scope="col">{escape(cells.index.name)}</th>' if cells.index.name else "<td></td>"
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in cells.columns)

@@ -17,13 +17,13 @@ def runs_alone() -> bool:
 
 
 def runs_another() -> bool:
-    """Whether this run draws only a part in which a visitor types and chooses nothing."""
+    """Whether this run draws only a fragment in which the visitor neither types nor chooses, such as one that waits for the model."""
     return bool(_running()) and not runs_alone() and not _TAKEN.get()
 
 
 @contextmanager
 def taken_for_whole() -> Iterator[None]:
-    """Inside, this run counts as one of the whole page: what arrived in it is known to come from the visitor."""
+    """Inside, this run counts as one of the whole page, because its caller knows that the visitor typed or chose something."""
     before = _TAKEN.set(True)
     try:
         yield

@@ -24,7 +24,7 @@ def follow(theme: str, pages: Sequence[str]) -> None:
     all pages, which change their look together.
     """
     labels = {look: say(f"theme_{look}") for look in ("light", "dark")}
-    # A change of the component's is all that is needed: each run asks the browser for the theme anyway.
+    # The callback has nothing to do: the change itself makes the page run again, and each run asks the browser for the theme.
     _COMPONENT(
         key="theme_change",
         data={"theme": theme, "labels": labels, "pages": list(pages)},

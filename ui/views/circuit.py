@@ -36,11 +36,11 @@ SETTINGS = (
 )
 EDGES = 40  # lines of the graph: more cannot be told apart
 BESIDE = 0.3  # of a column: how far its sub-layers stand from each other
-STEPS_BEYOND = 6  # of the growing set, which are shown behind the one that reached the goal
+STEPS_BEYOND = 6  # steps drawn after the one at which the growing set reached the goal
 
 
 def found_for(lens: Lens, values: Values) -> tuple[Circuit | None, CircuitEdges | None, partial | None]:
-    """(the circuit, its edges, a function that asks for them); None each where there is none, or not yet."""
+    """(the circuit, its edges, a function that asks for the edges), as ``loaders.circuit``; three times None without a change."""
     change = change_of(lens)
     if change is None:
         return None, None, None
@@ -50,7 +50,7 @@ def found_for(lens: Lens, values: Values) -> tuple[Circuit | None, CircuitEdges 
 
 
 def draw(lens: Lens, values: Values) -> None:
-    """The graph, whose edges come when they are known; how the set grew; or how it was checked."""
+    """One of three pictures: the graph, to which edges are added once they are known; how the set grew; how it was checked."""
     circuit, edges, more = found_for(lens, values)
     if circuit is None:
         return
@@ -186,7 +186,7 @@ def _checks(lens: Lens, circuit: Circuit) -> Specification:
 
 
 def open_node(lens: Lens, point: dict) -> None:
-    """Show the map of a chosen head; a point that is none changes nothing."""
+    """Show the map of a chosen head. A browser may send anything; an unknown point changes nothing."""
     match point.get("custom"):
         case [str(kind), int(layer), int(head)] if kind in lens.trace.kinds:
             layers, heads = lens.trace.shape(kind)

@@ -61,7 +61,7 @@ def draw(lens: Lens, values: Values) -> None:
 
 
 def shown(values: Values, found: Decided) -> str:
-    """Which of the three pictures: the grid where jamo are asked for and tokens are not made of them."""
+    """Which of the three pictures is shown. It is the grid if jamo are asked for but the tokens have none."""
     how = values["decided_as"]
     return GRID if how == READ_JAMO and not found.jamo else how
 
@@ -88,7 +88,7 @@ def _pictures(lens: Lens, values: Values, found: Decided) -> dict[str, tuple[Spe
 
 
 def choose_column(lens: Lens, point: dict) -> None:
-    """Ask about the step of a chosen cell, and show its curve; a point that is none changes nothing."""
+    """Ask about the step of a chosen cell, and show its curve. A browser may send anything; an unknown point changes nothing."""
     cell = figures.cell_of(point)
     if cell is not None and 0 <= cell[1] < len(lens.trace.target_tokens):
         address.put("sources_step", str(cell[1] + 1))

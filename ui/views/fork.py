@@ -109,7 +109,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
 
 
 def _choose_step(point: dict, length: int) -> None:
-    """The roads part at the step of a chosen cell; a point that is none changes nothing."""
+    """The roads part at the step of a chosen cell; an unknown point changes nothing."""
     cell = figures.cell_of(point)
     if cell is not None and 0 <= cell[1] < length:
         address.put(STEP.name, str(cell[1] + 1))

@@ -6,7 +6,7 @@ from ui.look.lens import Lens
 
 
 def probabilities(lens: Lens) -> str | None:
-    """Of what was produced, and of what else might have been: at least two candidates a step."""
+    """Needs the probabilities of what was produced, and of at least two candidates at each step."""
     rows = lens.trace.alternatives
     return (
         "lacks_probabilities"
@@ -16,7 +16,7 @@ def probabilities(lens: Lens) -> str | None:
 
 
 def changes(lens: Lens) -> str | None:
-    """A model that corrects, cross-attention, and where the changes stand among the tokens."""
+    """Needs a model that corrects, cross-attention, and the places of the changes among the tokens."""
     if not lens.corrects:
         return "lacks_corrections"
     if "cross_attention" not in lens.trace.kinds:
@@ -25,18 +25,18 @@ def changes(lens: Lens) -> str | None:
 
 
 def answers(question: str, text: str):
-    """A network that answers one of the engine's questions; ``text`` says that it does not."""
+    """Needs a network that answers this question of the engine; ``text`` is the key of the text that says it does not."""
     return lambda lens: None if lens.can(question) else text
 
 
 def experiment(question: str):
-    """A network that answers one of the laboratory's questions, and changes that can be found."""
+    """Needs a network that answers this question of the laboratory, and what ``changes`` needs."""
     return lambda lens: answers(question, "lacks_interventions")(lens) or changes(lens)
 
 
 def inside(question: str):
-    """A network that answers a question about the inside of its passes, and changes that can be found. One that hands out its residual
-    stream may still lack what our own have: a token for each character."""
+    """Needs a network that answers this question about the inside of its passes, and what ``changes`` needs. A network may hand out its
+    residual stream and still not answer, if its tokens are not single characters."""
 
     def lacks(lens: Lens) -> str | None:
         text = "lacks_characters" if lens.can("who_wrote") else "lacks_residual"

@@ -22,7 +22,7 @@ from ui.wording import formulas
 from ui.wording.texts import say
 from viz.labels import visible_token
 
-MOST_KEYS = 40  # of a longer sentence, those with the largest weights
+MOST_KEYS = 40  # keys that are shown; of a longer sentence, those with the largest weights
 
 
 @dataclass(frozen=True)

@@ -136,8 +136,8 @@ def figure(
 
 
 def open_tile(elsewhere: Lens | None, point: dict) -> None:
-    """Make the head of a chosen tile the one that the page looks at, or show the map of this head ``elsewhere``; a point that is
-    none changes nothing."""
+    """Make the head of a chosen tile the one that the page looks at, or show the map of this head ``elsewhere``. An unknown point
+    changes nothing, because a browser may send anything."""
     custom = point.get("custom")
     if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
         if elsewhere is None:

@@ -108,7 +108,7 @@ def _heads(lens: Lens, side: str) -> list[Head]:
 
 
 def open_row(lens: Lens, values: Values, point: dict) -> None:
-    """Show the map of the head of a chosen row; a point that is none changes nothing."""
+    """Show the map of the head of a chosen row; an unknown point changes nothing."""
     y = point.get("y")
     heads = _heads(lens, values["patch_side"])
     if isinstance(y, int | float) and 0 <= y < len(heads):

@@ -246,7 +246,7 @@ def _numbers(found: Agreement, place: tuple[int, ...]) -> list[str]:
 
 
 def _table(rows: Sequence[Sequence[str]], names: Sequence[str]) -> pd.DataFrame:
-    import pandas as pd  # a third of the first page's imports, which does not need it
+    import pandas as pd  # here, because it would be a third of the first page's imports, and that page does not need it
 
     columns = [say(f"predict_column_{name}") for name in ("share", "random", "best", "hits")]
     return pd.DataFrame(rows, index=names, columns=columns)

@@ -37,7 +37,7 @@ INSTEAD = Choice(
 )  # what stands in place of a head's weights
 KEYS = Written("painted", of="sentence")  # those that the visitor gave shares of the weight to: 2,3,3; from 1
 MOST_PAINTED = 32
-MOST_SHARES = 3  # of one cell; one more click takes them away
+MOST_SHARES = 3  # shares that one cell can get; one more click takes them away
 
 
 def head_of(lens: Lens, change: Change) -> Head:

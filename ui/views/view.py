@@ -39,7 +39,7 @@ class View:
         None  # the head it shows where a mean is selected; None: it can show a mean
     )
     draws_all: bool = False  # whether it draws a mean as the heads that it is the mean of
-    drawn: tuple[AnySetting, ...] = ()  # of its settings those whose controls stand beside the picture
+    drawn: tuple[AnySetting, ...] = ()  # those of ``settings`` whose controls stand beside the picture
     # For the exported page: each figure with what it shows, in words, by its name.
     figures: Callable[[Lens, Values], Mapping[str, tuple[go.Figure | Specification, str]]] | None = None
     # (L, H, Q, K) values of both signs that the picture of all heads shows; None there: their attention.

@@ -32,8 +32,8 @@ SHOWN = 7  # bars that stand for one part each; all others are one bar together
 
 
 def cell_of(lens: Lens) -> tuple[int, int]:
-    """The row and the column that are asked about: as chosen here; else the cell that was chosen on the heatmap; else where a change begins, and
-    what is looked at most there."""
+    """The row and the column that are asked about: those chosen here, else the cell chosen on the heatmap, else the row where a change begins
+    and the column that it looks at most."""
     weights = lens.weights
     found = re.fullmatch(r"(\d{1,4}),(\d{1,4})", address.get("cell"), re.ASCII)
     cell = (int(found[1]), int(found[2])) if found else None
@@ -55,7 +55,7 @@ def _seen(lens: Lens, row: int) -> int:
 
 
 def head_of(lens: Lens) -> Head:
-    """The head that is looked at; of a mean the one that looks there most."""
+    """The head that is looked at; if that is a mean, the head that looks at the cell most."""
     row, column = cell_of(lens)
     weights = lens.trace.attention(lens.kind)[:, :, row, column]
     places = [

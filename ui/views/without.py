@@ -35,7 +35,7 @@ NONE = "none"  # in the address: the visitor switched every head on
 OFF = Choice("off", (ZERO, MEAN))  # what a head that is switched off puts out
 HEADS = Written(
     "switched_off"
-)  # those that are off, such as cross_attention.2.3, from 1; NONE; empty: the strongest
+)  # the heads that are off, such as cross_attention.2.3, counted from 1; NONE: no head; empty: the strongest ones
 
 
 def change_of(lens: Lens) -> Change | None:
@@ -221,7 +221,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
 
 
 def switch(lens: Lens, off: Sequence[Head], point: dict) -> None:
-    """Switch the head of a chosen square off, or on again; a point that is none changes nothing."""
+    """Switch the head of a chosen square off, or on again. A browser may send anything; an unknown point changes nothing."""
     match point.get("custom"):
         case [str(kind), int(layer), int(head)] if _has(lens, chosen := Head(kind, layer, head)):
             _put([each for each in off if each != chosen] if chosen in off else [*off, chosen])

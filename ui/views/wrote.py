@@ -155,7 +155,7 @@ def name_of(part: Part) -> str:
 
 
 def open_part(lens: Lens, point: dict) -> None:
-    """Show the map of a chosen bar's head; a point that is none changes nothing."""
+    """Show the map of a chosen bar's head; an unknown point changes nothing."""
     match point.get("custom"):
         case [str(kind), int(layer), int(head)] if kind in KINDS:
             layers, heads = lens.trace.shape(kind)

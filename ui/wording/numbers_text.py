@@ -56,7 +56,7 @@ def nats(value: float) -> str:
 
 
 def share_kept(say: Say, value: float) -> str:
-    """A share of a score. What others add or take away can leave less than nothing of it, or more than all."""
+    """A share of a score. It may be below 0 or above 1, because other parts can take away or add more than the whole score."""
     return (
         percent(say, value) if 0 <= value <= 1 else f"{value * 100:.0f}\N{NO-BREAK SPACE}%".replace("-", "−")
     )
@@ -88,7 +88,7 @@ def about(language: str, number: float) -> str:
 
 
 def _in_korean(number: float) -> str:
-    """In 억, 만 and 천, of which two that stand together are said."""
+    """In 억, 만 and 천: the largest unit, and the one below it if it is not 0."""
     for unit, next_unit, value in (("억", "천만", 10**8), ("만", "천", 10**4)):
         rounded = round(number / (value // 10)) / 10  # to a tenth of the unit
         if rounded < 1:

@@ -22,7 +22,7 @@ def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
 
 
 def caption(say: Say, kind: str, changes: Sequence[Change], *, difference: bool = False) -> str:
-    """How the map of a kind is to be read; that what is bold was corrected where something was."""
+    """How to read a map of this kind. Where something was corrected, it also says that bold labels mark it."""
     read = say(f"heatmap_difference_{kind}" if difference else f"caption_{kind}")
     marked = bool(changes) and (kind != "decoder_attention")
     return f"{read} {say('bold_corrected')}" if marked else read

@@ -1,4 +1,4 @@
-// All heads of one trace, and one map of them as a heatmap, as lines, or step by step. A page may add views of its own: `data.more`, of which
+// Shows all heads of one trace, and one map of them as a heatmap, as lines, or step by step. A page may add views of its own in `data.more`:
 // each has a `name`, a `label`, and `draw(place, explorer)`.
 
 const MEAN = "mean";
@@ -20,7 +20,7 @@ class Explorer {
     this.turn = 0;
   }
 
-  /** Another trace keeps what is chosen. `data.kinds` hold `values`, or `weights` that explore.py packed. */
+  /** Shows a trace; layer, head and view stay as they were chosen. `data.kinds` hold `values`, or `weights` that explore.py packed. */
   async show(data) {
     const turn = (this.turn += 1);
     const ready = Promise.all(data.kinds.map((kind) => this.unpack(kind, data)));
@@ -40,7 +40,7 @@ class Explorer {
     this.root.dataset.ready = "yes";
   }
 
-  /** The kind with `values` (L, H, Q, K), and with what tells its empty cells. */
+  /** Adds to the kind its `values` (L, H, Q, K), and which of its cells are empty. */
   async unpack(kind, { unit, difference }) {
     const of = async (place) => (await unpackedTraces[place]).find((each) => each.kind === kind.kind).values;
     if (difference) kind.values ??= minus(await of(difference[1]), await of(difference[0]));
@@ -89,7 +89,7 @@ class Explorer {
     [this, ...others].forEach((each) => each.draw());
   }
 
-  /** Show the same of another trace, as far as it has that. */
+  /** Shows the same layer, head and view as the explorer `leader`, as far as this trace has them. */
   follow(leader) {
     const { view, fitted } = this;
     for (const name of CHOSEN) this[name] = leader[name];
@@ -100,7 +100,7 @@ class Explorer {
     this.settle();
   }
 
-  /** What is chosen lies within this trace. */
+  /** Moves the chosen layer, head and row into the bounds of this trace, which may have fewer. */
   settle() {
     if (this.view === "steps" && this.kind.kind === "encoder_attention") this.kind = this.data.kinds.at(-1);
     const [layers, heads] = this.kind.shape;
@@ -118,7 +118,7 @@ class Explorer {
     if (data.kinds.length > 1) {
       const labels = data.kinds.map(({ label }, i) => [i, label]);
       const kinds = select(words.kind, labels, data.kinds.indexOf(kind), (value) => this.choose({ kind: data.kinds[value] }));
-      kinds.querySelector("select").disabled = this.view === "steps"; // which show both kinds of the decoder
+      kinds.querySelector("select").disabled = this.view === "steps"; // the steps show both kinds of the decoder anyway
       parts.push(kinds);
     }
     if (layers > 1) parts.push(select(words.layer, numbered(layers), this.layer, (value) => this.choose({ layer: number(value) })));
@@ -136,7 +136,7 @@ class Explorer {
     }
     parts.push(views);
     if (data.linked) parts.push(node("div", "together", this.switch(words.together, together, (on) => this.link(on))));
-    // A line of its own, always there: what is pressed above moves nothing.
+    // This line is always there, even when empty, so that pressing something above it moves nothing.
     const own = { heatmap: () => this.colours(), lines: () => [this.massSlider()], steps: () => [] }[this.view];
     parts.push(node("div", "own", ...own()));
     const focused = [...this.controls.querySelectorAll("select, button, input")].indexOf(document.activeElement);
@@ -144,7 +144,7 @@ class Explorer {
     if (focused >= 0) this.controls.querySelectorAll("select, button, input")[focused]?.focus({ preventScroll: true });
   }
 
-  /** One scale excludes the other. */
+  /** The switches for the colours. A logarithmic scale and one up to the largest weight exclude each other. */
   colours() {
     const { words } = this;
     const found = [

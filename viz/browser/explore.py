@@ -1,9 +1,9 @@
 """``explore``: an interactive page with every head of a trace, for a notebook.
 
-Every weight is sent once, as a whole number of ten-thousandths (of two-thousandths above a million weights), compressed. Of each
-figure the page gets everything but the weights, made by the same functions as in the app. ``explore.js`` fills in the weights of the
-chosen head, so choosing another head asks no Python. In a notebook the page stands in a frame that may run scripts and save files, but
-reaches neither the notebook nor the network.
+Every weight is sent once, compressed, as a whole number of ten-thousandths (of two-thousandths above a million weights). The same
+functions as in the app make the figures, but without weights. ``explore.js`` fills in the weights of the chosen head, so choosing
+another head needs no Python. In a notebook the page stands in a frame that may run scripts and save files, but reaches neither the
+notebook nor the network.
 """
 
 from collections.abc import Iterable, Sequence
@@ -57,8 +57,8 @@ class Exploration:
 
     def _repr_html_(self) -> str:
         """A frame as wide as the cell. Its scripts can reach neither the notebook nor the network."""
-        # Between single quotes, of which the page has fewest, and in ASCII, whatever encoding the notebook is read in:
-        # a script with one wrong character is none that the page's policy lets run.
+        # In single quotes, which the page uses least. In ASCII, because a notebook may be read in another encoding, and the page's
+        # policy refuses a script of which one character differs.
         source = self.page.decode().replace("&", "&amp;").replace("'", "&#39;")
         source = source.encode("ascii", "xmlcharrefreplace").decode()
         style = f"width: 100%; height: {self.height}px; border: 0"
@@ -81,8 +81,8 @@ def explore(
     """The interactive explorer: all heads, one map as a heatmap or as lines, and the steps of a decoder. Several traces show the same layer
     and head. Of two that share their tokens the difference is shown, too.
 
-    Weights travel as multiples of 1 / UNIT, of 1 / COARSE_UNIT where there are many. The steps are there where the trace has the probabilities of what was
-    produced and at least two alternatives for each.
+    Weights are rounded to multiples of 1 / UNIT, or of 1 / COARSE_UNIT if there are many. The steps are shown if the trace has the
+    probabilities of what was produced and at least two alternatives for each token.
 
     Args:
         traces: one trace, such as ``model.AttentionTrace``, or several, which stand side by side.

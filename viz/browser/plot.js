@@ -102,7 +102,7 @@ class Plot {
     this.root.dataset.drawn = String(turn);
   }
 
-  /** A colour bar that lies down where it stood would keep the labels that it had, so the figure begins anew. */
+  /** When an upright colour bar is laid across, Plotly keeps its old labels, so the figure is built anew. */
   forgetAnotherForm(Plotly, { data }) {
     const form = JSON.stringify(data.map((trace) => (trace.colorbar ?? trace.marker?.colorbar)?.orientation));
     if (this.form && this.form !== form) {

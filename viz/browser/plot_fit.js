@@ -77,7 +77,7 @@ function resized(figure, width, height) {
   return { figure: { ...figure, layout: { ...figure.layout, width, height, autosize: false } }, width, height };
 }
 
-/** Larger type in lecture mode, and as much more height and margin, so that what had room keeps it. */
+/** Larger type in lecture mode. Height and margins grow with it, so that everything still fits. */
 function enlarged(figure) {
   const factor = 1 + (enlargement() - 1) * 0.8;
   if (factor === 1) return figure;
@@ -97,7 +97,7 @@ function enlarged(figure) {
   };
 }
 
-/** A size of type, which no label falls below in a lecture. */
+/** The size of a label of `pixels`. In a lecture it is at least LECTURE_TYPE, before the page's enlargement. */
 function sized(pixels) {
   const larger = enlargement();
   return larger > 1 ? Math.max(pixels, LECTURE_TYPE) * larger : pixels;
@@ -166,7 +166,7 @@ function fittedCells(figure, width, room) {
   return { figure: { ...figure, data, layout }, width: drawnWidth, height, cell };
 }
 
-/** All columns labelled; one whose label is wider than it, such as the end mark, has it smaller. */
+/** A label for every column. A label that is wider than its column, such as the end mark, is written smaller. */
 function labels({ tickvals, ticktext }, upright, cell, font) {
   if (!upright) return { tickvals, ticktext, tickangle: -90 };
   return { tickvals, ticktext: ticktext.map((label) => narrowed(label, font, cell)), tickangle: 0 };
@@ -210,7 +210,7 @@ function axis(given, font, larger) {
   };
 }
 
-// Both stand in shares of the cells' own width and height: that is how Plotly measures beside the cells.
+// Where the colour bar and the legend go. Plotly wants their places as shares of the width and height of the cells, not in pixels.
 function barPlace(beside, across, down, larger, lowest) {
   const font = { size: sized(12) };
   if (beside)

@@ -139,7 +139,7 @@ class Player {
     this.settle();
   }
 
-  /** Without a word to the page, which may be about to show something else. */
+  /** Stops without telling the page, which may be about to show something else. */
   stop() {
     clearInterval(this.timer);
     clearTimeout(this.rest);

@@ -13,7 +13,7 @@ from functools import cache
 import assets
 
 FIRST = "ko"  # the app opens in it
-_INSTEAD = ("ko", "en")  # of a missing text; the later one is preferred
+_INSTEAD = ("ko", "en")  # languages that stand in for a missing text; the later one is preferred
 
 Say = Callable[..., str]  # (key, **values) -> the text with its placeholders filled
 

@@ -1,4 +1,4 @@
-// The page: what is typed goes to the worker, what comes back is shown. Everything stands in the address behind #.
+// The page: what is typed goes to the worker, what comes back is shown. Text and settings stand in the address behind #.
 import { figuresOf, filledIn } from "./figures.js";
 import { piecesOf } from "./pieces.js";
 import { moreViews } from "./views.js";
@@ -135,7 +135,7 @@ export class Site {
     else this.ask(this.wanted());
   }
 
-  /** What experiments.js answers about the sentence that is shown; undefined while it is being asked. */
+  /** What experiments.js answers about the sentence that is shown; undefined until the answer is there. */
   inquire(about) {
     const wanted = { ...this.wanted(), about };
     const key = this.keyOf(wanted);
@@ -143,7 +143,7 @@ export class Site {
     return this.answers.get(key)?.answer;
   }
 
-  /** A text may overtake an experiment, and nothing else: of what cannot be asked yet only the latest waits. */
+  /** Asks the worker. A text may overtake an experiment; nothing else may. Of the questions that must wait, only the latest is kept. */
   ask(wanted) {
     const key = this.keyOf(wanted);
     if (this.answers.has(key) || this.asked.some((each) => each.key === key) || !wanted.text.trim()) return;
@@ -190,7 +190,7 @@ export class Site {
     }
   }
 
-  /** How far the download is; only what keeps the visitor waiting is said. */
+  /** Says how far the download is, and nothing once the network is open. */
   tell() {
     const [done, all] = window.progressOf(COMPUTED_WITH);
     const loading = done < all && all ? this.say("site_loading", { done: (done / MEGABYTE).toFixed(1), all: (all / MEGABYTE).toFixed(1) }) : this.say("site_opening");
@@ -226,7 +226,7 @@ export class Site {
   answer(found, what, number) {
     if (what === "open") return this.change({ opened: number, chosen: null });
     const at = found.sentences.findIndex(({ proposed }) => proposed.some((change) => change.number === number));
-    const place = at === found.place ? this.state.opened : at; // the sentence that is shown stays the same answer
+    const place = at === found.place ? this.state.opened : at; // unchanged for the shown sentence, so its kept answer is found again
     const without = (numbers) => numbers.filter((each) => each !== number);
     const { accepted, rejected, chosen } = this.state;
     if (what === "accept") this.change({ accepted: [...without(accepted), number], rejected: without(rejected), chosen: number, opened: place });

@@ -44,7 +44,7 @@ export function probable(produced, original) {
 
 export const made = (changes, minimum) => changes.filter((change) => confidence(change) >= minimum);
 
-/** The changes of `source` after both readings: `first` of it, `second` of the text with what `first` is sure of. */
+/** The changes of `source` after both readings: `first` are those of `source`, `second` those of the text with the sure ones of `first` made. */
 export function afterSecondReading(source, first, second, minimum) {
   const [sure, again] = [made(first, minimum), made(second, minimum)];
   const once = applyChanges(source, sure);
@@ -58,7 +58,7 @@ export function afterSecondReading(source, first, second, minimum) {
   return inOrder([...known, ...unsure]);
 }
 
-/** A change of both readings: the lowest confidence of what it is made of, the probabilities of the second reading. */
+/** A change made of changes of both readings. It has the lowest confidence of these, and the probabilities of the second reading. */
 function weighed(change, first, second) {
   const mine = first.filter((each) => meet(change, each));
   const others = second.filter((each) => each.targetStart <= change.targetEnd && change.targetStart <= each.targetEnd);

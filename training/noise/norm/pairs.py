@@ -14,7 +14,7 @@ from training.noise.norm.table import Practice, frames, practices, slots
 SENTENCE_SHARE = 0.5  # of the pairs of a kind that has words and sentences are made of its sentences
 OPENED_SHARE = 0.4  # begin with a few more words
 SHORTEST_ROW = 2  # characters of what is right
-RIGHT_WORD_SHARE = 0.4  # of the sentences that stay are of words that others get wrong
+RIGHT_WORD_SHARE = 0.4  # of the sentences that are right already show a word that people often get wrong
 
 
 class NormPair(NamedTuple):

@@ -138,7 +138,7 @@ class Explorer {
     if (data.linked) parts.push(node("div", "together", this.switch(words.together, together, (on) => this.link(on))));
     // This line is always there, even when empty, so that pressing something above it moves nothing.
     const own = { heatmap: () => this.colours(), lines: () => [this.massSlider()], steps: () => [] }[this.view];
-    parts.push(node("div", "own", ...own()));
+    parts.push(node("div", "own", ...(own?.() ?? [])));
     const focused = [...this.controls.querySelectorAll("select, button, input")].indexOf(document.activeElement);
     this.controls.replaceChildren(...parts);
     if (focused >= 0) this.controls.querySelectorAll("select, button, input")[focused]?.focus({ preventScroll: true });

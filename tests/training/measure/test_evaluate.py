@@ -285,6 +285,7 @@ def test_the_group_offers_its_commands_without_loading_them():
         "snapshots",
         "pack",
         "ship",
+        "heard",
         "documents",
     }
     assert set(main.list_commands(None)) == expected

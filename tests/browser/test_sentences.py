@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visit import changed_words, settle
+from tests.browser.visit import changed_words, settle, wait_until
 from ui.wording.texts import LANGUAGES
 
 LONG = "오늘은 날싸가 맑라서 학꾜 아페서 국쑤를 머꼬 친구하고 공원까지 천천히 거러갔습니다."
@@ -33,12 +33,11 @@ def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(open_page,
     settle(page)
     about = page.locator(".correction .about span").first
     expect(about).to_be_in_viewport(ratio=1)
-    assert about.evaluate(
-        """each => {
-          const { left, top, width, height } = each.getBoundingClientRect();
-          return each.getRootNode().elementFromPoint(left + width / 2, top + height / 2) === each;
-        }"""
-    )  # nothing lies over it
+    on_top = """each => {
+      const { left, top, width, height } = each.getBoundingClientRect();
+      return each.isConnected && each.getRootNode().elementFromPoint(left + width / 2, top + height / 2) === each;
+    }"""
+    wait_until(page, lambda: about.evaluate(on_top), True)  # nothing lies over it
     assert "→" in about.inner_text()
 
 

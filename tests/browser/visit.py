@@ -26,6 +26,9 @@ def settle(page: Page) -> None:
     running = page.locator('[data-testid="stApp"]')
     expect(running).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stProgress")).to_have_count(0)
+    page.wait_for_timeout(
+        30
+    )  # what was pressed in the text ends a run of the text, and begins one of the page
     expect(running).to_have_attribute("data-test-script-state", "notRunning")
     expect(page.get_by_test_id("stSkeleton")).to_have_count(0)
     # Each figure counts how often it was asked to draw; ``drawn`` says which of these it has finished.
@@ -63,6 +66,7 @@ class LateAnswers:
         self.asked: list[BackMsg] = []  # all that the page has said
         self.answered: list[ForwardMsg] = []  # all that the server has said
         self._held: list | None = None
+        self._text = ""  # the part of the page with the text
 
     def stand_between(self, page: WebSocketRoute) -> None:
         self._page, self._server = page, page.connect_to_server()
@@ -72,15 +76,15 @@ class LateAnswers:
     def hold(self) -> None:
         self._held = []
 
-    def whole_runs(self) -> int:
-        """How many runs of the whole script the server has ended that the page has not heard of."""
-        return sum(map(_ends_a_whole_run, self._held or ()))
+    def runs(self) -> int:
+        """How many runs of the page, or of its text, the server has ended that the page has not heard of."""
+        return sum(map(self._ends_a_run, self._held or ()))
 
     def release_a_run(self) -> None:
-        """Let the page hear of the first whole run that waits, and of nothing after it."""
+        """Let the page hear of the first such run that waits, and of nothing after it."""
         ended = False
         while not ended:
-            ended = _ends_a_whole_run(self._held[0])
+            ended = self._ends_a_run(self._held[0])
             self._page.send(self._held.pop(0))
 
     def release(self) -> None:
@@ -88,24 +92,28 @@ class LateAnswers:
             self._page.send(self._held.pop(0))
         self._held = None
 
+    def _ends_a_run(self, message: bytes) -> bool:
+        said = ForwardMsg.FromString(message)
+        if said.WhichOneof("type") != "script_finished":
+            return False
+        return said.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY or (
+            said.script_finished == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
+            and self._text in said.metadata.run.fragment_ids
+        )
+
     def _ask(self, message: bytes) -> None:
         self.asked.append(BackMsg.FromString(message))
         self._server.send(message)
 
     def _answer(self, message: str | bytes) -> None:
-        self.answered.append(ForwardMsg.FromString(message))
+        said = ForwardMsg.FromString(message)
+        self.answered.append(said)
+        if said.delta.new_element.bidi_component.component_name.endswith("live_text"):
+            self._text = said.delta.fragment_id
         if self._held is None:
             self._page.send(message)
         else:
             self._held.append(message)
-
-
-def _ends_a_whole_run(message: bytes) -> bool:
-    message = ForwardMsg.FromString(message)
-    return (
-        message.WhichOneof("type") == "script_finished"
-        and message.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
-    )
 
 
 def serious_violations(page: Page) -> list[tuple[str, list[str]]]:

@@ -68,6 +68,9 @@ def memory(page: Page, sentences: int) -> list[float]:
         shows(page, text)
         if number % READ == 0:
             session.send("HeapProfiler.collectGarbage")  # which a browser does when nobody types
+            # Chromium keeps decoded pictures until memory grows short: some megabyte a sentence, which is no growth of the page.
+            session.send("Memory.simulatePressureNotification", {"level": "critical"})
+            page.wait_for_timeout(1000)
             sizes.append(private_megabytes(page))
             click.echo(f"  {number:,} sentences, {sizes[-1]:.0f} MB", err=True)
     return sizes

@@ -5,6 +5,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -235,6 +236,18 @@ def test_no_worker_outlives_who_started_it(end, tiny_folder):
         assert not os.path.exists(os.path.dirname(address))
 
 
+def _sooner_or_later(ask, text: str):
+    """The answer. Who came long before the workers looks for them again only after half a minute."""
+    ends = time.monotonic() + SECONDS
+    while True:
+        try:
+            return ask(text)
+        except EngineError:
+            if time.monotonic() > ends:
+                raise
+            time.sleep(0.2)
+
+
 def test_workers_for_several_processes(tmp_path):
     command = [sys.executable, "-m", "engine", str(tmp_path / "at"), "--model", SPELLER]
     env = {**os.environ, "ATTENTION_MODEL": SPELLER}
@@ -244,7 +257,7 @@ def test_workers_for_several_processes(tmp_path):
             assert "1 workers" in server.stdout.readline()
             with Engine.connect(tmp_path / "at") as other:
                 for engine in (early, other):
-                    assert engine.open(SPELLER).correct(WRONG).text == RIGHT
+                    assert _sooner_or_later(engine.open(SPELLER).correct, WRONG).text == RIGHT
             # The other one's end is not the worker's.
             assert early.open(SPELLER).correct("teh").text == "the"
             assert (tmp_path / "at").stat().st_mode & 0o077 == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.missing import missing
 from tests.browser.site_pages import static_host, visiting
 from tests.browser.visit import PATIENCE, LateAnswers, note_elsewhere, settle
 from tests.serving import serving
@@ -25,8 +26,7 @@ def find_chromium(playwright) -> str:
     for path in (os.environ.get("CHROMIUM"), "/usr/bin/chromium", playwright.chromium.executable_path):
         if path and Path(path).exists():
             return path
-    message = "no Chromium: set CHROMIUM to its path, or run `python -m playwright install chromium`"
-    return pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+    return missing("no Chromium: set CHROMIUM to its path, or run `python -m playwright install chromium`")
 
 
 @pytest.fixture(scope="session")

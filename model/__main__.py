@@ -111,39 +111,24 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
                 print(_suggestion(change, correction), flush=True)
 
 
+def _count(name: str, default: int, help: str):
+    """An option that says how many; 0 for none."""
+    return click.option(name, type=click.IntRange(min=0), default=default, show_default=True, help=help)
+
+
 @main.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many lines of FILE.")
-@click.option(
-    "--effects",
-    type=click.IntRange(min=0),
-    default=500,
-    show_default=True,
-    help="Sentences with changes whose heads are removed in turn.",
-)
-@click.option(
-    "--pruning",
-    type=click.IntRange(min=0),
-    default=200,
-    show_default=True,
-    help="Sentences judged as more and more heads are removed.",
-)
-@click.option(
+@_count("--effects", 500, "Sentences with changes whose heads are removed in turn.")
+@_count("--pruning", 200, "Sentences judged as more and more heads are removed.")
+@_count(
     "--answers",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Sentences with changes of which it is asked which part wrote each fix, and which mattered: answers.json.",
+    0,
+    "Sentences with changes of which it is asked which part wrote each fix, and which mattered: answers.json.",
 )
-@click.option(
-    "--circuits",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Of them, those whose circuits are found, which takes longest.",
-)
+@_count("--circuits", 0, "Of them, those whose circuits are found, which takes longest.")
 def heads(file, out, model, limit, effects, pruning, answers, circuits):
     """What each head does over the sentences of FILE: a CSV with the columns src and tgt, or a sentence a line.
 

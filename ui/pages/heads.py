@@ -201,6 +201,7 @@ def show_table(survey: HeadSurvey, by: str, at: str, may_open: bool) -> None:
         hide_index=True,
         height=TABLE_HEIGHT,
         column_config=columns_of(frame),
+        placeholder="–",  # a head of the encoder writes nothing into the answer itself
         **chooses,
     )
     markup.paragraph(say("heads_click"), "note")

@@ -24,7 +24,7 @@ import numpy as np
 from rapidfuzz.distance import Levenshtein
 
 from model.correction.candidates import Stretch
-from model.correction.morphemes import analyse, load_kiwi
+from model.correction.morphemes import analyse, load_kiwi, longest_known
 from model.correction.ngrams import ORDER, NGrams
 from model.correction.trees import Trees
 from model.correction.words import Words, touching
@@ -79,13 +79,15 @@ MONOTONE = {
     "morphemes_other": 1,
     "unknown_kept": 1,
     "unknown": -1,
+    "whole_kept": -1,
+    "whole": 1,
     "norm": 1,
     "misshapen": -1,
 }
 
 
 class SecondFeatures(NamedTuple):
-    """What the second trees know besides. The first five are ``morphemes.analyse`` of the candidate and of the words around it."""
+    """What the second trees know besides. The first seven are of ``morphemes``, for the candidate with the words around it."""
 
     morphemes_kept: float  # how much more usual they are than those of the source
     morphemes_other: float  # the same, compared with the most usual other candidate
@@ -93,6 +95,9 @@ class SecondFeatures(NamedTuple):
     # How many are not in the lexicon. A word that is in it (파종) is seldom a slip, even if a similar word (포장) is far more usual.
     unknown_kept: float  # in the source
     unknown: float
+    # ``longest_known`` there: 2 in 탁본, a word that another word (반복) must not replace, but 1 in 아경, which is none.
+    whole_kept: float  # in the source
+    whole: float
     norm: float  # 1 if an article of the norm makes exactly this change, -1 if one makes the opposite
     misshapen: (
         float  # how many particles more than in the source are in a shape that does not follow their word
@@ -159,11 +164,10 @@ def second_features(
 ) -> list[SecondFeatures]:
     """The additional features for the second trees, of some candidates."""
     sentence = _Sentence(source, stretches)
-    texts = {
-        (number, text): sentence.nearby(number, text)
-        for number in sorted({each.stretch for each in asked})
-        for text in stretches[number].candidates
-    }
+    texts, starts = {}, {}
+    for number in sorted({each.stretch for each in asked}):
+        for text in stretches[number].candidates:
+            texts[number, text], starts[number] = sentence.nearby(number, text)
     logs = dict(zip(texts, analyse(list(texts.values())).tolist(), strict=True))
     found = []
     for number, text, _ in asked:
@@ -178,6 +182,8 @@ def second_features(
                 log / max(count, 1),
                 unknown_kept,
                 unknown,
+                longest_known(texts[number, kept], starts[number], starts[number] + len(kept)),
+                longest_known(texts[number, text], starts[number], starts[number] + len(text)),
                 _norm(kept, text, *sentence.around(number)),
                 misshapen(texts[number, text]) - misshapen(texts[number, kept]),
             )
@@ -212,10 +218,11 @@ class _Sentence:
         whole, start = f"{before}{text}{after}", len(before)
         return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
 
-    def nearby(self, number: int, text: str) -> str:
-        """``text`` in one stretch, with the rest of its words and one further word on either side."""
+    def nearby(self, number: int, text: str) -> tuple[str, int]:
+        """``text`` in one stretch, with the rest of its words and one further word on either side, and where it begins there."""
         before, after = (part.split(" ") for part in self.around(number))
-        return " ".join(before[-2:]) + text + " ".join(after[:2])
+        first = " ".join(before[-2:])
+        return first + text + " ".join(after[:2]), len(first)
 
     def around(self, number: int) -> tuple[str, str]:
         return "".join(self._parts[: 2 * number + 1]), "".join(self._parts[2 * number + 2 :])

@@ -29,14 +29,28 @@ def analyse(texts: Sequence[str]) -> np.ndarray:
     >>> analyse(["지붕을 개최했다", "지붕을 개초했다"])[:, 2].tolist()
     [0.0, 1.0]
     """
-    return np.array(list(map(_analyse, texts)), float).reshape(-1, 3)
+    return np.array([_analyse(text)[:3] for text in texts], float).reshape(-1, 3)
+
+
+def longest_known(text: str, start: int, end: int) -> int:
+    """How many characters the longest morpheme of the lexicon has that ``text[start:end]`` is a part of; 0 where there is none.
+    Of an empty place, the morpheme that goes on behind it counts.
+
+    >>> longest_known("비문을 탁본했다.", 4, 5), longest_known("그는 아경을 썼다.", 3, 4)
+    (2, 1)
+    """
+    known = _analyse(text)[3]
+    if start == end:
+        return max((stop - first for first, stop in known if first < start < stop), default=0)
+    return max((stop - first for first, stop in known if first < end and start < stop), default=0)
 
 
 # A sentence is read again once it is corrected, and again with each key: most of its words have been analysed then.
 @lru_cache(maxsize=4096)
-def _analyse(text: str) -> tuple[float, int, int]:
+def _analyse(text: str) -> tuple[float, int, int, tuple[tuple[int, int], ...]]:
     found, log = load_kiwi().analyze(text)[0]
-    return log, len(found), sum(each.oov for each in found)
+    known = tuple((each.start, each.end) for each in found if not each.oov)
+    return log, len(found), len(found) - len(known), known
 
 
 def cut(text: str) -> list[tuple[str, int, int]]:

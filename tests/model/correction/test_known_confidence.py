@@ -132,6 +132,7 @@ def asked(monkeypatch):
         return np.array(rows).reshape(-1, 3)
 
     monkeypatch.setattr("model.correction.confidence.analyse", analyse)
+    monkeypatch.setattr("model.correction.confidence.longest_known", lambda text, start, end: end - start)
     return asked
 
 
@@ -146,7 +147,7 @@ def test_morphemes_are_looked_at_with_the_words_around_them(asked):
     assert asked == [
         f"동네 {text}에서 친구를" for text in ("학교", "하꾜", "학꾜")
     ]  # nothing of the other stretch
-    assert school == (20, 10, -10 / 3, 1, 0, 0, 0) and other == (10, -10, -20 / 3, 1, 0, 0, 0)
+    assert school == (20, 10, -10 / 3, 1, 0, 2, 2, 0, 0) and other == (10, -10, -20 / 3, 1, 0, 2, 2, 0, 0)
     (went,) = second_features(source, stretches, rated[2:])
     assert went.morphemes_other == ALONE
 

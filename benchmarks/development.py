@@ -194,7 +194,8 @@ def forget_what_is_held_out() -> None:
 
     practised = tuple(row for row in kinds.rows() if not row.held_out)
     articles.rows = lambda: practised
-    articles._by_beginning.cache_clear()
+    articles._by_difference.cache_clear()
+    articles._found.cache_clear()
 
 
 def write(path: Path, content: dict) -> None:

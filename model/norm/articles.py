@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from os.path import commonprefix
 
 from model.norm.kinds import Kind, Row, kinds, rows
 from model.norm.matching import stands_at
@@ -38,6 +39,8 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
     return found
 
 
+# A sentence is asked about again with each key, and again once it is corrected.
+@lru_cache(maxsize=4096)
 def _found(before: str, wrong: str, right: str, after: str) -> Article | None:
     text, mistaken = before + right + after, before + wrong + after
     if text == mistaken:
@@ -59,12 +62,24 @@ def _found(before: str, wrong: str, right: str, after: str) -> Article | None:
 
 def _fitting_rows(text: str, mistaken: str, span: tuple[int, int]) -> Iterator[Row]:
     """Rows that stand in ``text`` around ``span`` and make ``mistaken`` of it."""
-    for start in range(span[0] + 1):
-        for row in _by_beginning().get(text[start : start + 1], ()):
+    for row in _by_difference().get(_difference(text, mistaken), ()):
+        for start in range(max(0, span[1] - len(row.right)), span[0] + 1):
             end = start + len(row.right)
-            makes_it = end >= span[1] and text[:start] + row.wrong + text[end:] == mistaken
+            makes_it = text[:start] + row.wrong + text[end:] == mistaken
             if makes_it and stands_at(row.right, row.boundary, text, start):
                 yield row
+
+
+def _difference(one: str, other: str) -> tuple[str, str]:
+    """What is left of two texts without the beginning and the end that they share. Its letters are sorted: where one letter of
+    two equal ones is gone, it may be either.
+
+    >>> _difference("며칠 뒤", "몇일 뒤")
+    ('며칠', '몇일')
+    """
+    first = len(commonprefix((one, other)))
+    last = len(commonprefix((one[first:][::-1], other[first:][::-1])))
+    return "".join(sorted(one[first : len(one) - last])), "".join(sorted(other[first : len(other) - last]))
 
 
 def _spaced_as(right: str, wrong: str) -> str | None:
@@ -80,8 +95,8 @@ def _article(kind: Kind) -> Article:
 
 
 @cache
-def _by_beginning() -> dict[str, list[Row]]:
-    index: dict[str, list[Row]] = {}
+def _by_difference() -> dict[tuple[str, str], list[Row]]:
+    index: dict[tuple[str, str], list[Row]] = {}
     for row in rows():
-        index.setdefault(row.right[0], []).append(row)
+        index.setdefault(_difference(row.right, row.wrong), []).append(row)
     return index

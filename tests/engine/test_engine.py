@@ -15,7 +15,7 @@ import pytest
 
 from engine import Engine, EngineDiedError, EngineError, EngineSlowError
 from engine.answers import pack, unpack
-from engine.questions import PARTS
+from engine.questions import ROUNDS
 from model import ModelFolderError
 from model.analysis.contrasts import contrast_of_change
 from model.text.changes import find_changes
@@ -122,8 +122,8 @@ def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):
     assert model.known("contributions", *asked)[-1] is model.ask("contributions", *asked)[-1] is found
     with pytest.raises(ValueError, match="read-only"):
         found[0].source[:] = 0
-    for part in range(1, len(PARTS)):
-        found += model.ask("contributions", *asked, part)[-1]
+    for number in range(1, len(ROUNDS)):
+        found += model.ask("contributions", *asked, number)[-1]
     assert sorted(each.method for each in found) == sorted(methods)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from engine import Engine, EngineDiedError
 from engine.laboratory import Laboratory
-from engine.questions import PARTS, QUESTIONS
+from engine.questions import QUESTIONS, ROUNDS
 from engine.routing import needs_keras
 from engine.versions import ModelKey
 from model.graph.files import GRAPH_FOLDER
@@ -56,7 +56,7 @@ def test_keras_is_asked_for_gradients_alone():
     for question in QUESTIONS.values():
         assert callable(question.in_numpy) or not question.in_keras()
     asked = QUESTIONS["contributions"]
-    heavy = [names for part, names in enumerate(PARTS) if asked.in_keras(("", "", (0, 1), part))]
+    heavy = [names for number, names in enumerate(ROUNDS) if asked.in_keras(("", "", (0, 1), number))]
     assert heavy == [("gradient",), ("integrated_gradients",)]
 
 

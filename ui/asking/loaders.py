@@ -236,12 +236,12 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
     question = ("step_contributions", about) if isinstance(about, int) else ("contributions", _span(about))
     asked = question[0], sentence.source, sentence.text, question[1]
     row, methods, found = corrector.ask(*asked)
-    for part in count(1):
+    for number in count(1):
         if len(found) == len(methods):
             return row, methods, found, None
-        more = corrector.known(*asked, part)
+        more = corrector.known(*asked, number)
         if more is None:
-            return row, methods, found, partial(corrector.ask, *asked, part)
+            return row, methods, found, partial(corrector.ask, *asked, number)
         found += more[-1]
 
 

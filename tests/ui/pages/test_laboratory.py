@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.questions import PARTS
+from engine.questions import ROUNDS
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
 from model.stored.folder import ASSETS, ModelFolderError
@@ -115,13 +115,13 @@ def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_labo
     planted.forget()
     go_on, places = later.go_on, set()
     monkeypatch.setattr(later, "go_on", lambda: None)
-    for part in range(len(PARTS)):
+    for number in range(len(ROUNDS)):
         app = open_laboratory("sources")
         assert not app.exception
         known = np.isfinite(bars(app, "sources")).all(axis=1)
-        assert known.sum() == sum(map(len, PARTS[: part + 1]))
+        assert known.sum() == sum(map(len, ROUNDS[: number + 1]))
         assert known[0] == (
-            part > 0
+            number > 0
         )  # leaving out, the reference, stands first and needs a pass for each character
         layout = figure(app, "sources")["layout"]
         axes = [axis["domain"] for name, axis in layout.items() if name.startswith("yaxis")]

@@ -5,7 +5,7 @@ function takes a corrector and arguments that can be pickled and hashed: texts, 
 part of the key under which the answer is kept, so everything that the answer depends on has to be an argument. An array travels as a
 tuple of its rows. Visitors share an answer, so it consists of tuples, frozen dataclasses and arrays, which a page cannot change.
 
-To add one: a function in one of the files here, and a function in ``ui/asking/loaders.py`` that calls ``corrector.ask("name", …)``. The
+To add one: a function in one of the files here, and a function in ``ui/asking/questions.py`` that calls ``corrector.ask("name", …)``. The
 tests' ``FakeCorrector`` answers it without further work.
 """
 

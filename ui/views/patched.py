@@ -9,7 +9,7 @@ import viz
 from model.analysis.patching import PatchMap
 from model.trace.interventions import Head
 from model.trace.patches import ATTENTIONS
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls
@@ -47,7 +47,7 @@ def found_for(lens: Lens, values: Values) -> list[PatchMap]:
         else ""
     )
     asked = [
-        loaders.patch_map(lens.sentence, change, lens.corrector, part, of, values["patch_twin"], other)
+        questions.patch_map(lens.sentence, change, lens.corrector, part, of, values["patch_twin"], other)
         for of in _of(side, part)
     ]
     return [each for each in asked if each is not None]

@@ -11,7 +11,7 @@ from model import ModelFolderError
 from model.analysis.aligning import aligned_difference
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
-from ui.asking import loaders, loading, models
+from ui.asking import loaders, loading, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -63,7 +63,7 @@ def other_pass(lens: Lens, values: Values) -> OtherPass | str:
 
 
 def _corrected(text: str, corrector: loaders.Asked) -> OtherPass | str:
-    found = loaders.correct(text, corrector)
+    found = questions.correct(text, corrector)
     if not found.sentences or found.sentences[0].too_long:
         return "beside_empty"
     sentence = found.sentences[0]

@@ -164,7 +164,7 @@ def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, mon
     assert model.known("correct", "가나") is not None
 
 
-def test_what_goes_wrong_with_a_question_asked_ahead_is_told_to_who_asks_in_earnest(model):
+def test_what_goes_wrong_with_a_question_asked_ahead_is_told_to_whoever_asks_it_and_waits(model):
     engine = model._engine
     engine.ask_ahead(model.key, "oracle", "가")
     with engine._ahead:

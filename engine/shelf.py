@@ -31,6 +31,9 @@ from model.stored.folder import ModelFolderError
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
 IDLE = 2.0  # seconds without a question, after which the worker does something of its own
+# The same, after which it loads the analyser of morphemes. That takes a second, in which no other thread of the worker goes on: begun at once,
+# it held up the answer to the first page's example.
+SOON_IDLE = 0.5
 DONE = object()
 
 
@@ -119,7 +122,8 @@ class Shelf:
         found.set_result(desk)
         self._report(key, stage="ready")
         self._make_room()
-        corrector.warm_up_doubts()
+        if desk.wait_until_idle(SOON_IDLE):
+            corrector.warm_up_doubts()
 
     def _begin_warming(self, desk: Desk) -> None:
         """Make the laboratory's graphs ahead, once for each model, since somebody is interested in it."""

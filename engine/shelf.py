@@ -31,9 +31,6 @@ from model.stored.folder import ModelFolderError
 
 AGAIN = 10.0  # seconds after a load that failed, before it is tried again: each try takes a core and memory
 IDLE = 2.0  # seconds without a question, after which the worker does something of its own
-# The same, after which it loads the analyser of morphemes. That takes a second, in which no other thread of the worker goes on: begun at once,
-# it held up the answer to the first page's example.
-SOON_IDLE = 0.5
 DONE = object()
 
 
@@ -122,7 +119,9 @@ class Shelf:
         found.set_result(desk)
         self._report(key, stage="ready")
         self._make_room()
-        if desk.wait_until_idle(SOON_IDLE):
+        if desk.wait_until_idle(
+            IDLE
+        ):  # it holds Python's lock for most of a second, and with it the first page's example
             corrector.warm_up_doubts()
 
     def _begin_warming(self, desk: Desk) -> None:

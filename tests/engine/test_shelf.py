@@ -69,7 +69,7 @@ def test_a_damaged_folder_is_not_tried_again_by_itself(tries):
 @pytest.mark.parametrize("seconds", [0.0, 3600.0])
 def test_the_analyser_is_loaded_once_nobody_asks(tries, monkeypatch, seconds):
     begun = Event()
-    monkeypatch.setattr(shelf, "SOON_IDLE", seconds)
+    monkeypatch.setattr(shelf, "IDLE", seconds)
     monkeypatch.setattr(Quick, "warm_up_doubts", lambda self: begun.set())
     tries.append(None)
     desk = Shelf(room=1, questions=8).desk(KEY)

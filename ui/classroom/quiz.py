@@ -11,7 +11,7 @@ from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
 from model.analysis.replacing import UNIFORM
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
-from ui.asking import loaders
+from ui.asking import loaders, questions
 from ui.classroom import scene, truth
 from ui.classroom.membership import Membership
 from ui.look.lens import Lens
@@ -61,7 +61,7 @@ def facts(plan: str, lens: Lens) -> Facts:
     effects = truth.effects(lens)
     strongest = effects.strongest(STRONGEST)
     sets = [strongest[:1], strongest]
-    texts = loaders.written_without(lens.sentence, sets, lens.corrector, None)
+    texts = questions.written_without(lens.sentence, sets, lens.corrector, None)
     alone, together = (_made(lens, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
     if plan in (LABORATORY, ANSWER):
@@ -76,7 +76,7 @@ def _made(lens: Lens, text: str | None) -> bool:
 
 def _spread(lens: Lens, head: Head) -> bool:
     """Whether the change is made where ``head`` looks everywhere alike."""
-    _, versions = loaders.replaced(lens.sentence, truth.typed(lens), head, (), lens.corrector)
+    _, versions = questions.replaced(lens.sentence, truth.typed(lens), head, (), lens.corrector)
     return next(_made(lens, each.text) for each in versions if each.how == UNIFORM)
 
 
@@ -85,7 +85,7 @@ def _returns(lens: Lens, contrast: Contrast) -> bool | None:
     if not lens.can("road_not_taken"):
         return None
     try:
-        fork = loaders.road_not_taken(lens.sentence, contrast.row, contrast.instead_token, lens.corrector)
+        fork = questions.road_not_taken(lens.sentence, contrast.row, contrast.instead_token, lens.corrector)
     except ValueError:
         return None
     kept = lens.sentence.text[: truth.typed(lens).target_start]

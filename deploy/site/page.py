@@ -150,7 +150,7 @@ def _body(texts: Mapping[str, str]) -> str:
 <select id="example"></select>
 <button type="button" id="lecture"></button>
 <button type="button" id="theme"></button>
-<button type="button" id="language"></button></header>
+<select id="language"></select></header>
 {_closed("live", live, area)}
 {_closed("correction", correction, correction.html)}
 <p id="status" role="status" data-open="no"></p>

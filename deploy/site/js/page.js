@@ -3,7 +3,6 @@ import { figuresOf, filledIn } from "./figures.js";
 import { piecesOf } from "./pieces.js";
 import { moreViews } from "./views.js";
 
-const LANGUAGES = ["ko", "en"];
 const LONGEST = 20000; // characters that the area takes
 const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
@@ -21,9 +20,10 @@ export class Site {
   }
 
   usual() {
-    const isKorean = navigator.languages.some((language) => language.startsWith("ko"));
+    const spoken = navigator.languages.flatMap((language) => [language, language.split("-")[0]]);
+    const lang = ["ko", ...spoken].find((language) => spoken.includes(language) && language in this.texts) ?? "en"; // Korean for all who read it
     const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    return { text: this.examples[0].text, lang: isKorean ? "ko" : "en", theme, lecture: false, ...this.fresh() };
+    return { text: this.examples[0].text, lang, theme, lecture: false, ...this.fresh() };
   }
 
   /** What the address says; where it says nothing, what the app wrote into the file (ui/export/alive.py). */
@@ -33,7 +33,7 @@ export class Site {
     const numbers = (text) => (text ? text.split(",").map(Number).filter(Number.isInteger) : []);
     return {
       ...("text" in found && { text: found.text.slice(0, LONGEST) }),
-      ...(LANGUAGES.includes(found.lang) && { lang: found.lang }),
+      ...(Object.hasOwn(this.texts, found.lang) && { lang: found.lang }),
       ...(["light", "dark"].includes(found.theme) && { theme: found.theme }),
       lecture: found.lecture === "1",
       accepted: numbers(found.accepted),
@@ -75,9 +75,11 @@ export class Site {
 
   controls() {
     const press = (id, act) => (document.getElementById(id).onclick = act);
-    press("language", () => this.change({ lang: this.state.lang === "ko" ? "en" : "ko" }));
     press("theme", () => this.change({ theme: this.state.theme === "dark" ? "light" : "dark" }));
     press("lecture", () => this.change({ lecture: !this.state.lecture }));
+    const languages = document.getElementById("language");
+    languages.append(...Object.entries(this.texts).map(([lang, { language_name }]) => Object.assign(new Option(language_name, lang), { lang })));
+    languages.onchange = ({ target }) => this.change({ lang: target.value });
     document.getElementById("example").onchange = ({ target }) => {
       if (target.value) this.change({ ...this.fresh(), text: this.examples[target.value].text }, true);
     };
@@ -110,8 +112,9 @@ export class Site {
       button.textContent = name;
       if (pressed !== undefined) button.setAttribute("aria-pressed", pressed);
     };
-    label("language", this.texts[lang === "ko" ? "en" : "ko"].language_name);
-    document.getElementById("language").lang = lang === "ko" ? "en" : "ko";
+    const languages = document.getElementById("language");
+    languages.value = lang;
+    languages.setAttribute("aria-label", say("lang_label"));
     label("theme", say(theme === "dark" ? "site_light" : "site_dark"));
     label("lecture", say("lecture_label"), lecture);
     const example = document.getElementById("example");

@@ -63,7 +63,7 @@ export async function answered(corrector, { text, opened = null, accepted = [], 
   const place = opened !== null && opened < sentences.length ? opened : Math.max(changed, 0);
   const shown = sentences[place];
   const isRead = shown && shown.source.length <= corrector.limits.max_length;
-  const trace = isRead ? await corrector.trace(shown.source, shown.text, shown.produced, whole.standIns) : null;
+  const trace = isRead ? await corrector.trace(shown.source, shown.text, shown.produced, whole.substitutes) : null;
   if (about) return { answer: trace && (await experiment(corrector, shown, trace, about, pause)) };
   return { ...whole, typed: text, place, trace, sentences: sentences.map(({ produced, ...rest }) => rest) };
 }

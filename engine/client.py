@@ -23,7 +23,7 @@ from engine.asked import EngineCorrector, OwnCorrector, model_key
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
 from engine.laboratory import Laboratory
-from engine.link import LOST, Link
+from engine.link import LOOKING, LOST, Link
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT, MB, QUESTIONS
@@ -113,7 +113,7 @@ class Engine:
         if str(place).startswith(SCHEMES):
             links: list[Link | RemoteLink] = [RemoteLink(str(place))]
         else:
-            links = [Link(partial(find_worker, Path(place), number)) for number in range(workers)]
+            links = [Link(partial(find_worker, Path(place), number), LOOKING) for number in range(workers)]
         return cls(links, patience, together=classrooms.shared(links[0]))
 
     @classmethod
@@ -202,7 +202,7 @@ class Engine:
 
     @property
     def is_lost(self) -> bool:
-        """Whether several starts of a worker in a row have failed. It is still tried every half minute."""
+        """Whether several starts of a worker in a row have failed. It is still tried every half minute, or looked for every second."""
         return all(link.is_lost for link in self._links)
 
     def forget(self) -> None:

@@ -120,7 +120,10 @@ class Shelf:
         found.set_result(desk)
         self._report(key, stage="ready")
         self._make_room()
-        corrector.warm_up_doubts()
+        if desk.wait_until_idle(
+            IDLE
+        ):  # it holds Python's lock for most of a second, and with it the first page's example
+            corrector.warm_up_doubts()
 
     def _begin_warming(self, desk: Desk) -> None:
         """Make the laboratory's graphs ahead, once for each model, since somebody is interested in it."""

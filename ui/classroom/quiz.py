@@ -21,7 +21,7 @@ from ui.views import needs
 from ui.wording import markdown
 from ui.wording.texts import say
 
-LABORATORY, LONG = "lesson-plan-laboratory", "lesson-plan-50"
+LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
 HINTED = ("heatmap", "steps", "without", "sources", "replace", "fork")  # views that hints name
 STRONGEST = 5  # heads that are off together in one of the questions
 _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this session tried last
@@ -56,7 +56,7 @@ def facts(plan: str, lens: Lens) -> Facts:
     """What the questions of ``plan`` are made of. For those about what was changed, the network is asked again."""
     layer, head = lens.layer or 0, lens.head or 0
     plain = Facts(lens.trace, lens.all_changes, truth.change_of(lens), (layer, head))
-    if plan not in (LABORATORY, LONG) or needs.experiment("head_effects")(lens) is not None:
+    if plan not in (LABORATORY, LONG, ANSWER) or needs.experiment("head_effects")(lens) is not None:
         return plain
     effects = truth.effects(lens)
     strongest = effects.strongest(STRONGEST)
@@ -64,7 +64,7 @@ def facts(plan: str, lens: Lens) -> Facts:
     texts = questions.written_without(lens.sentence, sets, lens.corrector, None)
     alone, together = (_made(lens, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
-    if plan == LABORATORY:
+    if plan in (LABORATORY, ANSWER):
         return replace(found, occlusion=truth.left_out(lens))
     return replace(found, spread=_spread(lens, strongest[0]), returns=_returns(lens, effects.contrast))
 

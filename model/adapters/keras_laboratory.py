@@ -23,12 +23,15 @@ from model.adapters.keras import (
     by_name,
     eager_functions,
 )
+from model.adapters.keras_parts import recorded
+from model.adapters.keras_stream import KerasStream, Recorded, stream_of
 from model.adapters.listening import SOFTMAXES, loaded, replaced
 from model.adapters.outputs import probabilities
+from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
 from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced, longest_target
-from model.stored.config import GRADIENTS, INTERVENTIONS
+from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
@@ -40,7 +43,12 @@ _LOCK = RLock()  # one pass at a time, because all threads share what it replace
 def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | None = None) -> OwnNetwork:
     """The laboratory of a network. Raises ValueError for one without the three kinds of attention of a Transformer."""
     passes = KerasPasses(model, vocabulary, inputs)
-    return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS])
+    try:
+        stream = passes.stream = stream_of(passes, vocabulary.start)
+    except ValueError as reason:  # it is built otherwise, and still has all that needs no stream
+        return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=str(reason))
+    abilities = [INTERVENTIONS, GRADIENTS, MIXING, STREAM]
+    return OwnNetwork(model.name, _Texts(vocabulary), passes, abilities, stream)
 
 
 class _Texts:
@@ -56,6 +64,7 @@ class KerasPasses(WithoutTaps):
 
     def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None):
         self.model, self.vocabulary, self._inputs = model, vocabulary, inputs
+        self.stream: KerasStream | None = None  # where it is known
         self._order: list[tuple[str, int] | None] = []  # of the softmaxes of a pass: kind and layer
         source, read = ([vocabulary.end] * length for length in _PROBE)
         pass_ = _Pass(None, {}, source, read, None)
@@ -110,11 +119,26 @@ class KerasPasses(WithoutTaps):
             found.append((value, *(each[0] for each in slopes)))
         return Slopes(*(np.stack(part).astype(np.float32) for part in zip(*found, strict=True)))
 
+    def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded:
+        """One pass with the calls of its layers. ``read``: what the decoder reads, the start mark first."""
+        pass_ = _Pass(self._order, {}, source, read, None)
+        with _LOCK, recorded(lambda: len(pass_.heard)) as calls:
+            logits = self._run(pass_)
+        weights = [each[0] for each in pass_.heard]
+        return Recorded(list(source), list(read), calls, weights, self._order, _array(logits)[0])
+
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
-        raise ValueError("what a layer of Keras holds inside is not known from outside")
+        """What one plain pass holds. Raises ValueError for a network without a residual stream."""
+        return insides_of_stream(self._known_stream(), source, target)
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        raise ValueError("what a layer of Keras holds inside is not known from outside")
+        """As ``Laboratory.zeroed`` says. Raises ValueError for a network without a residual stream."""
+        return zeroed_of_stream(self._known_stream(), source, target)
+
+    def _known_stream(self) -> KerasStream:
+        if self.stream is None:
+            raise ValueError("what the layers of this network hold inside is not known from outside")
+        return self.stream
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         words = self.vocabulary

@@ -10,7 +10,7 @@ S source tokens, T tokens that the decoder reads, N of either; H heads, Q query 
 
 from collections.abc import Callable, Sequence
 from itertools import permutations
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -146,7 +146,7 @@ class _Finding:
         self.pass_ = pass_
         calls = list(enumerate(pass_.calls))
         self.linears = [each for place, call in calls if (each := linear(place, call)) is not None]
-        self.norms = [each for place, call in calls if (each := norm(place, call)) is not None]
+        self.norms = [found for place, call in calls if (found := norm(place, call)) is not None]
         self.softmaxes = {at: number for number, at in enumerate(pass_.order) if at is not None}
         self.layers = {
             side: 1 + max(layer for kind, layer in self.softmaxes if kind == ATTENTIONS[side][0])
@@ -315,9 +315,10 @@ def _looking(weights: np.ndarray, near_by: Sequence[Linear], what: str) -> tuple
             for scale in _SCALES:
                 factor = scale(depth, heads)
                 found.append((_off(weights, scores * factor), factor * depth**0.5, query, key))
-    off, factor, query, key = min(found, key=lambda each: each[0], default=(np.inf, 1.0, None, None))
-    if query is None or key is None or off > 1e-3:
+    best = min(found, key=lambda each: each[0], default=None)
+    if best is None or best[0] > 1e-3:
         raise ValueError(f"no Dense layers make the queries and keys of {what}")
+    _, factor, query, key = best
     kernel, bias = query.kernel * np.float32(factor), query.bias * np.float32(factor)
     return query._replace(kernel=kernel, bias=bias), key
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from model.plain.nearby import Units
 from model.plain.patched import PatchedTransformer
 from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import ATTENTIONS, SUBLAYERS
@@ -61,6 +62,7 @@ class OwnStream(PatchedTransformer):
         self.scores_hold_positions = built.scores is not None
         self.arrays = {**arrays, "embedding/output_bias": built.output_bias}
         self.vectors, self._vocabulary = built.output, np.ascontiguousarray(built.output.T)
+        self._units = {}
 
     def layers(self, side: str) -> int:
         return self.built.layers[side]
@@ -87,6 +89,9 @@ class OwnStream(PatchedTransformer):
         if side not in self.built.positions:
             return np.zeros((length, self.config.d_model), np.float32)
         return self.built.positions[side][:length]
+
+    def units(self, side: str, layer: int) -> Units | None:
+        return None  # the function of its feed-forward networks need not be ReLU
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
         name = f"{side}_{layer + 1}/feed_forward"

@@ -123,6 +123,7 @@ def test_an_attention_sink_takes_what_falls_on_no_token(tmp_path):
     )
     trace = from_transformers(model, tokenizer, TEXT)
     assert trace.sinks == ("decoder_attention",)
+    assert trace.windows == (3, -1)  # every other layer looks at all that came before
     assert (trace.sink("decoder_attention") > 0.01).all()
     np.testing.assert_allclose(
         trace.sink("decoder_attention") + trace.decoder_attention.sum(-1), 1, atol=1e-5
@@ -148,6 +149,8 @@ def test_attention_within_windows_is_a_whole_map(seen, tmp_path):
     far = np.abs(np.subtract.outer(*[np.arange(weights.shape[-1])] * 2)) > 2
     far[:, :seen] = far[:seen] = False
     assert not weights[..., far].any() and (weights[..., ~far] > 0).all()
+    assert trace.windows == (2, 2) and trace.global_tokens == seen
+    np.testing.assert_array_equal(trace.masked("encoder_attention"), far)
     assert_travels(trace, tmp_path)
 
 

@@ -18,7 +18,7 @@ from model.adapters.transformers_inputs import (
     text_fields,
     tokenizer_of,
 )
-from model.adapters.windows import spread
+from model.adapters.windows import spread, windows_of
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
@@ -148,6 +148,8 @@ def _one_side(
     fields = source_fields(model, processor, given, read, weights.shape[-1])
     if model.main_input_name in ("input_features", "input_values"):
         fields, attention = grouped(fields, attention, most_frames)
+    else:
+        fields |= windows_of(model.config, weights, _seen_by_all(out))
     return AttentionTrace(**fields, **attention, sinks=tuple(attention) if _has_sinks(model) else ())
 
 
@@ -167,6 +169,7 @@ def _decoder(model: Any, tokenizer: Any, ids: Any, read: Any, produced: Any, pro
         sinks=("decoder_attention",) if _has_sinks(model) else (),
         prefix=prefix_of(weights),
         prompt=prompt,
+        **windows_of(model.config.get_text_config(), weights),
         **({} if logits is None else _probabilities(tokenizer, logits[0], produced)),
     )
 
@@ -180,6 +183,12 @@ def _in_common(one: Any, other: Any) -> int:
 def _has_sinks(model: Any) -> bool:
     """Whether its softmax has one more score for no token, as gpt-oss (Agarwal et al. 2025)."""
     return any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
+
+
+def _seen_by_all(out: Any) -> int:
+    """How many tokens at the beginning see all others, and are seen by all."""
+    of_all = getattr(out, "global_attentions", None)
+    return of_all[0].shape[-1] if of_all else 0
 
 
 def _of_windows(out: Any) -> Any:

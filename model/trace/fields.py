@@ -78,6 +78,17 @@ def count(name: str, value: object) -> int:
     return int(value)
 
 
+def windows(name: str, value: object) -> tuple[int, ...]:
+    """
+    >>> windows("windows", np.array([3, -1]))
+    (3, -1)
+    """
+    value = _listed(value, 1)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a whole number for each layer", _received(value))
+    return tuple(-1 if each == -1 else count(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
 def grid(name: str, value: object) -> tuple[int, int]:
     """Rows and columns."""
     found = _pair(name, value)
@@ -87,8 +98,14 @@ def grid(name: str, value: object) -> tuple[int, int]:
 
 
 def check_extras(trace: Any, source: int, target: int) -> None:
-    """Raises TraceError for sinks of kinds that are not there, for a prefix or a prompt that is too long, and for a grid with more
-    patches than source tokens."""
+    """Raises TraceError for sinks of kinds that are not there, for a prefix or a prompt that is too long, for windows of another number of
+    layers, or where there is no self-attention, and for a grid with more patches than source tokens."""
+    if trace.windows:
+        kind = trace.kinds[0]
+        layers = 0 if kind == "cross_attention" else trace.shape(kind)[0]
+        if len(trace.windows) != layers:
+            found = f"{len(trace.windows)} for {layers} layers of self-attention"
+            raise TraceError("windows", "be one for each layer", found)
     if strange := [kind for kind in trace.sinks if kind not in trace.kinds]:
         raise TraceError("sinks", f"be some of {', '.join(trace.kinds)}", strange[0])
     for name in ("prefix", "prompt"):

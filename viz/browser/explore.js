@@ -207,7 +207,7 @@ class Explorer {
     const weights = mapOf(kind, this.layer, this.head);
     const drawnOn = this.fitted && !this.logarithmic ? fittedTo(spec.data[0], this.scale()) : spec.data[0];
     const heatmap = { ...drawnOn, z: spread("f4", weights, rows, columns) };
-    const told = (row, column) => (kind.isPadded(row, column) ? kind.padded.told : kind.isMasked(row, column) ? kind.masked : "");
+    const told = (row, column) => (kind.isPadded(row, column) ? kind.padded.told : kind.isMasked(row, column, this.layer) ? kind.masked : "");
     if (kind.masked || kind.padded.rows.length || kind.padded.columns.length)
       heatmap.text = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => told(row, column)));
     const label = `${kind.label} · ${this.place(kind)}`;

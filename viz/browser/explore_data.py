@@ -60,6 +60,12 @@ class Trace(Protocol):
     def source_grid(self) -> tuple[int, int] | None: ...
 
     @property
+    def windows(self) -> tuple[int, ...]: ...
+
+    @property
+    def global_tokens(self) -> int: ...
+
+    @property
     def kinds(self) -> tuple[str, ...]: ...
 
     def attention(self, kind: str) -> np.ndarray: ...
@@ -207,12 +213,14 @@ def _difference(say: Say, one: Trace, other: Trace, kind: str, theme: str) -> di
 def _hidden(say: Say, trace: Trace, kind: str, maps: _Maps) -> dict:
     """Which cells hold nothing, and what the hover says of them."""
     texts = map_texts(say, kind)
-    own = kind == "decoder_attention"
+    own, first = kind == "decoder_attention", kind == trace.kinds[0]
     return {
         "masked": "" if maps.masked is None else _note(texts.masked),
         "padded": {"told": _note(texts.padded), **_padded_lines(trace, kind, maps)},
         **({"sink": maps.sink} if maps.sink else {}),
         **({"prefix": trace.prefix} if own and trace.prefix else {}),
+        **({"isLater": True} if own else {}),
+        **({"windows": trace.windows, "globals": trace.global_tokens} if trace.windows and first else {}),
     }
 
 

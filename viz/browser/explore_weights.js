@@ -14,11 +14,17 @@ function minus(other, one) {
   return other.map((weight, i) => weight - one[i]);
 }
 
-/** (row, column) -> whether a mask, or padding, leaves the cell empty. `sink` columns stand before the tokens. */
-function emptyCells({ masked, prefix = 0, sink = 0, padded }) {
+/** (row, column) -> whether a mask, or padding, leaves the cell empty; a mask of one layer, or without it of all layers. `sink`
+ * columns stand before the tokens. A window says how many tokens to either side are seen, and -1 that there is none. */
+function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], globals = 0, padded }) {
   const [rows, columns] = [new Set(padded.rows), new Set(padded.columns)];
   const isPadded = (row, column) => rows.has(row) || columns.has(column);
-  const isMasked = (row, column) => Boolean(masked) && column - sink > row && !(row < prefix && column - sink < prefix);
+  const widest = windows.includes(-1) ? Infinity : Math.max(...windows);
+  const windowOf = (layer) => (windows[layer] === -1 ? Infinity : (windows[layer] ?? widest));
+  const isFar = (row, token, layer) =>
+    windows.length > 0 && token >= 0 && Math.min(row, token) >= globals && Math.abs(row - token) > windowOf(layer);
+  const isAhead = (row, token) => isLater && token > row && !(row < prefix && token < prefix);
+  const isMasked = (row, column, layer) => isAhead(row, column - sink) || isFar(row, column - sink, layer);
   return { isPadded, isMasked };
 }
 

@@ -25,6 +25,6 @@ def test_variations_near_and_far_give_what_the_whole_network_gives(weights, reac
     np.testing.assert_allclose(Units.of(*weights).near(row, variations), whole, atol=1e-9)
 
 
-def test_a_unit_that_only_one_variation_opens_is_computed(weights):
+def test_a_unit_that_only_one_variation_opens_is_computed():
     units = Units.of(np.array([[1.0]]), np.array([-5.0]), np.array([[2.0]]), np.array([0.0]))
     assert units.near(np.array([0.0]), np.array([[0.0], [6.0]])).tolist() == [[0.0], [2.0]]

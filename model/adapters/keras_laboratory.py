@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.altering import Altering, altering, embedding_factors
+from model.adapters.altering import MASKED, Altering, altering, embedding_factors
 from model.adapters.keras import (
     Inputs,
     arguments_of,
@@ -23,9 +23,10 @@ from model.adapters.keras import (
     by_name,
     eager_functions,
 )
+from model.adapters.keras_finding import Recorded
 from model.adapters.keras_parts import recorded
-from model.adapters.keras_stream import KerasStream, Recorded, stream_of
-from model.adapters.listening import SOFTMAXES, loaded, replaced
+from model.adapters.keras_stream import KerasStream, stream_of
+from model.adapters.listening import SOFTMAXES, loaded, of_softmax, replaced
 from model.adapters.outputs import probabilities
 from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
 from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
@@ -37,6 +38,7 @@ from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 _PROBE = 3, 2  # S and T of the pass that shows which softmax is which kind of attention
+_FAR = 1e30  # below every score
 _LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 
 
@@ -211,6 +213,7 @@ class _Pass:
         self._order, self._changes, self._keeps = order, changes, keeps
         self._waiting = [] if factors is None else list(zip((source, read), factors, strict=True))
         self._inside = self._number = 0
+        self._is_innermost = False
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -237,13 +240,32 @@ class _Pass:
         @wraps(softmax)
         def taken(*args, **kwargs):
             self._inside += 1
+            self._is_innermost = True
             try:
                 weights = softmax(*args, **kwargs)
+                if self._is_innermost:  # its scores hold all masks
+                    weights = self._of_seen(softmax, weights, args, kwargs)
+                self._is_innermost = False
             finally:
                 self._inside -= 1
             return weights if self._inside else self._changed(weights)
 
         return taken
+
+    def _of_seen(self, softmax: Callable, weights: Any, args: tuple, kwargs: dict) -> Any:
+        """``weights`` without what nobody may look at; the softmax is taken of the other scores."""
+        from keras import ops
+
+        at = self._order[self._number] if self._order else None
+        seen = self._changes[at[0]][at[1]].seen if at and self._changes else None
+        if seen is None or not args or tuple(getattr(args[0], "shape", ())) != tuple(weights.shape):
+            return weights
+        if of_softmax(weights, *args, **kwargs)[1] not in (-1, len(weights.shape) - 1):
+            return weights
+        scores, *rest = args
+        may = ops.reshape(ops.convert_to_tensor(seen[0, 0, 0] > 0), (1,) * (len(scores.shape) - 1) + (-1,))
+        may = ops.logical_and(scores > ops.max(scores, axis=-1, keepdims=True) - MASKED, may)
+        return softmax(ops.where(may, scores, -_FAR), *rest, **kwargs) * ops.cast(may, weights.dtype)
 
     def _changed(self, weights: Any) -> Any:
         import keras

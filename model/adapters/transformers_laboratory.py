@@ -264,6 +264,7 @@ class _Pass:
         return attended
 
     def _softmax(self, softmax: Callable) -> Callable:
+
         def taken(scores, *args, **kwargs):
             weights = softmax(scores, *args, **kwargs)
             if self._current is None:

@@ -97,9 +97,16 @@ def grid(name: str, value: object) -> tuple[int, int]:
     return found
 
 
+def placed_grid(name: str, value: object) -> tuple[int, int, int]:
+    """The place of the first patch, and rows and columns."""
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise TraceError(name, "be three whole numbers: first patch, rows, columns", _received(value))
+    return count(f"{name}[0]", value[0]), *grid(name, value[1:])
+
+
 def check_extras(trace: Any, source: int, target: int) -> None:
     """Raises TraceError for sinks of kinds that are not there, for a prefix or a prompt that is too long, for windows of another number of
-    layers, or where there is no self-attention, and for a grid with more patches than source tokens."""
+    layers, or where there is no self-attention, and for a grid with more patches than there are tokens."""
     if trace.windows:
         kind = trace.kinds[0]
         layers = 0 if kind == "cross_attention" else trace.shape(kind)[0]
@@ -111,6 +118,10 @@ def check_extras(trace: Any, source: int, target: int) -> None:
     for name in ("prefix", "prompt"):
         if getattr(trace, name) > target:
             raise TraceError(name, f"be at most {target}, the tokens of the decoder", getattr(trace, name))
+    if trace.read_grid is not None:
+        first, rows, columns = trace.read_grid
+        if trace.decoder_attention is None or first + rows * columns > target:
+            raise TraceError("read_grid", f"lie among {target} tokens that a decoder read", trace.read_grid)
     if trace.source_grid is not None and trace.source_grid[0] * trace.source_grid[1] > source:
         raise TraceError(
             "source_grid", f"have at most {source} patches, the source tokens", trace.source_grid

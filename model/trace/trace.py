@@ -22,6 +22,7 @@ from model.trace.fields import (
     flags,
     grid,
     pairs,
+    placed_grid,
     rows_of_texts,
     text,
     texts,
@@ -60,6 +61,7 @@ _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(("prefix", "prompt", "global_tokens"), count),
     "windows": windows,
     "source_grid": grid,
+    "read_grid": placed_grid,
 }
 
 # Further entries that the app writes for people who open a file with NumPy alone. ``load`` ignores them.
@@ -136,6 +138,9 @@ class AttentionTrace:
         0  # how many tokens at the beginning see all others in spite of the windows, and are seen
     )
     source_grid: tuple[int, int] | None = None  # rows, columns of an image's patches, the last source tokens
+    read_grid: tuple[int, int, int] | None = (
+        None  # of an image that a decoder read: its first patch, rows, columns
+    )
     batch: InitVar[int | None] = None  # which sentence of the batch, if the attention is that of a batch
 
     def __post_init__(self, batch: int | None):

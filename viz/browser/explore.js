@@ -226,7 +226,7 @@ class Explorer {
   }
 
   hasPatches() {
-    return Boolean(this.data.patches) && this.kind.kind !== "decoder_attention";
+    return Boolean(this.data.patches?.kinds.includes(this.kind.kind));
   }
 
   /** What one row of the map gives to each patch of the image. */
@@ -236,8 +236,8 @@ class Explorer {
     if (place.hidden) return;
     const { spec, ...rest } = patches.map;
     const [high, wide] = patches.grid;
-    const end = (this.row + 1) * kind.shape[3];
-    const weights = mapOf(kind, this.layer, this.head).slice(end - high * wide, end); // the last tokens are the patches
+    const start = this.row * kind.shape[3] + (kind.sink ?? 0) + patches.first;
+    const weights = mapOf(kind, this.layer, this.head).slice(start, start + high * wide);
     const heatmap = { ...fittedTo(spec.data[0], largestOf(weights)), z: spread("f4", weights, high, wide) };
     const label = `${this.words.row}: ${kind.lines.queries[this.row].name} · ${this.place(kind)}`;
     const drawn = JSON.stringify({ ...spec, data: [heatmap, ...spec.data.slice(1)] });

@@ -60,6 +60,9 @@ class Trace(Protocol):
     def source_grid(self) -> tuple[int, int] | None: ...
 
     @property
+    def read_grid(self) -> tuple[int, int, int] | None: ...
+
+    @property
     def windows(self) -> tuple[int, ...]: ...
 
     @property
@@ -93,7 +96,7 @@ def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict
     notes = [say("explore_note", step=f"{1 / unit:g}")]
     notes += [say("explore_prompt_note")] * bool(trace.prompt)
     notes += [say("sink_note")] * any(trace.sink(kind) is not None for kind in trace.kinds)
-    patches = patches_data(say, trace.source_grid, image, theme)
+    patches = _patches(say, trace, image, theme)
     return {
         "unit": unit,
         "kinds": [_kind(say, trace, kind, unit, theme) for kind in trace.kinds],
@@ -101,6 +104,19 @@ def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict
         "words": _words(say, " ".join(notes)),
         **({} if patches is None else {"patches": patches}),
     }
+
+
+def _patches(say: Say, trace: Trace, image: Any, theme: str) -> dict | None:
+    """The patches of a source, or of what a decoder read, and in which kinds of attention they are columns. ``first``: the first one."""
+    if trace.read_grid is None:
+        found = patches_data(say, trace.source_grid, image, theme)
+        size = 0 if trace.source_grid is None else trace.source_grid[0] * trace.source_grid[1]
+        place = {"first": len(trace.source_tokens) - size, "kinds": ["encoder_attention", "cross_attention"]}
+    else:
+        first, *grid = trace.read_grid
+        found = patches_data(say, (grid[0], grid[1]), image, theme)
+        place = {"first": first, "kinds": ["decoder_attention"]}
+    return None if found is None else found | place
 
 
 def difference_data(say: Say, traces: Sequence[Trace], theme: str) -> dict | None:

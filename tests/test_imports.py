@@ -36,7 +36,7 @@ ROOMS = {
     "model/network": DESCRIBED,
     "model/graph": DESCRIBED,
     "model/export": {*DESCRIBED, "model/graph"},
-    "model/correction": {*DESCRIBED, "model/network", "model/graph"},
+    "model/correction": {*DESCRIBED, "model/norm", "model/network", "model/graph"},
     "model/analysis": {*DESCRIBED, "model/correction"},
     "model/tables": {*DESCRIBED, "model/correction", "model/analysis"},
     "model/survey": {*DESCRIBED, "model/correction", "model/analysis", "model/tables"},

@@ -2,8 +2,9 @@
 
 The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small decision trees
 therefore combine its probabilities with two counts from the training sentences: how often the words occur, before and after the
-change (``words``), and how usual the run of characters is (``ngrams``). If the first trees are in doubt, second trees also look at
-morphemes (``morphemes``), which takes longer. The likeliest candidate is proposed. In about one sentence of 25 that is not what the
+change (``words``), and how usual the run of characters is (``ngrams``). If the first trees are in doubt, second trees also ask for
+morphemes (``morphemes``), for the article of the norm that the change follows (``model.norm``) and for the shape of particles, which
+takes longer. The likeliest candidate is proposed. In about one sentence of 25 that is not what the
 network wrote (``Change.instead_of``); then one more pass gives its probabilities and its trace, so that every picture shows a
 pass over the text on the screen.
 
@@ -27,8 +28,10 @@ from model.correction.morphemes import analyse, load_kiwi
 from model.correction.ngrams import ORDER, NGrams
 from model.correction.trees import Trees
 from model.correction.words import Words, touching
+from model.norm import article_of
 from model.stored.folder import CONFIDENCE_FILE, NGRAMS_FILE, WORDS_FILE
 from model.text.changes import find_changes
+from model.text.particles import misshapen
 
 LEAST_LOG = math.log(1e-5)  # smaller probabilities count as this one
 ALONE = 20.0  # the lead of a phrase that has no other candidate beside it
@@ -76,11 +79,13 @@ MONOTONE = {
     "morphemes_other": 1,
     "unknown_kept": 1,
     "unknown": -1,
+    "norm": 1,
+    "misshapen": -1,
 }
 
 
-class Morphemes(NamedTuple):
-    """What the second trees know besides: ``morphemes.analyse`` of the candidate and of the words around it."""
+class SecondFeatures(NamedTuple):
+    """What the second trees know besides. The first five are ``morphemes.analyse`` of the candidate and of the words around it."""
 
     morphemes_kept: float  # how much more usual they are than those of the source
     morphemes_other: float  # the same, compared with the most usual other candidate
@@ -88,9 +93,13 @@ class Morphemes(NamedTuple):
     # How many are not in the lexicon. A word that is in it (파종) is seldom a slip, even if a similar word (포장) is far more usual.
     unknown_kept: float  # in the source
     unknown: float
+    norm: float  # 1 if an article of the norm makes exactly this change, -1 if one makes the opposite
+    misshapen: (
+        float  # how many particles more than in the source are in a shape that does not follow their word
+    )
 
 
-FIRST, SECOND = Features._fields, (*Features._fields, *Morphemes._fields)
+FIRST, SECOND = Features._fields, (*Features._fields, *SecondFeatures._fields)
 
 
 class Rated(NamedTuple):
@@ -145,7 +154,9 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
     return rated
 
 
-def morphemes(source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]) -> list[Morphemes]:
+def second_features(
+    source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]
+) -> list[SecondFeatures]:
     """The additional features for the second trees, of some candidates."""
     sentence = _Sentence(source, stretches)
     texts = {
@@ -161,9 +172,23 @@ def morphemes(source: str, stretches: Sequence[Stretch], asked: Sequence[Rated])
         log_kept, _, unknown_kept = logs[number, kept]
         others = (logs[number, each][0] for each in stretches[number].candidates if each not in (text, kept))
         found.append(
-            Morphemes(log - log_kept, _ahead(log, others), log / max(count, 1), unknown_kept, unknown)
+            SecondFeatures(
+                log - log_kept,
+                _ahead(log, others),
+                log / max(count, 1),
+                unknown_kept,
+                unknown,
+                _norm(kept, text, *sentence.around(number)),
+                misshapen(texts[number, text]) - misshapen(texts[number, kept]),
+            )
         )
     return found
+
+
+def _norm(kept: str, text: str, before: str, after: str) -> int:
+    if article_of(kept, text, before, after):
+        return 1
+    return -1 if article_of(text, kept, before, after) else 0
 
 
 def _ahead(usual: float, others: Iterable[float]) -> float:
@@ -183,16 +208,16 @@ class _Sentence:
 
     def span(self, number: int, text: str) -> tuple[str, int, int]:
         """The sentence with ``text`` in one stretch, where that text begins, and how far n-grams reach that contain it."""
-        before, after = self._around(number)
+        before, after = self.around(number)
         whole, start = f"{before}{text}{after}", len(before)
         return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
 
     def nearby(self, number: int, text: str) -> str:
         """``text`` in one stretch, with the rest of its words and one further word on either side."""
-        before, after = (part.split(" ") for part in self._around(number))
+        before, after = (part.split(" ") for part in self.around(number))
         return " ".join(before[-2:]) + text + " ".join(after[:2])
 
-    def _around(self, number: int) -> tuple[str, str]:
+    def around(self, number: int) -> tuple[str, str]:
         return "".join(self._parts[: 2 * number + 1]), "".join(self._parts[2 * number + 2 :])
 
 
@@ -214,8 +239,8 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Confidence:
-    """``trees`` rate every candidate by its ``Features``. ``second``, trees that also know morphemes, rate those of which the
-    first are in doubt; only those, because morphemes take more time than all other features. None if a folder has no second trees.
+    """``trees`` rate every candidate by its ``Features``. ``second``, trees with ``SecondFeatures``, rate those of which the
+    first are in doubt; only those, because these take more time than all others. None if a folder has no second trees.
     """
 
     words: Words
@@ -239,9 +264,10 @@ class Confidence:
         return f"{self.trees.to_json()[:-1]}{second}}}\n"
 
     def warm_up(self) -> None:
-        """Load Kiwi for the second trees now, so that no question waits for it."""
+        """Load what the second trees ask now, Kiwi and the norm, so that no question waits for it."""
         if self.second is not None:
             load_kiwi()
+            article_of("몇일", "며칠", "", "")
 
     def choose(self, source: str, stretches: Sequence[Stretch]) -> list[Chosen]:
         """The likeliest candidate for each stretch. Where the network changed nothing, a candidate is chosen only if it is likelier right
@@ -263,6 +289,6 @@ class Confidence:
         doubtful = np.flatnonzero(np.abs(odds) < DOUBT)
         if self.second is not None and len(doubtful):
             asked = [rated[i] for i in doubtful.tolist()]
-            more = morphemes(source, stretches, asked)
+            more = second_features(source, stretches, asked)
             odds[doubtful] = self.second.odds([(*a.features, *m) for a, m in zip(asked, more, strict=True)])
         return odds

@@ -22,9 +22,9 @@ from model.correction.confidence import (
     SECOND,
     Confidence,
     Features,
-    Morphemes,
+    SecondFeatures,
     features,
-    morphemes,
+    second_features,
 )
 from model.correction.confidence_files import save_confidence
 from model.correction.ngrams import NGrams
@@ -140,7 +140,7 @@ class Example(NamedTuple):
     """A candidate that the trees are fitted on, and whether it is right."""
 
     features: Features
-    morphemes: Morphemes
+    second: SecondFeatures
     is_right: bool
 
 
@@ -157,7 +157,7 @@ def examples(
         for start, source, stretches in sentences:
             right = [right_there(stretch, start, wanted) for stretch in stretches]
             rated = features(source, stretches, words, ngrams)
-            for each, more in zip(rated, morphemes(source, stretches, rated), strict=True):
+            for each, more in zip(rated, second_features(source, stretches, rated), strict=True):
                 found.append(Example(each.features, more, each.text == right[each.stretch]))
     return found
 
@@ -186,7 +186,7 @@ def fit_confidence(
     Raises ValueError if no candidate is right or none is wrong, and if nothing can be learnt.
     """
     right = np.array([each.is_right for each in (*mine, *others)], float)
-    rows = np.array([(*each.features, *each.morphemes) for each in (*mine, *others)], float)
+    rows = np.array([(*each.features, *each.second) for each in (*mine, *others)], float)
     rows = rows.reshape(-1, len(SECOND))
     first, second = (_fit(fields, rows[:, : len(fields)], right, len(mine)) for fields in (FIRST, SECOND))
     return Confidence(words, ngrams, first, second)

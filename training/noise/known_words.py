@@ -18,6 +18,9 @@ REAL = 3  # times a word stands in the training sentences before it counts as on
 COMMON = 10  # times a word or a noun stands there before everybody knows it
 CASES = frozenset("을 를 이 가 은 는 의 에".split())
 FEWEST_CASES = 2  # different particles of these that a noun must be met with: 고양이 has 를, 가 and 의, 고양 has 이 alone
+SHORTEST_SHORTENED = (
+    5  # syllables of a word that is no noun: 안녕하세요 can lose one and still be known, 저자들이 cannot
+)
 ENDS_IN_RIEUL = frozenset(syllables_with_coda("ㄹ"))
 ENDS_NO_NOUN = frozenset("ㄵㄶㄾㅀㅆ")  # 괜찮은 has the shape of a noun with 은
 
@@ -30,6 +33,7 @@ class KnownWords(NamedTuple):
     nouns: frozenset[str]
     common_nouns: frozenset[str]
     shortened: Counter[str]  # of how many nouns each is what is left without one of its inner syllables
+    shortened_words: Counter[str]  # the same of common words of five syllables or more
 
     @classmethod
     def of(cls, words: Words) -> "KnownWords":
@@ -45,12 +49,16 @@ class KnownWords(NamedTuple):
             if len(found & CASES) >= FEWEST_CASES and decompose(stem[-1])[2] not in ENDS_NO_NOUN
         }
         real = {word for word, count in words.counts.items() if count >= REAL}
+        common = frozenset(word for word in real if words.counts[word] >= COMMON)
         return cls(
             real=frozenset(real | nouns),
-            common=frozenset(word for word in real if words.counts[word] >= COMMON),
+            common=common,
             nouns=frozenset(nouns),
             common_nouns=frozenset(noun for noun in nouns if totals[noun] >= COMMON),
             shortened=Counter(left for noun in nouns for left in _shortened(noun)),
+            shortened_words=Counter(
+                left for word in common if len(word) >= SHORTEST_SHORTENED for left in _shortened(word)
+            ),
         )
 
     def is_real(self, word: str) -> bool:
@@ -83,8 +91,8 @@ class KnownWords(NamedTuple):
         return start if word[:start] in self.nouns else 0
 
 
-def _shortened(noun: str) -> set[str]:
-    return {noun[:i] + noun[i + 1 :] for i in range(1, len(noun) - 1)}
+def _shortened(word: str) -> set[str]:
+    return {word[:i] + word[i + 1 :] for i in range(1, len(word) - 1)}
 
 
 @cache

@@ -1,7 +1,7 @@
 """Replaces nouns in right sentences, so that a network meets more words than the corpora have.
 
 A network that has read 포장 often and 파종 never takes 파종 for a slip. So a noun is replaced by another of its kind (``nouns.txt``, made
-by ``noun_list``), and the particle after it gets the right form (``training.particles``). The sentence may make little sense, but its
+by ``noun_list``), and the particle after it gets the right form (``model.text.particles``). The sentence may make little sense, but its
 grammar and spelling stay right.
 """
 
@@ -12,7 +12,7 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-from training.particles import particle
+from model.text.particles import particle
 
 MOST_REPLACED = 2  # nouns of one sentence
 RARE_SHARE = 0.4  # of the new nouns are rare ones of the same ending, where there are any

@@ -10,7 +10,7 @@ because in Korean classes these are the most frequent names with spaces. Without
 import random
 
 from model.text.hangul import compose
-from training.particles import particle
+from model.text.particles import particle
 from training.vocabulary import KS_X_1001_SYLLABLES
 
 INITIALS = "ㄱㄴㄷㄹㅁㅂㅅㅇㅈㅊㅋㅌㅍㅎ"

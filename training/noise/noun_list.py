@@ -19,8 +19,8 @@ from typing import Any
 
 from model.correction.morphemes import load_kiwi  # Kiwi itself, of which the list needs more than the product
 from model.text import hangul
+from model.text.particles import particle
 from training.noise.lexicon import ending_of
-from training.particles import particle
 
 PATH = Path(__file__).with_name("nouns.txt")
 FREQUENT, RARE = 24_000, 50_000  # Kiwi numbers morphemes by frequency; a smaller number is more frequent

@@ -9,14 +9,14 @@ import random
 
 from model.text.hangul import FINALS, compose, decompose
 from model.text.keyboard import UNSHIFTED
-from training.noise.known_words import known_words
+from training.noise.known_words import SHORTEST_SHORTENED, known_words
 from training.noise.word_parts import particle_start
 
 NEXT_ONSET_SHARE = 0.7  # of the finals that are added are the next initial, struck too early
 ANY_FINAL = "ㄱㅁㅂㅅㅇ"  # ㄴ, ㄹ and ㅆ would make other forms: 가다, 간다, 갔다
 ONE_APART_SHARE = 0.15  # of the exchanges are across a syllable
 SHORTEST_SWAPPED = 3  # syllables: 과사 might be any word, 생선님 only one
-SHORT_SHARE = 0.1  # of the nouns of two syllables: 정는 might have been many
+SHORT_SHARE = 0.3  # of the nouns of two syllables: 정는 might have been many
 PAST = frozenset("었았였했됐겠")  # what loses ㅆ and is no other form then: 먹어다, but 가다
 TOPIC_AND_OBJECT = frozenset("는를")  # 느 and 르 say what they were; 으 may have been 은 or 을
 
@@ -106,14 +106,14 @@ def syllable_doubled(word: str, index: int, rng: random.Random) -> str | None:
 
 
 def syllable_missing(word: str, index: int, rng: random.Random) -> str | None:
-    """A syllable of a common noun with a particle is not written: 도서관에 -> 도관에, 시간이 -> 시이.
+    """A syllable of a common word is not written: 도서관에 -> 도관에, 시간이 -> 시이, 안녕하세요 -> 안하세요.
 
-    One within a longer noun, where no other noun could have become the same (국가경쟁력, 국제경쟁력). The second of two
+    One within a longer word, where no other could have become the same (국가경쟁력, 국제경쟁력). Of a noun of two the second,
     only now and then, and where the particle does not fit what is left: then at least the kind of the noun shows.
     """
     known, start = known_words(), particle_start(word)
     if start < 2 or word[:start] not in known.common_nouns:
-        return None
+        return _missing_in_word(word, rng)
     gone = rng.randrange(1, max(2, start - 1))  # chosen anew: few words have such a syllable
     left = word[:gone] + word[gone + 1 :]
     noun = left[: start - 1]
@@ -121,3 +121,12 @@ def syllable_missing(word: str, index: int, rng: random.Random) -> str | None:
         fits = bool(decompose(word[0])[2]) == bool(decompose(word[1])[2])
         return None if fits or rng.random() > SHORT_SHARE else left
     return left if known.shortened[noun] == 1 and noun not in known.nouns else None
+
+
+def _missing_in_word(word: str, rng: random.Random) -> str | None:
+    known = known_words()
+    if len(word) < SHORTEST_SHORTENED or word not in known.common:
+        return None
+    gone = rng.randrange(1, len(word) - 1)
+    left = word[:gone] + word[gone + 1 :]
+    return left if known.shortened_words[left] == 1 else None

@@ -20,7 +20,7 @@ from model.correction.confidence import (
     Confidence,
     Features,
     features,
-    morphemes,
+    second_features,
 )
 from model.correction.confidence_files import load_confidence, save_confidence
 from model.correction.ngrams import NGrams
@@ -142,13 +142,31 @@ def test_morphemes_are_looked_at_with_the_words_around_them(asked):
         stretch(source, "갓", 갔=0.9, 갓=0.05),
     )
     rated = features(source, stretches, WORDS, NGRAMS)
-    school, other = morphemes(source, stretches, rated[:2])
+    school, other = second_features(source, stretches, rated[:2])
     assert asked == [
         f"동네 {text}에서 친구를" for text in ("학교", "하꾜", "학꾜")
     ]  # nothing of the other stretch
-    assert school == (20, 10, -10 / 3, 1, 0) and other == (10, -10, -20 / 3, 1, 0)
-    (went,) = morphemes(source, stretches, rated[2:])
+    assert school == (20, 10, -10 / 3, 1, 0, 0, 0) and other == (10, -10, -20 / 3, 1, 0, 0, 0)
+    (went,) = second_features(source, stretches, rated[2:])
     assert went.morphemes_other == ALONE
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right", "norm"),
+    [("몇일", "며칠", 1), ("며칠", "몇일", -1), ("나무", "나비", 0)],
+)
+def test_a_change_that_the_norm_makes_is_known(asked, wrong, right, norm):
+    source = f"저는 {wrong} 보았다"
+    stretches = [stretch(source, wrong, **{right: 0.5, wrong: 0.4})]
+    (found,) = second_features(source, stretches, features(source, stretches, WORDS, NGRAMS))
+    assert found.norm == norm
+
+
+def test_the_shape_of_a_particle_is_compared_with_that_of_the_source(asked):
+    source = "언니이 왔다"
+    stretches = [stretch(source, "이", 가=0.5, 이=0.4, 는=0.1)]
+    mended = second_features(source, stretches, features(source, stretches, WORDS, NGRAMS))
+    assert [each.misshapen for each in mended] == [-1, -1]
 
 
 SURE, UNSURE, HOPELESS = (FIRST.index("fix"), -9.0, 0.0, 4.0), 0.5, -4.0  # log odds

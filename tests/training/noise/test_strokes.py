@@ -82,6 +82,7 @@ EXAMPLES = [
     ("syllable_doubled", "학교에", "학학교에"),
     ("syllable_missing", "시간이", "시이"),
     ("syllable_missing", "도서관에", "도관에"),
+    ("syllable_missing", "안녕하세요", "안하세요"),
     ("particle_misshaped", "학교로", "학교으로"),
     ("particle_misshaped", "바다와", "바다과"),
     ("particle_misshaped", "친구를", "친구을"),
@@ -124,7 +125,7 @@ COUNTER_EXAMPLES = [
     ("syllable_doubled", "먹었다", {"먹었다", "먹먹었다", "먹었다다"}),  # 먹었었다 is another tense
     ("syllable_doubled", "하하하하", {"하하하하"}),
     ("syllable_doubled", "좋아", {"좋아", "좋좋아"}),  # 좋아아 is drawn out
-    ("syllable_missing", "먹었습니다", {"먹었습니다"}),
+    ("syllable_missing", "먹었습니다", {"먹었습니다", "먹었니다", "먹었습다"}),
     ("particle_misshaped", "고양이", {"고양이"}),
     ("particle_misshaped", "어린이", {"어린이"}),
     ("particle_misshaped", "고속도로", {"고속도로"}),

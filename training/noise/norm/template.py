@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from training.particles import particle
+from model.text.particles import particle
 
 _PARTS = re.compile(r"<([^>]+)>|\{([^}]*)\}|\[([^/\]]+/[^\]]+)\]|([^<{\[]+)")
 

@@ -211,7 +211,8 @@ class Explorer {
     if (kind.masked || kind.padded.rows.length || kind.padded.columns.length)
       heatmap.text = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => told(row, column)));
     const label = `${kind.label} · ${this.place(kind)}`;
-    const drawn = JSON.stringify({ ...spec, data: [heatmap, ...spec.data.slice(1)] });
+    const areas = spec.data.slice(1).map((area) => hatchedIn(this.layer, area, kind, heatmap));
+    const drawn = JSON.stringify({ ...spec, data: [heatmap, ...areas] });
     window.components.plot({
       data: { ...rest, label, title: escaped(label), spec: drawn, answers: this.hasPatches() },
       parentElement: this.places.heatmap,

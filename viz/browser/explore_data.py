@@ -79,7 +79,7 @@ class Trace(Protocol):
 
     def padded(self, kind: str) -> np.ndarray: ...
 
-    def masked(self, kind: str) -> np.ndarray | None: ...
+    def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None: ...
 
     def sink(self, kind: str) -> np.ndarray | None: ...
 
@@ -168,7 +168,8 @@ class _Maps(NamedTuple):
     weights: np.ndarray  # (L, H, Q, K)
     queries: tuple[str, ...]
     keys: tuple[str, ...]
-    masked: np.ndarray | None  # (Q, K) bool
+    masked: np.ndarray | None  # (Q, K) bool, in all layers
+    somewhere: np.ndarray | None  # (Q, K) bool, in any layer; ``explore.js`` knows in which
     padded: np.ndarray  # (Q, K) bool
     sink: int  # how many columns stand before the tokens
 
@@ -177,14 +178,17 @@ def _maps(trace: Trace, kind: str) -> _Maps:
     weights = np.clip(trace.attention(kind), 0, 1)
     queries, keys = trace.axes(kind)
     masked, padded, sink = trace.masked(kind), trace.padded(kind), trace.sink(kind)
+    each = [trace.masked(kind, layer) for layer in range(len(weights))]
+    somewhere = None if masked is None else np.logical_or.reduce(each)
     if sink is None:
-        return _Maps(weights, queries, keys, masked, padded, 0)
+        return _Maps(weights, queries, keys, masked, somewhere, padded, 0)
     wider = ((0, 0), (1, 0))
     return _Maps(
         np.concatenate([sink[..., None], weights], -1),
         queries,
         (SINK, *keys),
         None if masked is None else np.pad(masked, wider),
+        None if somewhere is None else np.pad(somewhere, wider),
         np.pad(padded, wider),
         1,
     )
@@ -256,13 +260,14 @@ def _figures(
         scale=False,
         theme=theme,
     )
+    first = maps.weights[0, 0] if maps.somewhere is None else np.where(maps.somewhere, 0, maps.weights[0, 0])
     drawn = {
         name: attention_heatmap.specification(
-            maps.weights[0, 0],
+            first,
             maps.queries,
             maps.keys,
             texts=map_texts(say, kind, difference=difference),
-            masked=maps.masked,
+            masked=maps.somewhere,
             padded=maps.padded,
             emphasis_rows=rows,
             first=(0, -maps.sink),

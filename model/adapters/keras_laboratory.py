@@ -47,8 +47,9 @@ def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | Non
     passes = KerasPasses(model, vocabulary, inputs)
     try:
         stream = passes.stream = stream_of(passes, vocabulary.start)
-    except ValueError as reason:  # it is built otherwise, and still has all that needs no stream
-        return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=str(reason))
+    except Exception as reason:  # noqa: BLE001  it is built otherwise, or takes no other lengths, for which each library has its own kind
+        why = str(reason) if isinstance(reason, ValueError) else f"{type(reason).__name__}: {reason}"
+        return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=why)
     abilities = [INTERVENTIONS, GRADIENTS, MIXING, STREAM]
     return OwnNetwork(model.name, _Texts(vocabulary), passes, abilities, stream)
 

@@ -178,7 +178,7 @@ def _maps(trace: Trace, kind: str) -> _Maps:
     weights = np.clip(trace.attention(kind), 0, 1)
     queries, keys = trace.axes(kind)
     masked, padded, sink = trace.masked(kind), trace.padded(kind), trace.sink(kind)
-    each = [trace.masked(kind, layer) for layer in range(len(weights))]
+    each = [found for layer in range(len(weights)) if (found := trace.masked(kind, layer)) is not None]
     somewhere = None if masked is None else np.logical_or.reduce(each)
     if sink is None:
         return _Maps(weights, queries, keys, masked, somewhere, padded, 0)

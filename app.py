@@ -4,7 +4,7 @@ import streamlit as st
 
 from ui.asking import loaders
 from ui.classroom import bar
-from ui.shell import address, later, notices, turns
+from ui.shell import address, later, notices, spare_time, turns
 from ui.shell.header import PAGES
 from ui.wording.texts import say
 
@@ -28,3 +28,4 @@ with turns.taken():
         address.publish(page.url_path)
 with notices.page():
     later.go_on()
+spare_time.import_libraries()

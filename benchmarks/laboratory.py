@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 from model import Corrector
+from model.analysis.aligning import aligned_difference
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import METHODS, contribution
 from model.analysis.forks import road_not_taken
@@ -24,7 +25,6 @@ from model.analysis.head_effects import head_effects, written_without
 from model.analysis.lenses import when_decided
 from model.analysis.pair_effects import pair_effects
 from model.analysis.replacing import replaced_attention
-from model.analysis.twins import aligned_difference
 from model.analysis.writing import who_wrote
 from model.survey.survey_sums import sums_of_roles
 from model.text.changes import find_changes

@@ -38,10 +38,14 @@ READY = """text => {
 
 @contextmanager
 def running_app(port: int) -> Iterator[str]:
-    """The address of the app, whose server runs as long as the context."""
+    """The address of the app, whose server runs as long as the context. Python keeps its bytecode there, as on a machine where the app is
+    installed, even if a variable of this process forbids it: else each start compiles 450 modules."""
     address = f"http://127.0.0.1:{port}/"
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    server = subprocess.Popen(
+        command, cwd=ROOT, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
     try:
         wait_for_server(address)
         yield address

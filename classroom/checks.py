@@ -1,9 +1,9 @@
 """Questions that check themselves: eight for each lesson plan, whose right answers come from the network and the sentence at hand.
 
 ``plan_of("lesson-plan", facts)`` asks about what a pass shows. "lesson-plan-laboratory" asks what becomes of a change when something is
-switched off or left out. "lesson-plan-50" asks four questions of each sort. No answer is written down anywhere: other weights or another
-sentence give other answers. The order of the options does not give the answer away: characters stand as in the sentence, candidates by
-their code points.
+switched off or left out. "lesson-plan-50" asks four questions of each sort, "lesson-plan-answer" whether what was looked at mattered. No
+answer is written down anywhere: other weights or another sentence give other answers. The order of the options does not give the answer
+away: characters stand as in the sentence, candidates by their code points.
 """
 
 from collections.abc import Callable, Sequence
@@ -275,4 +275,5 @@ PLANS: dict[str, tuple[Make, ...]] = {
         against,
     ),
     "lesson-plan-50": (largest, row_sum, hidden, second, needed, still_alone, still_spread, typed_again),
+    "lesson-plan-answer": (largest, second, looker, agrees, left_out, needed, against, still_together),
 }

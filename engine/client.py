@@ -23,16 +23,17 @@ from engine.asked import EngineCorrector, OwnCorrector, model_key
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
 from engine.laboratory import Laboratory
-from engine.link import LOST, Link
+from engine.link import LOOKING, LOST, Link
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
 from engine.questions import CORRECT, MB, QUESTIONS
 from engine.remote import SCHEMES, RemoteLink
+from engine.routing import needs_keras
 from engine.shared import find_worker
 from engine.traced import VARIABLE
-from engine.versions import LIVE, ModelKey, version_on_disk
-from model.graph.files import can_answer, only_keras
-from model.stored.folder import ModelFolderError, read_config
+from engine.versions import ModelKey, version_on_disk
+from model.graph.files import only_keras
+from model.stored.folder import ModelFolderError
 
 MODELS_IN_MEMORY = 4  # of each worker
 MOST_QUESTIONS = 128  # that may wait for one model in a worker; the next gets EngineBusyError
@@ -91,7 +92,7 @@ class Engine:
         A folder that cannot be read is left out; ``open`` says what is wrong with it.
         """
         keys = tuple(_readable(models))
-        light = tuple(key for key in keys if only_keras() or _is_light(key, CORRECT))
+        light = tuple(key for key in keys if only_keras() or not needs_keras(key, CORRECT))
         orders = Orders(light, max(models_in_memory, len(keys)), questions, ahead)
         links = [Link(partial(WorkerProcess, orders)) for _ in range(workers)]
         if only_keras():
@@ -112,7 +113,7 @@ class Engine:
         if str(place).startswith(SCHEMES):
             links: list[Link | RemoteLink] = [RemoteLink(str(place))]
         else:
-            links = [Link(partial(find_worker, Path(place), number)) for number in range(workers)]
+            links = [Link(partial(find_worker, Path(place), number), LOOKING) for number in range(workers)]
         return cls(links, patience, together=classrooms.shared(links[0]))
 
     @classmethod
@@ -181,7 +182,7 @@ class Engine:
     def progress(self, key: ModelKey) -> Progress:
         """How far loading this model is, in the worker that is furthest."""
         links = self._links
-        if self._laboratory is not None and not _is_light(key, CORRECT):
+        if self._laboratory is not None and needs_keras(key, CORRECT):
             links = [self._laboratory.link] if self._laboratory.link else []
         known = [link.progress.get(key, Progress()) for link in links]
         return max(known or [Progress()], key=lambda each: (each.problem is None, each.order))
@@ -201,7 +202,7 @@ class Engine:
 
     @property
     def is_lost(self) -> bool:
-        """Whether several starts of a worker in a row have failed. It is still tried every half minute."""
+        """Whether several starts of a worker in a row have failed. It is still tried every half minute, or looked for every second."""
         return all(link.is_lost for link in self._links)
 
     def forget(self) -> None:
@@ -240,7 +241,7 @@ class Engine:
         self, key: ModelKey, kind: str, arguments: tuple = ()
     ) -> Iterator[Sequence[Link | RemoteLink]]:
         """The workers that are asked this question about this model."""
-        if self._laboratory is None or _is_light(key, kind, arguments):
+        if self._laboratory is None or not needs_keras(key, kind, arguments):
             yield self._links
         else:
             with self._laboratory.awake() as link:
@@ -259,25 +260,6 @@ def own_model() -> str | None:
     True
     """
     return os.environ.get(VARIABLE, "").strip() or None
-
-
-def _is_light(key: ModelKey, kind: str, arguments: tuple = ()) -> bool:
-    """Whether this question about a model goes to the workers without TensorFlow, not to the laboratory. A ``model.TracedModel`` always does;
-    it brings its own library."""
-    if key.fingerprint == LIVE:
-        return True
-    asked = QUESTIONS.get(kind, QUESTIONS[CORRECT])
-    if asked.in_keras(arguments) or not can_answer(Path(key.path)):
-        return False
-    return not asked.in_numpy or _is_transformer(key)  # the only kind of network that NumPy computes
-
-
-def _is_transformer(key: ModelKey) -> bool:
-    """Whether a folder holds a Transformer. True also if it cannot be read: the worker says what is wrong with it."""
-    try:
-        return read_config(Path(key.path)).architecture == "transformer"
-    except ModelFolderError:
-        return True
 
 
 def _readable(folders: Iterable[Path | str]) -> Iterator[ModelKey]:

@@ -3,7 +3,7 @@
 import logging
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing import AuthenticationError, Pipe
 from multiprocessing.connection import Client, Connection, wait
@@ -16,6 +16,8 @@ from engine.versions import ModelKey
 
 LOST = (EOFError, OSError)  # what a connection raises when the other side has gone
 _PAUSES = (0.0, 0.5, 2.0, 30.0)  # seconds before the first start again, the second, …
+# The same for a worker that somebody else starts: to look for it costs nothing, and a page that was there first finds it soon.
+LOOKING = (0.0, 0.5, 1.0)
 _PATIENT_STARTS = 3  # in a row that may fail; from then on questions get an error at once
 _NOTICED = 1.0  # seconds within which the watching thread knows that a worker has gone
 _IDLE = 64  # open connections that are kept for the next questions
@@ -38,11 +40,12 @@ class Endpoint(Protocol):
 class Link:
     """A client's connection to one worker: it starts the worker, watches it and asks it.
 
-    ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone. Safe to use from threads.
+    ``start`` begins a worker, or finds one that runs, and is called again whenever it has gone, after the ``pauses``. Safe to use from
+    threads.
     """
 
-    def __init__(self, start: Callable[[], Endpoint]):
-        self._start = start
+    def __init__(self, start: Callable[[], Endpoint], pauses: Sequence[float] | None = None):
+        self._start, self._pauses = start, pauses or _PAUSES
         self._state = Condition()  # guards all that follows
         self._endpoint: Endpoint | None = None
         self._generation = 0  # how many workers there have been
@@ -154,20 +157,22 @@ class Link:
                 self._is_well, self.problem = True, None
 
     def _watch(self) -> None:
-        failures = 0
+        failures, told = 0, None
         while not self._end.closed:
             problem = self._watch_one()
             failures = 0 if self._is_well else failures + 1
             if self._end.closed:
                 break
-            _logger.warning("a worker of the engine ended: %s", problem)
+            if failures <= _PATIENT_STARTS or problem != told:  # else it would be told every second
+                _logger.warning("a worker of the engine ended: %s", problem)
+                told = problem
             if failures >= _PATIENT_STARTS:
                 with self._state:
                     self.problem = EngineDiedError(
                         f"{failures} workers ended at their start, the last: {problem}"
                     )
                     self._state.notify_all()
-            wait([self._ended], _PAUSES[min(failures, len(_PAUSES) - 1)])
+            wait([self._ended], self._pauses[min(failures, len(self._pauses) - 1)])
         self._ended.close()
         with self._state:
             self._state.notify_all()

@@ -21,6 +21,7 @@ from engine.desk import Desk, DeskClosedError
 from engine.errors import EngineError, ModelChangedError, told
 from engine.progress import Progress
 from engine.questions import QUESTIONS
+from engine.routing import needs_keras
 from engine.traced import TracedCorrector, TracedNetwork, load
 from engine.versions import LIVE, ModelKey
 from model.analysis import lenses, writing
@@ -59,7 +60,7 @@ class Shelf:
                 DeskClosedError
             ):  # other models were asked for meanwhile, and this one had to leave the memory
                 continue
-            if self._ahead and _in_keras(key, kind, arguments):
+            if self._ahead and QUESTIONS[kind].needs and needs_keras(key, kind, arguments):
                 self._begin_warming(desk)
             return answer
 
@@ -119,7 +120,10 @@ class Shelf:
         found.set_result(desk)
         self._report(key, stage="ready")
         self._make_room()
-        corrector.warm_up_doubts()
+        if desk.wait_until_idle(
+            IDLE
+        ):  # it holds Python's lock for most of a second, and with it the first page's example
+            corrector.warm_up_doubts()
 
     def _begin_warming(self, desk: Desk) -> None:
         """Make the laboratory's graphs ahead, once for each model, since somebody is interested in it."""
@@ -159,14 +163,6 @@ class Shelf:
             if key in self._desks:
                 self._progress[key] = replace(self._progress.get(key, Progress()), **news)
                 self._changed.notify_all()
-
-
-def _in_keras(key: ModelKey, kind: str, arguments: tuple) -> bool:
-    """Whether Keras answers this question: also one that needs an ability, if the model has no graph."""
-    asked = QUESTIONS[kind]
-    return asked.in_keras(arguments) or (
-        asked.needs is not None and key.fingerprint != LIVE and not can_answer(Path(key.path))
-    )
 
 
 def _open(key: ModelKey, reached: Callable[[str], None]) -> Corrector | TracedCorrector | TracedNetwork:

@@ -168,6 +168,8 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
         traceback.print_exc()
         raise _told(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
     if isinstance(model, OwnNetwork):
+        if model.why_no_stream:  # a page says only that it has none
+            print(f"{VARIABLE}={name}: {model.why_no_stream}", file=sys.stderr, flush=True)
         return TracedNetwork(name, model)
     if not isinstance(model, TracedModel):
         raise _told(

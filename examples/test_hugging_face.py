@@ -215,6 +215,9 @@ def test_grouped_queries_and_a_sliding_window(make, tmp_path):
     assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 4)
     seen = (trace.decoder_attention > 0).sum(-1).max()
     assert seen == (4 if make is mistral else len(trace.target_tokens))
+    assert trace.windows == ((3, 3) if make is mistral else ())
+    hidden = trace.masked("decoder_attention", 1)
+    assert not trace.decoder_attention[:, :, hidden].any() and trace.decoder_attention[:, :, ~hidden].all()
     assert_travels(trace, tmp_path)
 
 

@@ -8,8 +8,12 @@ import pytest
 import torch
 from transformers import (
     BatchFeature,
+    CLIPVisionConfig,
     GptOssConfig,
     GptOssForCausalLM,
+    LlamaConfig,
+    LlavaConfig,
+    LlavaForConditionalGeneration,
     LongformerConfig,
     LongformerModel,
     ViTConfig,
@@ -123,12 +127,49 @@ def test_an_attention_sink_takes_what_falls_on_no_token(tmp_path):
     )
     trace = from_transformers(model, tokenizer, TEXT)
     assert trace.sinks == ("decoder_attention",)
+    assert trace.windows == (3, -1)  # every other layer looks at all that came before
     assert (trace.sink("decoder_attention") > 0.01).all()
     np.testing.assert_allclose(
         trace.sink("decoder_attention") + trace.decoder_attention.sum(-1), 1, atol=1e-5
     )
     assert_travels(trace, tmp_path)
     assert b'"sink": 1' in explore(trace).page
+
+
+class Seeing:
+    """What a processor of images and texts does: a token in the text for each patch of the image."""
+
+    def __init__(self, tokenizer, patches: int):
+        tokenizer.add_tokens(["<image>"], special_tokens=True)
+        self.tokenizer, self.patches = tokenizer, patches
+
+    def __call__(self, images, text: str, return_tensors: str) -> BatchFeature:
+        words = self.tokenizer(text.replace("<image>", "<image>" * self.patches), return_tensors="pt")
+        return BatchFeature({"input_ids": words.input_ids, **pixels(images, "pt")})
+
+
+def test_an_image_and_a_text_in_one_sequence(tmp_path):
+    processor = Seeing(trained("bytes"), 9)
+    token = processor.tokenizer.convert_tokens_to_ids("<image>")
+    reading = LlamaConfig(vocab_size=len(processor.tokenizer), **SIZES, max_position_embeddings=64)
+    seeing = CLIPVisionConfig(**SIZES, image_size=24, patch_size=8)
+    model = LlavaForConditionalGeneration(
+        LlavaConfig(vision_config=seeing, text_config=reading, image_token_index=token)
+    )
+    image = np.random.default_rng(0).random((24, 24, 3))
+    trace = from_transformers(model, processor, (image, f"the <image>{TEXT}"))
+    first = trace.decoder_input_tokens.index("1,1")
+    assert trace.read_grid == (first, 3, 3) and trace.decoder_input_tokens[first + 8] == "3,3"
+    with torch.no_grad():
+        out = showing(model)(**processor(image, f"the <image>{TEXT}", "pt"), output_attentions=True)
+    assert_equal(trace.decoder_attention, out.attentions)
+    assert_travels(trace, tmp_path)
+    page = explore(trace, images=[image]).page
+    assert b"data:image/png" in page and b'"kinds": ["decoder_attention"]' in page
+    written = from_transformers(
+        model, processor, (image, "<image>the cat"), max_new_tokens=3, eos_token_id=END + 999
+    )
+    assert written.prompt and written.read_grid and len(written.target_tokens) == written.prompt + 2
 
 
 @pytest.mark.parametrize("seen", [0, 1])
@@ -148,6 +189,8 @@ def test_attention_within_windows_is_a_whole_map(seen, tmp_path):
     far = np.abs(np.subtract.outer(*[np.arange(weights.shape[-1])] * 2)) > 2
     far[:, :seen] = far[:seen] = False
     assert not weights[..., far].any() and (weights[..., ~far] > 0).all()
+    assert trace.windows == (2, 2) and trace.global_tokens == seen
+    np.testing.assert_array_equal(trace.masked("encoder_attention"), far)
     assert_travels(trace, tmp_path)
 
 

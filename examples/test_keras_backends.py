@@ -1,4 +1,4 @@
-"""The tests of ``trace_keras`` and of its laboratory, once more on PyTorch. On TensorFlow they run with all others.
+"""The tests of ``trace_keras`` and of its laboratory, once more on PyTorch and on JAX. On TensorFlow they run with all others.
 
 Run by `pytest examples`; see requirements-examples.txt. Keras has one backend for each process, so this is another process.
 """
@@ -8,16 +8,20 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 TESTS = ("test_keras.py", "test_keras_laboratory.py")
 
 
-def test_keras_on_pytorch():
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_keras_on_another_backend(backend):
+    pytest.importorskip(backend)
     files = [f"tests/model/adapters/{name}" for name in TESTS]
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files],
         cwd=ROOT,
-        env=os.environ | {"KERAS_BACKEND": "torch"},
+        env=os.environ | {"KERAS_BACKEND": backend},
         capture_output=True,
         text=True,
         check=False,

@@ -113,5 +113,5 @@ def test_a_network_that_is_built_otherwise_is_noticed(lab):
     ids = lab.tokenizer.encode_source(SOURCE), lab.tokenizer.encode_target(TARGET)
     own = logits(lab, Intervention())
     assert checked(lab.patched, *ids, own) is lab.patched
-    with pytest.raises(ValueError, match="not built like"):
+    with pytest.raises(ValueError, match="does not give its own logits"):
         checked(lab.patched, *ids, own[::-1])

@@ -1,8 +1,8 @@
 """The library: corrects Korean text, and shows the attention of the network that did.
 
 Most callers need only ``from model import Corrector``. Importing this package is quick, because it loads no
-TensorFlow. ``Corrector.load`` loads it, which takes some seconds. ``trace_keras``, ``trace_torch`` and
-``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to ``analysis``.
+TensorFlow. ``Corrector.load`` loads it only for a model without a graph; gradients load it, too, when they are first asked. ``trace_keras``, ``trace_torch``,
+``trace_jax`` and ``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to ``analysis``.
 
 The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``plain`` and ``network`` are the
 networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use corrections.
@@ -10,6 +10,7 @@ networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use 
 
 import os
 
+from model.adapters.jax import trace_jax
 from model.adapters.keras import trace_keras
 from model.adapters.laboratory import laboratory_of
 from model.adapters.torch import trace_torch
@@ -43,6 +44,7 @@ __all__ = [
     "Vocabulary",
     "from_transformers",
     "laboratory_of",
+    "trace_jax",
     "trace_keras",
     "trace_torch",
 ]

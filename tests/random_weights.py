@@ -10,7 +10,7 @@ def fill_at_random(network, rng: np.random.Generator) -> None:
         variable.assign(rng.normal(start, 0.3, variable.shape).astype(np.float32))
 
 
-def twin_networks(config, tokenizer):
+def equal_networks(config, tokenizer):
     """(Keras's network, the one in NumPy alone) with the same weights, in which everything does something."""
     from model.network.loading import build_network
     from tests.plain_transformer import PlainTransformer

@@ -7,7 +7,7 @@ from viz.attention import MapTexts, attention_heatmap
 from viz.bars import attention_bars
 from viz.before_after import Measured, before_after
 from viz.browser.explore import Exploration, explore
-from viz.calculation import SIGNED, WEIGHT, attention_steps, number_heatmap, number_text
+from viz.calculation import attention_steps, number_heatmap
 from viz.circuit_graph import GraphEdge, GraphNode, circuit_graph
 from viz.contribution_panels import MethodPanel, contribution_panels
 from viz.effect_scatter import attention_effect_scatter
@@ -20,6 +20,8 @@ from viz.hidden import Hidden
 from viz.history import history_curves
 from viz.layer_curve import layer_curve
 from viz.layer_grid import layer_grid
+from viz.number_table import SIGNED, WEIGHT
+from viz.number_texts import number_text
 from viz.place_map import place_map
 from viz.position_shift import ShiftReference, position_shift
 from viz.position_similarity import position_similarity_curve, position_similarity_heatmap

@@ -1,53 +1,15 @@
 """Tables of numbers drawn as heatmaps with the numbers in their cells: how attention is computed, step by step."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 import plotly.graph_objects as go
 
 from viz.attention_info import TOLERANCE
 from viz.hidden import Hidden
-from viz.labels import plain_text, template_text, token_label
-from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
-from viz.token_axis import cell_size, column_ticks
-
-SIGNED, WEIGHT = "signed", "weight"
-
-MOST_COLUMNS_WITH_NUMBERS = 12
-MOST_COLUMNS_WITH_GAPS = 60  # with more columns a phone would show little but the gaps between cells
-_SCALE_HEIGHT, _NAME_HEIGHT, _LEGEND_HEIGHT, _FOOT = 40, 26, 34, 8
-_LEGEND_LINE = 20
-_TALLEST_ROW, _LOWEST_ROW = 34, 15
-
-
-def number_text(value: float, digits: int = 2) -> str:
-    """A number as a table shows it: rounded, no needless zeros, −∞ for a masked logit, nothing for a gap.
-
-    >>> number_text(0.5), number_text(1 / 3), number_text(float("-inf"))
-    ('0.5', '0.33', '−∞')
-    """
-    if np.isnan(value):
-        return ""
-    if np.isinf(value):
-        return "∞" if value > 0 else "−∞"
-    text = f"{value:.{digits}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return "0" if text == "-0" else text.replace("-", "−")
-
-
-def weight_text(value: float, hidden: bool = False) -> str:
-    """A softmax as a table shows it. It is 0 where a mask makes it so (``hidden``), and nowhere else: what would be rounded to 0 or 1
-    is said to be below 0.01 or above 0.99.
-
-    >>> weight_text(0.004), weight_text(0.0, hidden=True), weight_text(0.25)
-    ('<0.01', '0', '0.25')
-    """
-    if hidden or np.isnan(value) or value >= 1:
-        return number_text(value)
-    if value < 0.005:
-        return "<0.01"
-    return ">0.99" if value >= 0.995 else number_text(value)
+from viz.labels import plain_text
+from viz.number_table import SIGNED, WEIGHT, table_info, table_layout, table_trace
+from viz.theme import palette
 
 
 def number_heatmap(
@@ -96,16 +58,16 @@ def number_heatmap(
     """
     if label_every < 1:
         raise ValueError(f"label_every should be at least 1, received {label_every}")
-    info = _info(values, row_labels, column_labels, scale, largest, hidden, numbers)
+    info = table_info(values, row_labels, column_labels, scale, largest, hidden, numbers)
     if legend_lines is None:
         legend_lines = int(bool(small_name) or info.hidden.cells(info.values.shape).any())
-    layout = _layout(info, title, titles, design_width, theme, legend_lines)
+    layout = table_layout(info, title, titles, design_width, theme, legend_lines)
     ticks = zip(layout.xaxis.tickvals, layout.xaxis.ticktext, strict=True)
     kept = [(place, label) for place, label in ticks if place % label_every == 0]
     layout.xaxis.update(tickvals=[place for place, _ in kept], ticktext=[label for _, label in kept])
     figure = go.Figure(layout=layout)
     if info.values.size:
-        figure.add_trace(_heatmap(info, np.arange(info.values.shape[1]), hover, layout.height, theme))
+        figure.add_trace(table_trace(info, np.arange(info.values.shape[1]), hover, layout.height, theme))
         figure.add_traces(info.hidden.areas(info.values.shape, theme))
     if small_name and figure.data:
         figure.add_trace(_small(small_name, theme))
@@ -140,8 +102,8 @@ def attention_steps(
         raise ValueError(f"weights should lie in 0..1, received {weights}")
     signed = np.column_stack([*steps, np.full(len(weights), np.nan)])
     hidden = Hidden(np.isneginf(signed), masked_name=masked_name)
-    info = _info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
-    layout = _layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
+    info = table_info(signed, key_labels, step_labels, SIGNED, None, hidden, True)
+    layout = table_layout(info, title, titles, None, theme, int(hidden.cells(signed.shape).any()))
     layout.xaxis.ticktext = [
         plain_text(label) for label in step_labels
     ]  # names of steps, not tokens: a space in them stays a space
@@ -149,119 +111,12 @@ def attention_steps(
     figure = go.Figure(layout=layout)
     if info.values.size:
         masked = Hidden(np.asarray(np.isneginf(signed).any(axis=1))[:, None], masked_name=masked_name)
-        of_weights = _info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, masked, True)
-        figure.add_trace(_heatmap(info, np.arange(last), hover, layout.height, theme))
-        figure.add_trace(_heatmap(of_weights, np.array([last]), hover, layout.height, theme))
+        of_weights = table_info(weights[:, None], key_labels, step_labels[-1:], WEIGHT, None, masked, True)
+        figure.add_trace(table_trace(info, np.arange(last), hover, layout.height, theme))
+        figure.add_trace(table_trace(of_weights, np.array([last]), hover, layout.height, theme))
         figure.add_traces(info.hidden.areas(info.values.shape, theme))
         figure.add_vline(x=last - 0.5, line={"color": palette(theme).quiet_text, "width": 2})
     return figure
-
-
-@dataclass(frozen=True)
-class _TableInfo:
-    values: np.ndarray  # (rows, columns) float64
-    row_labels: tuple[str, ...]
-    column_labels: tuple[str, ...]
-    scale: str
-    largest: float
-    numbers: bool
-    hidden: Hidden = field(default_factory=Hidden)
-
-    def row_height(self, design_width: float | None) -> float:
-        """Pixels of a row; of a map from tokens to tokens as high as a column is wide."""
-        room = 640 / max(len(self.row_labels), 1)
-        if design_width is not None:
-            room = design_width / max(len(self.column_labels), 1)
-        return max(_LOWEST_ROW, min(_TALLEST_ROW, room))
-
-
-def _info(values, row_labels, column_labels, scale, largest, hidden, numbers) -> _TableInfo:
-    values = np.asarray(values, dtype=np.float64)
-    expected = (len(row_labels), len(column_labels))
-    if values.size == 0 and 0 in expected:
-        values = np.zeros(expected)
-    if values.shape != expected:
-        raise ValueError(f"values should have the shape {expected} of the labels, received {values.shape}")
-    if scale not in (SIGNED, WEIGHT):
-        raise ValueError(f"scale should be {SIGNED!r} or {WEIGHT!r}, received {scale!r}")
-    if largest is None:
-        finite = np.abs(values[np.isfinite(values)])
-        largest = 1.0 if scale == WEIGHT else float(finite.max(initial=0)) or 1.0
-    if not 0 < largest < np.inf:
-        raise ValueError(f"largest should be finite and positive, received {largest}")
-    hidden = hidden or Hidden()
-    hidden.cells(values.shape)  # raises ValueError for cells of another shape
-    if numbers is None:
-        numbers = len(column_labels) <= MOST_COLUMNS_WITH_NUMBERS
-    return _TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
-
-
-def _heatmap(
-    info: _TableInfo, columns: np.ndarray, hover: tuple[str, str, str], height: float, theme: str
-) -> go.Heatmap:
-    """A heatmap trace with the first ``len(columns)`` columns of the table, drawn at x = ``columns``."""
-    colours = palette(theme)
-    values = info.values[:, : len(columns)]
-    exact = _exact_texts(info, values)
-    labels = [token_label(label) for label in info.column_labels[: len(columns)]]
-    row_name, column_name, value_name = (template_text(name) for name in hover)
-    heatmap = go.Heatmap(
-        x=columns,
-        z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
-        customdata=np.dstack([exact, np.broadcast_to(np.array(labels, dtype=object), exact.shape)]),
-        zmin=0 if info.scale == WEIGHT else -info.largest,
-        zmax=info.largest,
-        colorscale=colour_scale(_colours(info, theme)),
-        xgap=int(len(columns) <= MOST_COLUMNS_WITH_GAPS),
-        ygap=1,
-        showscale=not info.numbers,
-        colorbar=weight_scale(value_name, height) | {"tickformat": "~g", "nticks": 5},
-        hovertemplate=f"{row_name}: <b>%{{y}}</b><br>{column_name}: <b>%{{customdata[1]}}</b>"
-        f"<br>{value_name}: <b>%{{customdata[0]}}</b><extra></extra>",
-    )
-    if info.numbers:
-        # Without a size of their own, numbers shrink to their cells, and those that cannot are left out.
-        heatmap.update(
-            text=_cell_texts(info, values),
-            texttemplate="%{text}",
-            textfont={"color": colours.text},
-        )
-    return heatmap
-
-
-def _cell_texts(info: _TableInfo, values: np.ndarray) -> list[list[str]]:
-    """What stands in the cells."""
-    if info.scale != WEIGHT:
-        return [[number_text(value) for value in row] for row in values]
-    hidden = np.broadcast_to(info.hidden.cells(info.values.shape), info.values.shape)[:, : values.shape[1]]
-    return [
-        [weight_text(value, bool(cell)) for value, cell in zip(*pair, strict=True)]
-        for pair in zip(values, hidden, strict=True)
-    ]
-
-
-def _colours(info: _TableInfo, theme: str) -> tuple[str, ...]:
-    """The colours of the scale; if numbers stand in the cells, only those on which the text can be read."""
-    colours = palette(theme)
-    scale = colours.sequential if info.scale == WEIGHT else colours.diverging
-    if not info.numbers:
-        return scale
-    middle = len(scale) // 2
-    return scale[:3] if info.scale == WEIGHT else scale[middle - 1 : middle + 2]
-
-
-def _exact_texts(info: _TableInfo, values: np.ndarray) -> np.ndarray:
-    """(rows, columns) str: what the hover says of each of ``values``, for a hidden cell with its reason."""
-    reasons = info.hidden.reasons(info.values.shape)[:, : values.shape[1]]
-    texts = [
-        " · ".join(filter(None, (_exact(value), template_text(reason))))
-        for value, reason in zip(values.flat, reasons.flat, strict=True)
-    ]
-    return np.array(texts, dtype=object).reshape(values.shape)
-
-
-def _exact(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−") if np.isfinite(value) else number_text(value)
 
 
 def _small(name: str, theme: str) -> go.Scatter:
@@ -275,63 +130,4 @@ def _small(name: str, theme: str) -> go.Scatter:
     }
     return go.Scatter(
         x=[None], y=[None], mode="markers", marker=marker, name=plain_text(name), showlegend=True
-    )
-
-
-def _layout(
-    info: _TableInfo,
-    title: str,
-    titles: tuple[str, str],
-    design_width: float | None,
-    theme: str,
-    legend_lines: int,
-) -> go.Layout:
-    rows, columns = max(len(info.row_labels), 1), max(len(info.column_labels), 1)
-    cell = cell_size(columns)
-    if design_width is not None:  # minus the width of the row labels
-        cell = replace(cell, width=min(cell.width, 0.8 * design_width / columns))
-    ticks = column_ticks(info.column_labels, cell)
-    row_height = info.row_height(design_width)
-    # The toolbar lies across the first TITLE_HEIGHT; below it stand scale, title of the columns and their labels.
-    head: float = TITLE_HEIGHT + (0 if info.numbers else _SCALE_HEIGHT)
-    head += ticks.height + 8 + (_NAME_HEIGHT if titles[1] else 0)
-    foot = _FOOT + (_LEGEND_HEIGHT + (legend_lines - 1) * _LEGEND_LINE if legend_lines else 0)
-    height = head + rows * row_height + foot
-    shared = {"tickmode": "array", "showgrid": False}
-    column_axis = base_axis(theme, plain_text(titles[1])) | shared
-    column_axis |= {
-        "side": "top",
-        "range": [-0.5, columns - 0.5],
-        "tickvals": ticks.positions,
-        "ticktext": ticks.above(),
-        "tickangle": ticks.angle,
-        "tickfont": {"size": cell.font},
-    }
-    row_axis = base_axis(theme, plain_text(titles[0])) | shared
-    row_axis |= {
-        "range": [rows - 0.5, -0.5],
-        "tickvals": list(range(len(info.row_labels))),
-        "ticktext": [token_label(label) for label in info.row_labels],
-        "tickfont": {"size": round(min(13, max(9, 0.72 * row_height)))},
-        "automargin": True,
-    }
-    return go.Layout(
-        base_layout(theme)
-        | {
-            "title": figure_title(plain_text(title), height),
-            "xaxis": column_axis,
-            "yaxis": row_axis,
-            "height": height,
-            "margin": {"t": head, "l": 40, "r": 16, "b": foot},
-            "legend": {
-                "orientation": "h",
-                "x": 0,
-                "yref": "container",
-                "y": 0,
-                "yanchor": "bottom",
-                "itemclick": False,
-                "itemdoubleclick": False,
-                "bgcolor": "rgba(0,0,0,0)",
-            },
-        }
     )

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
-_PANEL_HEIGHT, _LEAST, _HEAD, _FOOT, _BETWEEN = 220, 200, TITLE_HEIGHT + 28, 50, 0.1
+_PANEL_HEIGHT, _LEAST, _HEAD, _FOOT, _BETWEEN = 220, 170, 28, 42, 0.14
 
 
 def pruning_curve(
@@ -98,7 +98,10 @@ def _name(title: str, panel: int, theme: str) -> dict:
 
 
 def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str], theme: str) -> go.Layout:
-    height = _HEAD + 2 * _PANEL_HEIGHT + _FOOT
+    head = _HEAD + (
+        TITLE_HEIGHT if title else 0
+    )  # the page leaves little room for this figure, and has a title above it
+    height = head + 2 * _PANEL_HEIGHT + _FOOT
     share = {"range": [-0.02, 1.02], "tickformat": ".0%", "automargin": True}
     return go.Layout(
         base_layout(theme)
@@ -111,7 +114,7 @@ def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str
             "annotations": [_name(plain_text(titles[panel]), panel, theme) for panel in range(2)],
             "height": height,
             "meta": {"fit": "fill", "least": _LEAST, "low": True},
-            "margin": {"t": _HEAD, "l": 64, "r": 16, "b": _FOOT},
+            "margin": {"t": head, "l": 64, "r": 16, "b": _FOOT},
             "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
         }
     )

@@ -12,11 +12,10 @@ from deploy.site.figures import sizes, template
 from deploy.site.page import Part, page
 from model.stored.folder import DEFAULT_MODEL, find_model_folder
 from viz.browser.script import FONT, PLOTLY
-from viz.browser.texts import table
+from viz.browser.texts import FIRST, LANGUAGES, table
 from viz.theme import THEMES
 
 HERE = Path(__file__).parent
-LANGUAGES = ("ko", "en")
 PARTS_FOLDER = "parts"
 COLOURS = {"background_color": "#ffffff", "theme_color": "#0b57b0"}
 
@@ -84,7 +83,7 @@ def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:
     trace = corrector.correct(examples[0]["text"]).trace
     return {
         "fingerprint": corrector.fingerprint,
-        "texts": {language: _texts(language, [each["id"] for each in examples]) for language in LANGUAGES},
+        "texts": texts_of([each["id"] for each in examples]),
         "figures": {
             language: {
                 theme: template(_say(language), trace, theme, corrector.config.d_model) for theme in THEMES
@@ -103,11 +102,12 @@ def _say(language: str):
     return lambda key, /, **values: table(language)[key].format(**values)
 
 
-def _texts(language: str, examples: list[str]) -> dict[str, str]:
-    texts = table(language)
+def texts_of(examples: list[str]) -> dict[str, dict[str, str]]:
+    """Language -> key -> text, of all that the page says. ``examples``: the names of the sentences that it offers."""
     named = (HERE / "texts.txt").read_text("utf-8").split()
-    own = [key for key in texts if key.startswith("site_")]
-    return {key: texts[key] for key in (*named, *own, *(f"example_{each}" for each in examples))}
+    own = [key for key in table(FIRST) if key.startswith("site_")]
+    keys = [*named, *own, *(f"example_{each}" for each in examples)]
+    return {language: {key: table(language)[key] for key in keys} for language in LANGUAGES}
 
 
 def _manifest(name: str) -> bytes:

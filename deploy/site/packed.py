@@ -27,7 +27,6 @@ from model.stored.folder import (
 )
 
 WEIGHTS_PLACE = "weights.bin"  # where the graphs look for their weights
-DERIVED = ("embedding/vectors", "embedding/vocabulary", "positions")  # computed in the browser, not stored
 
 
 def packed_arrays(arrays: Mapping[str, np.ndarray]) -> bytes:

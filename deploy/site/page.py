@@ -21,6 +21,8 @@ from viz.browser.steps import STEPS
 HERE = Path(__file__).parent
 COMPONENTS = HERE.parents[1] / "ui" / "components"
 DRAWING = (PLOT, LINES, STEPS, EXPLORE)
+# The parts that the worker asks for, those first that take longest to open.
+COMPUTED_WITH = ("runtime", "weights", "encode", "decode", "ngrams", "words", "trees")
 # Requests to the page's own folder, and modules that the page makes itself.
 FOLDER_POLICY = {
     "connect-src": "'self'",
@@ -104,8 +106,9 @@ def _shell(parts: Mapping[str, Part], alone: bool) -> str:
     listed = {
         part.name: {"file": part.file, "size": 0 if alone else len(part.packed)} for part in parts.values()
     }
-    known = {"PARTS": listed, "HIGH": one_file.high(), "ESCAPE": one_file.ESCAPE, "SHIFT": one_file.SHIFT}
-    return f"{declared(known)}\n{(scripts.FOLDER / 'shell.js').read_text('utf-8')}"
+    spelling = {"high": one_file.high(), "escape": one_file.ESCAPE, "shift": one_file.SHIFT}
+    known = {"PARTS": listed, "SPELLING": spelling, "COMPUTED_WITH": COMPUTED_WITH}
+    return f"{declared(known)}\n{scripts.joined('shell.js')}"
 
 
 def _policy(hashes: list[str], more: Mapping[str, str]) -> str:
@@ -147,7 +150,7 @@ def _body(texts: Mapping[str, str]) -> str:
 <select id="example"></select>
 <button type="button" id="lecture"></button>
 <button type="button" id="theme"></button>
-<button type="button" id="language"></button></header>
+<select id="language"></select></header>
 {_closed("live", live, area)}
 {_closed("correction", correction, correction.html)}
 <p id="status" role="status" data-open="no"></p>

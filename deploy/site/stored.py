@@ -38,7 +38,7 @@ def stored_answer(corrector: Corrector, text: str) -> dict[str, Any]:
         "source": found.source,
         "text": found.text,
         "place": place,
-        "standIns": {},
+        "substitutes": {},
         "sentences": sentences,
         "trace": _trace(found.sentences[place].trace),
     }

@@ -13,6 +13,9 @@ from model.plain.alterations import alterations
 from model.trace.interventions import Intervention
 
 _TINY = 1e-30  # keeps a row that sees nothing at zeros
+MASKED = (
+    5e3  # a score that lies so far below the largest of its row was masked; no head doubts a token that much
+)
 
 
 class Altering(NamedTuple):
@@ -27,7 +30,8 @@ class Altering(NamedTuple):
     added: np.ndarray | None  # (B, H, 1, D/H) what is added to a head's output
 
     def used(self, weights: Any, tensor: Callable[[np.ndarray], Any]) -> Any:
-        """The weights that the pass uses, and that a trace shows."""
+        """The weights that the pass uses, and that a trace shows. What nobody may look at was hidden before the softmax, where the library
+        lets it: a head that looked at nothing else would have nothing left."""
         if self.seen is not None:
             weights = weights * tensor(self.seen)
             keys = np.ones((weights.shape[-1], 1), np.float32)

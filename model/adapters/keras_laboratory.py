@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.altering import Altering, altering, embedding_factors
+from model.adapters.altering import MASKED, Altering, altering, embedding_factors
 from model.adapters.keras import (
     Inputs,
     arguments_of,
@@ -23,24 +23,35 @@ from model.adapters.keras import (
     by_name,
     eager_functions,
 )
-from model.adapters.listening import SOFTMAXES, loaded, replaced
+from model.adapters.keras_finding import Recorded
+from model.adapters.keras_parts import recorded
+from model.adapters.keras_stream import KerasStream, stream_of
+from model.adapters.listening import SOFTMAXES, loaded, of_softmax, replaced
 from model.adapters.outputs import probabilities
+from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
 from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced, longest_target
-from model.stored.config import GRADIENTS, INTERVENTIONS
+from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 _PROBE = 3, 2  # S and T of the pass that shows which softmax is which kind of attention
+_FAR = 1e30  # below every score
 _LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 
 
 def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | None = None) -> OwnNetwork:
     """The laboratory of a network. Raises ValueError for one without the three kinds of attention of a Transformer."""
     passes = KerasPasses(model, vocabulary, inputs)
-    return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS])
+    try:
+        stream = passes.stream = stream_of(passes, vocabulary.start)
+    except Exception as reason:  # noqa: BLE001  it is built otherwise, or takes no other lengths, for which each library has its own kind
+        why = str(reason) if isinstance(reason, ValueError) else f"{type(reason).__name__}: {reason}"
+        return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=why)
+    abilities = [INTERVENTIONS, GRADIENTS, MIXING, STREAM]
+    return OwnNetwork(model.name, _Texts(vocabulary), passes, abilities, stream)
 
 
 class _Texts:
@@ -56,6 +67,7 @@ class KerasPasses(WithoutTaps):
 
     def __init__(self, model: Any, vocabulary: Vocabulary, inputs: Inputs | None):
         self.model, self.vocabulary, self._inputs = model, vocabulary, inputs
+        self.stream: KerasStream | None = None  # where it is known
         self._order: list[tuple[str, int] | None] = []  # of the softmaxes of a pass: kind and layer
         source, read = ([vocabulary.end] * length for length in _PROBE)
         pass_ = _Pass(None, {}, source, read, None)
@@ -110,11 +122,26 @@ class KerasPasses(WithoutTaps):
             found.append((value, *(each[0] for each in slopes)))
         return Slopes(*(np.stack(part).astype(np.float32) for part in zip(*found, strict=True)))
 
+    def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded:
+        """One pass with the calls of its layers. ``read``: what the decoder reads, the start mark first."""
+        pass_ = _Pass(self._order, {}, source, read, None)
+        with _LOCK, recorded(lambda: len(pass_.heard)) as calls:
+            logits = self._run(pass_)
+        weights = [each[0] for each in pass_.heard]
+        return Recorded(list(source), list(read), calls, weights, self._order, _array(logits)[0])
+
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
-        raise ValueError("what a layer of Keras holds inside is not known from outside")
+        """What one plain pass holds. Raises ValueError for a network without a residual stream."""
+        return insides_of_stream(self._known_stream(), source, target)
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        raise ValueError("what a layer of Keras holds inside is not known from outside")
+        """As ``Laboratory.zeroed`` says. Raises ValueError for a network without a residual stream."""
+        return zeroed_of_stream(self._known_stream(), source, target)
+
+    def _known_stream(self) -> KerasStream:
+        if self.stream is None:
+            raise ValueError("what the layers of this network hold inside is not known from outside")
+        return self.stream
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         words = self.vocabulary
@@ -187,6 +214,7 @@ class _Pass:
         self._order, self._changes, self._keeps = order, changes, keeps
         self._waiting = [] if factors is None else list(zip((source, read), factors, strict=True))
         self._inside = self._number = 0
+        self._is_innermost = False
 
     @contextmanager
     def running(self) -> Iterator[None]:
@@ -213,13 +241,32 @@ class _Pass:
         @wraps(softmax)
         def taken(*args, **kwargs):
             self._inside += 1
+            self._is_innermost = True
             try:
                 weights = softmax(*args, **kwargs)
+                if self._is_innermost:  # its scores hold all masks
+                    weights = self._of_seen(softmax, weights, args, kwargs)
+                self._is_innermost = False
             finally:
                 self._inside -= 1
             return weights if self._inside else self._changed(weights)
 
         return taken
+
+    def _of_seen(self, softmax: Callable, weights: Any, args: tuple, kwargs: dict) -> Any:
+        """``weights`` without what nobody may look at; the softmax is taken of the other scores."""
+        from keras import ops
+
+        at = self._order[self._number] if self._order else None
+        seen = self._changes[at[0]][at[1]].seen if at and self._changes else None
+        if seen is None or not args or tuple(getattr(args[0], "shape", ())) != tuple(weights.shape):
+            return weights
+        if of_softmax(weights, *args, **kwargs)[1] not in (-1, len(weights.shape) - 1):
+            return weights
+        scores, *rest = args
+        may = ops.reshape(ops.convert_to_tensor(seen[0, 0, 0] > 0), (1,) * (len(scores.shape) - 1) + (-1,))
+        may = ops.logical_and(scores > ops.max(scores, axis=-1, keepdims=True) - MASKED, may)
+        return softmax(ops.where(may, scores, -_FAR), *rest, **kwargs) * ops.cast(may, weights.dtype)
 
     def _changed(self, weights: Any) -> Any:
         import keras

@@ -48,7 +48,7 @@ class Ear:
             finally:
                 self._inside -= 1
             if not self._inside:
-                self._keep(*weights_of(result, *args, **kwargs))
+                self.keep(*weights_of(result, *args, **kwargs))
             return result
 
         return listened
@@ -66,7 +66,8 @@ class Ear:
 
         return noticed
 
-    def _keep(self, weights: Any, axis: int) -> None:
+    def keep(self, weights: Any, axis: int) -> None:
+        """Remember the weights of one softmax over ``axis``."""
         try:
             self.heard.append(as_maps(plain_array("softmax", weights), axis))
         except TraceError:

@@ -77,7 +77,10 @@ def of_one_side(
     """The trace of an encoder, of a decoder alone where nothing looks ahead but a prefix, or of one row that looks at all tokens."""
     tokens, padding = tuple(map(name, ids)), tuple(ids == pad)
     own = kinds.get("encoder_attention")
-    if own is None or len(ids) == 1 or prefix_of(own) == len(ids):
+    length = (
+        len(ids) - int(np.argmin(ids[::-1] == pad)) if (ids != pad).any() else len(ids)
+    )  # without padding
+    if own is None or len(ids) == 1 or prefix_of(own[..., :length, :length]) == length:
         row: dict[str, Any] = {"target_tokens": ("output",)} if "cross_attention" in kinds else {}
         return AttentionTrace(source_tokens=tokens, source_padding=padding, **row, **kinds)
     likeliest = ids[-1:] if output is None else output[-1:].argmax(-1)

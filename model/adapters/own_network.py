@@ -149,14 +149,16 @@ class OwnNetwork(Intervening):
         passes: OwnPasses,
         abilities: Iterable[str],
         stream: PatchedTransformer | None = None,
+        why: str = "",
     ):
-        self.name, self._passes, self._stream = name, passes, stream
+        """``why``: what a network without a ``stream`` lacks for it."""
+        self.name, self._passes, self._stream, self._why = name, passes, stream, why
         self.tokenizer: Any = texts
         self.config = OwnConfig(abilities=frozenset(abilities))
 
     def that(self, **told: Any) -> "OwnNetwork":
         """The same network, which says of itself what ``Described`` has: ``laboratory_of(…).that(task="translate")``."""
-        found = OwnNetwork(self.name, self.tokenizer, self._passes, (), self._stream)
+        found = OwnNetwork(self.name, self.tokenizer, self._passes, (), self._stream, self._why)
         found.config = replace(self.config, described=Described(**told))
         return found
 
@@ -173,8 +175,15 @@ class OwnNetwork(Intervening):
     def patched(self) -> PatchedTransformer:
         """Its residual stream. Raises ValueError where that is not known from outside; ``config.abilities`` say whether it is."""
         if self._stream is None:
-            raise ValueError(f"the residual stream of {self.name} is not known from outside")
+            raise ValueError(self.why_no_stream)
         return self._stream
+
+    @property
+    def why_no_stream(self) -> str:
+        """What its developer is told; empty where there is one."""
+        if self._stream is not None:
+            return ""
+        return f"the residual stream of {self.name} is not known from outside: {self._why}"
 
     def correct(self, text: str) -> Correction:
         """What the network makes of each sentence of a text: its correction, or its translation."""

@@ -7,15 +7,14 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import Lengths, Pass, sorted_by_kind, without_output
-from model.adapters.listening import SOFTMAXES, Ear, evaluating, loaded, of_softmax, replaced, what_was_heard
-from model.adapters.outputs import Token, answer, first_output, names, of_one_side, probabilities
-from model.trace.arrays import plain_array
-from model.trace.strict_npz import TraceError
+from model.adapters.heard import Lengths, Pass, without_output
+from model.adapters.listening import SOFTMAXES, Ear, evaluating, loaded, of_softmax, replaced
+from model.adapters.one_pass import sides_of, trace_of
+from model.adapters.outputs import Token, answer, first_output
 from model.trace.trace import AttentionTrace
 
 
@@ -46,54 +45,10 @@ def trace_torch(
 
     Raises TraceError, which says why, where no attention was heard.
     """
-    if not inputs:
-        raise TraceError("inputs", "begin with the source", "none")
-    source = _side("the source", inputs[0], token, pad)
-    read = (
-        _side("the target", inputs[1], token if target_token is None else target_token, pad)
-        if inputs[1:]
-        else None
-    )
-    lengths: Lengths = (len(source.ids), None if read is None else len(read.ids))
+    sides = sides_of(inputs, token, target_token, pad)
+    lengths = sides[2]
     (heard, _), output, ear = _pass(model, inputs, named, lengths)
-    kinds = sorted_by_kind(heard, lengths, lambda: _second_pass(model, inputs, named, lengths))
-    if not kinds:
-        raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
-    output = output if source.named and (read is None or read.named) else None
-    if read is None:
-        return of_one_side(kinds, source.ids, output, source.name, source.pad)
-    likeliest = read.ids[-1:] if output is None else output[-1:].argmax(-1)
-    produced = np.concatenate([read.ids[1:], likeliest]) if read.named else read.ids
-    return AttentionTrace(
-        source_tokens=tuple(map(source.name, source.ids)),
-        target_tokens=tuple(map(read.name, produced)),
-        decoder_input_tokens=tuple(map(read.name, read.ids)),
-        source_padding=tuple(source.ids == source.pad),
-        target_padding=tuple((produced == read.pad) & (read.ids == read.pad)),
-        **kinds,
-        **probabilities(output, produced, read.name),
-    )
-
-
-class _Side(NamedTuple):
-    """The tokens of one input; where it has no ids their places, from 1."""
-
-    ids: np.ndarray  # (S,)
-    name: Callable[[int], str]
-    pad: int
-    named: bool  # whether there are ids
-
-
-def _side(what: str, given: Any, token: Token, pad: int) -> _Side:
-    shape = tuple(getattr(given, "shape", ()))
-    is_ids = bool(shape) and plain_array(what, given).dtype.kind in "iu"
-    if is_ids and (len(shape) == 1 or len(shape) == 2 and shape[0] == 1):
-        return _Side(plain_array(what, given).reshape(-1), names(token, pad), pad, True)
-    lengths = {2: shape[:1], 3: tuple(size for size in shape[:2] if size != 1) or (1,)}.get(len(shape), ())
-    if is_ids or len(lengths) != 1:
-        advice = "Of a batch give one row, as in ids[:1]"
-        raise TraceError(what, "be one sentence", f"{type(given).__name__} of the shape {shape}", advice)
-    return _Side(np.arange(1, lengths[0] + 1), str, -1, False)
+    return trace_of(sides, heard, output, ear, lambda: _second_pass(model, inputs, named, lengths))
 
 
 def _pass(model: Any, inputs: tuple, named: dict, lengths: Lengths) -> tuple[Pass, np.ndarray | None, Ear]:

@@ -13,12 +13,13 @@ from model.adapters.heard import prefix_of
 from model.adapters.listening import evaluating
 from model.adapters.transformers_inputs import (
     grouped,
+    patches_read,
     source_fields,
     tensors_of,
     text_fields,
     tokenizer_of,
 )
-from model.adapters.windows import spread
+from model.adapters.windows import spread, windows_of
 from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
@@ -43,7 +44,8 @@ def from_transformers(
         tokenizer: or the processor that prepares images or sounds for the model.
         given: what the model reads. For an encoder, such as BERT, an encoder-decoder, such as MarianMT, T5 or BART, and a decoder alone, such
             as GPT-2 or Llama, a text; for ViT and its like an image, whose patches become tokens; for Whisper and wav2vec 2.0 the samples
-            of a sound, at the rate that the processor names. In a decoder alone each row produces the next token.
+            of a sound, at the rate that the processor names. For a model that reads an image and a text in one sequence, such as LLaVA, the
+            pair (image, text). In a decoder alone each row produces the next token.
         target: what an encoder-decoder should have written; by default what it generates, without sampling or beams. A decoder
             alone reads it behind the text.
         most_frames: how many tokens a sound has at most; more are put together.
@@ -134,12 +136,15 @@ def _one_side(
     """An encoder; a decoder where nothing looks ahead, but for the tokens of a prefix."""
     read, prompt = tensors_of(model, processor, given), 0
     if target is not None:
-        alone, read = read, tensors_of(model, processor, given + target)
+        longer = (given[0], given[1] + target) if isinstance(given, tuple) else given + target
+        alone, read = read, tensors_of(model, processor, longer)
         prompt = _in_common(alone.input_ids[0], read.input_ids[0])
     if generating:
         prompt = prompt or read.input_ids.shape[1]
         whole = model.generate(**read, num_beams=1, do_sample=False, **generating)
-        return _decoder(model, processor, whole[0, :-1], {"input_ids": whole[:, :-1]}, whole[0, 1:], prompt)
+        image = {name: value for name, value in read.items() if "pixel" in name or "image" in name}
+        longer = image | {"input_ids": whole[:, :-1]}
+        return _decoder(model, processor, whole[0, :-1], longer, whole[0, 1:], prompt)
     out = model(**read, output_attentions=True)
     weights = _given(_of_windows(out), "attentions")
     if weights.shape[-1] > 1 and prefix_of(weights) < weights.shape[-1]:
@@ -148,25 +153,28 @@ def _one_side(
     fields = source_fields(model, processor, given, read, weights.shape[-1])
     if model.main_input_name in ("input_features", "input_values"):
         fields, attention = grouped(fields, attention, most_frames)
+    else:
+        fields |= windows_of(model.config, weights, _seen_by_all(out))
     return AttentionTrace(**fields, **attention, sinks=tuple(attention) if _has_sinks(model) else ())
 
 
-def _decoder(model: Any, tokenizer: Any, ids: Any, read: Any, produced: Any, prompt: int) -> AttentionTrace:
+def _decoder(model: Any, processor: Any, ids: Any, read: Any, produced: Any, prompt: int) -> AttentionTrace:
     """A decoder alone that reads ``ids`` (T,); the token that the last row produced is the likeliest, where ``produced`` is None."""
     import torch
 
-    out = model(**read, output_attentions=True)
+    tokenizer, out = tokenizer_of(processor), model(**read, output_attentions=True)
     weights, logits = _given(out.attentions, "attentions"), getattr(out, "logits", None)
     if produced is None:
         last = ids[-1:] if logits is None else logits[0, -1:].argmax(-1)
         produced = torch.cat([ids[1:], last])  # (T,)
     return AttentionTrace(
         **text_fields(tokenizer, produced, "target"),
-        decoder_input_tokens=tuple(tokenizer.convert_ids_to_tokens(ids)),
+        **patches_read(model, ids, tuple(tokenizer.convert_ids_to_tokens(ids))),
         decoder_attention=weights,
         sinks=("decoder_attention",) if _has_sinks(model) else (),
         prefix=prefix_of(weights),
         prompt=prompt,
+        **windows_of(model.config.get_text_config(), weights),
         **({} if logits is None else _probabilities(tokenizer, logits[0], produced)),
     )
 
@@ -180,6 +188,12 @@ def _in_common(one: Any, other: Any) -> int:
 def _has_sinks(model: Any) -> bool:
     """Whether its softmax has one more score for no token, as gpt-oss (Agarwal et al. 2025)."""
     return any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
+
+
+def _seen_by_all(out: Any) -> int:
+    """How many tokens at the beginning see all others, and are seen by all."""
+    of_all = getattr(out, "global_attentions", None)
+    return of_all[0].shape[-1] if of_all else 0
 
 
 def _of_windows(out: Any) -> Any:

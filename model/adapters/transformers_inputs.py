@@ -3,6 +3,7 @@
 S source tokens, L layers, H heads, Q query and K key positions.
 """
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +17,9 @@ def tensors_of(model: Any, processor: Any, given: Any) -> Any:
 
     Raises ValueError for a text where the model reads an image or a sound, and the other way round.
     """
+    if isinstance(given, tuple):
+        image, text = given
+        return processor(images=image, text=text, return_tensors="pt").to(model.device)
     name = model.main_input_name
     reads_text = name not in (*_IMAGES, *_SOUNDS)
     if isinstance(given, str) != reads_text:
@@ -77,6 +81,22 @@ def _patches(model: Any, pixels: Any, length: int) -> dict[str, Any]:
     marks = ("[CLS]", *(f"[{place + 1}]" for place in range(1, before)))[:before]
     named = tuple(f"{row + 1},{column + 1}" for row in range(rows) for column in range(columns))
     return {"source_tokens": (*marks, *named), "source_grid": (rows, columns)}
+
+
+def patches_read(model: Any, ids: Any, tokens: tuple[str, ...]) -> dict[str, Any]:
+    """The fields about what a decoder read, ``ids`` (T,), called ``tokens``. The patches of an image stand one behind the other in place of one
+    token each; they are called by their row and column where the image is as wide as the model says."""
+    marked = getattr(model.config, "image_token_id", None)
+    places = [] if marked is None else np.flatnonzero(np.asarray(ids.cpu()) == marked).tolist()
+    side = math.isqrt(len(places))
+    if not places or side * side != len(places) or places[-1] - places[0] != len(places) - 1:
+        return {"decoder_input_tokens": tokens}
+    named = tuple(f"{row + 1},{column + 1}" for row in range(side) for column in range(side))
+    first = places[0]
+    return {
+        "decoder_input_tokens": (*tokens[:first], *named, *tokens[first + len(places) :]),
+        "read_grid": (first, side, side),
+    }
 
 
 def _moments(processor: Any, sound: Any, features: Any, length: int) -> dict[str, Any]:

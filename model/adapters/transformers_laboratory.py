@@ -8,7 +8,7 @@ B interventions (or rows), L layers, H heads, S source and T target tokens, Q qu
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from threading import RLock
 from typing import Any, NamedTuple
 
@@ -40,19 +40,19 @@ def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
     abilities = [INTERVENTIONS, GRADIENTS]
     if has_insides(model, passes.modules):
         abilities.append(MIXING)
-    stream = _stream(model, passes)
-    if stream is not None:
-        abilities.append(STREAM)
-    return OwnNetwork(type(model).__name__, TransformersTexts(tokenizer), passes, abilities, stream)
+    texts, name = TransformersTexts(tokenizer), type(model).__name__
+    try:
+        stream = _stream(model, passes)
+    except ValueError as reason:  # it is built otherwise, and still has all that needs no stream
+        return OwnNetwork(name, texts, passes, abilities, why=str(reason))
+    return OwnNetwork(name, texts, passes, [*abilities, STREAM], stream)
 
 
-def _stream(model: Any, passes: "TransformersPasses") -> OwnStream | None:
-    """The residual stream of a model that is built like BART or T5; None of any other."""
+def _stream(model: Any, passes: "TransformersPasses") -> OwnStream:
+    """The residual stream. Raises ValueError for a model that is not built like BART or T5."""
     source, target = ([passes.end] * length for length in _PROBE)
-    with suppress(ValueError):
-        logits = passes.pass_over([source], [target], [Intervention()]).logits[0]
-        return checked(stream_of(model, passes.start), source, target, logits)
-    return None
+    logits = passes.pass_over([source], [target], [Intervention()]).logits[0]
+    return checked(stream_of(model, passes.start), source, target, logits)
 
 
 class TransformersTexts:
@@ -264,6 +264,7 @@ class _Pass:
         return attended
 
     def _softmax(self, softmax: Callable) -> Callable:
+
         def taken(scores, *args, **kwargs):
             weights = softmax(scores, *args, **kwargs)
             if self._current is None:

@@ -1,9 +1,48 @@
-"""Attention that a network computes within a window around each token alone (Beltagy, Peters & Cohan 2020), as whole maps.
+"""Attention within a window around each token (Beltagy, Peters & Cohan 2020): as whole maps, and how wide the windows are.
 
-H heads, S tokens, W places of a window, X tokens that see all others and are seen by all.
+L layers, H heads, S tokens, W places of a window, X tokens that see all others and are seen by all.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
+
+from model.trace.windows import EVERYWHERE, beyond
+
+
+def windows_of(config: Any, weights: np.ndarray, global_tokens: int = 0) -> dict[str, Any]:
+    """The fields of a trace about the windows that a config of transformers names, for self-attention (L, H, Q, Q). A layer that looks farther
+    than its config says has none.
+
+    >>> from types import SimpleNamespace as Config
+    >>> windows_of(Config(sliding_window=2), np.eye(3)[None, None])
+    {'windows': (1,), 'global_tokens': 0}
+    """
+    named = _named(config, len(weights))
+    found = []
+    for layer, window in zip(weights, named, strict=True):
+        hides = window != EVERYWHERE and not layer[:, beyond(layer.shape[-1], window, global_tokens)].any()
+        found.append(window if hides else EVERYWHERE)
+    if all(window == EVERYWHERE for window in found):
+        return {}
+    return {"windows": tuple(found), "global_tokens": global_tokens}
+
+
+def _named(config: Any, layers: int) -> Sequence[int]:
+    """How far a row of each layer sees to either side."""
+    if (each := getattr(config, "attention_window", None)) is not None:  # Longformer: of both sides together
+        return [size // 2 for size in (each if isinstance(each, list | tuple) else [each] * layers)]
+    if (both := getattr(config, "local_attention", None)) is not None:  # ModernBERT
+        window = both // 2
+    elif (
+        size := getattr(config, "sliding_window", None)
+    ) is not None:  # Mistral, Gemma: the token itself counts
+        window = size - 1
+    else:
+        return [EVERYWHERE] * layers
+    kinds = getattr(config, "layer_types", None) or ["sliding_attention"] * layers
+    return [window if kind == "sliding_attention" else EVERYWHERE for kind in kinds[:layers]]
 
 
 def spread(local: np.ndarray, of_all: np.ndarray | None = None) -> np.ndarray:

@@ -23,6 +23,7 @@ there), ``heads`` (a head as one number), ``words`` (syllables joined to words),
 Arithmetic: ``mixing``, ``integrated``, ``tally``, ``ranks``. Importing any of them loads no network library.
 """
 
+from model.analysis.aligning import aligned_difference
 from model.analysis.circuit_edges import Character, CircuitEdges, Edge, circuit_edges
 from model.analysis.circuit_file import graph_of
 from model.analysis.circuits import Circuit, find_circuit
@@ -42,7 +43,6 @@ from model.analysis.receipts import Explanation, Receipt, explained
 from model.analysis.replacing import Replaced, replaced_attention, replaced_for_change
 from model.analysis.stand_ins import StandIns, corpus_means, twin_values
 from model.analysis.twin_runs import TwinRun, changed_twin, corrected_twin, sentence_twin
-from model.analysis.twins import aligned_difference
 from model.analysis.writing import Part, Written, who_wrote
 from model.trace.odds import Contrast
 

@@ -24,6 +24,7 @@ SHORT = 2  # characters up to which a run counts as often as there are different
 LEVELS = 8  # a count is rounded to one of so many steps between a power of two and the next
 _BITS = 12  # bits of a character's number in a key
 _UNKNOWN = (1 << _BITS) - 1  # the number of a character that the table lacks
+_COUNTS = np.exp2(np.arange(256) / LEVELS)  # of each level
 _LARGEST = 20_000_000  # runs of one length that are read; the shipped table has a fifteenth
 
 
@@ -43,23 +44,11 @@ class NGrams:
         self.characters, self.keys, self.levels = characters, tuple(keys), tuple(levels)
         self.following = tuple(following)
         self._numbers = {character: number for number, character in enumerate(characters)}
-        counts = [np.exp2(each / LEVELS, dtype=np.float32) for each in levels]
-        everything = float(counts[0].sum()) + 0.5 * (len(characters) + 1)
-        self._unseen = 0.5 / everything  # as if each character had been seen half a time more
-        # For each run the share of its last character among all that follow the rest of it, and what is left for shorter runs.
-        self._shares, self._rests = [counts[0] / everything], []
-        for length in range(2, ORDER + 1):
-            more = self.following[length - 2]
-            before = np.repeat(
-                np.arange(len(more)), more
-            )  # of each run the place of the one without its last character
-            seen = np.bincount(before, counts[length - 1], len(more))
-            rest = more.astype(float)
-            if length > SHORT + 1:  # each that was left out stood there, too
-                rest += np.maximum(counts[length - 2] - seen, 0)
-            total = np.maximum(seen + rest, 1.0)
-            self._shares.append((counts[length - 1] / total[before]).astype(np.float32))
-            self._rests.append(np.where(seen > 0, rest / total, 1.0).astype(np.float32))
+        # For the runs of each length where those begin that continue each, with one character more, and where the last ones end; and the sum
+        # of the counts of the runs before each. What is asked of a run is computed from these when it is asked.
+        self._starts = [_sums(each, np.int32) for each in following]
+        self._sums = [_sums(_COUNTS[each], np.float64) for each in levels]
+        self._everything = float(self._sums[0][-1]) + 0.5 * (len(characters) + 1)
 
     def __len__(self) -> int:
         """How many different runs it knows."""
@@ -123,24 +112,43 @@ class NGrams:
 
     def _scores(self, windows: np.ndarray) -> np.ndarray:
         """(N,) of (N, ORDER) numbers: the natural logarithm of the last one's probability."""
-        probability = np.full(len(windows), self._unseen)
-        for length in range(1, ORDER + 1):
+        unseen = 0.5 / self._everything  # as if each character had been seen half a time more
+        probability = np.full(len(windows), unseen)
+        for length, known_runs in enumerate(self.keys, 1):
+            if not len(known_runs):  # nor are there longer ones
+                break
             key = np.zeros(len(windows), np.uint64)
             for column in range(ORDER - length, ORDER):
                 key = (key << np.uint64(_BITS)) | windows[:, column]
+            total: np.ndarray | float = self._everything
             if length > 1:
-                history = key >> np.uint64(_BITS)
-                probability *= self._look_up(self._rests[length - 2], history, length - 1, 1.0)
-            probability += self._look_up(self._shares[length - 1], key, length, 0.0)
+                total, rest = self._after(key >> np.uint64(_BITS), length - 1)
+                probability *= rest
+            place, known = self._find(key, length)
+            probability += np.where(known, self._counts(place, length) / total, 0.0)
         return np.log(probability)
 
-    def _look_up(self, values: np.ndarray, runs: np.ndarray, length: int, otherwise: float) -> np.ndarray:
-        """(N,) the value of each of the (N,) runs of that length."""
+    def _after(self, runs: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+        """(N,) of each of N runs of that length: how often something follows it, what was left out included, and the share of that
+        which is left for shorter runs; 1 for an unknown run."""
+        place, known = self._find(runs, length)
+        start, stop = (np.where(known, self._starts[length - 1][place + more], 0) for more in (0, 1))
+        seen = self._sums[length][stop] - self._sums[length][start]
+        rest = (stop - start).astype(float)
+        if length > SHORT:  # each that was left out stood there, too
+            rest += np.maximum(self._counts(place, length) - seen, 0)
+        total = np.maximum(seen + rest, 1.0)
+        return total, np.where(seen > 0, rest / total, 1.0)
+
+    def _counts(self, place: np.ndarray, length: int) -> np.ndarray:
+        """(N,) how often the runs at these places among those of that length stand there."""
+        return self._sums[length - 1][place + 1] - self._sums[length - 1][place]
+
+    def _find(self, runs: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
+        """(N,) the place of each of the (N,) runs among those of that length, and whether it is one of them."""
         keys = self.keys[length - 1]
-        if not len(keys):
-            return np.full(len(runs), otherwise)
         place = np.minimum(np.searchsorted(keys, runs), len(keys) - 1)
-        return np.where(keys[place] == runs, values[place], otherwise)
+        return place, keys[place] == runs
 
     def write(self, file: Any) -> None:
         """Write what ``read`` reads: the same bytes for the same counts."""
@@ -186,6 +194,13 @@ class NGrams:
             if len(levels[-1]) != len(last):
                 raise ValueError(f"levels_{length} should have {len(last)} entries")
         return cls("".join(map(chr, points.tolist())), keys, levels, following)
+
+
+def _sums(values: np.ndarray, kind: type) -> np.ndarray:
+    """(N + 1,) of (N,) values: the sum of those before each, and of all."""
+    found: np.ndarray = np.zeros(len(values) + 1, kind)
+    np.cumsum(values, out=found[1:])
+    return found
 
 
 def _checked(found: dict[str, np.ndarray], name: str, kind: type) -> np.ndarray:

@@ -13,6 +13,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from model.correction.word_table import WordTable
+
 LARGEST = 32_000_000  # bytes of text that are read; the shipped table has a tenth
 _WORD = re.compile("[가-힣]+")  # a run of whole syllables; digits, Latin letters and single jamo end it
 
@@ -60,8 +62,7 @@ class Words:
             raise ValueError(f"not gzip: {error}") from error
         if len(text) > LARGEST:
             raise ValueError(f"more than {LARGEST} bytes of text")
-        fields = iter(text.decode().split())  # all at once: line by line it takes three times as long
-        return cls(dict(zip(fields, map(int, fields), strict=True)))
+        return cls(WordTable(text.decode()))
 
     def to_bytes(self) -> bytes:
         """The table as ``read`` takes it; the same bytes for the same counts."""

@@ -171,7 +171,8 @@ def load_graph(
         arrays = given_arrays(config, tokenizer.features(), stored)
     except (KeyError, IndexError, ValueError) as error:
         raise ModelFolderError(f"{path} belongs to another network: {error!r}") from error
-    halves = open_halves(files, arrays, path)
+    # Seventeen snapshots are opened for one film, and each is asked a few times.
+    halves = open_halves(files, arrays, path, rarely_asked=snapshot is not None)
     sizes = {name: array.shape for name, array in stored.items()}
     space_id = tokenizer.encode_target(" ")[0]
 

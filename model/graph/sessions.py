@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from onnxruntime import InferenceSession, OrtValue, SessionOptions
+from onnxruntime import GraphOptimizationLevel, InferenceSession, OrtValue, SessionOptions
 
 from model.graph.files import POSITIONS, GraphFiles
 from model.plain.output_weights import compose
@@ -20,14 +20,19 @@ Arrays = dict[str, np.ndarray]
 
 
 class Half:
-    """One half: ``half(inputs by name)`` -> outputs by name. May be called from several threads at once."""
+    """One half: ``half(inputs by name)`` -> outputs by name. May be called from several threads at once.
 
-    def __init__(self, graph: bytes, weights: Arrays):
+    ``rarely_asked``: it opens in half the time, and answers a tenth slower.
+    """
+
+    def __init__(self, graph: bytes, weights: Arrays, rarely_asked: bool = False):
         options = SessionOptions()
         options.log_severity_level = FATAL
         # A second thread saves a sentence of 128 characters a quarter of its time, one of 32 nothing, and costs a third more
         # processor time. Several sentences are answered side by side instead: by visitors, and in the rows of a file.
         options.intra_op_num_threads = 1
+        if rarely_asked:
+            options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL
         self._weights = {name: OrtValue.ortvalue_from_numpy(array) for name, array in weights.items()}
         options.add_external_initializers(list(self._weights), list(self._weights.values()))
         self._session = InferenceSession(graph, options, providers=["CPUExecutionProvider"])
@@ -37,8 +42,10 @@ class Half:
         return dict(zip(self._outputs, self._session.run(self._outputs, dict(inputs)), strict=True))
 
 
-def open_halves(files: GraphFiles, weights: Mapping[str, np.ndarray], path: Path) -> tuple[Half, Half]:
-    """``encode`` and ``decode`` with the ``weights`` that come from the file at ``path``.
+def open_halves(
+    files: GraphFiles, weights: Mapping[str, np.ndarray], path: Path, rarely_asked: bool = False
+) -> tuple[Half, Half]:
+    """``encode`` and ``decode`` with the ``weights`` that come from the file at ``path``. ``rarely_asked``: see ``Half``.
 
     Raises ModelFolderError for weights of another network.
     """
@@ -53,7 +60,7 @@ def open_halves(files: GraphFiles, weights: Mapping[str, np.ndarray], path: Path
                 )
             given[array] = weights[array]
         try:
-            halves.append(Half(graph, given))
+            halves.append(Half(graph, given, rarely_asked))
         except Exception as error:  # the runtime has some kinds of its own, without a common ancestor
             raise ModelFolderError(f"the graph beside {path} cannot be opened: {error}") from error
     return halves[0], halves[1]

@@ -1,5 +1,8 @@
 """The halves of a Transformer in NumPy, whose passes take an intervention. They compute what ``model/network/walk.py`` does.
 
+What a sub-layer computes is asked of ``patched.py``. Its walk is another one: there a batch is one sentence under many patches, and a row joins
+where it first differs; here it is many sentences, each under its own intervention.
+
 B rows, L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model, V vocabulary.
 """
 
@@ -11,7 +14,6 @@ import numpy as np
 
 from model.plain.alterations import Altered, AlteredAttention
 from model.plain.patched import THREADS, PatchedTransformer
-from model.plain.positions import positional_encoding
 from model.text.tokenizer import PAD_ID
 from model.trace.patches import SUBLAYERS
 from model.trace.taps import Found, tap
@@ -78,7 +80,7 @@ class PlainHalves:
         if altered.embedding_scale is not None:
             x = x * altered.embedding_scale[..., None]
         found.put(tap(side, "embedding"), x)
-        x = x + positional_encoding(ids.shape[1], parts.config.d_model)
+        x = x + parts.positions(ids.shape[1], side)
         found.add(side, residual=x)
         for layer in range(parts.config.num_layers):
             changed = {
@@ -118,7 +120,7 @@ class PlainHalves:
         mask = scope.mask
         if changed.seen is not None:
             mask = mask & changed.seen[:, None, None, :]
-        weights = _softmax(query @ key.swapaxes(-1, -2) / np.float32(np.sqrt(key.shape[-1])), mask)
+        weights = _softmax(query @ key.swapaxes(-1, -2) / self._parts.scale(key.shape[-1]), mask)
         if changed.values is not None:
             value = value * changed.values[:, None, :, None]
         if changed.weights is not None:

@@ -13,16 +13,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.plain.nearby import Units
 from model.plain.output_weights import compose, output_weights
+from model.plain.patch_rows import Rows
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import START_ID
 from model.trace.output_weights import Normalisation, OutputWeights
-from model.trace.patches import ATTENTIONS, EVERYWHERE, SUBLAYERS, Node, Patch, Patches, nodes_of
+from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, Patch, Patches, nodes_of
 from model.trace.taps import Found, tap
 
 THREADS = 2  # batches at once
-BATCH = 48  # rows computed together; more do not fit into the processor's cache
+BATCH = 96  # rows computed together
+FEW = 0.5  # of all positions: with more, choosing them costs what it saves
 _AROUNDS = {
     "encoder_attention": ("self_attention", "around_attention"),
     "decoder_attention": ("self_attention", "around_self_attention"),
@@ -55,6 +58,7 @@ class PatchedTransformer:
         self.arrays, self._features = arrays, features
         self.vectors = compose(arrays, features)  # (ids, D)
         self._vocabulary = np.ascontiguousarray(self.vectors[: config.vocab_size].T)  # (D, V)
+        self._units: dict[tuple[str, int], Units | None] = {}
 
     # From here to ``difference``: what differs between networks; ``model/adapters/own_stream.py`` overrides it.
 
@@ -111,7 +115,7 @@ class PatchedTransformer:
         looks: dict[int, np.ndarray] = {}
 
         def answer(chosen: Sequence[int]) -> None:
-            rows = _Rows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
+            rows = Rows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
             found = Found([look.kind] if look else [])
             ends = self._states(source, target, rows, found, last_alone=look is None)
             logits[chosen] = self.logits(ends[1:, -1])
@@ -129,14 +133,14 @@ class PatchedTransformer:
     ) -> dict[str, np.ndarray]:
         """The arrays ``names`` of one pass; ``model.trace.taps`` has their shapes, here without B."""
         found = Found(names)
-        found.put("logits", self.logits(self._states(source, target, _Rows(patches, [], []), found)))
+        found.put("logits", self.logits(self._states(source, target, Rows(patches, [], []), found)))
         return {name: array[0] for name, array in found.stacked(np.stack).items()}
 
     def logits(self, states: np.ndarray) -> np.ndarray:
         """The logits of the end of the decoder's stream: (..., D) -> (..., V)."""
         return states @ self._vocabulary + self.arrays["embedding/output_bias"]
 
-    def _states(self, source, target, rows: "_Rows", found: Found, last_alone: bool = False) -> np.ndarray:
+    def _states(self, source, target, rows: Rows, found: Found, last_alone: bool = False) -> np.ndarray:
         """(rows, T, D): the end of the decoder's stream after ``close``; (rows, 1, D) with ``last_alone``."""
         memory = self._walk("encoder", source, rows, found)  # (rows, S, D)
         found.put("memory", memory)
@@ -155,7 +159,7 @@ class PatchedTransformer:
         self,
         side: str,
         ids,
-        rows: "_Rows",
+        rows: Rows,
         found: Found,
         memory: np.ndarray | None = None,
         last_alone: bool = False,
@@ -194,16 +198,22 @@ class PatchedTransformer:
                 found.add(side, output=output, residual=x)
         return self.close(side, x)
 
-    def _attend(self, kind: str, layer: int, asking, read, rows: "_Rows", found: Found):
-        query, key, value = self.projected(kind, layer, asking, read)
-        if len(key) < len(query):  # rows that joined in the decoder read what row 0 read
-            index = np.where(np.arange(len(query)) < len(key), np.arange(len(query)), 0)
-            key, value = key[index], value[index]
+    def _attend(self, kind: str, layer: int, asking, read, rows: Rows, found: Found):
+        # Rows that ask and read what row 0 does find what it finds; those that joined in the decoder read its memory.
+        differs = np.logical_or.reduce(_new(asking), axis=1)
+        differs[: len(read)] |= np.logical_or.reduce(_new(read), axis=1)
+        differs[0] = True
+        chosen = np.flatnonzero(differs)
+        query, key, value = self.projected(
+            kind, layer, asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
+        )
         weights = self.look(kind, query, key)
-        heads = weights @ value
+        like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
+        heads = (weights @ value)[like]
         for head in range(heads.shape[1]):
             rows.put(tap(kind, "heads"), (layer, head), heads[:, head])
-        found.add(kind, attention=weights, query=query, key=key, value=value, heads=heads)
+        if found.names:
+            found.add(kind, attention=weights[like], query=query, key=key, value=value, heads=heads)
         return self.join(kind, layer, heads)
 
     # What follows are the parts of a pass, for whoever computes one of them alone.
@@ -213,10 +223,12 @@ class PatchedTransformer:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Queries of ``asking`` (B, Q, D), keys and values of ``read`` (B, K, D): each (B, H, positions, D/H)."""
         name, heads = self._attention(kind, layer), self.heads(kind)
+        new = _new(asking)
+        new_read = new if asking is read else _new(read)
         return (
-            self._heads(asking, f"{name}/query", heads),
-            self._heads(read, f"{name}/key", heads),
-            self._heads(read, f"{name}/value", heads),
+            self._heads(asking, f"{name}/query", heads, new),
+            self._heads(read, f"{name}/key", heads, new_read),
+            self._heads(read, f"{name}/value", heads, new_read),
         )
 
     def join(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
@@ -230,7 +242,8 @@ class PatchedTransformer:
 
     def look(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
         """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose queries and keys these are; None: those of all."""
-        logits = query @ key.swapaxes(-1, -2) / self.scale(key.shape[-1])
+        logits = query @ key.swapaxes(-1, -2)
+        logits /= self.scale(key.shape[-1])
         queries, keys = logits.shape[-2:]
         if (more := self.position_scores(kind, max(queries, keys), keys)) is not None:
             more = more[:, -queries:]  # where only the last positions ask
@@ -238,20 +251,41 @@ class PatchedTransformer:
         if kind == "decoder_attention":
             later = np.tri(queries, keys, keys - queries) == 0
             logits[..., later] = -np.inf
-        weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
-        return weights / weights.sum(axis=-1, keepdims=True)
+        logits -= logits.max(axis=-1, keepdims=True)
+        weights = np.exp(logits, out=logits)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return weights
+
+    def units(self, side: str, layer: int) -> Units | None:
+        """The units of a feed-forward network with ReLU; None where it is another function."""
+        name = f"{side}_{layer + 1}/feed_forward"
+        return Units.of(
+            *(
+                self.arrays[f"{name}/{part}"]
+                for part in ("hidden/kernel", "hidden/bias", "output/kernel", "output/bias")
+            )
+        )
 
     def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
         hidden = self.dense(entered, f"{side}_{layer + 1}/feed_forward/hidden")
         return self.dense(np.maximum(hidden, 0, out=hidden), f"{side}_{layer + 1}/feed_forward/output")
 
     def _fed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
-        """(rows, Q, D): ``feed_forward``, computed anew only where a row's input differs from that of row 0. Mostly it does not: a patch
-        of one position changes no other one before the next attention, and in the decoder never an earlier one."""
-        new = (entered != entered[:1]).any(axis=-1)
+        """(rows, Q, D): ``feed_forward``, computed anew only where a row's input differs from that of row 0."""
+        new = _new(entered)
         output = np.repeat(self.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
-        output[new] = self.feed_forward(side, layer, entered[new])
+        if (units := self._units_of(side, layer)) is None:
+            output[new] = self.feed_forward(side, layer, entered[new])
+            return output
+        for position in np.flatnonzero(new.any(axis=0)):
+            rows = np.flatnonzero(new[:, position])
+            output[rows, position] = units.near(entered[0, position], entered[rows, position])
         return output
+
+    def _units_of(self, side: str, layer: int) -> Units | None:
+        if (side, layer) not in self._units:
+            self._units[side, layer] = self.units(side, layer)
+        return self._units[side, layer]
 
     def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
         """What a sub-layer reads of the stream."""
@@ -326,10 +360,15 @@ class PatchedTransformer:
         flat += self.arrays[f"{name}/bias"]
         return flat.reshape(*x.shape[:-1], kernel.shape[-1])
 
-    def _heads(self, x: np.ndarray, name: str, heads: int) -> np.ndarray:
-        """(B, K, D) -> (B, H, K, D/H)."""
+    def _heads(self, x: np.ndarray, name: str, heads: int, new: np.ndarray) -> np.ndarray:
+        """(B, K, D) -> (B, H, K, D/H). ``new`` (B, K): where a row differs from row 0; where few do, the others are not computed again."""
         batch, length, _ = x.shape
-        return self.dense(x, name).reshape(batch, length, heads, -1).transpose(0, 2, 1, 3)
+        if new.mean() > FEW:
+            found = self.dense(x, name)
+        else:
+            found = np.repeat(self.dense(x[:1], name), batch, axis=0)
+            found[new] = self.dense(x[new], name)
+        return found.reshape(batch, length, heads, -1).transpose(0, 2, 1, 3)
 
     def _attention(self, kind: str, layer: int) -> str:
         return f"{kind_side(kind)}_{layer + 1}/{_AROUNDS[kind][0]}"
@@ -351,6 +390,12 @@ def kind_side(kind: str) -> str:
     return "encoder" if kind.startswith("encoder") else "decoder"
 
 
+def _new(x: np.ndarray) -> np.ndarray:
+    """(rows, Q): where a row (Q, D) differs from row 0. Mostly few do: a patch of one position changes no other one before the next
+    attention, and in the decoder never an earlier one."""
+    return (x != x[:1]).any(axis=-1)
+
+
 def _joined(heads: np.ndarray) -> np.ndarray:
     """(B, H, Q, D/H) -> (B, Q, D)."""
     batch, _, length, _ = heads.shape
@@ -369,51 +414,3 @@ def _layer(patch: Patch, layers: Mapping[str, int]) -> int:
     else:  # behind the last sub-layer of a side lies one more place of the stream
         layer = min(patch.place // len(SUBLAYERS[side]), layers[side] - 1)
     return layer + layers["encoder"] * (side == "decoder")
-
-
-class _Rows:
-    """The rows of a batch. All have the patches of ``base``; row 0 has no others. The others have those of a variation, too, and are
-    sorted by the layer in which they join."""
-
-    def __init__(self, base: Patches, variations: Sequence[Patches], layers: Sequence[int]):
-        self._layers = np.array(layers, int)
-        self._length: int | None = None  # how many positions there are, if arrays hold only the last one
-        self._base: dict[tuple, Patch] = {(each.tap, each.place): each for each in base}
-        self._patches: dict[tuple, list[tuple[int, Patch]]] = {}
-        for row, patches in enumerate(variations, start=1):
-            for each in patches:
-                self._patches.setdefault((each.tap, each.place), []).append((row, each))
-
-    def joined(self, layer: int) -> int:
-        """How many rows the batch has in this layer."""
-        return 1 + int((self._layers <= layer).sum())
-
-    def narrow(self, length: int) -> None:
-        """From now on arrays hold the last of ``length`` positions alone."""
-        self._length = length
-
-    def put(self, name: str, place: int | tuple[int, int], array: np.ndarray) -> None:
-        """Write the patches of this tap and place into ``array`` (rows, Q, ...)."""
-        if (base := self._base.get((name, place))) is not None:
-            self._replace(array, slice(None), base)
-        for row, patch in self._patches.get((name, place), ()):
-            if row < len(array):
-                self._replace(array, row, patch)
-
-    def _replace(self, array: np.ndarray, row: int | slice, patch: Patch) -> None:
-        if self._length is None:
-            array[row, patch.positions] = patch.value
-            return
-        at = np.arange(self._length)[patch.positions]
-        if at.size and np.max(at) == self._length - 1:
-            values = np.broadcast_to(patch.value, (at.size, *array.shape[2:]))
-            array[row, -1] = values[int(np.argmax(at))]
-
-    def free(self, name: str, place: int, count: int) -> np.ndarray:
-        """Which of ``count`` rows have to be computed, because no patch covers all their positions."""
-        covered = np.zeros(count, bool)
-        if (base := self._base.get((name, place))) is not None and base.positions == EVERYWHERE:
-            covered[:] = True
-        for row, patch in self._patches.get((name, place), ()):
-            covered[row] |= patch.positions == EVERYWHERE
-        return np.flatnonzero(~covered)

@@ -15,6 +15,7 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -219,11 +220,16 @@ def _parse_config(path: Path) -> NetworkConfig:
 
 def load_vocabulary(path: Path) -> Tokenizer:
     """The tokenizer of one ``vocabulary.txt``: a code point in hexadecimal and the character a line."""
-    raw = _read(path)
     try:
-        return Tokenizer(chr(int(line.split(" ", 1)[0], 16)) for line in raw.decode().split("\n") if line)
+        return _tokenizer(_read(path))
     except (ValueError, OverflowError) as error:
         raise ModelFolderError(f"{path} is not a vocabulary: {error}") from error
+
+
+@lru_cache(maxsize=4)
+def _tokenizer(vocabulary: bytes) -> Tokenizer:
+    """One for all networks with the same vocabulary, such as the snapshots of a training."""
+    return Tokenizer(chr(int(line.split(" ", 1)[0], 16)) for line in vocabulary.decode().split("\n") if line)
 
 
 def read_weights(path: Path) -> dict[str, np.ndarray]:

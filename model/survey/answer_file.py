@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.analysis.tally import Tally
-from model.stored.folder import ModelFolderError, write_atomically
+from model.stored.folder import write_atomically
 from model.survey.answer_sums import ANSWER
 from model.trace.patches import Node, every_node
 
@@ -129,14 +129,3 @@ def write_answers(folder: Path, found: dict) -> Path:
     text = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     write_atomically(folder / ANSWERS_FILE, lambda file: file.write(f"{text}\n".encode()))
     return folder / ANSWERS_FILE
-
-
-def read_answers(folder: Path) -> AnswerSurvey | None:
-    """What lies in a model folder; None where nothing does. Raises ModelFolderError for a damaged file."""
-    path = folder / ANSWERS_FILE
-    if not path.is_file():
-        return None
-    try:
-        return AnswerSurvey(json.loads(path.read_text("utf-8")))
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ModelFolderError(f"{path} holds no answers: {error!r}") from error

@@ -9,6 +9,7 @@ A character outside the vocabulary (emoji, hanja, other scripts) is one token, `
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 
 import numpy as np
 from rapidfuzz.distance import Levenshtein
@@ -102,8 +103,13 @@ class Tokenizer:
         """(vocab_size + 11172, 4) int32 of each id: its own embedding row, initial, medial, final.
 
         Jamo are counted from 1 (a syllable without a coda has final 1); 0 means "no Hangul
-        syllable". A syllable outside the vocabulary shares the row of ``<outside>``.
+        syllable". A syllable outside the vocabulary shares the row of ``<outside>``. All callers are given the same array;
+        it is not to be changed.
         """
+        return self._features
+
+    @cached_property
+    def _features(self) -> np.ndarray:
         rows = np.zeros((self.vocab_size + hangul.SYLLABLE_COUNT, 4), np.int32)
         rows[: self.vocab_size, 0] = np.arange(self.vocab_size)
         rows[self.vocab_size :, 0] = OUTSIDE_ID

@@ -78,6 +78,17 @@ def count(name: str, value: object) -> int:
     return int(value)
 
 
+def windows(name: str, value: object) -> tuple[int, ...]:
+    """
+    >>> windows("windows", np.array([3, -1]))
+    (3, -1)
+    """
+    value = _listed(value, 1)
+    if not isinstance(value, list | tuple):
+        raise TraceError(name, "be a whole number for each layer", _received(value))
+    return tuple(-1 if each == -1 else count(f"{name}[{place}]", each) for place, each in enumerate(value))
+
+
 def grid(name: str, value: object) -> tuple[int, int]:
     """Rows and columns."""
     found = _pair(name, value)
@@ -86,14 +97,31 @@ def grid(name: str, value: object) -> tuple[int, int]:
     return found
 
 
+def placed_grid(name: str, value: object) -> tuple[int, int, int]:
+    """The place of the first patch, and rows and columns."""
+    if not isinstance(value, list | tuple) or len(value) != 3:
+        raise TraceError(name, "be three whole numbers: first patch, rows, columns", _received(value))
+    return count(f"{name}[0]", value[0]), *grid(name, value[1:])
+
+
 def check_extras(trace: Any, source: int, target: int) -> None:
-    """Raises TraceError for sinks of kinds that are not there, for a prefix or a prompt that is too long, and for a grid with more
-    patches than source tokens."""
+    """Raises TraceError for sinks of kinds that are not there, for a prefix or a prompt that is too long, for windows of another number of
+    layers, or where there is no self-attention, and for a grid with more patches than there are tokens."""
+    if trace.windows:
+        kind = trace.kinds[0]
+        layers = 0 if kind == "cross_attention" else trace.shape(kind)[0]
+        if len(trace.windows) != layers:
+            found = f"{len(trace.windows)} for {layers} layers of self-attention"
+            raise TraceError("windows", "be one for each layer", found)
     if strange := [kind for kind in trace.sinks if kind not in trace.kinds]:
         raise TraceError("sinks", f"be some of {', '.join(trace.kinds)}", strange[0])
     for name in ("prefix", "prompt"):
         if getattr(trace, name) > target:
             raise TraceError(name, f"be at most {target}, the tokens of the decoder", getattr(trace, name))
+    if trace.read_grid is not None:
+        first, rows, columns = trace.read_grid
+        if trace.decoder_attention is None or first + rows * columns > target:
+            raise TraceError("read_grid", f"lie among {target} tokens that a decoder read", trace.read_grid)
     if trace.source_grid is not None and trace.source_grid[0] * trace.source_grid[1] > source:
         raise TraceError(
             "source_grid", f"have at most {source} patches, the source tokens", trace.source_grid

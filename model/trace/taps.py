@@ -74,6 +74,11 @@ class Found:
         self._layers: dict[str, list[Any]] = {name: [] for name in names}
         self._whole: dict[str, Any] = {}
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What was asked for."""
+        return tuple(self._layers)
+
     def add(self, of: str, **parts: Any) -> None:
         """One more layer, or sub-layer, of the taps ``tap(of, part)``."""
         for part, tensor in parts.items():

@@ -22,13 +22,16 @@ from model.trace.fields import (
     flags,
     grid,
     pairs,
+    placed_grid,
     rows_of_texts,
     text,
     texts,
+    windows,
 )
 from model.trace.interventions import Head
-from model.trace.rows import check_rows, expect_range
+from model.trace.rows import check_rows, check_window, expect_range
 from model.trace.strict_npz import TraceError, read, write
+from model.trace.windows import beyond, later, widest
 
 ATTENTION_KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
 
@@ -55,8 +58,10 @@ _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(_PADDING, flags),
     "alternatives": rows_of_texts,
     "sinks": texts,
-    **dict.fromkeys(("prefix", "prompt"), count),
+    **dict.fromkeys(("prefix", "prompt", "global_tokens"), count),
+    "windows": windows,
     "source_grid": grid,
+    "read_grid": placed_grid,
 }
 
 # Further entries that the app writes for people who open a file with NumPy alone. ``load`` ignores them.
@@ -90,6 +95,9 @@ class AttentionTrace:
     (Xiao et al. 2024; Agarwal et al. 2025). ``sinks`` names the kinds of attention that have one; their rows sum to less than 1, and ``sink``
     is what is missing. In a prefix language model (Raffel et al. 2020, section 3.2.1) the first ``prefix`` tokens that the decoder
     reads all see each other, later ones included.
+
+    Some networks let a row see only what is near (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral 7B", 2023). ``windows`` says how far, layer by
+    layer, in self-attention: the encoder's, or that of a decoder alone.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
     Words count tokens, and every token is in one of them. They are needed only where words are not what
@@ -125,7 +133,14 @@ class AttentionTrace:
     sinks: tuple[str, ...] = ()  # the kinds of attention with a sink
     prefix: int = 0  # how many tokens at the beginning of the decoder's input all see each other
     prompt: int = 0  # how many tokens the decoder was given; it produced the rest itself
+    windows: tuple[int, ...] = ()  # (L,) how far from itself a row looks at most, in tokens; -1: anywhere
+    global_tokens: int = (
+        0  # how many tokens at the beginning see all others in spite of the windows, and are seen
+    )
     source_grid: tuple[int, int] | None = None  # rows, columns of an image's patches, the last source tokens
+    read_grid: tuple[int, int, int] | None = (
+        None  # of an image that a decoder read: its first patch, rows, columns
+    )
     batch: InitVar[int | None] = None  # which sentence of the batch, if the attention is that of a batch
 
     def __post_init__(self, batch: int | None):
@@ -248,13 +263,19 @@ class AttentionTrace:
         ignored = ~self.attention(kind)[:, :, ~rows].any(axis=(0, 1, 2))
         return rows[:, None] | (columns & ignored)
 
-    def masked(self, kind: str) -> np.ndarray | None:
-        """(Q, K) bool: where a row of the decoder may not look, because it comes later; None for the other kinds."""
-        if kind != "decoder_attention":
-            return None
-        later = np.triu(np.ones((len(self.target_tokens),) * 2, bool), 1)
-        later[: self.prefix, : self.prefix] = False
-        return later
+    def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None:
+        """(Q, K) bool: where a row may not look: in a decoder at what comes later, and with ``windows`` at what lies far away; None where it may
+        look everywhere. Without a ``layer`` these are the cells that no layer may look at."""
+        rows = len(self.axes(kind)[0])
+        found = later(rows, self.prefix) if kind == "decoder_attention" else None
+        if not self._has_windows(kind):
+            return found
+        window = widest(self.windows) if layer is None else self.windows[layer]
+        far = beyond(rows, window, self.global_tokens)
+        return far if found is None else found | far
+
+    def _has_windows(self, kind: str) -> bool:
+        return bool(self.windows) and kind == self.kinds[0]
 
     def sink(self, kind: str) -> np.ndarray | None:
         """(L, H, Q) the weight on the attention sink, which is no token; None where there is none. It is 0 in rows of padding."""
@@ -270,7 +291,11 @@ class AttentionTrace:
         a pass in which tokens were left out has such rows. Rows with a sink sum to at most 1."""
         for kind in self.kinds:
             rows, sink = self.padding(kind)[0], kind in self.sinks
-            check_rows(kind, self.attention(kind), rows, self.masked(kind), emptied=emptied, sink=sink)
+            ahead = later(len(rows), self.prefix) if kind == "decoder_attention" else None
+            check_rows(kind, self.attention(kind), rows, ahead, emptied=emptied, sink=sink)
+            for layer in range(len(self.windows) * self._has_windows(kind)):
+                far = beyond(len(rows), self.windows[layer], self.global_tokens)
+                check_window(self.attention(kind)[layer], layer, rows, far)
         expect_range("log_probabilities", self.log_probabilities, -np.inf, 0)
         expect_range("alternative_probabilities", self.alternative_probabilities, 0, 1)
         for name in ("source_positional_encoding", "target_positional_encoding"):

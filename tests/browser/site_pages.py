@@ -18,7 +18,7 @@ ASK = """async (wanted) => {
   const plain = ({ trace, ...rest }) => {
     const attention = trace && Object.fromEntries(Object.entries(trace.attention).map(
       ([kind, { values, shape }]) => [kind, { values: wanted.length > 9 ? [] : Array.from(values), shape }]));
-    const restored = Array.from(rest.text, (character) => rest.standIns[character] ?? character).join("");
+    const restored = Array.from(rest.text, (character) => rest.substitutes[character] ?? character).join("");
     return { ...rest, text: restored, trace: trace && { ...trace, attention } };
   };
   const found = [];

@@ -286,7 +286,7 @@ def switch_on(page: Page, setting, say: dict[str, str]) -> None:
 @pytest.mark.parametrize(("width", "height"), [(1366, 768), (1920, 1080)])
 def test_two_maps_side_by_side_fill_their_columns(open_page, width, height):
     page = open_page("laboratory?experiment=twins", width=width, height=height)
-    for name in ("twins_first_map", "twins_second_map"):
+    for name in ("beside_first_map", "beside_second_map"):
         drawn = page.locator(f".st-key-{name} .plot").evaluate(
             "root => root.plot.at.cell * root.plot.figure.layout.meta.columns / root.clientWidth"
         )

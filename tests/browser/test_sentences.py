@@ -1,16 +1,34 @@
-"""Sentences of the page can be read to their end: above a picture, and below the correction on a phone."""
+"""Sentences of the page can be read to their end: above a picture, and below the correction on a phone. Nothing lies over anything."""
 
+from io import BytesIO
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import expect
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.visit import changed_words, settle, wait_until
+from tests.browser.visit import changed_words, figure, settle, wait_until
 from ui.wording.texts import LANGUAGES
 
 LONG = "오늘은 날싸가 맑라서 학꾜 아페서 국쑤를 머꼬 친구하고 공원까지 천천히 거러갔습니다."
-# What of a sentence does not fit, and whether a bar beside it says that there is more.
-CUT = """told => [told.scrollHeight - told.clientHeight > 1, told.offsetWidth - told.clientWidth > 0]"""
+IS_CUT = "told => told.scrollHeight - told.clientHeight > 1"
+LENGTHEN = "told => { told.textContent = `${told.textContent} `.repeat(4) }"
+
+
+def shadow(place: Locator) -> int:
+    """How many colours the lowest pixels of a sentence have at its right, where no letters stand."""
+    shown = Image.open(BytesIO(place.screenshot())).convert("RGB")
+    return len(shown.crop((shown.width - 5, shown.height - 7, shown.width - 2, shown.height - 1)).getcolors())
+
+
+def check_told(place: Locator) -> None:
+    """A sentence is whole, or a shadow at its lower edge says that there is more, until one has scrolled to its end."""
+    is_cut = place.evaluate(IS_CUT)
+    assert (shadow(place) > 1) == is_cut, place.inner_text()
+    if is_cut:
+        place.hover()
+        place.page.mouse.wheel(0, 2000)
+        wait_until(place.page, lambda: shadow(place), 1)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -22,14 +40,23 @@ def test_a_sentence_above_a_picture_is_whole_or_says_that_there_is_more(open_pag
     asked = {"sentence": LONG, "edit": "1", "lang": language} | shown
     page = open_page(f"?{urlencode(asked)}", width=width, height=768)
     for place in page.locator(".told, .reading").all():
-        is_cut, has_bar = place.evaluate(CUT)
-        assert has_bar or not is_cut, place.inner_text()
+        check_told(place)
+        place.evaluate(LENGTHEN)  # other networks and texts have longer ones
+        check_told(place)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
-def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(open_page, width, height):
-    page = open_page(f"?{urlencode({'sentence': LONG})}", width=width, height=height)
-    changed_words(page).last.click()
+@pytest.mark.parametrize("sentences", [1, 3])
+def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(
+    open_page, width, height, language, sentences
+):
+    asked = {"sentence": " ".join([LONG] * sentences), "lang": language}
+    page = open_page(f"?{urlencode(asked)}", width=width, height=height)
+    scroll_to_picture(page)
+    change = changed_words(page).last
+    expect(change).to_be_in_viewport(ratio=1)  # the text comes along, and of a long one its end
+    change.click()
     settle(page)
     about = page.locator(".correction .about span").first
     expect(about).to_be_in_viewport(ratio=1)
@@ -39,10 +66,38 @@ def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(open_page,
     }"""
     wait_until(page, lambda: about.evaluate(on_top), True)  # nothing lies over it
     assert "→" in about.inner_text()
+    whole = "each => each.scrollWidth <= each.clientWidth + 1 && each.scrollHeight <= each.clientHeight + 1"
+    assert about.evaluate(whole), about.inner_text()
 
 
+def scroll_to_picture(page: Page) -> None:
+    page.wait_for_selector(figure("heatmap"))
+    page.locator(".stMain").evaluate(
+        "(main, picture) => main.scrollBy(0, main.querySelector(picture).getBoundingClientRect().top - 20)",
+        figure("heatmap"),
+    )
+
+
+def test_a_long_text_leaves_a_phone_room_for_the_picture(open_page):
+    page = open_page(f"?{urlencode({'sentence': ' '.join([LONG] * 3)})}", width=390, height=844)
+    scroll_to_picture(page)
+    writing = page.locator(".st-key-writing").bounding_box()
+    assert writing["height"] > 700
+    wait_until(page, lambda: page.locator(".st-key-writing").bounding_box()["y"] < -100, True)
+    writing = page.locator(".st-key-writing").bounding_box()
+    assert writing["y"] + writing["height"] < 0.62 * 844
+
+
+OF_LETTERS = """title => {
+  const letters = document.createRange(), { x, y, right } = title.getBoundingClientRect();
+  letters.selectNodeContents(title);
+  const { width, height } = letters.getBoundingClientRect();
+  return { x, y, width: Math.min(width, right - x), height };
+}"""
 PARTS = (
-    ".st-key-bar",
+    ".st-key-pages",
+    ".st-key-tools",
+    ".st-key-theme_change",
     ".st-key-live_text",
     ".st-key-correction",
     ".st-key-tabs",
@@ -53,11 +108,22 @@ PARTS = (
 )
 
 
-def test_on_a_phone_that_is_turned_nothing_lies_over_anything(open_page):
-    page = open_page(f"?{urlencode({'sentence': LONG})}", width=844, height=390)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(("width", "height"), [(844, 390), (1024, 768), (1180, 820)])
+def test_nothing_lies_over_anything_and_all_controls_are_within_the_window(
+    open_page, width, height, language
+):
+    asked = {"sentence": LONG, "lang": language, "edit": "1"}
+    page = open_page(f"?{urlencode(asked)}", width=width, height=height)
     boxes = {place: page.locator(place).first.bounding_box() for place in PARTS}
+    boxes[".product"] = page.locator(".product").evaluate(OF_LETTERS)
     for place, box in boxes.items():
         for other, that in boxes.items():
             across = min(box["x"] + box["width"], that["x"] + that["width"]) - max(box["x"], that["x"])
             down = min(box["y"] + box["height"], that["y"] + that["height"]) - max(box["y"], that["y"])
             assert place == other or min(across, down) <= 1, (place, other)
+    column = boxes[".st-key-map"]["x"] + boxes[".st-key-map"]["width"]
+    for button in page.locator(".st-key-map").get_by_role("radio").all():
+        box = button.bounding_box()
+        assert box["x"] + box["width"] <= column + 1, button.inner_text()
+    assert page.locator(".stMain").evaluate("main => main.scrollWidth <= main.clientWidth")

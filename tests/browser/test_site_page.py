@@ -100,7 +100,7 @@ def test_the_address_holds_everything_and_no_server_hears_of_it(typed, site_page
 def test_both_languages(typed, language, heading):
     page = typed
     if language == "en":
-        page.get_by_role("button", name="English").click()
+        page.get_by_label("언어", exact=True).select_option(label="English")
     expect(page.get_by_role("heading", level=1)).to_have_text(heading)
     assert page.evaluate("() => document.documentElement.lang") == language
 

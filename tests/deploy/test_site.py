@@ -11,7 +11,7 @@ import pytest
 from deploy.site import one_file, packed, patterns, runtime, scripts
 
 ROOT = Path(__file__).parents[2]
-ENTRIES = ("worker.js", "page.js", "service.js")
+ENTRIES = ("shell.js", "worker.js", "page.js", "service.js")
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -22,7 +22,7 @@ def test_all_names_of_a_script_are_different(entry):
 
 def test_every_module_belongs_to_a_script():
     order: list[str] = []
-    for entry in (*ENTRIES, "shell.js"):
+    for entry in ENTRIES:
         scripts._visit(entry, order)
     assert {path.name for path in scripts.FOLDER.glob("*.js")} == set(order)
 

@@ -15,7 +15,7 @@ import pytest
 
 from engine import Engine, EngineDiedError, EngineError, EngineSlowError
 from engine.answers import pack, unpack
-from engine.questions import PARTS
+from engine.questions import ROUNDS
 from model import ModelFolderError
 from model.analysis.contrasts import contrast_of_change
 from model.text.changes import find_changes
@@ -122,8 +122,8 @@ def test_answers_to_the_laboratory_are_kept_and_cannot_be_changed(model):
     assert model.known("contributions", *asked)[-1] is model.ask("contributions", *asked)[-1] is found
     with pytest.raises(ValueError, match="read-only"):
         found[0].source[:] = 0
-    for part in range(1, len(PARTS)):
-        found += model.ask("contributions", *asked, part)[-1]
+    for number in range(1, len(ROUNDS)):
+        found += model.ask("contributions", *asked, number)[-1]
     assert sorted(each.method for each in found) == sorted(methods)
 
 
@@ -164,7 +164,7 @@ def test_what_was_asked_ahead_is_not_asked_again_and_one_at_a_time_is(model, mon
     assert model.known("correct", "가나") is not None
 
 
-def test_what_goes_wrong_with_a_question_asked_ahead_is_told_to_who_asks_in_earnest(model):
+def test_what_goes_wrong_with_a_question_asked_ahead_is_told_to_whoever_asks_it_and_waits(model):
     engine = model._engine
     engine.ask_ahead(model.key, "oracle", "가")
     with engine._ahead:

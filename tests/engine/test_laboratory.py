@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine import Engine, EngineDiedError
-from engine.client import _is_light
 from engine.laboratory import Laboratory
-from engine.questions import PARTS, QUESTIONS
+from engine.questions import QUESTIONS, ROUNDS
+from engine.routing import needs_keras
 from engine.versions import ModelKey
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
@@ -56,15 +56,15 @@ def test_keras_is_asked_for_gradients_alone():
     for question in QUESTIONS.values():
         assert callable(question.in_numpy) or not question.in_keras()
     asked = QUESTIONS["contributions"]
-    heavy = [names for part, names in enumerate(PARTS) if asked.in_keras(("", "", (0, 1), part))]
+    heavy = [names for number, names in enumerate(ROUNDS) if asked.in_keras(("", "", (0, 1), number))]
     assert heavy == [("gradient",), ("integrated_gradients",)]
 
 
 def test_a_recurrent_network_has_no_passes_in_numpy():
     """What its attention is computed from, Keras knows alone."""
     keys = [ModelKey(str(ASSETS / name), None, "") for name in ("transformer", "seq2seq")]
-    assert [_is_light(key, "projections") for key in keys] == [True, False]
-    assert all(_is_light(key, "correct") for key in keys)
+    assert [needs_keras(key, "projections") for key in keys] == [False, True]
+    assert not any(needs_keras(key, "correct") for key in keys)
 
 
 class Closing:

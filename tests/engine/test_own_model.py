@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine import Engine, EngineError, OwnModelError, own_model
-from engine.questions import PARTS, QUESTIONS
+from engine.questions import QUESTIONS, ROUNDS
 from engine.traced import TracedCorrector, load
 from model import InterveningModel, TracedModel
 from model.analysis.contributions import METHODS
@@ -205,7 +205,7 @@ def test_the_laboratory_answers_from_traces(speller):
     before, after = speller.ask("fix_without", WRONG, RIGHT, span, ((), (("cross_attention", 0, 1),)))
     assert after == pytest.approx(before * np.exp(-1.1), rel=1e-4)
     row, methods, _ = speller.ask("contributions", WRONG, RIGHT, span)
-    parts = (speller.ask("contributions", WRONG, RIGHT, span, part)[-1] for part in range(len(PARTS)))
+    parts = (speller.ask("contributions", WRONG, RIGHT, span, number)[-1] for number in range(len(ROUNDS)))
     found = {each.method: each for part in parts for each in part}
     assert (
         found.keys() == set(methods) < METHODS.keys()

@@ -1,5 +1,7 @@
 """Models that a worker loads, without any network."""
 
+from threading import Event
+
 import pytest
 
 from engine import shelf
@@ -62,3 +64,14 @@ def test_a_damaged_folder_is_not_tried_again_by_itself(tries):
     assert isinstance(told.problem, ModelFolderError)
     assert not told.may_be_tried_again
     assert not Progress().may_be_tried_again
+
+
+@pytest.mark.parametrize("seconds", [0.0, 3600.0])
+def test_the_analyser_is_loaded_once_nobody_asks(tries, monkeypatch, seconds):
+    begun = Event()
+    monkeypatch.setattr(shelf, "IDLE", seconds)
+    monkeypatch.setattr(Quick, "warm_up_doubts", lambda self: begun.set())
+    tries.append(None)
+    desk = Shelf(room=1, questions=8).desk(KEY)
+    assert begun.wait(30 if not seconds else 0.1) == (not seconds)
+    desk.close()

@@ -8,7 +8,7 @@ import pytest
 
 from engine import Engine
 from engine.errors import LibraryMissingError
-from engine.questions import PARTS
+from engine.questions import ROUNDS
 from model.graph.files import GRAPH_FOLDER
 from model.stored.folder import ASSETS
 
@@ -40,7 +40,7 @@ def test_a_worker_without_tensorflow(tmp_path):
         assert model.projections("머거도", "먹어도").keys() == set(sentence.trace.kinds)
         assert model.ask("written_without", "머거도", ((("cross_attention", 0, 0),),))
         with pytest.raises(LibraryMissingError, match="is not installed"):
-            model.ask("contributions", "머거도", "먹어도", (0, 2), len(PARTS) - 1)
+            model.ask("contributions", "머거도", "먹어도", (0, 2), len(ROUNDS) - 1)
         with pytest.raises(LibraryMissingError, match="is not installed"):
             engine.open(bare).correct("머거도")
         assert model.correct("가").text  # as before

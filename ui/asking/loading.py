@@ -1,14 +1,16 @@
-"""Shows how far a model is loaded, and runs the page again when it is ready."""
+"""Waits for a model, and shows how far it is loaded."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import time
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from engine.errors import EngineError
 from engine.progress import STAGES, Progress
 from model import ModelFolderError
+from ui.shell import turns
 from ui.wording.texts import say
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 SHOWN = STAGES[:-1]  # each is the text ``loading_<stage>``; the last one is the end
 _SECONDS_BETWEEN_LOOKS = 0.5
+SECONDS_IN_ONE_RUN = 6.0
 
 
 class StillLoading(Exception):
@@ -24,6 +27,24 @@ class StillLoading(Exception):
     def __init__(self, corrector: EngineCorrector):
         super().__init__(corrector.name)
         self.corrector = corrector
+
+
+def is_ready_soon(corrector: EngineCorrector) -> bool:
+    """Whether this model is ready within some seconds, in which the run waits and shows how far it is.
+
+    To draw the page without an answer, look every half second, and draw all of it again takes a second longer. The run ends here if the
+    visitor does something meanwhile. Errors as ``EngineCorrector.prepare`` has them.
+    """
+    place, shown = st.empty(), None
+    until = time.monotonic() + SECONDS_IN_ONE_RUN
+    with turns.TURNS.aside():
+        while not (progress := corrector.prepare()).is_ready and time.monotonic() < until:
+            if (text := _text(progress)) != shown:
+                _bar(progress, place)
+            shown = text
+            time.sleep(0.02)
+    place.empty()
+    return progress.is_ready
 
 
 @st.fragment(run_every=_SECONDS_BETWEEN_LOOKS)
@@ -35,7 +56,11 @@ def show(corrector: EngineCorrector) -> None:
         st.rerun()
     if progress.is_ready:
         st.rerun()
-    st.progress((progress.order + 0.5) / len(SHOWN), _text(progress))
+    _bar(progress, st)
+
+
+def _bar(progress: Progress, place: Any) -> None:
+    place.progress((progress.order + 0.5) / len(SHOWN), _text(progress))
 
 
 def _text(progress: Progress) -> str:

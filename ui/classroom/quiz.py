@@ -11,7 +11,7 @@ from classroom.checks import PLANS, WORDS, Check, Facts, plan_of
 from model.analysis.replacing import UNIFORM
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
-from ui.asking import loaders
+from ui.asking import loaders, questions
 from ui.classroom import scene, truth
 from ui.classroom.membership import Membership
 from ui.look.lens import Lens
@@ -21,7 +21,7 @@ from ui.views import needs
 from ui.wording import markdown
 from ui.wording.texts import say
 
-LABORATORY, LONG = "lesson-plan-laboratory", "lesson-plan-50"
+LABORATORY, LONG, ANSWER = "lesson-plan-laboratory", "lesson-plan-50", "lesson-plan-answer"
 HINTED = ("heatmap", "steps", "without", "sources", "replace", "fork")  # views that hints name
 STRONGEST = 5  # heads that are off together in one of the questions
 _TRIED = "classroom_tried"  # (quiz, phase, question) -> the option that this session tried last
@@ -56,15 +56,15 @@ def facts(plan: str, lens: Lens) -> Facts:
     """What the questions of ``plan`` are made of. For those about what was changed, the network is asked again."""
     layer, head = lens.layer or 0, lens.head or 0
     plain = Facts(lens.trace, lens.all_changes, truth.change_of(lens), (layer, head))
-    if plan not in (LABORATORY, LONG) or needs.experiment("head_effects")(lens) is not None:
+    if plan not in (LABORATORY, LONG, ANSWER) or needs.experiment("head_effects")(lens) is not None:
         return plain
     effects = truth.effects(lens)
     strongest = effects.strongest(STRONGEST)
     sets = [strongest[:1], strongest]
-    texts = loaders.written_without(lens.sentence, sets, lens.corrector, None)
+    texts = questions.written_without(lens.sentence, sets, lens.corrector, None)
     alone, together = (_made(lens, each.text) for each in texts)
     found = replace(plain, effects=effects, alone=alone, together=together)
-    if plan == LABORATORY:
+    if plan in (LABORATORY, ANSWER):
         return replace(found, occlusion=truth.left_out(lens))
     return replace(found, spread=_spread(lens, strongest[0]), returns=_returns(lens, effects.contrast))
 
@@ -76,7 +76,7 @@ def _made(lens: Lens, text: str | None) -> bool:
 
 def _spread(lens: Lens, head: Head) -> bool:
     """Whether the change is made where ``head`` looks everywhere alike."""
-    _, versions = loaders.replaced(lens.sentence, truth.typed(lens), head, (), lens.corrector)
+    _, versions = questions.replaced(lens.sentence, truth.typed(lens), head, (), lens.corrector)
     return next(_made(lens, each.text) for each in versions if each.how == UNIFORM)
 
 
@@ -85,7 +85,7 @@ def _returns(lens: Lens, contrast: Contrast) -> bool | None:
     if not lens.can("road_not_taken"):
         return None
     try:
-        fork = loaders.road_not_taken(lens.sentence, contrast.row, contrast.instead_token, lens.corrector)
+        fork = questions.road_not_taken(lens.sentence, contrast.row, contrast.instead_token, lens.corrector)
     except ValueError:
         return None
     kept = lens.sentence.text[: truth.typed(lens).target_start]

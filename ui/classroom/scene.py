@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ui.asking import loaders, models
+from ui.asking import loaders, models, questions
 from ui.look.lens import Lens
 from ui.look.proposals import Decisions, shown
 from ui.look.sentence import MAX_CHARACTERS
@@ -20,7 +20,7 @@ def lens() -> Lens | None:
     text = address.get("sentence")
     if corrector is None or not text.strip() or len(text) > MAX_CHARACTERS:
         return None
-    found = Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)
+    found = Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)
     sentence, change = shown(found)
     if sentence is None or sentence.too_long:
         return None

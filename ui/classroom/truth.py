@@ -12,7 +12,7 @@ from model.analysis.edits import focus
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
-from ui.asking import loaders
+from ui.asking import loaders, questions
 from ui.look.lens import Lens
 from ui.views import needs
 from ui.views.edits import KIND, in_words
@@ -73,12 +73,12 @@ def single_head(lens: Lens) -> Head:
 
 
 def effects(lens: Lens):
-    return loaders.head_effects(lens.sentence, typed(lens), lens.corrector, None)
+    return questions.head_effects(lens.sentence, typed(lens), lens.corrector, None)
 
 
 def left_out(lens: Lens) -> np.ndarray:
     """(S,) what leaving out each source token does to the decision for the change."""
-    return loaders.left_out(lens.sentence, typed(lens), lens.corrector).source
+    return questions.left_out(lens.sentence, typed(lens), lens.corrector).source
 
 
 def row_of(lens: Lens) -> int:
@@ -127,7 +127,7 @@ def _yes_or_no(lens: Lens) -> tuple[str, ...]:
 
 def without(lens: Lens) -> tuple[str | None, bool]:
     """What is written without the head that is asked about, and whether the change is made."""
-    (found,) = loaders.written_without(lens.sentence, [[single_head(lens)]], lens.corrector, None)
+    (found,) = questions.written_without(lens.sentence, [[single_head(lens)]], lens.corrector, None)
     return found.text, outcome(lens.sentence.source, found.text, typed(lens)) == "made"
 
 
@@ -227,7 +227,9 @@ def afterwards(kind: str, lens: Lens) -> str:
     if kind != "still":
         return say(f"class_after_{kind}")
     text, made = without(lens)
-    shares = loaders.fix_without(lens.sentence, typed(lens), [[], [single_head(lens)]], lens.corrector, None)
+    shares = questions.fix_without(
+        lens.sentence, typed(lens), [[], [single_head(lens)]], lens.corrector, None
+    )
     before, after = (probability(share, digits=3) for share in shares)
     return say(
         "class_after_still",
@@ -250,7 +252,7 @@ def prepare(kind: str, lens: Lens) -> None:
             if head is None:
                 left_out(lens)
             else:
-                loaders.written_without(sentence, [[head]], corrector, None)
-                loaders.fix_without(sentence, change, [[], [head]], corrector, None)
+                questions.written_without(sentence, [[head]], corrector, None)
+                questions.fix_without(sentence, change, [[], [head]], corrector, None)
 
     Thread(target=ask, daemon=True).start()

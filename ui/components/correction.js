@@ -4,11 +4,21 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".correction");
   const text = JSON.stringify(data);
   root.ask = (what, number) => setTriggerValue("asked", { what, number });
+  root.watched ??= watch(root.getRootNode().host?.closest(".st-key-writing"));
   if (text === root.shown) return;
   root.shown = text;
   const here = root.getRootNode().activeElement?.dataset?.key;
   root.replaceChildren(sentence(root, data), about(root, data), norm(root, data));
   if (here) root.querySelector(`[data-key="${here}"]`)?.focus({ preventScroll: true });
+}
+
+/** Tells the page how high text and correction are together. A phone keeps them in view, a long text's end (style.css). */
+function watch(writing) {
+  if (!writing) return null;
+  const told = () => document.documentElement.style.setProperty("--writing", `${writing.offsetHeight}px`);
+  const watched = new ResizeObserver(told);
+  watched.observe(writing);
+  return watched;
 }
 
 function sentence(root, { pieces, chosen, opened, words, language }) {

@@ -2,6 +2,6 @@
 
 The way of the data, from a text to a picture::
 
-    text -> loaders.correct -> Correction -> proposals (a person's decisions) -> a sentence and the change in focus
+    text -> questions.correct -> Correction -> proposals (a person's decisions) -> a sentence and the change in focus
     its trace + Selection + change = Lens -> View.describe, View.draw -> figures.draw -> plot
 """

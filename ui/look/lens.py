@@ -74,8 +74,8 @@ class Lens:
 
     @property
     def masked(self) -> np.ndarray | None:
-        """(Q, K) bool, True where the decoder may not look; None for the other kinds."""
-        return self.trace.masked(self.kind)
+        """(Q, K) bool, True where a row of the chosen layer may not look; None where it may look everywhere."""
+        return self.trace.masked(self.kind, self.layer)
 
     @cached_property
     def padded(self) -> np.ndarray | None:
@@ -85,10 +85,11 @@ class Lens:
 
     @property
     def hidden(self) -> np.ndarray | None:
-        """(Q, K) bool, True where a cell is masked or holds only padding; None where no cell does."""
+        """(Q, K) bool, True where a cell is masked in all layers or holds only padding; None where no cell does."""
+        masked = self.trace.masked(self.kind)
         if self.padded is None:
-            return self.masked
-        return self.padded if self.masked is None else self.padded | self.masked
+            return masked
+        return self.padded if masked is None else self.padded | masked
 
     @property
     def read_rows(self) -> np.ndarray:

@@ -16,7 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
-from ui.asking import loaders, models
+from ui.asking import loaders, models, questions
 from ui.classroom import membership
 from ui.components import ahead
 from ui.components.live_text import live_text, replace
@@ -238,4 +238,4 @@ def correct(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction
         st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))
         return None
     with spinner(say("working")):  # seen only if the answer takes long
-        return Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)
+        return Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ui.asking import loaders
+from ui.asking import loaders, questions
 from ui.look.proposals import Decisions, opened
 from ui.shell import address, markup
 from ui.shell.spinner import spinner
@@ -28,7 +28,7 @@ def show(corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | Non
 
 def chosen(text: str, corrector: loaders.EngineCorrector) -> loaders.SentenceCorrection | None:
     """The sentence that the main page shows; None where there is none."""
-    found = Decisions.read().applied(loaders.correct(text, corrector), corrector.minimum_confidence)
+    found = Decisions.read().applied(questions.correct(text, corrector), corrector.minimum_confidence)
     return found.sentences[opened(found)] if found.sentences else None
 
 

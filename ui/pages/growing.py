@@ -12,7 +12,7 @@ import viz
 from model.analysis.growth import Growth, growth
 from model.analysis.roles import OWN
 from model.trace.selection import Selection
-from ui.asking import loaders
+from ui.asking import loaders, questions
 from ui.look import stage
 from ui.look.sentence import MAX_CHARACTERS
 from ui.parts import figures, model_card
@@ -38,7 +38,7 @@ def main() -> None:
         return
     with notices.page():
         with st.spinner(say("growing_working")):
-            found = loaders.grown(text, corrector)
+            found = questions.grown(text, corrector)
         if not found:
             st.info(say("sentence_none"))
             return

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
 TABLE_HEIGHT = 430
-WIDTHS = (140, 80, 48)  # pixels of a head's name, of its role, of a number
+WIDTHS = (150, 100, 50)  # pixels of a head's name, of its role, of a number
 INTERVENED_COLOUR = {"light": "#7a3fb5", "dark": "#c79bf2"}  # as .told.intervened
 
 
@@ -139,7 +139,8 @@ def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True)
         markup.paragraph(made, "note")
         return
     markup.told(told(survey, by, at), "intervened" if by in INTERVENED else "")
-    left, right = st.columns([36, 64], gap="small")
+    # In a lecture the names of roles and curves are twice as large; the table may be scrolled.
+    left, right = st.columns([38, 62] if controls.is_on("lecture") else [36, 64], gap="small")
 
     def open_square(point: dict) -> None:
         match point.get("custom"):

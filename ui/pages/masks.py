@@ -11,7 +11,7 @@ import streamlit as st
 import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.analysis.masks import hidden_by_look_ahead, hidden_by_padding, pad
-from ui.asking import loaders, models
+from ui.asking import loaders, models, questions
 from ui.parts import figures
 from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE
 from ui.shell import address, controls, header, markup, notices
@@ -207,7 +207,7 @@ def show_logits(sentence: str, padding: int, corrector: loaders.EngineCorrector)
     """The logits of one head for the padded sentence, and their softmax, without the mask and with it."""
     st.header(say("masks_logits_heading"))
     with spinner(say("working")):
-        found = loaders.projections(sentence, sentence, corrector, padding)
+        found = questions.projections(sentence, sentence, corrector, padding)
     kind, layer, head = choose_head(found)
     projections = found[kind]
     query, key, value = (getattr(projections, name)[layer, head] for name in ("query", "key", "value"))

@@ -7,7 +7,7 @@ import streamlit as st
 
 import viz
 from model.analysis import positions as analysis
-from ui.asking import loaders, models
+from ui.asking import loaders, models, questions
 from ui.look import sentence
 from ui.parts.figures import MOST_COLUMNS_ON_A_PHONE, draw
 from ui.shell import controls, header, markup, notices
@@ -123,7 +123,7 @@ def show_sentence() -> None:
         st.info(say("positions_cut", length=f"{len(found.source):,}", limit=limit))
     text = found.source[:limit]
     tokens = (*reading.visible(text), "</s>")
-    embeddings = loaders.embeddings(text, corrector)
+    embeddings = questions.embeddings(text, corrector)
     encoding = loaders.positional_encoding(len(tokens) + limit, embeddings.shape[1])
     show_sizes(tokens, analysis.sizes(embeddings, encoding), embeddings.shape[1])
     first_change = found.changes[0].source_start if found.changes else 0

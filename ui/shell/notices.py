@@ -24,16 +24,23 @@ def load_corrector(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector 
         st.error(say("model_folder_error"))
         return None
     try:
-        return loaders.load_corrector(entry.path)
-    except loaders.StillLoading as still:
-        loading.show(still.corrector)
-        return None
+        return _ready(entry)
     except ModelFolderError as error:
         st.error(say("model_folder_error" if loaders.is_shipped(entry) else "own_model_error"))
         markup.paragraph(str(error), "typed")
         return None
     except loaders.EngineError as error:
         unanswered(error)
+        return None
+
+
+def _ready(entry: loaders.ModelEntry) -> loaders.EngineCorrector | None:
+    try:
+        return loaders.load_corrector(entry.path)
+    except loaders.StillLoading as still:
+        if loading.is_ready_soon(still.corrector):
+            return still.corrector
+        loading.show(still.corrector)
         return None
 
 

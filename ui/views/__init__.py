@@ -19,9 +19,9 @@ from ui.views import (
     receipts,
     received,
     replace,
+    side_by_side,
     sources,
     steps,
-    twins,
     why,
     without,
     wrote,
@@ -32,7 +32,7 @@ VIEWS: tuple[View, ...] = tuple(
     module.VIEW for module in (heatmap, lines, steps, edits, wrote, decided, received, numbers, predict)
 )
 EXPERIMENTS: tuple[View, ...] = tuple(
-    module.VIEW for module in (without, sources, replace, fork, twins, patched, circuit, why, receipts)
+    module.VIEW for module in (without, sources, replace, fork, side_by_side, patched, circuit, why, receipts)
 )
 ALL_SETTINGS: tuple[AnySetting, ...] = (
     Choice("view", tuple(view.name for view in VIEWS), is_step=True),  # the open one

@@ -11,7 +11,7 @@ from model.analysis.circuit_file import graph_of
 from model.analysis.circuits import Circuit
 from model.trace.interventions import Head
 from model.trace.patches import SUBLAYERS, Node
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import controls, later
@@ -40,11 +40,11 @@ STEPS_BEYOND = 6  # steps drawn after the one at which the growing set reached t
 
 
 def found_for(lens: Lens, values: Values) -> tuple[Circuit | None, CircuitEdges | None, partial | None]:
-    """(the circuit, its edges, a function that asks for the edges), as ``loaders.circuit``; three times None without a change."""
+    """(the circuit, its edges, a function that asks for the edges), as ``questions.circuit``; three times None without a change."""
     change = change_of(lens)
     if change is None:
         return None, None, None
-    return loaders.circuit(
+    return questions.circuit(
         lens.sentence, change, lens.corrector, int(values["circuit_goal"]), values["circuit_instead"]
     )
 

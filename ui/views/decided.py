@@ -8,7 +8,7 @@ import streamlit as st
 
 import viz
 from model.analysis.lenses import JAMO, Decided
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls
@@ -35,7 +35,7 @@ NO_FINAL = "∅"
 
 
 def decided(lens: Lens) -> Decided:
-    return loaders.when_decided(lens.sentence, lens.corrector)
+    return questions.when_decided(lens.sentence, lens.corrector)
 
 
 def draw(lens: Lens, values: Values) -> None:

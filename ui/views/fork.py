@@ -6,7 +6,7 @@ import streamlit as st
 
 import viz
 from model.trace.trace import AttentionTrace
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -59,7 +59,7 @@ def _fork(lens: Lens):
     if candidate is None:
         return row, None, None
     with spinner(say("working_laboratory")):
-        return row, candidate, loaders.road_not_taken(lens.sentence, row, candidate, lens.corrector)
+        return row, candidate, questions.road_not_taken(lens.sentence, row, candidate, lens.corrector)
 
 
 def draw(lens: Lens, values: Values) -> None:

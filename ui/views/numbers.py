@@ -10,7 +10,7 @@ import viz
 from model.analysis.dot_product import DotProduct, dot_product_attention
 from model.trace.interventions import Head
 from model.trace.selection import Selection
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -120,7 +120,7 @@ def chosen_row() -> int | None:
 
 def calculate(lens: Lens, layer: int, head: int, row: int) -> DotProduct:
     """Every step for one row (Q = 1) of one head, from the network's own queries, keys and values."""
-    found = loaders.projections(lens.sentence.source, lens.sentence.text, lens.corrector)[lens.kind]
+    found = questions.projections(lens.sentence.source, lens.sentence.text, lens.corrector)[lens.kind]
     allowed = None if lens.masked is None else ~lens.masked[row : row + 1]
     query = found.query[layer, head, row : row + 1]
     return dot_product_attention(query, found.key[layer, head], found.value[layer, head], allowed)

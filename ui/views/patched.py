@@ -9,13 +9,13 @@ import viz
 from model.analysis.patching import PatchMap
 from model.trace.interventions import Head
 from model.trace.patches import ATTENTIONS
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls
 from ui.shell.settings import Choice
 from ui.shell.spinner import spinner
-from ui.views import needs, twins
+from ui.views import needs, side_by_side
 from ui.views.decided import places
 from ui.views.edits import in_words
 from ui.views.naming import file_name
@@ -41,9 +41,13 @@ def found_for(lens: Lens, values: Values) -> list[PatchMap]:
     change, side, part = change_of(lens), values["patch_side"], values["patch_part"]
     if change is None:
         return []
-    other = address.get(twins.SENTENCE.name)[: twins.LONGEST] if values["patch_twin"] == "sentence" else ""
+    other = (
+        address.get(side_by_side.SENTENCE.name)[: side_by_side.LONGEST]
+        if values["patch_twin"] == "sentence"
+        else ""
+    )
     asked = [
-        loaders.patch_map(lens.sentence, change, lens.corrector, part, of, values["patch_twin"], other)
+        questions.patch_map(lens.sentence, change, lens.corrector, part, of, values["patch_twin"], other)
         for of in _of(side, part)
     ]
     return [each for each in asked if each is not None]
@@ -61,7 +65,7 @@ def draw(lens: Lens, values: Values) -> None:
         for setting in SETTINGS:
             controls.choose_beside(setting)
         if values["patch_twin"] == "sentence":
-            controls.write(twins.SENTENCE.name, twins.LONGEST)
+            controls.write(side_by_side.SENTENCE.name, side_by_side.LONGEST)
     for name, (figure, label) in figures_of(lens, values).items():
         on_click = partial(open_row, lens, values) if values["patch_part"] == HEADS else None
         figures.draw(figure, name, file_name(lens, "transplant"), on_click, label=label)

@@ -190,9 +190,27 @@ def _compare(lens: Lens, change: Change) -> None:
                 say("predict_open", place=place), key="predict_open", on_click=open_head, args=(lens, chosen)
             )
             ask_without(lens, chosen, "predict_off")
+    markup.paragraph(rows_told(lens, change, _names(lens, heads, head)[0]), "note")
     compared = [_numbers(mean, ())] if several else []
     markup.table(_table([*compared, _numbers(heads, head)], _names(lens, heads, head)), say("predict_table"))
     markup.paragraph(say("predict_not_an_explanation"), "note")
+
+
+def rows_told(lens: Lens, change: Change, of: str) -> str:
+    """Where each character of ``change`` looked most: the bars are the mean over all of them. ``of``: whose attention it is."""
+    weights, told = lens.trace.attention(KIND).mean(axis=(0, 1)), []
+    for row in focus(lens.trace, KIND, change).rows:
+        key = int(weights[row].argmax())
+        names = {"written": lens.trace.target_tokens[row], "looked": lens.trace.source_tokens[key]}
+        told.append(
+            say(
+                "predict_row",
+                **{name: visible_token(token) for name, token in names.items()},
+                position=key + 1,
+                weight=f"{weights[row, key]:.3f}",
+            )
+        )
+    return say("predict_rows", of=of, rows=" · ".join(told))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:

@@ -6,7 +6,7 @@ import viz
 from model.analysis.receipts import Explanation, Receipt
 from model.norm import article_of
 from model.trace.patches import Node
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import controls, markup
@@ -30,7 +30,7 @@ AS = Choice("receipts_as", (TOLD, PICTURE))
 
 def found_for(lens: Lens) -> Explanation | None:
     change = change_of(lens)
-    return None if change is None else loaders.explained(lens.sentence, change, lens.corrector)
+    return None if change is None else questions.explained(lens.sentence, change, lens.corrector)
 
 
 def draw(lens: Lens, values: Values) -> None:

@@ -13,7 +13,7 @@ from model.analysis.edits import attention_to_edit
 from model.analysis.replacing import PAINTED, Replaced, row_of_contrast
 from model.text.changes import Change
 from model.trace.interventions import Head
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -66,7 +66,9 @@ def painted_keys() -> tuple[int, ...]:
 
 def _asked(lens: Lens, change: Change):
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
-        return loaders.replaced(lens.sentence, change, head_of(lens, change), painted_keys(), lens.corrector)
+        return questions.replaced(
+            lens.sentence, change, head_of(lens, change), painted_keys(), lens.corrector
+        )
 
 
 def _chosen(versions: tuple[Replaced, ...], values: Values) -> Replaced:

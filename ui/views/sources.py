@@ -9,7 +9,7 @@ from model import ModelFolderError
 from model.analysis.contributions import METHODS, REFERENCE, MethodAgreement, agreement
 from model.analysis.method import Contribution
 from model.text.changes import Change
-from ui.asking import loaders, models
+from ui.asking import loaders, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import controls, later, markup
@@ -48,7 +48,7 @@ def said(
     """(row, what each method says, how well those that have answered agree with the reference). The reference comes first; None
     stands for what is not known yet.
     """
-    row, methods, found, _ = loaders.contributions(lens.sentence, about, lens.corrector)
+    row, methods, found, _ = questions.contributions(lens.sentence, about, lens.corrector)
     known = {each.method: each for each in found}
     reference = known.get(REFERENCE)
     agreed = {
@@ -65,7 +65,7 @@ def draw(lens: Lens, values: Values) -> None:
     about = asked_about(lens)
     if about is None:
         return
-    row, _, _, more = loaders.contributions(lens.sentence, about, lens.corrector)
+    row, _, _, more = questions.contributions(lens.sentence, about, lens.corrector)
     if lens.can("step_contributions"):
         choose_step(lens, row if isinstance(about, int) else about.target_start)
     if more is not None:

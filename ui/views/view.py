@@ -24,7 +24,7 @@ class View:
     shows the idea, the formulas and the sources one click away.
     """
 
-    name: str  # of the text ``view_<name>``, of the setting, and of its file
+    name: str  # in addresses, and in the text ``view_<name>``
     describe: Callable[[Lens, Values], str]
     draw: Callable[[Lens, Values], None]
     settings: tuple[AnySetting, ...] = ()  # all that an address may say about it

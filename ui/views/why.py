@@ -9,7 +9,7 @@ import viz
 from model.analysis.looks import KEY, QUERY, Look
 from model.trace.interventions import Head
 from model.trace.patches import Node
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -68,7 +68,7 @@ def head_of(lens: Lens) -> Head:
 
 
 def look_of(lens: Lens) -> Look:
-    return loaders.why_looked(lens.sentence, head_of(lens), *cell_of(lens), lens.corrector)
+    return questions.why_looked(lens.sentence, head_of(lens), *cell_of(lens), lens.corrector)
 
 
 def draw(lens: Lens, values: Values) -> None:

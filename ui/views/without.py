@@ -15,7 +15,7 @@ from model import ModelFolderError
 from model.survey.head_survey import HeadSurvey
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
-from ui.asking import loaders, models
+from ui.asking import loaders, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -120,8 +120,8 @@ def verdict(lens: Lens, values: Values, off: Collection[Head]) -> tuple[Verdict,
     change, means = change_of(lens), means_of(lens, values)
     assert change is not None, "the view says so"
     sets = ((), tuple(off))
-    texts = loaders.written_without(lens.sentence, sets, lens.corrector, means)
-    shares = loaders.fix_without(lens.sentence, change, sets, lens.corrector, means)
+    texts = questions.written_without(lens.sentence, sets, lens.corrector, means)
+    shares = questions.fix_without(lens.sentence, change, sets, lens.corrector, means)
     before, after = (
         Verdict(one.text, share, outcome(lens.sentence.source, one.text, _typed(lens)))
         for one, share in zip(texts, shares, strict=True)
@@ -178,7 +178,7 @@ def _has(lens: Lens, head: Head) -> bool:
 
 def framed_heads(lens: Lens, change: Change, means: Mapping[str, np.ndarray] | None) -> tuple[Head, ...]:
     """The heads that the visitor switched off; before that the strongest ones."""
-    found = loaders.head_effects(lens.sentence, change, lens.corrector, means)
+    found = questions.head_effects(lens.sentence, change, lens.corrector, means)
     return switched_off(lens) or found.strongest(STRONGEST)
 
 
@@ -196,7 +196,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     change = change_of(lens)
     if change is None:
         return {}
-    found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
+    found = questions.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     shared: dict[str, Any] = {
         "names": {kind: say(f"kind_{kind}") for kind in lens.trace.kinds},
         "chosen": heads_off(lens, values),
@@ -256,7 +256,7 @@ def observed(lens: Lens, values: Values) -> str:
     """Whether the head that looked most is the one that mattered most."""
     change = change_of(lens)
     assert change is not None, "the view says so"
-    found = loaders.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
+    found = questions.head_effects(lens.sentence, change, lens.corrector, means_of(lens, values))
     looker, rank = found.rank_of_looker()
     return say(
         "without_reading",

@@ -10,7 +10,7 @@ import viz
 from model.analysis.lenses import Decided
 from model.analysis.writing import KINDS, Part, Written
 from model.trace.interventions import Head
-from ui.asking import loaders
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls
@@ -37,7 +37,7 @@ FORMULA = (
 
 
 def written(lens: Lens) -> Written:
-    return loaders.who_wrote(lens.sentence, lens.corrector)
+    return questions.who_wrote(lens.sentence, lens.corrector)
 
 
 def number_of(lens: Lens, found: Written | Decided) -> int:

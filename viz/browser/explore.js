@@ -207,11 +207,12 @@ class Explorer {
     const weights = mapOf(kind, this.layer, this.head);
     const drawnOn = this.fitted && !this.logarithmic ? fittedTo(spec.data[0], this.scale()) : spec.data[0];
     const heatmap = { ...drawnOn, z: spread("f4", weights, rows, columns) };
-    const told = (row, column) => (kind.isPadded(row, column) ? kind.padded.told : kind.isMasked(row, column) ? kind.masked : "");
+    const told = (row, column) => (kind.isPadded(row, column) ? kind.padded.told : kind.isMasked(row, column, this.layer) ? kind.masked : "");
     if (kind.masked || kind.padded.rows.length || kind.padded.columns.length)
       heatmap.text = Array.from({ length: rows }, (_, row) => Array.from({ length: columns }, (_, column) => told(row, column)));
     const label = `${kind.label} · ${this.place(kind)}`;
-    const drawn = JSON.stringify({ ...spec, data: [heatmap, ...spec.data.slice(1)] });
+    const areas = spec.data.slice(1).map((area) => hatchedIn(this.layer, area, kind, heatmap));
+    const drawn = JSON.stringify({ ...spec, data: [heatmap, ...areas] });
     window.components.plot({
       data: { ...rest, label, title: escaped(label), spec: drawn, answers: this.hasPatches() },
       parentElement: this.places.heatmap,
@@ -226,7 +227,7 @@ class Explorer {
   }
 
   hasPatches() {
-    return Boolean(this.data.patches) && this.kind.kind !== "decoder_attention";
+    return Boolean(this.data.patches?.kinds.includes(this.kind.kind));
   }
 
   /** What one row of the map gives to each patch of the image. */
@@ -236,8 +237,8 @@ class Explorer {
     if (place.hidden) return;
     const { spec, ...rest } = patches.map;
     const [high, wide] = patches.grid;
-    const end = (this.row + 1) * kind.shape[3];
-    const weights = mapOf(kind, this.layer, this.head).slice(end - high * wide, end); // the last tokens are the patches
+    const start = this.row * kind.shape[3] + (kind.sink ?? 0) + patches.first;
+    const weights = mapOf(kind, this.layer, this.head).slice(start, start + high * wide);
     const heatmap = { ...fittedTo(spec.data[0], largestOf(weights)), z: spread("f4", weights, high, wide) };
     const label = `${this.words.row}: ${kind.lines.queries[this.row].name} · ${this.place(kind)}`;
     const drawn = JSON.stringify({ ...spec, data: [heatmap, ...spec.data.slice(1)] });

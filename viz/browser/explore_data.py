@@ -60,6 +60,15 @@ class Trace(Protocol):
     def source_grid(self) -> tuple[int, int] | None: ...
 
     @property
+    def read_grid(self) -> tuple[int, int, int] | None: ...
+
+    @property
+    def windows(self) -> tuple[int, ...]: ...
+
+    @property
+    def global_tokens(self) -> int: ...
+
+    @property
     def kinds(self) -> tuple[str, ...]: ...
 
     def attention(self, kind: str) -> np.ndarray: ...
@@ -70,7 +79,7 @@ class Trace(Protocol):
 
     def padded(self, kind: str) -> np.ndarray: ...
 
-    def masked(self, kind: str) -> np.ndarray | None: ...
+    def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None: ...
 
     def sink(self, kind: str) -> np.ndarray | None: ...
 
@@ -87,7 +96,7 @@ def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict
     notes = [say("explore_note", step=f"{1 / unit:g}")]
     notes += [say("explore_prompt_note")] * bool(trace.prompt)
     notes += [say("sink_note")] * any(trace.sink(kind) is not None for kind in trace.kinds)
-    patches = patches_data(say, trace.source_grid, image, theme)
+    patches = _patches(say, trace, image, theme)
     return {
         "unit": unit,
         "kinds": [_kind(say, trace, kind, unit, theme) for kind in trace.kinds],
@@ -95,6 +104,19 @@ def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict
         "words": _words(say, " ".join(notes)),
         **({} if patches is None else {"patches": patches}),
     }
+
+
+def _patches(say: Say, trace: Trace, image: Any, theme: str) -> dict | None:
+    """The patches of a source, or of what a decoder read, and in which kinds of attention they are columns. ``first``: the first one."""
+    if trace.read_grid is None:
+        found = patches_data(say, trace.source_grid, image, theme)
+        size = 0 if trace.source_grid is None else trace.source_grid[0] * trace.source_grid[1]
+        place = {"first": len(trace.source_tokens) - size, "kinds": ["encoder_attention", "cross_attention"]}
+    else:
+        first, *grid = trace.read_grid
+        found = patches_data(say, (grid[0], grid[1]), image, theme)
+        place = {"first": first, "kinds": ["decoder_attention"]}
+    return None if found is None else found | place
 
 
 def difference_data(say: Say, traces: Sequence[Trace], theme: str) -> dict | None:
@@ -146,7 +168,8 @@ class _Maps(NamedTuple):
     weights: np.ndarray  # (L, H, Q, K)
     queries: tuple[str, ...]
     keys: tuple[str, ...]
-    masked: np.ndarray | None  # (Q, K) bool
+    masked: np.ndarray | None  # (Q, K) bool, in all layers
+    somewhere: np.ndarray | None  # (Q, K) bool, in any layer; ``explore.js`` knows in which
     padded: np.ndarray  # (Q, K) bool
     sink: int  # how many columns stand before the tokens
 
@@ -155,14 +178,17 @@ def _maps(trace: Trace, kind: str) -> _Maps:
     weights = np.clip(trace.attention(kind), 0, 1)
     queries, keys = trace.axes(kind)
     masked, padded, sink = trace.masked(kind), trace.padded(kind), trace.sink(kind)
+    each = [found for layer in range(len(weights)) if (found := trace.masked(kind, layer)) is not None]
+    somewhere = None if masked is None else np.logical_or.reduce(each)
     if sink is None:
-        return _Maps(weights, queries, keys, masked, padded, 0)
+        return _Maps(weights, queries, keys, masked, somewhere, padded, 0)
     wider = ((0, 0), (1, 0))
     return _Maps(
         np.concatenate([sink[..., None], weights], -1),
         queries,
         (SINK, *keys),
         None if masked is None else np.pad(masked, wider),
+        None if somewhere is None else np.pad(somewhere, wider),
         np.pad(padded, wider),
         1,
     )
@@ -207,12 +233,14 @@ def _difference(say: Say, one: Trace, other: Trace, kind: str, theme: str) -> di
 def _hidden(say: Say, trace: Trace, kind: str, maps: _Maps) -> dict:
     """Which cells hold nothing, and what the hover says of them."""
     texts = map_texts(say, kind)
-    own = kind == "decoder_attention"
+    own, first = kind == "decoder_attention", kind == trace.kinds[0]
     return {
         "masked": "" if maps.masked is None else _note(texts.masked),
         "padded": {"told": _note(texts.padded), **_padded_lines(trace, kind, maps)},
         **({"sink": maps.sink} if maps.sink else {}),
         **({"prefix": trace.prefix} if own and trace.prefix else {}),
+        **({"isLater": True} if own else {}),
+        **({"windows": trace.windows, "globals": trace.global_tokens} if trace.windows and first else {}),
     }
 
 
@@ -232,13 +260,14 @@ def _figures(
         scale=False,
         theme=theme,
     )
+    first = maps.weights[0, 0] if maps.somewhere is None else np.where(maps.somewhere, 0, maps.weights[0, 0])
     drawn = {
         name: attention_heatmap.specification(
-            maps.weights[0, 0],
+            first,
             maps.queries,
             maps.keys,
             texts=map_texts(say, kind, difference=difference),
-            masked=maps.masked,
+            masked=maps.somewhere,
             padded=maps.padded,
             emphasis_rows=rows,
             first=(0, -maps.sink),

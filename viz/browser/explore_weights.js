@@ -14,12 +14,32 @@ function minus(other, one) {
   return other.map((weight, i) => weight - one[i]);
 }
 
-/** (row, column) -> whether a mask, or padding, leaves the cell empty. `sink` columns stand before the tokens. */
-function emptyCells({ masked, prefix = 0, sink = 0, padded }) {
+/** (row, column) -> whether a mask, or padding, leaves the cell empty; a mask of one layer, or without it of all layers. `sink`
+ * columns stand before the tokens. A window says how many tokens to either side are seen, and -1 that there is none. */
+function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], globals = 0, padded }) {
   const [rows, columns] = [new Set(padded.rows), new Set(padded.columns)];
   const isPadded = (row, column) => rows.has(row) || columns.has(column);
-  const isMasked = (row, column) => Boolean(masked) && column - sink > row && !(row < prefix && column - sink < prefix);
+  const widest = windows.includes(-1) ? Infinity : Math.max(...windows);
+  const windowOf = (layer) => (windows[layer] === -1 ? Infinity : (windows[layer] ?? widest));
+  const isFar = (row, token, layer) =>
+    windows.length > 0 && token >= 0 && Math.min(row, token) >= globals && Math.abs(row - token) > windowOf(layer);
+  const isAhead = (row, token) => isLater && token > row && !(row < prefix && token < prefix);
+  const isMasked = (row, column, layer) => isAhead(row, column - sink) || isFar(row, column - sink, layer);
   return { isPadded, isMasked };
+}
+
+/** The hatching of a map for one layer, or for all, where layers have windows; any other part of the figure as it is. */
+function hatchedIn(layer, area, { windows, shape: [, , rows, columns], isMasked, isPadded }, { x0 = 0, y0 = 0 }) {
+  if (!windows || area.fillpattern?.shape !== "/") return area;
+  const [x, y] = [[], []];
+  for (let row = 0; row < rows; row += 1)
+    for (let column = 0; column < columns; column += 1) {
+      if (!isMasked(row, column, layer) || isPadded(row, column)) continue;
+      const [left, top] = [x0 + column - 0.5, y0 + row - 0.5];
+      x.push(left, left + 1, left + 1, left, null);
+      y.push(top, top, top + 1, top + 1, null);
+    }
+  return { ...area, x, y };
 }
 
 /** [[layer, head], …] that a choice of layer and head stands for. */
@@ -59,18 +79,21 @@ function fittedTo(heatmap, largest) {
 }
 
 /** All heads as the bytes of one picture; where the tiles stand, the figure's markers say. */
-function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, isMasked, isPadded, largest, overview: { spec } }) {
+function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, windows, isMasked, isPadded, largest, overview: { spec } }) {
   const { x, y } = spec.data[1];
   const [high, wide] = [Math.ceil(rows / joined), Math.ceil(columns / joined)];
   const [left, top] = [x.map((middle) => Math.round(middle - (wide - 1) / 2)), y.map((middle) => Math.round(middle - (high - 1) / 2))];
   const [height, width] = [Math.max(...top) + high, Math.max(...left) + wide];
   const bytes = new Uint8Array(height * width).fill(NO_CELL);
   const [byteOf, isStronger] = largest ? [signedByte(largest), furtherFromMiddle] : [weightByte, (byte, before) => byte > before];
-  const empty = Uint8Array.from({ length: rows * columns }, (_, i) => {
-    const place = [Math.floor(i / columns), i % columns];
-    return isPadded(...place) || isMasked(...place);
-  });
-  for (let tile = 0; tile < layers * heads; tile += 1)
+  const emptyIn = (layer) =>
+    Uint8Array.from({ length: rows * columns }, (_, i) => {
+      const place = [Math.floor(i / columns), i % columns];
+      return isPadded(...place) || isMasked(...place, layer);
+    });
+  let empty = emptyIn();
+  for (let tile = 0; tile < layers * heads; tile += 1) {
+    if (windows && tile % heads === 0) empty = emptyIn(tile / heads);
     for (let row = 0; row < rows; row += 1) {
       const start = (top[tile] + Math.floor(row / joined)) * width + left[tile];
       for (let column = 0; column < columns; column += 1) {
@@ -80,6 +103,7 @@ function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, isMas
         if (isStronger(byte, bytes[at])) bytes[at] = byte;
       }
     }
+  }
   return spread("u1", bytes, height, width);
 }
 

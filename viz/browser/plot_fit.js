@@ -5,7 +5,7 @@
 //            of about the same length, so that pictures can be compared and nothing jumps while one types.
 //   "box"    a picture that fills the room it is given.
 //   "fill"   one as high as the room below it, but at least `least` pixels and at most the height it was made with.
-//            With `low` it takes what little room is left below other pictures.
+//            With `low` it takes what little room is left below other pictures, and has a margin for Plotly's buttons only where they stay.
 // A figure without it keeps the height that it was made with. One that says in layout.meta.tokens how many tokens lie
 // along its x axis has none of them wider than its column.
 
@@ -53,7 +53,12 @@ function fitted(figure, width, room) {
     const placed = { ...larger, layout: { ...larger.layout, ...numbersApart(larger.layout, width - l - r, height - t - b), margin } };
     return resized(placed, width, height);
   }
-  if (fit === "fill") return resized(larger, width, Math.max(figure.layout.meta.least, Math.min(room, larger.layout.height)));
+  if (fit === "fill") {
+    const { low, least } = larger.layout.meta, { margin, height } = larger.layout;
+    const buttons = low && buttonsStay() ? TOOLBAR : 0;
+    const placed = { ...larger, layout: { ...larger.layout, margin: { ...margin, t: margin.t + buttons } } };
+    return resized(placed, width, Math.max(least, Math.min(room, height)) + buttons);
+  }
   return resized(larger, width, larger.layout.height ?? 360);
 }
 
@@ -83,7 +88,8 @@ function enlarged(figure) {
   if (factor === 1) return figure;
   const type = sized(FIGURE_TYPE) / FIGURE_TYPE;
   const lines = figure.layout.meta?.fit === "box" ? factor : type; // of names and legends, above and below the picture
-  const { margin = {}, height = 360, annotations } = figure.layout;
+  const { margin = {}, height = 360, annotations, legend, meta } = figure.layout;
+  const high = (pixels) => pixels * factor + ((margin.t ?? 0) + (margin.b ?? 0)) * (lines - factor);
   const withLargerBar = (trace) => (trace.colorbar ? { ...trace, colorbar: largerFonts(trace.colorbar, factor) } : trace);
   return {
     ...figure,
@@ -92,7 +98,9 @@ function enlarged(figure) {
       ...largerFonts(figure.layout, factor),
       margin: Object.fromEntries(Object.entries(margin).map(([side, pixels]) => [side, pixels * (side === "t" || side === "b" ? lines : factor)])),
       ...(annotations && { annotations: largerFonts(annotations, factor).map((each) => ({ ...each, yshift: (each.yshift ?? 0) * type })) }),
-      height: height * factor + ((margin.t ?? 0) + (margin.b ?? 0)) * (lines - factor),
+      ...(legend?.entrywidth && { legend: { ...largerFonts(legend, factor), entrywidth: legend.entrywidth * type } }),
+      ...(meta?.low && { meta: { ...meta, least: high(meta.least) } }),
+      height: high(height),
     },
   };
 }

@@ -20,16 +20,20 @@ Say = Callable[..., str]  # (key, **values) -> the text with its placeholders fi
 
 @cache
 def own_texts(language: str) -> dict[str, str]:
-    """Key -> text of what the folder ``language`` itself says. Raises ValueError for a key said twice.
+    """Key -> text of what the folder ``language`` itself says. Raises ValueError for a file that is
+    no JSON, and for a key said twice.
 
     >>> own_texts("en")["language_name"]
     'English'
     """
     texts: dict[str, str] = {}
     for path in sorted((assets.TEXTS / language).glob("*.json")):
-        part = json.loads(path.read_text("utf-8"))
+        try:
+            part = json.loads(path.read_text("utf-8-sig"))  # some editors write a mark in front
+        except ValueError as error:
+            raise ValueError(f"{language}/{path.name} is no JSON: {error}") from error
         if twice := sorted(texts.keys() & part.keys()):
-            raise ValueError(f"{path.name} says again what another file says: {twice}")
+            raise ValueError(f"{language}/{path.name} says again what another file says: {twice}")
         texts |= part
     return texts
 

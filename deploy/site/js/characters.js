@@ -26,21 +26,21 @@ export function normalise(text) {
   return pieces.map((piece, i) => (i % 2 ? piece : piece.normalize("NFC"))).join("");
 }
 
-// Rare hanja and private characters stand in for letters and signs of two units. To all rules they are what those are.
-const STAND_INS = { letter: [0x3400, 0x4dbf], sign: [0xe000, 0xf8ff] };
+// Rare hanja and private characters are substitutes of letters and signs of two units. To all rules they are what those are.
+const SUBSTITUTES = { letter: [0x3400, 0x4dbf], sign: [0xe000, 0xf8ff] };
 
 /**
  * A text in which each character is one unit, and what stands in for which. Python counts code points and JavaScript UTF-16 units,
- * so an emoji would shift all places behind it. Null for a text with more such characters than there are stand-ins: thousands.
+ * so an emoji would shift all places behind it. Null for a text with more such characters than there are substitutes: thousands.
  */
-export function withStandIns(text) {
-  const standIns = {};
-  if (!/[\u{10000}-\u{10ffff}]/u.test(text)) return { text, standIns };
+export function withSubstitutes(text) {
+  const substitutes = {};
+  if (!/[\u{10000}-\u{10ffff}]/u.test(text)) return { text, substitutes };
   const own = new Map();
   const free = (kind) => {
-    for (let code = STAND_INS[kind][0]; code <= STAND_INS[kind][1]; code += 1) {
+    for (let code = SUBSTITUTES[kind][0]; code <= SUBSTITUTES[kind][1]; code += 1) {
       const character = String.fromCharCode(code);
-      if (!(character in standIns) && !text.includes(character)) return character;
+      if (!(character in substitutes) && !text.includes(character)) return character;
     }
     return null;
   };
@@ -48,14 +48,14 @@ export function withStandIns(text) {
     if (character.length === 1) return character;
     if (!own.has(character)) {
       own.set(character, free(isLetterOrNumber(character) ? "letter" : "sign"));
-      if (own.get(character)) standIns[own.get(character)] = character;
+      if (own.get(character)) substitutes[own.get(character)] = character;
     }
     return own.get(character);
   });
-  return written.includes(null) ? null : { text: written.join(""), standIns };
+  return written.includes(null) ? null : { text: written.join(""), substitutes };
 }
 
-/** A text with the characters that others stand in for. */
-export function restored(text, standIns) {
-  return Array.from(text, (character) => standIns[character] ?? character).join("");
+/** A text with its own characters in place of their substitutes. */
+export function restored(text, substitutes) {
+  return Array.from(text, (character) => substitutes[character] ?? character).join("");
 }

@@ -2,7 +2,7 @@
 import { lostAnchors, hasProse, partOf, partsBeside } from "./anchors.js";
 import { findStretches } from "./candidates.js";
 import { applyChanges, confidence, inOrder, moved, movesSpaces, selectChanges } from "./changes.js";
-import { normalise, restored, withStandIns } from "./characters.js";
+import { normalise, restored, withSubstitutes } from "./characters.js";
 import { readOff } from "./drafting.js";
 import { asIfRight, findOffers, withOffers } from "./offers.js";
 import { afterSecondReading, changesOf, made, probable } from "./proposing.js";
@@ -20,22 +20,22 @@ export class Corrector {
     this.kept = new Map();
   }
 
-  /** {source, sentences, standIns}; each sentence {start, source, proposed, produced}. */
+  /** {source, sentences, substitutes}; each sentence {start, source, proposed, produced}. */
   async correct(typed) {
     const normal = normalise(typed);
-    const { text: source, standIns } = withStandIns(normal) ?? { text: normal };
+    const { text: source, substitutes } = withSubstitutes(normal) ?? { text: normal };
     const sentences = [];
-    if (!standIns) return { source, sentences, standIns: {} }; // no text that anybody writes
+    if (!substitutes) return { source, sentences, substitutes: {} }; // no text that anybody writes
     const verbatim = verbatimSpans(source, this.rules);
     for (const [start, end] of splitSentences(source, this.limits.max_length, this.rules)) {
       const part = partOf(source.slice(start, end), clipped(verbatim, start, end), this.rules);
       sentences.push({ start, source: part.text, ...(await this.remembered(part)) });
     }
-    return { source, sentences, standIns };
+    return { source, sentences, substitutes };
   }
 
   /** What becomes of a correction when a person decides about some proposals, by their numbers from 0, whatever their confidence. */
-  decided({ source, sentences, standIns }, accepted = [], rejected = []) {
+  decided({ source, sentences, substitutes }, accepted = [], rejected = []) {
     let number = 0;
     const isMade = (change) => accepted.includes(change.number) || (!change.isOffer && confidence(change) >= this.limits.minimum_confidence);
     const found = sentences.map((sentence) => {
@@ -44,7 +44,7 @@ export class Corrector {
       return { ...sentence, proposed, changes, text: applyChanges(sentence.source, changes) };
     });
     const all = found.flatMap(({ start, changes }) => changes.map((change) => moved(change, start, 0)));
-    return { source, text: applyChanges(source, all), sentences: found, standIns };
+    return { source, text: applyChanges(source, all), sentences: found, substitutes };
   }
 
   async remembered(part) {
@@ -132,11 +132,11 @@ export class Corrector {
   }
 
   /** What the network looks at while it turns one sentence into `target`, in the pass `produced` where that wrote it. */
-  async trace(source, target, produced, standIns = {}) {
+  async trace(source, target, produced, substitutes = {}) {
     const ids = this.tokenizer.encodeTarget(target);
     const same = produced && produced.ids.length === ids.length && produced.ids.every((id, t) => id === ids[t]);
     const pass = same ? produced : await this.network.read(this.tokenizer.encodeSource(source), ids);
-    const [sourceTokens, targetTokens] = [source, target].map((text) => visible(text).map((token) => restored(token, standIns)));
+    const [sourceTokens, targetTokens] = [source, target].map((text) => visible(text).map((token) => restored(token, substitutes)));
     return {
       sourceTokens: [...sourceTokens, "</s>"],
       targetTokens: [...targetTokens, "</s>"],

@@ -3,8 +3,6 @@ import { figuresOf, filledIn } from "./figures.js";
 import { piecesOf } from "./pieces.js";
 import { moreViews } from "./views.js";
 
-const COMPUTED_WITH = ["encode", "decode", "weights", "trees", "words", "ngrams", "runtime"];
-const LANGUAGES = ["ko", "en"];
 const LONGEST = 20000; // characters that the area takes
 const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
@@ -15,15 +13,17 @@ export class Site {
     Object.assign(this, content);
     this.state = { ...this.usual(), ...this.addressed() };
     this.revision = 1;
+    this.received = {}; // bytes that have come of each part that the worker computes with
     this.asked = []; // keys of what the worker was asked, in order
     this.answers = new Map(); // of the last texts, by what was asked
     for (const stored of this.stored) this.answers.set(this.keyOf({ text: stored.typed }), stored);
   }
 
   usual() {
-    const isKorean = navigator.languages.some((language) => language.startsWith("ko"));
+    const spoken = navigator.languages.flatMap((language) => [language, language.split("-")[0]]);
+    const lang = ["ko", ...spoken].find((language) => spoken.includes(language) && language in this.texts) ?? "en"; // Korean for all who read it
     const theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    return { text: this.examples[0].text, lang: isKorean ? "ko" : "en", theme, lecture: false, ...this.fresh() };
+    return { text: this.examples[0].text, lang, theme, lecture: false, ...this.fresh() };
   }
 
   /** What the address says; where it says nothing, what the app wrote into the file (ui/export/alive.py). */
@@ -33,7 +33,7 @@ export class Site {
     const numbers = (text) => (text ? text.split(",").map(Number).filter(Number.isInteger) : []);
     return {
       ...("text" in found && { text: found.text.slice(0, LONGEST) }),
-      ...(LANGUAGES.includes(found.lang) && { lang: found.lang }),
+      ...(Object.hasOwn(this.texts, found.lang) && { lang: found.lang }),
       ...(["light", "dark"].includes(found.theme) && { theme: found.theme }),
       lecture: found.lecture === "1",
       accepted: numbers(found.accepted),
@@ -62,6 +62,10 @@ export class Site {
     this.show();
     this.open();
     this.loadFont();
+  }
+
+  /** Keeps the site for visits without a network. It asks for every part again, so it waits until the network has opened with its own. */
+  keep() {
     if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
   }
 
@@ -71,9 +75,11 @@ export class Site {
 
   controls() {
     const press = (id, act) => (document.getElementById(id).onclick = act);
-    press("language", () => this.change({ lang: this.state.lang === "ko" ? "en" : "ko" }));
     press("theme", () => this.change({ theme: this.state.theme === "dark" ? "light" : "dark" }));
     press("lecture", () => this.change({ lecture: !this.state.lecture }));
+    const languages = document.getElementById("language");
+    languages.append(...Object.entries(this.texts).map(([lang, { language_name }]) => Object.assign(new Option(language_name, lang), { lang })));
+    languages.onchange = ({ target }) => this.change({ lang: target.value });
     document.getElementById("example").onchange = ({ target }) => {
       if (target.value) this.change({ ...this.fresh(), text: this.examples[target.value].text }, true);
     };
@@ -106,8 +112,9 @@ export class Site {
       button.textContent = name;
       if (pressed !== undefined) button.setAttribute("aria-pressed", pressed);
     };
-    label("language", this.texts[lang === "ko" ? "en" : "ko"].language_name);
-    document.getElementById("language").lang = lang === "ko" ? "en" : "ko";
+    const languages = document.getElementById("language");
+    languages.value = lang;
+    languages.setAttribute("aria-label", say("lang_label"));
     label("theme", say(theme === "dark" ? "site_light" : "site_dark"));
     label("lecture", say("lecture_label"), lecture);
     const example = document.getElementById("example");
@@ -154,8 +161,15 @@ export class Site {
     this.tell();
   }
 
-  heard({ found, error, isOpen }) {
-    if (isOpen) this.isOpen = true;
+  heard({ found, error, isOpen, received }) {
+    if (received) {
+      Object.assign(this.received, received);
+      return this.tell();
+    }
+    if (isOpen) {
+      this.isOpen = true;
+      this.keep();
+    }
     const answered = isOpen ? null : this.asked.shift();
     if (error) {
       this.failed = error;
@@ -172,19 +186,16 @@ export class Site {
     this.tell();
   }
 
-  /** The worker is made of a text of the page, so that it obeys the page's policy. */
+  /** What the worker said before it had somebody who listens comes first. */
   async open() {
     try {
-      window.onprogress_ = () => this.tell();
       this.tell();
-      const names = ["worker", ...COMPUTED_WITH];
-      const [script, ...bytes] = await Promise.all(names.map((name) => window.part(name)));
-      const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-      this.worker = new Worker(address);
+      const { worker, early } = await window.begunWorker;
+      this.worker = worker;
       this.worker.onmessage = ({ data }) => this.heard(data);
       this.worker.onerror = ({ message }) => this.heard({ error: message || "the worker could not start" });
-      const parts = Object.fromEntries(COMPUTED_WITH.map((name, i) => [name, bytes[i]]));
-      this.worker.postMessage({ open: { parts, known: this.known, rules: this.rules } }, bytes.map(({ buffer }) => buffer));
+      early.forEach((data) => this.heard(data));
+      this.worker.postMessage({ open: { known: this.known, rules: this.rules } });
     } catch (error) {
       this.heard({ error: String(error) });
     }
@@ -192,8 +203,9 @@ export class Site {
 
   /** Says how far the download is, and nothing once the network is open. */
   tell() {
-    const [done, all] = window.progressOf(COMPUTED_WITH);
-    const loading = done < all && all ? this.say("site_loading", { done: (done / MEGABYTE).toFixed(1), all: (all / MEGABYTE).toFixed(1) }) : this.say("site_opening");
+    const done = Object.values(this.received).reduce((sum, size) => sum + size, 0);
+    const all = window.sizeOf(COMPUTED_WITH);
+    const loading = done < all ? this.say("site_loading", { done: (done / MEGABYTE).toFixed(1), all: (all / MEGABYTE).toFixed(1) }) : this.say("site_opening");
     this.places.status.textContent = this.failed ? this.say("site_failed") : this.isOpen ? "" : loading;
     this.places.status.dataset.open = this.isOpen ? "yes" : "no";
   }

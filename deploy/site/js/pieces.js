@@ -8,8 +8,8 @@ const LEAST_OFFERED = 0.3; // a proposal that the network believes in less than 
 
 /** `found`: of the worker. `chosen`: the number of the change in focus. `say(key, values)`; `labels`: of changes. */
 export function piecesOf(found, chosen, say, labels) {
-  const { source, standIns } = found;
-  const write = (text) => restored(text, standIns);
+  const { source, substitutes } = found;
+  const write = (text) => restored(text, substitutes);
   const proposals = proposalsOf(found);
   const starts = new Map(found.sentences.length > 1 ? found.sentences.map(({ start }, place) => [start, place]) : []);
   const pieces = [];

@@ -23,13 +23,13 @@ export function readArrays(bytes) {
 /** 16-bit floats, all low bytes first, as 32-bit ones. */
 function floats(bytes) {
   const count = bytes.length / 2;
-  const values = new Float32Array(count);
+  const bits = new Uint32Array(count);
   for (let i = 0; i < count; i += 1) {
-    const bits = bytes[i] | (bytes[count + i] << 8);
-    const [exponent, fraction] = [(bits >> 10) & 31, bits & 1023];
-    const size = exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : fraction * 2 ** -24;
-    values[i] = bits & 0x8000 ? -size : size;
+    const half = bytes[i] | (bytes[count + i] << 8);
+    bits[i] = ((half & 0x8000) << 16) | ((half & 0x7fff) << 13); // sign, exponent and fraction in their places
   }
+  const values = new Float32Array(bits.buffer);
+  for (let i = 0; i < count; i += 1) values[i] *= 2 ** 112; // the exponents count from 127, not from 15
   return values;
 }
 

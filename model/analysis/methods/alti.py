@@ -16,17 +16,17 @@ def alti(insides: Insides) -> tuple[np.ndarray, np.ndarray]:
     of all layers are multiplied. Sources: equations 8 to 10 of the paper above; for a decoder Ferrando et al., "Towards
     Opening the Black Box of Neural Machine Translation" (EMNLP 2022).
     """
-    layers = range(len(insides.attention["encoder_attention"]))
-    encoder = np.stack([_self_shares(insides, "encoder_attention", n) for n in layers])
-    own, cross = [], []
-    for number in layers:
+    encoder, own, cross = [], [], []
+    for number in range(len(insides.attention["encoder_attention"])):
+        encoder.append(_self_shares(insides, "encoder_attention", number))
+    for number in range(len(insides.attention["cross_attention"])):
         read = _self_shares(insides, "decoder_attention", number)
         vectors = added_vectors(insides, "cross_attention", number)
         passing = insides.entering["cross_attention"][number].astype(np.float64)
         shares = _nearness(insides, "cross_attention", number, np.append(vectors, passing[:, None], axis=1))
         cross.append(shares[:, :-1])
         own.append(shares[:, -1:] * read)
-    return rolled_through(encoder, np.stack(own), np.stack(cross))
+    return rolled_through(np.stack(encoder), np.stack(own), np.stack(cross))
 
 
 def _self_shares(insides: Insides, kind: str, layer: int) -> np.ndarray:

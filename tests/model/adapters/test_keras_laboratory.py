@@ -64,6 +64,27 @@ def test_what_is_left_out_is_not_looked_at(model):
     np.testing.assert_allclose(trace.cross_attention.sum(-1), 1, atol=1e-5)
 
 
+def test_a_head_that_looked_at_nothing_else_looks_at_what_is_left():
+    """It is hidden before the softmax, since nothing would be left behind it."""
+    model = network()
+    for attention in (*model.encoder, *(each for pair in model.decoder for each in pair)):
+        attention.query.kernel.assign(attention.query.kernel * 6000)
+    lab = laboratory_of(model, LETTERS)
+    plain = lab.trace_under(SOURCE, TARGET, Intervention()).encoder_attention
+    *_, gone = np.argwhere(plain == 1)[0]  # in float32 nothing is left for the others
+    found = lab.trace_under(SOURCE, TARGET, Intervention(without_source={int(gone)}))
+    assert not found.encoder_attention[..., gone].any() and not found.cross_attention[..., gone].any()
+    np.testing.assert_allclose(found.encoder_attention.sum(-1), 1, atol=1e-5)
+    np.testing.assert_allclose(found.cross_attention.sum(-1), 1, atol=1e-5)
+
+
+def test_a_row_whose_only_token_is_left_out_sees_nothing(model):
+    lab = laboratory_of(model, LETTERS)
+    found = lab.trace_under(SOURCE, TARGET, Intervention(without_target={0})).decoder_attention
+    assert not found[:, :, 0].any()  # what comes later stays masked
+    np.testing.assert_allclose(found[:, :, 1:].sum(-1), 1, atol=1e-5)
+
+
 def test_replaced_weights_are_used_and_shown(model):
     lab, head = laboratory_of(model, LETTERS), Head("cross_attention", 0, 1)
     rows = np.full((4, 4), np.nan, np.float32)

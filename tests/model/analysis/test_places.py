@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from model import AttentionTrace
+from model.analysis.aligning import aligned_difference
 from model.analysis.edits import copied_tokens, leading_heads, row_positions
 from model.analysis.places import by_character, changes_in_tokens, spans_of, text_of
-from model.analysis.twins import aligned_difference
 from model.text.changes import find_changes, find_rewriting
 from model.trace.selection import Selection
 from tests.own_model import RIGHT, SHAPES, WRONG, Speller
@@ -79,7 +79,7 @@ def test_heads_are_ranked_over_pieces_of_words():
     assert all(head.share == pytest.approx(share[head.layer, head.head]) for head in found)
 
 
-def test_twins_match_whole_tokens():
+def test_aligned_tokens_match_whole_tokens():
     one, other = Speller().trace("a big cat", "a big cat"), Speller().trace("a cat", "a cat")
     weights = one.cross_attention[0, 0], other.cross_attention[0, 0]
     found, missing = aligned_difference("cross_attention", one, other, weights)

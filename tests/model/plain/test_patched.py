@@ -12,7 +12,7 @@ from model.trace.interventions import Head, Intervention
 from model.trace.patches import ATTENTIONS, Node, Patch, every_node
 from model.trace.taps import tap
 from tests.plain_transformer import PlainTransformer
-from tests.random_weights import twin_networks
+from tests.random_weights import equal_networks
 
 SOURCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 LAYERS, HEADS, WIDTH = 2, 2, 16
@@ -23,7 +23,7 @@ NODES = every_node(LAYERS, HEADS)
 def networks(request, tiny_network, tiny_tokenizer):
     """(in Keras, in NumPy alone, with patches) with the same random weights."""
     config = replace(tiny_network.config, norm_first=request.param)
-    network, plain = twin_networks(config, tiny_tokenizer)
+    network, plain = equal_networks(config, tiny_tokenizer)
     return network, plain, PatchedTransformer(config, plain._features, plain._weights)
 
 

@@ -11,7 +11,7 @@ from model.__main__ import main
 from model.analysis.roles import COPIED
 from model.analysis.writing import who_wrote
 from model.survey import answer_sums
-from model.survey.answer_file import AnswerSurvey, read_answers, write_answers
+from model.survey.answer_file import ANSWERS_FILE, AnswerSurvey, write_answers
 from model.survey.head_survey import HeadSurvey
 from model.survey.survey import Plan, Survey
 from model.survey.survey_files import answers, result, table
@@ -86,12 +86,10 @@ def test_the_survey_of_heads_has_what_they_wrote(survey):
 
 
 def test_the_file_holds_no_text_and_is_read_again(survey, found, tmp_path):
-    assert read_answers(tmp_path) is None
-    write_answers(tmp_path, answers(survey))
-    read = read_answers(tmp_path)
+    text = write_answers(tmp_path, answers(survey)).read_text("utf-8")
+    read = AnswerSurvey(json.loads(text))
     assert read.groups == found.groups and read.fingerprint == found.fingerprint
     sentences = {text for pair in PAIRS for text in pair}
-    text = (tmp_path / "answers.json").read_text("utf-8")
     assert not any(sentence in text for sentence in sentences)
     longest = max((len(part) for part in text.split('"') if any(map(is_hangul, part))), default=0)
     assert longest <= len("coda:ㄱ")
@@ -104,4 +102,4 @@ def test_the_command_writes_it(tmp_path, monkeypatch, planted):
     arguments = ["heads", str(pairs), "--out", str(tmp_path), "--effects", "0", "--pruning", "0"]
     done = CliRunner().invoke(main, [*arguments, "--answers", "1"])
     assert done.exit_code == 0, done.output
-    assert read_answers(tmp_path).sentences == 1
+    assert AnswerSurvey(json.loads((tmp_path / ANSWERS_FILE).read_text("utf-8"))).sentences == 1

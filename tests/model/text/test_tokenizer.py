@@ -107,6 +107,7 @@ def test_features_of_every_id():
     jamo = [ord(c) for c in unicodedata.normalize("NFD", "씂")]
     expected = [OUTSIDE_ID, jamo[0] - 0x1100 + 1, jamo[1] - 0x1161 + 1, jamo[2] - 0x11A7 + 1]
     assert features[ids["씂"]].tolist() == expected
+    assert TOKENIZER.features() is features  # worked out once
     outside = features[TOKENIZER.vocab_size :, 1:]
     assert len({tuple(row) for row in outside.tolist()}) == 11172
     assert outside.min() == 1

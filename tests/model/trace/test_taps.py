@@ -12,7 +12,7 @@ from model.plain.positions import positional_encoding
 from model.stored.config import Seq2SeqConfig
 from model.trace.interventions import Head, Intervention, ZeroedValue
 from model.trace.taps import TAPS
-from tests.random_weights import twin_networks
+from tests.random_weights import equal_networks
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
 SIDES = ["encoder", "decoder"]
@@ -28,7 +28,7 @@ def handed_out(network, source, target, names=tuple(TAPS), **more):
 def both(request, tiny_network, tiny_tokenizer):
     """(Keras's network, all its taps, all taps of NumPy's) of a padded batch."""
     config = replace(tiny_network.config, norm_first=request.param)
-    network, plain = twin_networks(config, tiny_tokenizer)
+    network, plain = equal_networks(config, tiny_tokenizer)
     rng = np.random.default_rng(1)
     source = rng.integers(4, config.vocab_size, (3, 9)).astype(np.int32)
     source[1, 5:] = source[2, 1:] = 0  # padding
@@ -97,7 +97,7 @@ def test_heads_are_weights_times_values_and_give_the_output(both, kind):
 
 @pytest.mark.parametrize("norm_first", [True, False])
 def test_asking_for_taps_changes_no_number(norm_first, tiny_network, tiny_tokenizer):
-    network, _ = twin_networks(replace(tiny_network.config, norm_first=norm_first), tiny_tokenizer)
+    network, _ = equal_networks(replace(tiny_network.config, norm_first=norm_first), tiny_tokenizer)
     source, target = np.arange(4, 12)[None], np.arange(2, 9)[None]
     plain, found = network.full_pass(source, target), handed_out(network, source, target)
     for name in plain._fields:

@@ -14,7 +14,7 @@ from model import ModelFolderError
 from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.pages.test_attention import words
 from tests.ui.screen import component, figures, messages, setting
-from ui.asking import loaders
+from ui.asking import loaders, loading
 from ui.asking.loading import SHOWN, StillLoading
 from ui.shell import address, parts
 from ui.shell.declared import defaults
@@ -59,6 +59,7 @@ def waiting(correctors, monkeypatch):
 
     monkeypatch.setattr(loaders, "load_corrector", load)
     monkeypatch.setattr(loaders, "open_corrector", lambda path: model)
+    monkeypatch.setattr(loading, "SECONDS_IN_ONE_RUN", 0.0)
     return model
 
 
@@ -93,6 +94,21 @@ def test_a_model_that_is_ready_in_a_moment_is_waited_for(monkeypatch):
     monkeypatch.setattr(loaders, "SOON", -1.0)
     with pytest.raises(StillLoading):
         loaders.load_corrector("a folder")
+
+
+def test_a_model_that_takes_some_seconds_is_waited_for_in_the_same_run(open_app, waiting, monkeypatch):
+    """Another run would send the whole page once more."""
+    looks, prepare = iter(("library", "weights", "first_run", "ready")), waiting.prepare
+
+    def progresses():
+        waiting.stage = next(looks, "ready")
+        return prepare()
+
+    monkeypatch.setattr(waiting, "prepare", progresses)
+    monkeypatch.setattr(loading, "SECONDS_IN_ONE_RUN", 30.0)
+    app = open_app(sentence=OTHER)
+    assert not progress(app)
+    assert figures(app) == ["overview", "heatmap"]
 
 
 def test_every_stage_is_named(open_app, waiting):

@@ -11,7 +11,7 @@ from model.stored.folder import ASSETS
 from tests.ui.conftest import entry
 from tests.ui.fake_corrector import FakeCorrector, random_trace
 from tests.ui.screen import figure, figures, html, told
-from ui.asking import loaders
+from ui.asking import questions
 from ui.wording.texts import table
 
 KO = table("ko")
@@ -28,7 +28,7 @@ def grown(monkeypatch, entries, correctors):
         Grown(step, SENTENCE, text, random_trace(SENTENCE, text, seed=step))
         for step, text in zip(STEPS, texts, strict=True)
     )
-    monkeypatch.setattr(loaders, "grown", lambda text, corrector: found if text.strip() else ())
+    monkeypatch.setattr(questions, "grown", lambda text, corrector: found if text.strip() else ())
     return found
 
 
@@ -52,7 +52,7 @@ def test_a_snapshot_that_cannot_end_its_text_is_not_said_to_leave_it(open_app, g
     trace = grown[0].trace
     unended = replace(trace, alternatives=(*trace.alternatives[:-1], ("갈", "</s>")))
     found = (replace(grown[0], trace=unended), *grown[1:])
-    monkeypatch.setattr(loaders, "grown", lambda text, corrector: found)
+    monkeypatch.setattr(questions, "grown", lambda text, corrector: found)
     app = open_app("growing", sentence=SENTENCE, snapshot="0")
     assert KO["growing_unfinished"].format(step=0) in told(app)
     assert KO["without_no_end"] in html(app)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.questions import PARTS
+from engine.questions import ROUNDS
 from model.analysis.contrasts import contrast_of_change
 from model.analysis.contributions import METHODS, REFERENCE, agreement, contributions
 from model.stored.folder import ASSETS, ModelFolderError
@@ -115,13 +115,13 @@ def test_methods_come_one_after_the_other_into_places_that_were_theirs(open_labo
     planted.forget()
     go_on, places = later.go_on, set()
     monkeypatch.setattr(later, "go_on", lambda: None)
-    for part in range(len(PARTS)):
+    for number in range(len(ROUNDS)):
         app = open_laboratory("sources")
         assert not app.exception
         known = np.isfinite(bars(app, "sources")).all(axis=1)
-        assert known.sum() == sum(map(len, PARTS[: part + 1]))
+        assert known.sum() == sum(map(len, ROUNDS[: number + 1]))
         assert known[0] == (
-            part > 0
+            number > 0
         )  # leaving out, the reference, stands first and needs a pass for each character
         layout = figure(app, "sources")["layout"]
         axes = [axis["domain"] for name, axis in layout.items() if name.startswith("yaxis")]
@@ -173,16 +173,16 @@ def test_the_road_not_taken_keeps_what_was_typed(open_laboratory):
 
 def test_a_sentence_beside_the_one_it_becomes(open_laboratory):
     app = open_laboratory("twins", twin="typed", twin_difference="1")
-    assert {"twins_first_map", "twins_difference_map", "twins_heads"} <= set(figures(app))
+    assert {"beside_first_map", "beside_difference_map", "beside_heads"} <= set(figures(app))
     own = open_laboratory("twins", twin="pair", twin_sentence=WRONG, twin_difference="1")
-    assert not numbers(own, "twins_difference_map").any()
-    assert KO["twins_reading_same"] in told(own)
+    assert not numbers(own, "beside_difference_map").any()
+    assert KO["beside_reading_same"] in told(own)
 
 
 def test_another_model_stands_beside_this_one(open_laboratory):
     app = open_laboratory("twins", twin="model", kind="encoder_attention", layer="2", head="2")
-    assert "twins_second_map" in figures(app)
-    assert "twins_heads" not in figures(app)  # the recurrent network has one map
+    assert "beside_second_map" in figures(app)
+    assert "beside_heads" not in figures(app)  # the recurrent network has one map
 
 
 def test_another_model_that_is_damaged_is_named_and_another_one_can_be_chosen(
@@ -195,7 +195,7 @@ def test_another_model_that_is_damaged_is_named_and_another_one_can_be_chosen(
 
     monkeypatch.setattr(loaders, "load_corrector", load)
     app = open_laboratory("twins", twin="model")
-    assert KO["twins_damaged"] in told(app)
+    assert KO["beside_damaged"] in told(app)
     assert app.selectbox(key="control_twin_model").options
 
 
@@ -206,8 +206,8 @@ def test_a_model_stands_beside_what_fine_tuning_made_of_it(open_laboratory, corr
     offered = app.selectbox(key="control_twin_model")
     assert offered.options == ["mine", KO["model_name_seq2seq"]]  # the own one is what was asked for
     expected = mine.correct(WRONG).sentences[0].trace.cross_attention[1, 1]
-    np.testing.assert_array_equal(numbers(app, "twins_second_map"), expected)
-    assert "twins_heads" in figures(app)
+    np.testing.assert_array_equal(numbers(app, "beside_second_map"), expected)
+    assert "beside_heads" in figures(app)
     app = open_laboratory("twins", twin="model", model="runs/mine")
     assert app.selectbox(key="control_twin_model").options[0] == KO["model_name_transformer"]
 

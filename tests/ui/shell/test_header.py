@@ -5,7 +5,7 @@ import pytest
 from tests.ui.pages.test_attention import menu
 from tests.ui.screen import component, html, setting
 from ui.shell.header import PAGES
-from ui.wording.texts import table
+from ui.wording.texts import LANGUAGES, table
 
 KO, EN = table("ko"), table("en")
 
@@ -64,7 +64,7 @@ def test_a_page_that_does_not_exist_leads_nowhere(open_app):
 def test_every_language_stands_in_the_menu_under_its_own_name(open_app):
     app = open_app("model")
     assert menu(app, "language").proto.label == "한국어"
-    assert menu(app, "language").options == ["한국어", "English"]
+    assert menu(app, "language").options == list(LANGUAGES.values())
     menu(app, "language").click("en").run()
     assert app.title[0].value == EN["model_title"]
     assert menu(app, "language").proto.label == "English"

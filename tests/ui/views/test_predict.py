@@ -87,6 +87,10 @@ def test_the_comparison_shows_the_numbers_of_its_definition():
         assert "".join(f"<td>{cell}</td>" for cell in [*cells, f"{found.hits[place]} / 2"]) in html(app)
     assert EN["place_head"].format(layer=head[0] + 1, head=head[1] + 1) in html(app)
     assert EN["predict_not_an_explanation"] in html(app)
+    # The bars are a mean over the characters that were written; where each of them looked most is told below.
+    row = random_trace(SOURCE, TARGET).attention("cross_attention").mean(axis=(0, 1))[1]
+    looked = int(row.argmax())
+    assert f"‘객’ → ‘{SOURCE[looked].replace(' ', '␣')}’ (place {looked + 1}) {row[looked]:.3f}" in html(app)
     outline = next(trace for trace in figure(app)["data"] if trace["type"] == "scatter")
     assert sorted({round(x, 2) for x in outline["x"] if x is not None}) == [1.53, 3.47]
 

@@ -10,6 +10,7 @@ from string import Formatter
 import pytest
 
 import assets
+from deploy.site import build
 from tests.ui.pages.test_attention import menu
 from ui.look import examples
 from ui.wording.texts import LANGUAGES, table
@@ -21,7 +22,10 @@ WHOLE = ("ko", "en")  # these two fill what others lack, so they lack nothing th
 
 
 def placeholders(text: str) -> set[str]:
-    return {name for _, name, _, _ in Formatter().parse(text) if name}
+    try:
+        return {name for _, name, _, _ in Formatter().parse(text) if name}
+    except ValueError as error:  # a brace without its other half
+        return {str(error)}
 
 
 @pytest.fixture
@@ -35,6 +39,9 @@ def german(tmp_path, monkeypatch):
     (tmp_path / "notes.txt").write_text("no language", "utf-8")
     texts.own_texts.cache_clear(), texts.table.cache_clear()
     monkeypatch.setattr(assets, "TEXTS", tmp_path)
+    for code in LANGUAGES.keys() - set(WHOLE):
+        monkeypatch.delitem(LANGUAGES, code)
+    monkeypatch.setitem(LANGUAGES, "de", "Deutsch")
     yield own
     monkeypatch.undo()
     texts.own_texts.cache_clear(), texts.table.cache_clear()
@@ -48,8 +55,7 @@ def test_what_a_language_lacks_is_said_in_english(german):
     assert table("de") == table("en") | german
 
 
-def test_a_page_in_a_third_language(german, monkeypatch, open_app):
-    monkeypatch.setitem(LANGUAGES, "de", "Deutsch")
+def test_a_page_in_a_third_language(german, open_app):
     app = open_app("model")
     menu(app, "language").click("de").run()
     assert app.title[0].value == "Modell"
@@ -57,20 +63,56 @@ def test_a_page_in_a_third_language(german, monkeypatch, open_app):
     assert menu(app, "language").options == ["한국어", "English", "Deutsch"]
 
 
+def test_the_browsers_own_page_has_a_third_language(german):
+    offered = build.texts_of(examples=["liaison"])
+    assert list(offered) == list(LANGUAGES) == ["ko", "en", "de"]
+    assert offered["de"]["language_name"] == "Deutsch" and offered["de"].keys() == offered["ko"].keys()
+
+
+def test_a_file_that_cannot_be_read_is_named(german):
+    (assets.TEXTS / "de" / "lines.json").write_text('{"lines_all": "alle",}', "utf-8")
+    texts.own_texts.cache_clear()
+    with pytest.raises(ValueError, match=r"de/lines\.json"):
+        own_texts("de")
+
+
+def missing_texts(language: str) -> dict[str, list[str]]:
+    """File of ``assets/texts/ko`` -> the keys in it that the language lacks."""
+    files = {
+        path.name: json.loads(path.read_text("utf-8")) for path in sorted((assets.TEXTS / "ko").iterdir())
+    }
+    lacking = {name: sorted(keys - own_texts(language).keys()) for name, keys in files.items()}
+    return {name: keys for name, keys in lacking.items() if keys}
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_missing_texts_are_listed(language):
-    """Of a language that is being translated this is a warning with the list; Korean and English must be whole."""
-    missing = sorted(own_texts("ko").keys() - own_texts(language).keys())
+    """Of a language that is being translated this is a warning, a line for each file; Korean and English must be whole."""
+    missing = missing_texts(language)
     if missing and language not in WHOLE:
-        warnings.warn(f"{language} lacks {len(missing)} texts: {', '.join(missing)}", stacklevel=1)
+        lines = [f"{name}, {len(keys)}: {' '.join(keys)}" for name, keys in missing.items()]
+        warnings.warn("\n".join([f"texts that {language} lacks", *lines]), stacklevel=1)
     assert not missing or language not in WHOLE
-    assert own_texts(language).keys() <= own_texts("ko").keys()
+
+
+def test_what_a_language_lacks_is_listed_by_file(german):
+    assert not missing_texts("en")
+    missing = missing_texts("de")
+    assert "lines_all" in missing["lines.json"]
+    assert sum(map(len, missing.values())) == len(own_texts("ko")) - len(german)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_language_says_what_korean_does_not(language):
+    assert sorted(own_texts(language).keys() - own_texts("ko").keys()) == []
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_languages_have_the_same_placeholders(language):
-    for key, text in own_texts(language).items():
-        assert placeholders(text) == placeholders(table("ko")[key]), key
+    korean, own = own_texts("ko"), own_texts(language)
+    assert {
+        key: own[key] for key in own.keys() & korean if placeholders(own[key]) != placeholders(korean[key])
+    } == {}
 
 
 OTHER_WORDS = {  # a second Korean word for a thing that has one already -> the one that it has

@@ -8,10 +8,10 @@ import streamlit as st
 
 import viz
 from model import ModelFolderError
-from model.analysis.twins import aligned_difference
+from model.analysis.aligning import aligned_difference
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
-from ui.asking import loaders, loading, models
+from ui.asking import loaders, loading, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
@@ -22,7 +22,8 @@ from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
 from viz.labels import visible_token
 
-TWIN = Choice("twin", ("typed", "pair", "model"))  # what the sentence is compared with
+# Addresses call the other pass a twin, and have to go on doing so. Elsewhere a twin is a sentence that is not corrected.
+OTHER = Choice("twin", ("typed", "pair", "model"))  # what the sentence is compared with
 DIFFERENCE = Flag("twin_difference")  # the second map is shown minus the first
 SENTENCE = Written("twin_sentence", "친구의 가치")
 MODEL = Written("twin_model")
@@ -30,15 +31,15 @@ LONGEST = 200  # characters of the second sentence
 
 
 @dataclass(frozen=True)
-class Twin:
-    """The other pass: of which text, what was written, and its trace."""
+class OtherPass:
+    """The pass that this one is compared with: of which text, what was written, and its trace."""
 
     source: str
     text: str
     trace: AttentionTrace
 
 
-def twin_of(lens: Lens, values: Values) -> Twin | str:
+def other_pass(lens: Lens, values: Values) -> OtherPass | str:
     """The other pass, or the key of the text that says why there is none.
 
     Raises NotLoadedError while no network is there, and StillLoading while another model is being loaded.
@@ -46,27 +47,27 @@ def twin_of(lens: Lens, values: Values) -> Twin | str:
     match values["twin"]:
         case "typed":
             if not lens.sentence.changes:
-                return "twins_same"
+                return "beside_same"
             return _corrected(lens.sentence.text, lens.corrector)
         case "pair":
             text = address.get(SENTENCE.name)[:LONGEST]
-            return _corrected(text, lens.corrector) if text.strip() else "twins_empty"
+            return _corrected(text, lens.corrector) if text.strip() else "beside_empty"
         case _:
             entry = _other_model()
             if entry is None:
-                return "twins_no_model"
+                return "beside_no_model"
             try:
                 return _corrected(lens.sentence.source, loaders.load_corrector(entry.path))
             except ModelFolderError:  # only now its weights are read
-                return "twins_damaged"
+                return "beside_damaged"
 
 
-def _corrected(text: str, corrector: loaders.Asked) -> Twin | str:
-    found = loaders.correct(text, corrector)
+def _corrected(text: str, corrector: loaders.Asked) -> OtherPass | str:
+    found = questions.correct(text, corrector)
     if not found.sentences or found.sentences[0].too_long:
-        return "twins_empty"
+        return "beside_empty"
     sentence = found.sentences[0]
-    return Twin(sentence.source, sentence.text, sentence.trace)
+    return OtherPass(sentence.source, sentence.text, sentence.trace)
 
 
 def _other_models() -> dict[str, loaders.ModelEntry]:
@@ -82,67 +83,70 @@ def _other_model() -> loaders.ModelEntry | None:
 
 
 def draw(lens: Lens, values: Values) -> None:
-    """Which twin, and both maps side by side; or the second map minus the first. Below, all heads of the twin."""
+    """What this pass is compared with, and both maps side by side; or the second map minus the first. Below, all heads of the other pass."""
     with st.container(key="twin_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
-        controls.show(TWIN)
+        controls.show(OTHER)
         if values["twin"] == "pair":
             controls.write(SENTENCE.name, LONGEST)
         if values["twin"] == "model" and (others := _other_models()):
             names = {name: models.name_of(entry) for name, entry in others.items()}
             controls.pick(MODEL.name, list(names), names.__getitem__, next(iter(names)))
     try:
-        twin = twin_of(lens, values)
+        other = other_pass(lens, values)
     except loaders.StillLoading as still:
         loading.show(still.corrector)
         return
-    if isinstance(twin, str):
+    if isinstance(other, str):
         return
-    kind = _kind(lens, twin)
+    kind = _kind(lens, other)
     shown = zip(
-        st.columns(2), ("kind-first", "kind-second"), maps_of(lens, twin, values).items(), strict=True
+        st.columns(2), ("kind-first", "kind-second"), maps_of(lens, other, values).items(), strict=True
     )
     for place, sort, (name, (figure, label)) in shown:
         with place:
             markup.paragraph(label, sort)
             figures.draw(figure, name, file_name(lens, name.replace("_", "-")), label=label)
-    if twin.trace.shape(kind) != (1, 1):
-        file = file_name(lens, "twin-heads")
-        selection = _selection(lens, twin.trace, kind)
-        figures.draw_heads(twin.trace, selection, "twins_heads", file, label=say("twins_heads"))
+    if other.trace.shape(kind) != (1, 1):
+        file = file_name(lens, "second-heads")
+        selection = _selection(lens, other.trace, kind)
+        figures.draw_heads(other.trace, selection, "beside_heads", file, label=say("beside_heads"))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
-    """Both maps; nothing while there is no twin."""
+    """Both maps; nothing while there is no other pass."""
     try:
-        twin = twin_of(lens, values)
+        other = other_pass(lens, values)
     except loaders.StillLoading:
         return {}
-    return {} if isinstance(twin, str) else maps_of(lens, twin, values)
+    return {} if isinstance(other, str) else maps_of(lens, other, values)
 
 
-def maps_of(lens: Lens, twin: Twin, values: Values) -> dict[str, tuple[go.Figure, str]]:
+def maps_of(lens: Lens, other: OtherPass, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The first map, and the second or its difference from the first."""
-    kind = _kind(lens, twin)
-    first, second = (_selection(lens, each.trace, kind).weights(each.trace) for each in (lens, twin))
+    kind = _kind(lens, other)
+    first, second = (_selection(lens, each.trace, kind).weights(each.trace) for each in (lens, other))
     made = {
-        "twins_first_map": (
+        "beside_first_map": (
             _map(lens, lens.trace, kind, first),
-            say("twins_first", text=lens.sentence.text),
+            say("beside_first", text=lens.sentence.text),
         )
     }
     if not values["twin_difference"]:
         return made | {
-            "twins_second_map": (_map(lens, twin.trace, kind, second), say("twins_second", text=twin.text))
+            "beside_second_map": (
+                _map(lens, other.trace, kind, second),
+                say("beside_second", text=other.text),
+            )
         }
-    found, missing = aligned_difference(kind, lens.trace, twin.trace, (first, second))
+    found, missing = aligned_difference(kind, lens.trace, other.trace, (first, second))
     return made | {
-        "twins_difference_map": (_map(lens, twin.trace, kind, found, missing), say("twins_difference"))
+        "beside_difference_map": (_map(lens, other.trace, kind, found, missing), say("beside_difference"))
     }
 
 
-def _kind(lens: Lens, twin: Twin) -> str:
+def _kind(lens: Lens, other: OtherPass) -> str:
     """A recurrent network has attention from target to source alone."""
-    return lens.kind if lens.kind in twin.trace.kinds else "cross_attention"
+    return lens.kind if lens.kind in other.trace.kinds else "cross_attention"
 
 
 def _selection(lens: Lens, trace: AttentionTrace, kind: str) -> Selection:
@@ -164,7 +168,7 @@ def _map(
         weights,
         queries,
         keys,
-        texts=map_texts(say, kind, difference=missing is not None, masked="twins_missing"),
+        texts=map_texts(say, kind, difference=missing is not None, masked="beside_missing"),
         masked=missing,
         difference=missing is not None,
         colour_max=1.0 if missing is None else None,
@@ -176,21 +180,21 @@ def _map(
 def describe(lens: Lens, values: Values) -> str:
     """Where the two differ most, of the tokens that have a counterpart."""
     try:
-        twin = twin_of(lens, values)
+        other = other_pass(lens, values)
     except loaders.StillLoading:
-        return say("twins_loading")
-    if isinstance(twin, str):
-        return say(twin)
-    kind = _kind(lens, twin)
-    own, others = (_selection(lens, each, kind).weights(each) for each in (lens.trace, twin.trace))
-    found, missing = aligned_difference(kind, lens.trace, twin.trace, (own, others))
+        return say("beside_loading")
+    if isinstance(other, str):
+        return say(other)
+    kind = _kind(lens, other)
+    own, others = (_selection(lens, each, kind).weights(each) for each in (lens.trace, other.trace))
+    found, missing = aligned_difference(kind, lens.trace, other.trace, (own, others))
     if missing.all() or not found.any():
-        return say("twins_reading_same")
+        return say("beside_reading_same")
     row, column = np.unravel_index(np.abs(found).argmax(), found.shape)
-    queries, keys = twin.trace.axes(kind)
+    queries, keys = other.trace.axes(kind)
     after = float(others[row, column])
     return say(
-        "twins_reading",
+        "beside_reading",
         query=visible_token(queries[row]),
         key=visible_token(keys[column]),
         before=f"{after - float(found[row, column]):.2f}",
@@ -200,21 +204,21 @@ def describe(lens: Lens, values: Values) -> str:
 
 
 def notes(lens: Lens, values: Values) -> list[str]:
-    found = [say("twins_note")]
-    return found + [say("twins_difference_note")] * values["twin_difference"]
+    found = [say("beside_note")]
+    return found + [say("beside_difference_note")] * values["twin_difference"]
 
 
 def explain(lens: Lens) -> None:
-    st.markdown(say("twins_idea"))
+    st.markdown(say("beside_idea"))
 
 
 VIEW = View(
     "twins",
     describe,
     draw,
-    (TWIN, DIFFERENCE, SENTENCE, MODEL),
+    (OTHER, DIFFERENCE, SENTENCE, MODEL),
     notes,
     explain,
-    drawn=(TWIN,),
+    drawn=(OTHER,),
     figures=figures_of,
 )

@@ -1,0 +1,60 @@
+"""What becomes of a change in a pass that is changed: heads off, other weights, another token."""
+
+import numpy as np
+
+from engine.questions.declared import question
+from engine.spans import Span, change_at
+from model.analysis.forks import road_not_taken
+from model.analysis.head_effects import fix_without, head_effects, written_without
+from model.analysis.replacing import replaced_for_change
+from model.correction.answers import Intervenes
+from model.stored.config import INSIDE, INTERVENTIONS
+from model.trace.interventions import Head
+
+Means = tuple[tuple[str, tuple], ...]  # (kind of attention, (L, H, D/H) numbers as nested tuples), …
+Sets = tuple[tuple[tuple, ...], ...]  # of heads: (kind, layer, head)
+
+
+@question("head_effects", INTERVENTIONS, is_long=True, in_numpy=True)
+def _head_effects(corrector: Intervenes, source: str, target: str, span: Span, means: Means = ()):
+    """What becomes of the change at ``span`` without each head; its part of ``means``, or zero, stands in for it."""
+    change = change_at(corrector, source, target, span)
+    return head_effects(corrector, source, target, change, _arrays(means))
+
+
+@question("written_without", INTERVENTIONS, is_long=True, in_numpy=True)
+def _written_without(corrector: Intervenes, source: str, sets: Sets, means: Means = ()):
+    """What is written without each of these sets of heads; ``means`` as for ``head_effects``."""
+    return written_without(corrector, source, _heads(sets), _arrays(means))
+
+
+@question("fix_without", INTERVENTIONS, is_long=True, in_numpy=True)
+def _fix_without(corrector: Intervenes, source: str, target: str, span: Span, sets: Sets, means: Means = ()):
+    """How probable the change at ``span`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
+    change = change_at(corrector, source, target, span)
+    return fix_without(corrector, source, target, change, _heads(sets), _arrays(means))
+
+
+def _heads(sets: Sets) -> list[list[Head]]:
+    return [[Head(*head) for head in each] for each in sets]
+
+
+def _arrays(means: Means) -> dict[str, np.ndarray] | None:
+    return {kind: np.array(rows, np.float32) for kind, rows in means} or None
+
+
+@question("replaced", INTERVENTIONS, is_long=True, in_numpy=True)
+def _replaced(
+    corrector: Intervenes,
+    source: str,
+    target: str,
+    span: Span,
+    head: tuple[str, int, int],
+    painted: tuple[int, ...],
+):
+    """(question, versions) of the change at ``span`` with other weights in ``head``."""
+    change = change_at(corrector, source, target, span)
+    return replaced_for_change(corrector, source, target, change, Head(*head), painted)
+
+
+question("road_not_taken", INSIDE, is_long=True, in_numpy=True)(road_not_taken)

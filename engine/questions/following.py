@@ -1,0 +1,120 @@
+"""From which parts of the network a correction came. NumPy answers from the weights (``Network.patched``).
+
+Questions about a ``span`` are None if the fix of its change begins as what was typed does, because then there is nothing to compare.
+"""
+
+from contextlib import suppress
+
+from engine.questions.declared import question
+from engine.spans import Span, change_at
+from model.analysis.circuit_edges import circuit_edges
+from model.analysis.circuits import find_circuit
+from model.analysis.contrasts import contrast_of_change
+from model.analysis.lenses import when_decided
+from model.analysis.looks import why_looked
+from model.analysis.patching import patch_map
+from model.analysis.receipts import explained
+from model.analysis.stand_ins import StandIns, means_for, twin_values
+from model.analysis.twin_runs import TwinRun, changed_twin, corrected_twin, sentence_twin
+from model.analysis.writing import who_wrote
+from model.correction.answers import Network
+from model.stored.config import INSIDE, STREAM
+from model.text.changes import Change
+from model.trace.interventions import Head
+
+
+@question("who_wrote", STREAM, is_long=True, in_numpy=True)
+def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
+    """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
+    return who_wrote(
+        corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
+    )
+
+
+@question("when_decided", STREAM, is_long=True, in_numpy=True)
+def _when_decided(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
+    """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
+    return when_decided(
+        corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
+    )
+
+
+def _case(corrector: Network, source: str, target: str, span: Span) -> Change | None:
+    change = change_at(corrector, source, target, span)
+    with suppress(ValueError):
+        contrast_of_change(corrector, source, target, change)
+        return change
+    return None
+
+
+def _twin(
+    corrector: Network, source: str, target: str, change: Change, how: str, other: str = ""
+) -> TwinRun | None:
+    """The twin of a change: "changed", "right", or "sentence", which is ``other``. None where there is none."""
+    with suppress(ValueError):
+        row = contrast_of_change(corrector, source, target, change).row
+        match how:
+            case "right":
+                return corrected_twin(source, target, row)
+            case "sentence":
+                return sentence_twin(source, target, change, other, row)
+        return changed_twin(corrector, source, target, change)
+    return None
+
+
+@question("patch_map", INSIDE, is_long=True, in_numpy=True)
+def _patch_map(
+    corrector: Network, source: str, target: str, span: Span, part: str, of: str, how: str, other: str = ""
+):
+    """What returns when places of the typed sentence are put into its twin; None also where there is no such twin."""
+    change = _case(corrector, source, target, span)
+    twin = change and _twin(corrector, source, target, change, how, other)
+    return patch_map(corrector, source, target, change, twin, part, of) if change and twin else None
+
+
+@question("circuit", STREAM, is_long=True, in_numpy=True)
+def _circuit(corrector: Network, source: str, target: str, span: Span, percent: int, instead: str):
+    """The parts that keep ``percent`` of the score. ``instead``: "mean" or "twin", what stands in for the others."""
+    change = _case(corrector, source, target, span)
+    if change is None:
+        return None
+    return find_circuit(
+        corrector,
+        source,
+        target,
+        change,
+        percent / 100,
+        _stand_ins(corrector, source, target, change, instead),
+    )
+
+
+@question("circuit_edges", STREAM, is_long=True, in_numpy=True)
+def _circuit_edges(corrector: Network, source: str, target: str, span: Span, percent: int, instead: str):
+    """(circuit, its edges), asked as ``circuit``."""
+    circuit = _circuit(corrector, source, target, span, percent, instead)
+    if circuit is None:
+        return None
+    change = change_at(corrector, source, target, span)
+    stand_ins = _stand_ins(corrector, source, target, change, instead)
+    return circuit, circuit_edges(corrector, source, target, circuit, stand_ins)
+
+
+def _stand_ins(corrector: Network, source: str, target: str, change: Change, how: str) -> StandIns:
+    network, tokenizer = corrector.patched, corrector.tokenizer
+    twin = _twin(corrector, source, target, change, "changed") if how == "twin" else None
+    return twin_values(network, tokenizer, twin) if twin else means_for(corrector, source, target)
+
+
+@question("why_looked", STREAM, is_long=True, in_numpy=True)
+def _why_looked(
+    corrector: Network, source: str, target: str, head: tuple[str, int, int], query: int, key: int
+):
+    """What one attention weight's query and key were made of."""
+    return why_looked(corrector, source, target, Head(*head), query, key)
+
+
+@question("explained", INSIDE, is_long=True, in_numpy=True)
+def _explained(corrector: Network, source: str, target: str, span: Span):
+    """The explanation of the change at ``span``, each claim with its receipt."""
+    change = _case(corrector, source, target, span)
+    return change and explained(corrector, source, target, change)

@@ -1,0 +1,143 @@
+"""Traces of JAX networks, of Flax, Equinox or none of them: ``trace_jax`` listens to one pass.
+
+S source tokens, T tokens that the decoder reads, V vocabulary, D d_model, H heads, Q query and K key positions.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from model.adapters.heard import Lengths, Pass, without_output
+from model.adapters.listening import Ear, of_softmax, replaced
+from model.adapters.one_pass import sides_of, trace_of
+from model.adapters.outputs import Token, answer, first_output
+from model.trace.trace import AttentionTrace
+
+
+def trace_jax(
+    call: Callable[..., Any],
+    *inputs: Any,
+    token: Token = str,
+    target_token: Token | None = None,
+    pad: int = 0,
+    **named: Any,
+) -> AttentionTrace:
+    """One pass of a network in JAX, seen from outside: Flax (``nnx`` and ``linen``), Equinox, attention of its own that takes ``jax.nn.softmax``,
+    and ``jax.nn.dot_product_attention``.
+
+    >>> trace_jax(model, source, read, token=words)  # doctest: +SKIP
+    >>> trace_jax(partial(linen_model.apply, variables), source)  # doctest: +SKIP
+
+    Args:
+        call: the network, or the function that makes its pass. It may use ``jax.vmap``, and ``jax.jit`` inside: while it is listened to, what is
+            compiled runs step by step. A function that was compiled as a whole and whose code JAX remembers keeps its numbers to itself; give
+            the one that was handed to ``jax.jit``.
+        inputs: what it is called with, of one sentence. The first is the source; the second, where it is there, what the decoder reads, the
+            start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose tokens are called 1, 2, 3 …
+        token: what names an id: a function, a list or a dictionary.
+        target_token: the same for the target, where it has a vocabulary of its own.
+        pad: the id of padding.
+        named: goes to the network, too, such as masks, or ``deterministic=True`` for Flax's dropout.
+
+    Rows and probabilities are those of ``trace_torch``; an output of the shape (T, V) counts as well. Raises TraceError, which says why, where
+    no attention was heard.
+    """
+    sides = sides_of(inputs, token, target_token, pad)
+    lengths = sides[2]
+    (heard, _), output, ear = _pass(call, inputs, named, lengths)
+    return trace_of(sides, heard, output, ear, lambda: _second_pass(call, inputs, named, lengths))
+
+
+def _pass(
+    call: Callable, inputs: tuple, named: dict, lengths: Lengths
+) -> tuple[Pass, np.ndarray | None, Ear]:
+    """What was heard, the output (T, V) where there is one, and what heard it."""
+    with _listening() as ear:
+        returned = call(*inputs, **named)
+    returned = getattr(returned, "logits", returned)
+    if len(getattr(returned, "shape", ())) == 2 and returned.shape[0] == (lengths[1] or lengths[0]) > 1:
+        returned = returned[None]  # of a network that is called without a batch
+    output = first_output(returned, lengths[1] or lengths[0])
+    return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
+
+
+def _second_pass(call: Callable, inputs: tuple, named: dict, lengths: Lengths) -> Pass | None:
+    """A pass over one more target token, the last one twice, or over one fewer; None where the network takes neither."""
+    target, (source, length) = np.asarray(inputs[1]), lengths
+    axis = next((n for n, size in enumerate(target.shape) if size == length and n < 2), 0)
+    cut = np.arange(target.shape[axis])
+    for chosen in (np.append(cut, cut[-1]), cut[:-1]):
+        if len(chosen):
+            with suppress(Exception):  # such as masks of the first length
+                other = inputs[0], _like(inputs[1], target.take(chosen, axis)), *inputs[2:]
+                return _pass(call, other, named, (source, len(chosen)))[0]
+    return None
+
+
+def _like(given: Any, array: np.ndarray) -> Any:
+    if isinstance(given, np.ndarray):
+        return array
+    import jax.numpy as jnp
+
+    return jnp.asarray(array)
+
+
+@contextmanager
+def _listening() -> Iterator[Ear]:
+    """Each softmax that JAX takes inside the ``with`` is heard, also those in ``vmap``."""
+    import jax
+
+    ear = Ear()
+    with ExitStack() as stack:
+        softmax, attend = jax.nn.softmax, jax.nn.dot_product_attention
+        stack.enter_context(replaced(jax.nn, "softmax", _heard(ear, softmax)))
+        stack.enter_context(replaced(jax.nn, "dot_product_attention", _beside(attend, _heard(ear, softmax))))
+        stack.enter_context(jax.disable_jit())
+        yield ear
+
+
+def _heard(ear: Ear, softmax: Callable) -> Callable:
+    """``softmax`` whose weights are handed to ``ear``. A callback gives it what ``vmap`` takes apart as one array, the mapped axes first."""
+    import jax
+
+    @wraps(softmax)
+    def listened(*args, **kwargs):
+        weights = softmax(*args, **kwargs)
+        axis = of_softmax(weights, *args, **kwargs)[1] % weights.ndim - weights.ndim
+        if not jax.numpy.issubdtype(weights.dtype, jax.numpy.floating):
+            return weights
+
+        def keep(array: np.ndarray) -> np.ndarray:
+            ear.keep(np.asarray(array), axis)
+            return array
+
+        shape = jax.ShapeDtypeStruct(weights.shape, weights.dtype)
+        return jax.pure_callback(keep, shape, weights, vmap_method="broadcast_all")
+
+    return listened
+
+
+def _beside(attend: Callable, softmax: Callable) -> Callable:
+    """``jax.nn.dot_product_attention``, which keeps no weights: they are computed beside it, as its documentation has them."""
+    import jax.numpy as jnp
+
+    @wraps(attend)
+    def attended(query, key, value, bias=None, mask=None, *, scale=None, is_causal=False, **others):
+        rows, heads, depth = query.shape[-3:]
+        many = jnp.repeat(key, heads // key.shape[-2], axis=-2)
+        scores = jnp.einsum("...qhd,...khd->...hqk", query, many) * (depth**-0.5 if scale is None else scale)
+        scores = scores if bias is None else scores + bias
+        seen = jnp.ones((rows, key.shape[-3]), bool) if mask is None else mask
+        if is_causal:
+            seen = seen & jnp.tri(rows, key.shape[-3], dtype=bool)
+        if (window := others.get("local_window_size")) is not None:
+            before, behind = (window, window) if isinstance(window, int) else window
+            offset = jnp.arange(key.shape[-3]) - jnp.arange(rows)[:, None]
+            seen = seen & (offset >= -before) & (offset <= behind)
+        softmax(jnp.where(seen, scores, jnp.finfo(scores.dtype).min), axis=-1)
+        return attend(query, key, value, bias, mask, scale=scale, is_causal=is_causal, **others)
+
+    return attended

@@ -1,0 +1,181 @@
+"""The residual stream of Keras Transformers, found by the numbers of one pass, against what Keras computes."""
+
+import keras
+import numpy as np
+import pytest
+from keras import layers
+
+from engine.traced import load
+from model import Intervention, laboratory_of
+from model.adapters.keras_stream import KerasStream
+from model.analysis import (
+    circuit_edges,
+    contrast_of_row,
+    contribution,
+    find_circuit,
+    when_decided,
+    who_wrote,
+    why_looked,
+)
+from model.analysis.contributions import methods_of
+from model.analysis.mixing import added_vectors
+from model.plain.drafting import log_softmax
+from model.stored.config import MIXING, STREAM
+from model.trace.interventions import Head, ZeroedValue
+from model.trace.patches import Patch
+from tests.model.adapters.networks import HandWrittenTransformer
+from tests.model.adapters.test_keras_laboratory import LETTERS, ROW, SOURCE, TARGET
+from tests.model.adapters.whole_transformers import Block, ByHand, Gated, WholeTransformer, forward
+
+NETWORKS = {
+    "as it was published": {},
+    "by hand, with probabilities": {"attention": ByHand, "activation": "softmax"},
+    "normalised first, gated": {"norm_first": True, "feed_forward": Gated, "norm": layers.RMSNormalization},
+}
+CLOSE = {"atol": 2e-3}
+IDS = LETTERS.encode_source(SOURCE), LETTERS.encode_target(TARGET)
+
+
+def network(**built):
+    keras.utils.set_random_seed(5)
+    model = WholeTransformer(**built)
+    model((np.array([[3]]), np.array([[1]])))  # makes the weights
+    for weights in model.weights:
+        weights.assign(weights * 1.5 + 0.1 * keras.random.normal(weights.shape))
+    return model
+
+
+@pytest.fixture(scope="module", params=list(NETWORKS))
+def lab(request):
+    return laboratory_of(network(**NETWORKS[request.param]), LETTERS)
+
+
+def test_the_walk_is_the_network_s_own_pass(lab):
+    assert {STREAM, MIXING} <= lab.config.abilities and lab.why_no_stream == ""
+    kinds = ("encoder_attention", "decoder_attention", "cross_attention")
+    walked, trace = lab.patched.taps(*IDS, ["logits", *kinds]), lab.trace(SOURCE, TARGET)
+    for kind in kinds:
+        np.testing.assert_allclose(walked[kind], trace.attention(kind), atol=1e-4)
+    logs = log_softmax(walked["logits"].astype(np.float64))
+    np.testing.assert_allclose(logs[np.arange(len(logs)), IDS[1]], trace.log_probabilities, **CLOSE)
+
+
+def test_a_head_without_output_is_a_head_that_is_off(lab):
+    """Its numbers come from Keras, whose softmaxes are replaced."""
+    contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
+    ids = IDS[0], IDS[1][: contrast.row + 1]
+    heads = [node for node in lab.patched.nodes if node.head is not None]
+    found = lab.patched.taps(*ids, [node.tap for node in heads])
+    silent = [(Patch.of(node, np.zeros_like(found[node.tap][node.place])),) for node in heads]
+    walked = lab.patched.passes(*ids, silent).score(contrast.written, contrast.instead)
+    off = [Intervention(off=frozenset([Head(*node)])) for node in heads]
+    np.testing.assert_allclose(walked, lab.odds(SOURCE, TARGET, contrast, off).log_odds, **CLOSE)
+
+
+def test_every_question_about_the_stream_is_answered(lab):
+    written = who_wrote(lab, SOURCE, TARGET)
+    assert max(abs(written.remainder(number)) for number in range(len(written.questions))) < 1e-3
+    (score,) = lab.odds(SOURCE, TARGET, written.questions[ROW], [Intervention()]).log_odds
+    np.testing.assert_allclose(written.score[ROW], score, **CLOSE)
+    decided = when_decided(lab, SOURCE, TARGET)
+    np.testing.assert_allclose(
+        np.log(decided.written[-1]), lab.trace(SOURCE, TARGET).log_probabilities, **CLOSE
+    )
+    look = why_looked(lab, SOURCE, TARGET, Head("cross_attention", 0, 1), ROW, 2)
+    assert abs(look.remainder()) < 1e-2 and look.taken
+    (change, *_) = lab.changes(SOURCE, TARGET)
+    circuit = find_circuit(lab, SOURCE, TARGET, change)
+    assert set(circuit.nodes) == set(lab.patched.nodes)
+    if circuit.is_telling:
+        assert circuit_edges(lab, SOURCE, TARGET, circuit).edges
+
+
+def test_what_layers_hold_inside_gives_the_other_methods(lab):
+    insides = lab.laboratory.insides(*IDS)
+    taps = lab.patched.taps(*IDS, ["encoder_output", "decoder_output"])
+    added = added_vectors(insides, "cross_attention", 0).sum(1) + insides.output_biases["cross_attention"][0]
+    np.testing.assert_allclose(added, taps["decoder_output"][1], atol=1e-4)
+    assert {"norms", "alti", "value_zeroing"} <= set(methods_of(lab))
+    contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
+    for method in ("norms", "alti"):
+        found = contribution(lab, SOURCE, TARGET, contrast, method)
+        assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4)
+
+
+def test_a_value_that_is_zero_changes_what_keras_puts_out(lab):
+    """With one layer, the last stream before the output is what the zeroed value turned."""
+    zeroed = lab.laboratory.zeroed(*IDS)
+    assert zeroed.cross.shape == (1, 4, 4) and zeroed.decoder.shape == (1, 4, 4)
+    np.testing.assert_allclose(np.triu(zeroed.decoder[0], 1), 0, atol=1e-5)  # what comes later is not read
+    gone = [Intervention(zeroed=frozenset([ZeroedValue("cross_attention", 0, n)])) for n in range(4)]
+    own = [lab.laboratory.pass_over([IDS[0]], [IDS[1]], [each]).logits[0] for each in (Intervention(), *gone)]
+    moved = [np.abs(each - own[0]).max(-1) for each in own[1:]]
+    unmoved = np.stack(moved, axis=1) < 1e-4
+    assert (zeroed.cross[0][unmoved] < 1e-5).all() and zeroed.cross[0][~unmoved].min() > 0
+
+
+class Unjoined(Block):
+    """What a sub-layer puts out replaces what it read."""
+
+    def around(self, number, x, sublayer):
+        return self.norms[number](sublayer(x))
+
+
+def unjoined():
+    model = WholeTransformer()
+    parts = False, ByHand, forward, layers.LayerNormalization
+    model.encoder, model.decoder = [Unjoined(*parts, False)], [Unjoined(*parts, True)]
+    return model
+
+
+class Doubled(keras.layers.Dense):
+    """Puts out twice what its weights say."""
+
+    def call(self, x, training=None):
+        return 2 * super().call(x)
+
+
+class Scaled(WholeTransformer):
+    """Its logits are squeezed behind its last layer."""
+
+    def call(self, pair, training=None):
+        return 3 * keras.ops.tanh(super().call(pair))
+
+
+def with_doubled_layers():
+    return WholeTransformer(
+        feed_forward=lambda: keras.Sequential([Doubled(8, activation="relu"), Doubled(8)])
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (HandWrittenTransformer, "no layer of it normalises"),
+        (unjoined, "neither normalised nor summed"),
+        (with_doubled_layers, "no feed-forward network of Dense layers"),
+        (Scaled, "does not give its own logits"),
+    ],
+)
+def test_what_is_built_otherwise_is_told_why_and_keeps_the_rest(make, why):
+    keras.utils.set_random_seed(1)
+    lab = laboratory_of(make(), LETTERS)
+    assert not {STREAM, MIXING} & lab.config.abilities and why in lab.why_no_stream
+    with pytest.raises(ValueError, match=why):
+        who_wrote(lab, SOURCE, TARGET)
+    assert lab.trace(SOURCE, TARGET).cross_attention is not None
+
+
+def live():
+    return laboratory_of(network(), LETTERS)
+
+
+def without_a_stream():
+    return laboratory_of(HandWrittenTransformer(), LETTERS)
+
+
+def test_live_it_has_its_stream_or_the_terminal_says_why(capfd):
+    assert isinstance(load(f"{__name__}:live").patched, KerasStream)
+    assert "residual stream" not in capfd.readouterr().err
+    load(f"{__name__}:without_a_stream")
+    assert "is not known from outside: no layer of it normalises" in capfd.readouterr().err

@@ -1,0 +1,140 @@
+"""The class is asked: predictions that the network answers beside it, and questions before and after the lesson."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from classroom import AFTER, BEFORE
+from tests.ui.classroom.test_classroom_page import KO, SHOWN, press, touch
+from tests.ui.screen import component, components, html, messages
+
+# --- predicting together ---
+
+
+@pytest.fixture
+def taught(open_app, rooms, cookies, opened):
+    """(the teacher's page, its code): a sentence is shown."""
+    code, key = opened
+    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+    app = open_app("classroom", **{"class": code} | dict(SHOWN))
+    cookies.clear()
+    return app, code
+
+
+def test_the_class_predicts_and_its_answers_stand_beside_the_network_in_one_picture(open_app, rooms, taught):
+    teacher, code = taught
+    teacher = press(teacher, "class_kind_where")
+    assert rooms.look(code).poll.about == SHOWN
+    phone = open_app("classroom", **{"class": code})
+    assert not phone.exception
+    assert "class_reveal" not in components(phone)
+    phone = touch(phone, "class_answer_1", [0, 3])
+    assert rooms.look(code).answered == 1
+    assert "class_reveal" not in components(phone.run())
+    teacher = press(teacher, "class_reveal_now")
+    for app in (teacher, phone.run()):
+        assert not app.exception
+        drawn = json.loads(component(app, "class_reveal")["spec"])
+        assert [trace["type"] for trace in drawn["data"]] == ["bar"] * len(drawn["data"])
+        assert len(drawn["data"]) >= 2  # the class, and the network
+    assert rooms.look(code).counts[0] == rooms.look(code).counts[3] == 1
+    press(teacher, "class_stop")
+    assert rooms.look(code).poll is None
+
+
+def test_nothing_on_the_phone_gives_the_answer_away_before_the_reveal(open_app, rooms, taught):
+    press(taught[0], "class_kind_where")
+    phone = open_app("classroom", **{"class": taught[1]})
+    assert not [each for each in components(phone) if each.startswith(("class_plot", "class_lines"))]
+    assert "<ins>" not in html(phone)
+
+
+def test_one_who_is_alone_asks_and_answers(rooms, taught):
+    teacher, code = taught
+    teacher = touch(press(teacher, "class_kind_where"), "class_answer_1", [0])
+    assert rooms.look(code).answered == 1
+    teacher = press(teacher, "class_reveal_now")
+    assert not teacher.exception and "class_reveal" in components(teacher)
+
+
+def test_more_touches_than_allowed_push_out_the_oldest(open_app, rooms, taught):
+    press(taught[0], "class_kind_where")
+    phone = open_app("classroom", **{"class": taught[1]})
+    phone = touch(phone, "class_answer_1", [0, 1, 2, 3])
+    assert not phone.exception
+    assert rooms.look(taught[1]).answered == 1
+    assert sum(map(bool, _counts(rooms, taught))) == 3
+
+
+def _counts(rooms, taught):
+    press(taught[0].run(), "class_reveal_now")
+    return rooms.look(taught[1]).counts
+
+
+def test_what_cannot_be_asked_says_why(open_app, rooms, cookies, opened):
+    code, key = opened
+    cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
+    app = open_app("classroom", **{"class": code, "sentence": "그대로인 문장"})
+    app = press(app, "class_kind_where")
+    assert KO["predict_nothing"] in messages(app)
+    assert rooms.look(code).poll is None
+    app = press(app, "class_kind_needed")
+    assert KO["predict_nothing"] in messages(app)
+
+
+# --- questions before and after ---
+
+
+def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_without_names(
+    open_app, rooms, taught
+):
+    teacher, code = taught
+    teacher = press(teacher, "class_quiz_lesson-plan_before")
+    quiz = rooms.look(code).quiz
+    assert len(quiz.sizes) == 7  # of eight: this network considers a single other candidate
+    phone = open_app("classroom", **{"class": code})
+    assert not phone.exception
+    phone = touch(phone, f"class_check_{quiz.number}_{BEFORE}_0", 0)
+    shown = html(phone)
+    assert (KO["class_check_right"] in shown) != ('class="class-hint"' in shown)
+    teacher = press(teacher.run(), "class_stop")
+    teacher = press(teacher, "class_quiz_lesson-plan_after")
+    phone = touch(phone.run(), f"class_check_{quiz.number}_{AFTER}_0", 1)
+    teacher = press(teacher.run(), "class_stop")
+    found = rooms.results(code, membership_key(teacher))
+    assert sum(found.before[0]) == sum(found.after[0]) == 1
+    assert found.before[0][0] == found.after[0][1] == 1
+    assert KO["class_results"].format(before=1, after=1) in html(teacher)
+
+
+def membership_key(app) -> str:
+    return app.session_state["classroom_membership"].key
+
+
+def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):
+    press(taught[0], "class_quiz_lesson-plan_before")
+    number = rooms.look(taught[1]).quiz.number
+    phone, seen = open_app("classroom", **{"class": taught[1]}), set()
+    for place in range(2):
+        phone = touch(phone, f"class_check_{number}_{BEFORE}_3", place)
+        seen.add(KO["class_check_right"] in html(phone))
+    assert seen == {True, False}  # one of two options is right
+
+
+def test_the_file_has_a_row_for_each_option_and_no_formulas(monkeypatch):
+    from classroom import Quiz, Results
+    from classroom.checks import Check
+    from ui.classroom import quiz
+
+    monkeypatch.setattr(quiz, "say", lambda key, **values: key)
+    checks = (Check("second", (), ("=1+1", "나"), 1), Check("copied", (), ("few", "many"), 0))
+    results = Results(Quiz(1, "lesson-plan", (), (2, 2), ""), ((3, 4), (1, 0)), ((0, 7), (0, 0)), (7, 7))
+    rows = list(csv.reader(io.StringIO(quiz.to_csv(results, checks).decode("utf-8-sig"))))
+    assert [row[2:] for row in rows[1:]] == [
+        ["'=1+1", "0", "3", "0"],
+        ["나", "1", "4", "7"],
+        ["class_few", "1", "1", "0"],
+        ["class_many", "0", "0", "0"],
+    ]

@@ -1,0 +1,36 @@
+"""What most pages need is imported beside the first page, and after the pages that wait."""
+
+import subprocess
+import sys
+from threading import Event, Thread
+
+from ui.shell import spare_time
+from ui.shell.turns import TURNS
+
+
+def test_pages_that_wait_come_first(monkeypatch):
+    imported, looked = Event(), Event()
+    monkeypatch.setattr(spare_time, "import_module", lambda _: imported.set())
+    monkeypatch.setattr(spare_time.time, "sleep", lambda _: looked.wait(0.01))
+    place = (0.0, 0, Event())
+    TURNS._texts.append(place)
+    try:
+        thread = Thread(target=spare_time._import)
+        thread.start()
+        assert not imported.wait(0.1)
+    finally:
+        TURNS._texts.remove(place)
+    thread.join(10)
+    assert imported.is_set()
+
+
+def test_the_first_page_waits_for_nothing():
+    code = (
+        "import sys; from ui.shell import spare_time; spare_time.AFTER = 0.2; spare_time.import_libraries(); "
+    )
+    code += "print('pandas' in sys.modules); import time; time.sleep(0.2)\n"
+    code += "while 'pandas' not in sys.modules: time.sleep(0.05)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.stdout.strip(), done.returncode) == ("False", 0), done.stderr

@@ -1,0 +1,177 @@
+"""One function for each question that a page asks a network.
+
+Each raises NotLoadedError where there is no network, and EngineError where no answer came; the next time it is asked again. The engine
+keeps the answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from itertools import count
+
+import numpy as np
+
+from engine import EngineCorrector
+from model import Asked, Correction, SentenceCorrection
+from model.text.changes import Change
+from model.trace.interventions import Head
+from model.trace.projections import Projections
+
+
+def correct(text: str, corrector: Asked) -> Correction:
+    """The correction of ``text``."""
+    return corrector.correct(text)
+
+
+def projections(sentence: str, text: str, corrector: Asked, padding: int = 0) -> dict[str, Projections]:
+    """What the attention of ``trace`` is computed from."""
+    return corrector.ask("projections", sentence, text, padding)
+
+
+def embeddings(text: str, corrector: Asked) -> np.ndarray:
+    """(S, D) float32: the token embeddings of ``text`` and the end mark, not yet scaled."""
+    return corrector.ask("embeddings", text)
+
+
+def head_effects(
+    sentence: SentenceCorrection,
+    change: Change,
+    corrector: Asked,
+    means: Mapping[str, np.ndarray] | None,
+):
+    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
+    out instead is of ``means``, by kind (L, H, D/H), else zero."""
+    return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), *_given(means))
+
+
+def written_without(
+    sentence: SentenceCorrection,
+    sets: Iterable[Iterable[Head]],
+    corrector: Asked,
+    means: Mapping[str, np.ndarray] | None,
+):
+    """What is written without each of these sets of heads: ``model.analysis.head_effects.Without``; ``means`` as for
+    ``head_effects``."""
+    asked = tuple(tuple(map(tuple, heads)) for heads in sets)
+    return corrector.ask("written_without", sentence.source, asked, *_given(means))
+
+
+def fix_without(
+    sentence: SentenceCorrection,
+    change: Change,
+    sets: Iterable[Iterable[Head]],
+    corrector: Asked,
+    means: Mapping[str, np.ndarray] | None,
+) -> tuple[float, ...]:
+    """How probable ``change`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
+    asked = tuple(tuple(map(tuple, heads)) for heads in sets)
+    return corrector.ask("fix_without", sentence.source, sentence.text, _span(change), asked, *_given(means))
+
+
+def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Asked):
+    """What the methods say about a change, or about what was written at a row: (row, all methods, the answers so far, a function
+    that asks for more or None).
+
+    It waits for the quick methods. The answers of the others are here if they were asked for before.
+    """
+    question = ("step_contributions", about) if isinstance(about, int) else ("contributions", _span(about))
+    asked = question[0], sentence.source, sentence.text, question[1]
+    row, methods, found = corrector.ask(*asked)
+    for number in count(1):
+        if len(found) == len(methods):
+            return row, methods, found, None
+        more = corrector.known(*asked, number)
+        if more is None:
+            return row, methods, found, partial(corrector.ask, *asked, number)
+        found += more[-1]
+
+
+def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked):
+    """What leaving out each token does to ``change``: the answer of one method, ``model.analysis.method.Contribution``."""
+    return corrector.ask("left_out", sentence.source, sentence.text, _span(change))
+
+
+def who_wrote(sentence: SentenceCorrection, corrector: Asked):
+    """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.Written``."""
+    spans = tuple(map(_span, sentence.changes))
+    return corrector.ask("who_wrote", sentence.source, sentence.text, spans)
+
+
+def when_decided(sentence: SentenceCorrection, corrector: Asked):
+    """What the network would say after each sub-layer: ``model.analysis.lenses.Decided``."""
+    spans = tuple(map(_span, sentence.changes))
+    return corrector.ask("when_decided", sentence.source, sentence.text, spans)
+
+
+def patch_map(
+    sentence: SentenceCorrection,
+    change: Change,
+    corrector: Asked,
+    part: str,
+    of: str,
+    how: str,
+    other: str = "",
+):
+    """What returns when places of this sentence are put into its twin: ``model.analysis.patching.PatchMap``; None where there is no twin."""
+    return corrector.ask("patch_map", sentence.source, sentence.text, _span(change), part, of, how, other)
+
+
+def circuit(sentence: SentenceCorrection, change: Change, corrector: Asked, percent: int, instead: str):
+    """(circuit, edges, ask): the ``model.analysis.circuits.Circuit`` that keeps ``percent`` of the score of ``change``, and its edges.
+
+    The circuit is None where there is no question to ask. Edges take long: they are None until ``ask`` was called. Where they are known,
+    ``ask`` is None."""
+    asked = sentence.source, sentence.text, _span(change), percent, instead
+    if (both := corrector.known("circuit_edges", *asked)) is not None:
+        return *both, None
+    found = corrector.ask("circuit", *asked)
+    return found, None, found and partial(corrector.ask, "circuit_edges", *asked)
+
+
+def why_looked(
+    sentence: SentenceCorrection, head: tuple[str, int, int], query: int, key: int, corrector: Asked
+):
+    """What one attention weight's query and key were made of: ``model.analysis.looks.Look``."""
+    return corrector.ask("why_looked", sentence.source, sentence.text, tuple(head), query, key)
+
+
+def explained(sentence: SentenceCorrection, change: Change, corrector: Asked):
+    """What is claimed about ``change``, each claim with its receipt: ``model.analysis.receipts.Explanation``."""
+    return corrector.ask("explained", sentence.source, sentence.text, _span(change))
+
+
+def replaced(
+    sentence: SentenceCorrection,
+    change: Change,
+    head: tuple[str, int, int],
+    painted: tuple[int, ...],
+    corrector: Asked,
+):
+    """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
+    return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
+
+
+def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Asked):
+    """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.Fork``."""
+    return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
+
+
+def grown(text: str, corrector: EngineCorrector):
+    """What each snapshot of the model makes of the first sentence: ``model.correction.growing.Grown``s."""
+    return corrector.ask("grown", text)
+
+
+def _given(means: Mapping[str, np.ndarray] | None) -> tuple:
+    """The argument of a question; none if there are no means, because a user's own model takes none."""
+    if not means:
+        return ()
+    return (tuple((kind, _nested(grid.tolist())) for kind, grid in means.items()),)
+
+
+def _nested(values: object) -> object:
+    return tuple(map(_nested, values)) if isinstance(values, list) else values
+
+
+def _span(change: Change) -> tuple[int, int]:
+    return change.source_start, change.source_end

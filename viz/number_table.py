@@ -1,0 +1,190 @@
+"""A table of numbers as a heatmap with the numbers in its cells: its checked values, its trace and its layout."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.hidden import Hidden
+from viz.labels import plain_text, template_text, token_label
+from viz.number_texts import number_text, weight_text
+from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
+from viz.token_axis import cell_size, column_ticks
+
+SIGNED, WEIGHT = "signed", "weight"
+
+MOST_COLUMNS_WITH_NUMBERS = 12
+MOST_COLUMNS_WITH_GAPS = 60  # with more columns a phone would show little but the gaps between cells
+_SCALE_HEIGHT, _NAME_HEIGHT, _LEGEND_HEIGHT, _FOOT = 40, 26, 34, 8
+_LEGEND_LINE = 20
+_TALLEST_ROW, _LOWEST_ROW = 34, 15
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """A table as it is drawn, its values checked."""
+
+    values: np.ndarray  # (rows, columns) float64
+    row_labels: tuple[str, ...]
+    column_labels: tuple[str, ...]
+    scale: str
+    largest: float
+    numbers: bool
+    hidden: Hidden = field(default_factory=Hidden)
+
+    def row_height(self, design_width: float | None) -> float:
+        """Pixels of a row; of a map from tokens to tokens as high as a column is wide."""
+        room = 640 / max(len(self.row_labels), 1)
+        if design_width is not None:
+            room = design_width / max(len(self.column_labels), 1)
+        return max(_LOWEST_ROW, min(_TALLEST_ROW, room))
+
+
+def table_info(values, row_labels, column_labels, scale, largest, hidden, numbers) -> TableInfo:
+    """The arguments of ``viz.number_heatmap``, checked; raises ValueError as it does."""
+    values = np.asarray(values, dtype=np.float64)
+    expected = (len(row_labels), len(column_labels))
+    if values.size == 0 and 0 in expected:
+        values = np.zeros(expected)
+    if values.shape != expected:
+        raise ValueError(f"values should have the shape {expected} of the labels, received {values.shape}")
+    if scale not in (SIGNED, WEIGHT):
+        raise ValueError(f"scale should be {SIGNED!r} or {WEIGHT!r}, received {scale!r}")
+    if largest is None:
+        finite = np.abs(values[np.isfinite(values)])
+        largest = 1.0 if scale == WEIGHT else float(finite.max(initial=0)) or 1.0
+    if not 0 < largest < np.inf:
+        raise ValueError(f"largest should be finite and positive, received {largest}")
+    hidden = hidden or Hidden()
+    hidden.cells(values.shape)  # raises ValueError for cells of another shape
+    if numbers is None:
+        numbers = len(column_labels) <= MOST_COLUMNS_WITH_NUMBERS
+    return TableInfo(values, tuple(row_labels), tuple(column_labels), scale, largest, numbers, hidden)
+
+
+def table_trace(
+    info: TableInfo, columns: np.ndarray, hover: tuple[str, str, str], height: float, theme: str
+) -> go.Heatmap:
+    """A heatmap trace with the first ``len(columns)`` columns of the table, drawn at x = ``columns``."""
+    colours = palette(theme)
+    values = info.values[:, : len(columns)]
+    exact = _exact_texts(info, values)
+    labels = [token_label(label) for label in info.column_labels[: len(columns)]]
+    row_name, column_name, value_name = (template_text(name) for name in hover)
+    heatmap = go.Heatmap(
+        x=columns,
+        z=np.where(np.isfinite(values), values, np.nan).astype(np.float32),
+        customdata=np.dstack([exact, np.broadcast_to(np.array(labels, dtype=object), exact.shape)]),
+        zmin=0 if info.scale == WEIGHT else -info.largest,
+        zmax=info.largest,
+        colorscale=colour_scale(_colours(info, theme)),
+        xgap=int(len(columns) <= MOST_COLUMNS_WITH_GAPS),
+        ygap=1,
+        showscale=not info.numbers,
+        colorbar=weight_scale(value_name, height) | {"tickformat": "~g", "nticks": 5},
+        hovertemplate=f"{row_name}: <b>%{{y}}</b><br>{column_name}: <b>%{{customdata[1]}}</b>"
+        f"<br>{value_name}: <b>%{{customdata[0]}}</b><extra></extra>",
+    )
+    if info.numbers:
+        # Without a size of their own, numbers shrink to their cells, and those that cannot are left out.
+        heatmap.update(
+            text=_cell_texts(info, values),
+            texttemplate="%{text}",
+            textfont={"color": colours.text},
+        )
+    return heatmap
+
+
+def _cell_texts(info: TableInfo, values: np.ndarray) -> list[list[str]]:
+    """What stands in the cells."""
+    if info.scale != WEIGHT:
+        return [[number_text(value) for value in row] for row in values]
+    hidden = np.broadcast_to(info.hidden.cells(info.values.shape), info.values.shape)[:, : values.shape[1]]
+    return [
+        [weight_text(value, bool(cell)) for value, cell in zip(*pair, strict=True)]
+        for pair in zip(values, hidden, strict=True)
+    ]
+
+
+def _colours(info: TableInfo, theme: str) -> tuple[str, ...]:
+    """The colours of the scale; if numbers stand in the cells, only those on which the text can be read."""
+    colours = palette(theme)
+    scale = colours.sequential if info.scale == WEIGHT else colours.diverging
+    if not info.numbers:
+        return scale
+    middle = len(scale) // 2
+    return scale[:3] if info.scale == WEIGHT else scale[middle - 1 : middle + 2]
+
+
+def _exact_texts(info: TableInfo, values: np.ndarray) -> np.ndarray:
+    """(rows, columns) str: what the hover says of each of ``values``, for a hidden cell with its reason."""
+    reasons = info.hidden.reasons(info.values.shape)[:, : values.shape[1]]
+    texts = [
+        " · ".join(filter(None, (_exact(value), template_text(reason))))
+        for value, reason in zip(values.flat, reasons.flat, strict=True)
+    ]
+    return np.array(texts, dtype=object).reshape(values.shape)
+
+
+def _exact(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−") if np.isfinite(value) else number_text(value)
+
+
+def table_layout(
+    info: TableInfo,
+    title: str,
+    titles: tuple[str, str],
+    design_width: float | None,
+    theme: str,
+    legend_lines: int,
+) -> go.Layout:
+    """Axes with the labels, the height of the figure, and room for scale and legend."""
+    rows, columns = max(len(info.row_labels), 1), max(len(info.column_labels), 1)
+    cell = cell_size(columns)
+    if design_width is not None:  # minus the width of the row labels
+        cell = replace(cell, width=min(cell.width, 0.8 * design_width / columns))
+    ticks = column_ticks(info.column_labels, cell)
+    row_height = info.row_height(design_width)
+    # The toolbar lies across the first TITLE_HEIGHT; below it stand scale, title of the columns and their labels.
+    head: float = TITLE_HEIGHT + (0 if info.numbers else _SCALE_HEIGHT)
+    head += ticks.height + 8 + (_NAME_HEIGHT if titles[1] else 0)
+    foot = _FOOT + (_LEGEND_HEIGHT + (legend_lines - 1) * _LEGEND_LINE if legend_lines else 0)
+    height = head + rows * row_height + foot
+    shared = {"tickmode": "array", "showgrid": False}
+    column_axis = base_axis(theme, plain_text(titles[1])) | shared
+    column_axis |= {
+        "side": "top",
+        "range": [-0.5, columns - 0.5],
+        "tickvals": ticks.positions,
+        "ticktext": ticks.above(),
+        "tickangle": ticks.angle,
+        "tickfont": {"size": cell.font},
+    }
+    row_axis = base_axis(theme, plain_text(titles[0])) | shared
+    row_axis |= {
+        "range": [rows - 0.5, -0.5],
+        "tickvals": list(range(len(info.row_labels))),
+        "ticktext": [token_label(label) for label in info.row_labels],
+        "tickfont": {"size": round(min(13, max(9, 0.72 * row_height)))},
+        "automargin": True,
+    }
+    return go.Layout(
+        base_layout(theme)
+        | {
+            "title": figure_title(plain_text(title), height),
+            "xaxis": column_axis,
+            "yaxis": row_axis,
+            "height": height,
+            "margin": {"t": head, "l": 40, "r": 16, "b": foot},
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "yref": "container",
+                "y": 0,
+                "yanchor": "bottom",
+                "itemclick": False,
+                "itemdoubleclick": False,
+                "bgcolor": "rgba(0,0,0,0)",
+            },
+        }
+    )

@@ -9,6 +9,8 @@ from model.correction.confidence import Chosen
 from model.plain.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes, select_changes
 
+PROBABILITY_OF_LOSS = 0.75  # that the network writes it, for a change by which letters or words are gone
+
 
 def changes_of(
     source: str, chosen: Iterable[Chosen], accepts: Callable[[Change], bool]
@@ -69,6 +71,19 @@ def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Chan
 def is_supported(change: Change) -> bool:
     """Whether the network finds the change possible in the sentence with all other proposals.
 
-    A candidate's probability was read with other text before it. With the final text it may be nonsense.
+    A candidate's probability was read with other text before it. With the final text it may be nonsense. A change by which something
+    is lost needs more: the trees know how usual a text is, and 나무 is always more usual than the name 남나무.
+
+    >>> loss = Change(0, 1, 0, 0, "남", "", fix_probability=0.51, keep_probability=0.46)
+    >>> is_supported(loss), is_supported(replace(loss, right="낮"))
+    (False, True)
     """
-    return change.fix_probability is None or change.fix_probability >= LEAST_PROBABILITY
+    least = PROBABILITY_OF_LOSS if _loses(change) else LEAST_PROBABILITY
+    return change.fix_probability is None or change.fix_probability >= least
+
+
+def _loses(change: Change) -> bool:
+    """Whether fewer letters are written than were typed, or two words become other letters in another division."""
+    typed, written = ("".join(filter(str.isalnum, text)) for text in (change.wrong, change.right))
+    divided = " " in change.wrong.strip() and change.wrong.split() != change.right.split()
+    return len(written) < len(typed) or (divided and typed != written)

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 import viz
 from model.plain.positions import positional_encoding
 from model.trace.trace import AttentionTrace
-from viz import bars, calculation, number_table
+from viz import bars, number_table
 from viz import contribution_panels as draw_panels
 from viz.browser.plot import plot_data
 from viz.browser.texts import Say
@@ -71,8 +71,8 @@ def more_sizes() -> dict[str, dict[str, float]]:
         },
         "TABLE": {
             **{name: getattr(number_table, f"_{name}") for name in table.split()},
-            "WITH_NUMBERS": calculation.MOST_COLUMNS_WITH_NUMBERS,
-            "WITH_GAPS": calculation.MOST_COLUMNS_WITH_GAPS,
+            "WITH_NUMBERS": number_table.MOST_COLUMNS_WITH_NUMBERS,
+            "WITH_GAPS": number_table.MOST_COLUMNS_WITH_GAPS,
         },
     }
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from deploy.site.patterns import javascript
-from model.correction import candidates, offers
+from model.correction import candidates, offers, proposing
 from model.text import english_layout, hangul, keyboard, protected, sentences, verbatim, whole_words
 
 
@@ -26,6 +26,7 @@ def rules() -> dict[str, Any]:
             "MOST_NEW": whole_words.MOST_NEW,
             "LEAST_ALIKE": whole_words.LEAST_ALIKE,
             "LEAST_PROBABILITY": candidates.LEAST_PROBABILITY,
+            "PROBABILITY_OF_LOSS": proposing.PROBABILITY_OF_LOSS,
             "MOST": candidates.MOST,
             "LEAST_COUNT_SHORT": offers.LEAST_COUNT[english_layout.LEAST_SYLLABLES],
             "LEAST_COUNT_LONGER": offers.LEAST_COUNT_LONGER,

@@ -5,7 +5,7 @@ import { applyChanges, confidence, inOrder, moved, movesSpaces, selectChanges } 
 import { normalise, restored, withSubstitutes } from "./characters.js";
 import { readOff } from "./drafting.js";
 import { asIfRight, findOffers, withOffers } from "./offers.js";
-import { afterSecondReading, changesOf, made, probable } from "./proposing.js";
+import { afterSecondReading, changesOf, loses, made, probable } from "./proposing.js";
 import { sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./refusals.js";
 import { clipped, splitSentences } from "./sentences.js";
 import { visible } from "./tokenizer.js";
@@ -108,7 +108,8 @@ export class Corrector {
     if (chosen.length && text !== target)
       produced = await this.network.read(this.tokenizer.encodeSource(source), this.tokenizer.encodeTarget(text));
     const rate = probable(produced, this.tokenizer.encodeTarget(source));
-    const isSupported = ({ fix }) => fix >= this.rules.numbers.LEAST_PROBABILITY;
+    const { LEAST_PROBABILITY, PROBABILITY_OF_LOSS } = this.rules.numbers;
+    const isSupported = (change) => change.fix >= (loses(change) ? PROBABILITY_OF_LOSS : LEAST_PROBABILITY);
     return { changes: selectChanges(chosen.map(rate), isSupported), produced };
   }
 

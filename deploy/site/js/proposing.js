@@ -30,6 +30,16 @@ function rated(change, chosen) {
   return { ...change, known: least.confidence, insteadOf };
 }
 
+const lettersOf = (text) => text.replace(/[^\p{L}\p{N}]/gu, "");
+const wordsOf = (text) => text.split(/\s+/u).filter(Boolean).join(" ");
+
+/** Whether fewer letters are written than were typed, or two words become other letters in another division. */
+export function loses({ wrong, right }) {
+  const [typed, written] = [wrong, right].map(lettersOf);
+  const isDivided = wrong.trim().includes(" ") && wordsOf(wrong) !== wordsOf(right);
+  return [...written].length < [...typed].length || (isDivided && typed !== written);
+}
+
 /** A function that gives a change its probabilities in a pass over the text with all changes. */
 export function probable(produced, original) {
   const logs = logSoftmax(produced);

@@ -23,7 +23,7 @@ from model.analysis.node_effects import node_effects
 from model.analysis.stand_ins import means_for
 from model.plain.drafting import log_softmax
 from model.trace.interventions import Head
-from model.trace.patches import Patch
+from tests.silent_heads import silent_and_off
 
 CLOSE = {"atol": 2e-3, "rtol": 1e-4}  # the models are float64, the walk is float32
 
@@ -51,13 +51,8 @@ def test_the_walk_is_the_model_s_own_pass(lab):
 def test_a_head_without_output_is_a_head_that_is_off(lab, change):
     """Its numbers come from the laboratory, which replaces functions of PyTorch."""
     contrast = contrast_of_change(lab, SOURCE, TARGET, change)
-    ids = lab.tokenizer.encode_source(SOURCE), lab.tokenizer.encode_target(TARGET)[: contrast.row + 1]
-    heads = [node for node in lab.patched.nodes if node.head is not None]
-    found = lab.patched.taps(*ids, [node.tap for node in heads])
-    silent = [(Patch.of(node, np.zeros_like(found[node.tap][node.place])),) for node in heads]
-    walked = lab.patched.passes(*ids, silent).score(contrast.written, contrast.instead)
-    off = [Intervention(off=frozenset([Head(*node)])) for node in heads]
-    np.testing.assert_allclose(walked, lab.odds(SOURCE, TARGET, contrast, off).log_odds, **CLOSE)
+    ids = lab.tokenizer.encode_source(SOURCE), lab.tokenizer.encode_target(TARGET)
+    np.testing.assert_allclose(*silent_and_off(lab, (SOURCE, TARGET), ids, contrast), **CLOSE)
 
 
 def test_what_was_written_sums_to_the_score(lab, change):

@@ -22,10 +22,10 @@ from model.analysis.mixing import added_vectors
 from model.plain.drafting import log_softmax
 from model.stored.config import MIXING, STREAM
 from model.trace.interventions import Head, ZeroedValue
-from model.trace.patches import Patch
 from tests.model.adapters.networks import HandWrittenTransformer
 from tests.model.adapters.test_keras_laboratory import LETTERS, ROW, SOURCE, TARGET
 from tests.model.adapters.whole_transformers import Block, ByHand, Gated, WholeTransformer, forward
+from tests.silent_heads import silent_and_off
 
 NETWORKS = {
     "as it was published": {},
@@ -63,13 +63,7 @@ def test_the_walk_is_the_network_s_own_pass(lab):
 def test_a_head_without_output_is_a_head_that_is_off(lab):
     """Its numbers come from Keras, whose softmaxes are replaced."""
     contrast = contrast_of_row(lab, SOURCE, TARGET, ROW)
-    ids = IDS[0], IDS[1][: contrast.row + 1]
-    heads = [node for node in lab.patched.nodes if node.head is not None]
-    found = lab.patched.taps(*ids, [node.tap for node in heads])
-    silent = [(Patch.of(node, np.zeros_like(found[node.tap][node.place])),) for node in heads]
-    walked = lab.patched.passes(*ids, silent).score(contrast.written, contrast.instead)
-    off = [Intervention(off=frozenset([Head(*node)])) for node in heads]
-    np.testing.assert_allclose(walked, lab.odds(SOURCE, TARGET, contrast, off).log_odds, **CLOSE)
+    np.testing.assert_allclose(*silent_and_off(lab, (SOURCE, TARGET), IDS, contrast), **CLOSE)
 
 
 def test_every_question_about_the_stream_is_answered(lab):

@@ -1,4 +1,5 @@
-"""The tests of ``trace_keras`` and of its laboratory, once more on PyTorch and on JAX. On TensorFlow they run with all others.
+"""The tests of ``trace_keras``, of its laboratory and of the residual stream, once more on PyTorch and on JAX. On TensorFlow they run with
+all others.
 
 Run by `pytest examples`; see requirements-examples.txt. Keras has one backend for each process, so this is another process.
 """
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TESTS = ("test_keras.py", "test_keras_laboratory.py")
+TESTS = ("test_keras.py", "test_keras_laboratory.py", "test_keras_stream.py", "test_sparse_attention.py")
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])

@@ -97,7 +97,7 @@ def sorted_by_kind(heard: Sequence[Maps], lengths: Lengths, again: Callable[[], 
         layers["cross_attention"] = [_rows_together(part, target or 1) for part in zip(*steps, strict=True)]
     return Sorted(
         {kind: weights for kind, (weights, _) in layers.items()},
-        {kind: masked.all(axis=1) for kind, (_, masked) in layers.items()},
+        {kind: np.asarray(masked.all(axis=1)) for kind, (_, masked) in layers.items()},
     )
 
 

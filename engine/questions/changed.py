@@ -3,7 +3,7 @@
 import numpy as np
 
 from engine.questions.declared import question
-from engine.spans import Span, change_at
+from engine.spans import ChangeSpan, change_at
 from model.analysis.forks import road_not_taken
 from model.analysis.head_effects import fix_without, head_effects, written_without
 from model.analysis.replacing import replaced_for_change
@@ -16,7 +16,7 @@ Sets = tuple[tuple[tuple, ...], ...]  # of heads: (kind, layer, head)
 
 
 @question("head_effects", INTERVENTIONS, is_long=True, in_numpy=True)
-def _head_effects(corrector: Intervenes, source: str, target: str, span: Span, means: Means = ()):
+def _head_effects(corrector: Intervenes, source: str, target: str, span: ChangeSpan, means: Means = ()):
     """What becomes of the change at ``span`` without each head; its part of ``means``, or zero, stands in for it."""
     change = change_at(corrector, source, target, span)
     return head_effects(corrector, source, target, change, _arrays(means))
@@ -29,7 +29,9 @@ def _written_without(corrector: Intervenes, source: str, sets: Sets, means: Mean
 
 
 @question("fix_without", INTERVENTIONS, is_long=True, in_numpy=True)
-def _fix_without(corrector: Intervenes, source: str, target: str, span: Span, sets: Sets, means: Means = ()):
+def _fix_without(
+    corrector: Intervenes, source: str, target: str, span: ChangeSpan, sets: Sets, means: Means = ()
+):
     """How probable the change at ``span`` is without each of these sets of heads; ``means`` as for ``head_effects``."""
     change = change_at(corrector, source, target, span)
     return fix_without(corrector, source, target, change, _heads(sets), _arrays(means))
@@ -48,7 +50,7 @@ def _replaced(
     corrector: Intervenes,
     source: str,
     target: str,
-    span: Span,
+    span: ChangeSpan,
     head: tuple[str, int, int],
     painted: tuple[int, ...],
 ):

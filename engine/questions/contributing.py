@@ -1,7 +1,7 @@
 """How much each token did for a change, method by method."""
 
 from engine.questions.declared import question
-from engine.spans import Span, change_at
+from engine.spans import ChangeSpan, change_at
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.contributions import METHODS, REFERENCE, contribution, contributions, methods_of
 from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
@@ -24,14 +24,14 @@ def _without_gradients(source: str, target: str, about: object, number: int = 0)
 
 
 @question("contributions", INTERVENTIONS, is_long=True, in_numpy=_without_gradients)
-def _contributions(corrector: Intervenes, source: str, target: str, span: Span, number: int = 0):
+def _contributions(corrector: Intervenes, source: str, target: str, span: ChangeSpan, number: int = 0):
     """(row, the names of all methods, what those of ROUNDS[number] say) of the change at ``span``."""
     change = change_at(corrector, source, target, span)
     return _round(corrector, source, target, contrast_of_change(corrector, source, target, change), number)
 
 
 @question("left_out", INTERVENTIONS, is_long=True, in_numpy=True)
-def _left_out(corrector: Intervenes, source: str, target: str, span: Span):
+def _left_out(corrector: Intervenes, source: str, target: str, span: ChangeSpan):
     """What leaving out each token does to the change at ``span``: the method that the others are compared with, alone."""
     change = change_at(corrector, source, target, span)
     return contribution(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from os.path import commonprefix
 
-from model.norm.kinds import Kind, Row, kinds, rows
+from model.norm.kinds import Kind, Misspelling, kinds, rows
 from model.norm.matching import stands_at
 
 BESIDE = 24  # characters on each side that are looked at
@@ -60,7 +60,7 @@ def _found(before: str, wrong: str, right: str, after: str) -> Article | None:
     return None
 
 
-def _fitting_rows(text: str, mistaken: str, span: tuple[int, int]) -> Iterator[Row]:
+def _fitting_rows(text: str, mistaken: str, span: tuple[int, int]) -> Iterator[Misspelling]:
     """Rows that stand in ``text`` around ``span`` and make ``mistaken`` of it."""
     for row in _by_difference().get(_difference(text, mistaken), ()):
         for start in range(max(0, span[1] - len(row.right)), span[0] + 1):
@@ -95,8 +95,8 @@ def _article(kind: Kind) -> Article:
 
 
 @cache
-def _by_difference() -> dict[tuple[str, str], list[Row]]:
-    index: dict[tuple[str, str], list[Row]] = {}
+def _by_difference() -> dict[tuple[str, str], list[Misspelling]]:
+    index: dict[tuple[str, str], list[Misspelling]] = {}
     for row in rows():
         index.setdefault(_difference(row.right, row.wrong), []).append(row)
     return index

@@ -15,7 +15,7 @@ import numpy as np
 
 from model.plain.nearby import Units
 from model.plain.output_weights import compose, output_weights
-from model.plain.patch_rows import Rows
+from model.plain.patch_rows import PatchRows
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.text.tokenizer import START_ID
@@ -115,7 +115,7 @@ class PatchedTransformer:
         looks: dict[int, np.ndarray] = {}
 
         def answer(chosen: Sequence[int]) -> None:
-            rows = Rows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
+            rows = PatchRows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
             found = Found([look.kind] if look else [])
             ends = self._states(source, target, rows, found, last_alone=look is None)
             logits[chosen] = self.logits(ends[1:, -1])
@@ -133,14 +133,14 @@ class PatchedTransformer:
     ) -> dict[str, np.ndarray]:
         """The arrays ``names`` of one pass; ``model.trace.taps`` has their shapes, here without B."""
         found = Found(names)
-        found.put("logits", self.logits(self._states(source, target, Rows(patches, [], []), found)))
+        found.put("logits", self.logits(self._states(source, target, PatchRows(patches, [], []), found)))
         return {name: array[0] for name, array in found.stacked(np.stack).items()}
 
     def logits(self, states: np.ndarray) -> np.ndarray:
         """The logits of the end of the decoder's stream: (..., D) -> (..., V)."""
         return states @ self._vocabulary + self.arrays["embedding/output_bias"]
 
-    def _states(self, source, target, rows: Rows, found: Found, last_alone: bool = False) -> np.ndarray:
+    def _states(self, source, target, rows: PatchRows, found: Found, last_alone: bool = False) -> np.ndarray:
         """(rows, T, D): the end of the decoder's stream after ``close``; (rows, 1, D) with ``last_alone``."""
         memory = self._walk("encoder", source, rows, found)  # (rows, S, D)
         found.put("memory", memory)
@@ -159,7 +159,7 @@ class PatchedTransformer:
         self,
         side: str,
         ids,
-        rows: Rows,
+        rows: PatchRows,
         found: Found,
         memory: np.ndarray | None = None,
         last_alone: bool = False,
@@ -198,7 +198,7 @@ class PatchedTransformer:
                 found.add(side, output=output, residual=x)
         return self.close(side, x)
 
-    def _attend(self, kind: str, layer: int, asking, read, rows: Rows, found: Found):
+    def _attend(self, kind: str, layer: int, asking, read, rows: PatchRows, found: Found):
         # Rows that ask and read what row 0 does find what it finds; those that joined in the decoder read its memory.
         differs = np.logical_or.reduce(_new(asking), axis=1)
         differs[: len(read)] |= np.logical_or.reduce(_new(read), axis=1)

@@ -67,10 +67,10 @@ class Number(Setting):
 
 
 @dataclass(frozen=True)
-class Place(Setting):
+class PlaceSetting(Setting):
     """One of several things in a row, such as a step; the address counts from 1, code from 0. Empty: none was chosen.
 
-    >>> Place("step").read("3"), Place("step").read("")
+    >>> PlaceSetting("step").read("3"), PlaceSetting("step").read("")
     (2, None)
     """
 
@@ -81,7 +81,7 @@ class Place(Setting):
 
 
 @dataclass(frozen=True)
-class Written(Setting):
+class TextSetting(Setting):
     """Any text. The page that uses it reads it, and draws its control."""
 
     default: str = ""
@@ -90,7 +90,7 @@ class Written(Setting):
         return text
 
 
-AnySetting = Choice | Flag | Number | Place | Written
+AnySetting = Choice | Flag | Number | PlaceSetting | TextSetting
 
 
 def is_number(text: str) -> bool:

@@ -49,12 +49,14 @@ def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | Non
         stream = passes.stream = stream_of(passes, vocabulary.start)
     except Exception as reason:  # noqa: BLE001  it is built otherwise, or takes no other lengths, for which each library has its own kind
         why = str(reason) if isinstance(reason, ValueError) else f"{type(reason).__name__}: {reason}"
-        return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=why)
+        return OwnNetwork(
+            model.name, _VocabularyTexts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=why
+        )
     abilities = [INTERVENTIONS, GRADIENTS, MIXING, STREAM]
-    return OwnNetwork(model.name, _Texts(vocabulary), passes, abilities, stream)
+    return OwnNetwork(model.name, _VocabularyTexts(vocabulary), passes, abilities, stream)
 
 
-class _Texts:
+class _VocabularyTexts:
     """A ``Vocabulary`` as ``own_network.Texts``."""
 
     def __init__(self, vocabulary: Vocabulary):
@@ -70,7 +72,7 @@ class KerasPasses(WithoutTaps):
         self.stream: KerasStream | None = None  # where it is known
         self._order: list[tuple[str, int] | None] = []  # of the softmaxes of a pass: kind and layer
         source, read = ([vocabulary.end] * length for length in _PROBE)
-        pass_ = _Pass(None, {}, source, read, None)
+        pass_ = _KerasPass(None, {}, source, read, None)
         self._run(pass_)
         self._order = _order(pass_.heard)
         self.sizes: dict[str, Sizes] = {}
@@ -112,7 +114,7 @@ class KerasPasses(WithoutTaps):
         read = [self.vocabulary.start, *target[:-1]]
 
         def score(*factors: Any) -> Any:
-            logits = self._run(_Pass(self._order, {}, source, read, factors, keeps=False))[0, row]
+            logits = self._run(_KerasPass(self._order, {}, source, read, factors, keeps=False))[0, row]
             return logits[written] - logits[instead]
 
         found = []
@@ -124,7 +126,7 @@ class KerasPasses(WithoutTaps):
 
     def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded:
         """One pass with the calls of its layers. ``read``: what the decoder reads, the start mark first."""
-        pass_ = _Pass(self._order, {}, source, read, None)
+        pass_ = _KerasPass(self._order, {}, source, read, None)
         with _LOCK, recorded(lambda: len(pass_.heard)) as calls:
             logits = self._run(pass_)
         weights = [each[0] for each in pass_.heard]
@@ -166,7 +168,7 @@ class KerasPasses(WithoutTaps):
         factors = None
         if (left := embedding_factors([intervention], len(read))) is not None:
             factors = np.ones((1, len(source)), np.float32), left
-        pass_ = _Pass(self._order, changes, source, read, factors)
+        pass_ = _KerasPass(self._order, changes, source, read, factors)
         logits = _array(self._run(pass_))[0]
         layers: dict[str, list[np.ndarray]] = {kind: [] for kind in self.sizes}
         for maps, at in zip(pass_.heard, self._order, strict=True):
@@ -174,7 +176,7 @@ class KerasPasses(WithoutTaps):
                 layers[at[0]].append(maps[0])
         return Produced(list(target), logits, {kind: np.stack(maps) for kind, maps in layers.items()})
 
-    def _run(self, pass_: "_Pass") -> Any:
+    def _run(self, pass_: "_KerasPass") -> Any:
         """(1, T, V), the logits, or the logarithms where the network puts out probabilities."""
         import keras
 
@@ -197,7 +199,7 @@ class KerasPasses(WithoutTaps):
         return keras.ops.log(shaped[0] + 1e-30) if pass_.ends_in_softmax else shaped[0]
 
 
-class _Pass:
+class _KerasPass:
     """One pass: what is replaced while it runs, and what it recorded: ``heard`` has the weights (1, H, Q, K) of each softmax."""
 
     def __init__(

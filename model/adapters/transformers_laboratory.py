@@ -74,7 +74,7 @@ class TransformersTexts:
         return tuple(self._tokenizer.convert_ids_to_tokens(list(ids)))
 
 
-class _Looked(NamedTuple):
+class _TorchTensors(NamedTuple):
     """One pass over B rows, in tensors of PyTorch."""
 
     logits: Any  # (B, T, V)
@@ -195,7 +195,7 @@ class TransformersPasses(WithoutTaps):
         read: Sequence[Sequence[int]],
         interventions: Sequence[Intervention],
         factors: Sequence[Any] = (),
-    ) -> _Looked:
+    ) -> _TorchTensors:
         """``read``: what the decoder reads, the start mark first. ``factors`` (B, S), (B, T): what the embeddings are multiplied by."""
         import torch
 
@@ -204,7 +204,7 @@ class TransformersPasses(WithoutTaps):
         changes = altering(interventions, self.sizes, *length) if self.modules else {}
         if not factors and (left := embedding_factors(interventions, length[1])) is not None:
             factors = [torch.ones(given[0].shape), torch.tensor(left)]
-        pass_ = _Pass(self.modules, changes, length)
+        pass_ = _TorchPass(self.modules, changes, length)
         gradients = torch.enable_grad() if torch.is_grad_enabled() and factors else torch.no_grad()
         with _LOCK, gradients, showing_attention(self.model), pass_.running(self.model, given, factors):
             out = self.model(
@@ -215,10 +215,10 @@ class TransformersPasses(WithoutTaps):
             )
         if not self.modules:
             self.modules = pass_.found
-        return _Looked(out.logits, pass_.used, pass_.calls)
+        return _TorchTensors(out.logits, pass_.used, pass_.calls)
 
 
-class _Pass:
+class _TorchPass:
     """One pass: what is replaced while it runs, and what it recorded."""
 
     def __init__(

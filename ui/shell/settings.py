@@ -67,10 +67,10 @@ class Number(Setting):
 
 
 @dataclass(frozen=True)
-class PlaceSetting(Setting):
+class Place(Setting):
     """One of several things in a row, such as a step; the address counts from 1, code from 0. Empty: none was chosen.
 
-    >>> PlaceSetting("step").read("3"), PlaceSetting("step").read("")
+    >>> Place("step").read("3"), Place("step").read("")
     (2, None)
     """
 
@@ -81,7 +81,7 @@ class PlaceSetting(Setting):
 
 
 @dataclass(frozen=True)
-class TextSetting(Setting):
+class Text(Setting):
     """Any text. The page that uses it reads it, and draws its control."""
 
     default: str = ""
@@ -90,7 +90,7 @@ class TextSetting(Setting):
         return text
 
 
-AnySetting = Choice | Flag | Number | PlaceSetting | TextSetting
+AnySetting = Choice | Flag | Number | Place | Text
 
 
 def is_number(text: str) -> bool:

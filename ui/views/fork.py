@@ -10,7 +10,7 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import PlaceSetting, TextSetting
+from ui.shell.settings import Place, Text
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
@@ -21,8 +21,8 @@ from viz.browser.map_texts import map_texts
 from viz.browser.steps import OUTSIDE
 from viz.labels import visible_token
 
-STEP = PlaceSetting("fork_step", of="sentence")  # where the roads part; empty: where the change begins
-TOKEN = TextSetting(
+STEP = Place("fork_step", of="sentence")  # where the roads part; empty: where the change begins
+TOKEN = Text(
     "fork_token", of="sentence"
 )  # written there; empty: what was typed, or the likeliest other token
 

@@ -19,7 +19,7 @@ from ui.asking import loaders, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice, TextSetting
+from ui.shell.settings import Choice, Text
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
@@ -33,7 +33,7 @@ MOST_NAMED = STRONGEST - 1
 ZERO, MEAN = "zero", "mean"
 NONE = "none"  # in the address: the visitor switched every head on
 OFF = Choice("off", (ZERO, MEAN))  # what a head that is switched off puts out
-HEADS = TextSetting(
+HEADS = Text(
     "switched_off"
 )  # the heads that are off, such as cross_attention.2.3, counted from 1; NONE: no head; empty: the strongest ones
 

@@ -16,6 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -166,12 +167,12 @@ def main(names, model, minimum_confidence, limit, practised_norm, out, counted):
     paths = find_sets(names)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from model import Corrector
+    from model.norm import without_held_out
 
-    if practised_norm:
-        forget_what_is_held_out()
     corrector = Corrector.load(model, minimum_confidence)
     started = time.perf_counter()
-    results = correct(corrector, list(read_rows(paths, limit)))
+    with without_held_out() if practised_norm else nullcontext():
+        results = correct(corrector, list(read_rows(paths, limit)))
     counts = by_set_and_kind(results)
     click.echo(development_table(counts_as_json(counts)))
     run = {
@@ -186,16 +187,6 @@ def main(names, model, minimum_confidence, limit, practised_norm, out, counted):
         write(counted, numbers)
     if out:
         write(out, {**numbers, "failures": failures(results)})
-
-
-def forget_what_is_held_out() -> None:
-    """From here on no article is found for words that nobody practises. The sets ask for such words."""
-    from model.norm import articles, kinds
-
-    practised = tuple(row for row in kinds.rows() if not row.held_out)
-    articles.rows = lambda: practised
-    articles._by_difference.cache_clear()
-    articles._found.cache_clear()
 
 
 def write(path: Path, content: dict) -> None:

@@ -223,7 +223,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, question: tuple) -> tuple[Any, int]:

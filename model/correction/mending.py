@@ -4,10 +4,10 @@ corrected is read again.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 from model.correction.candidates import Stretch, find_stretches
 from model.correction.confidence import Confidence
+from model.correction.in_ids import AnswersInIds
 from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.proposing import changes_of, is_supported, with_probabilities
 from model.correction.reading import Answer, read
@@ -35,7 +35,7 @@ class Mending:
     config: NetworkConfig
     tokenizer: Tokenizer
     confidence: Confidence | None
-    _network: Any
+    _network: AnswersInIds
 
     def _propose(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
         """For each sentence the proposed changes, what else is offered, and the pass that wrote the answer, if passes are kept and

@@ -134,7 +134,7 @@ class GraphNetwork:
     def _settle(self, source: Sequence[int]) -> Produced | None:
         reading = self._reading(source)
 
-        def finish(_sources, beginnings):
+        def finish(_sources: object, beginnings: list[list[int]]) -> list[list[int] | None]:
             return [reading.write_on(beginnings[0], longest_target(len(source)))]
 
         return settle(reading, [source], self.space_id, finish)[0]

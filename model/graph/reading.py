@@ -1,4 +1,4 @@
-"""One sentence, encoded once, for all passes over drafts of its correction: a ``drafting.GraphReading`` from a graph.
+"""One sentence, encoded once, for all passes over drafts of its correction: a ``drafting.Reading`` from a graph.
 
 B is 1 in all shapes. S source and T target tokens, L layers, H heads, Q queries, K keys, D d_model, V vocabulary.
 """

@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engine.errors import EngineError
 
@@ -59,7 +59,7 @@ class Job:
     def work(self) -> None:
         raise NotImplementedError
 
-    def ask(self, kind: str, *arguments):
+    def ask(self, kind: str, *arguments: Hashable) -> Any:
         """The engine's answer; raises EngineError where none comes, however often it is asked."""
         for _ in range(_PATIENCE - 1):
             try:

@@ -18,7 +18,6 @@ STORIES = (
     "for",
     "against",
 )  # the head without which most is lost, and those that speak for fixes and against them
-SHARES = (*((role, name) for role in (OWN, PREVIOUS, NEXT) for name in (COPIED, EDITED)), (LIAISON, EDITED))
 KINDS = {
     "ko": {"encoder": "인코더", "decoder": "디코더", "cross": "디코더→인코더"},
     "en": {"encoder": "encoder", "decoder": "decoder", "cross": "decoder→encoder"},

@@ -27,7 +27,7 @@ from model.text.tokenizer import normalise
 from model.trace.interventions import Head, Intervention
 from model.trace.odds import NO_ID, Contrast, Odds
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace, TraceError
-from model.trace.traced import InterveningModel, SelfDescription, TracedModel, described
+from model.trace.traced import Described, InterveningModel, TracedModel, described
 
 VARIABLE = "ATTENTION_MODEL"
 
@@ -42,7 +42,7 @@ class TracedConfig:
     minimum_confidence: ClassVar[float] = 0.0
 
     abilities: frozenset[str] = frozenset()
-    described: SelfDescription = field(default_factory=SelfDescription)
+    described: Described = field(default_factory=Described)
 
 
 class TracedCorrector:

@@ -42,7 +42,7 @@ from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import Node
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
-from model.trace.traced import SelfDescription
+from model.trace.traced import Described
 
 _TYPES: dict[str, type[Any]] = {
     each.__name__: each
@@ -54,7 +54,7 @@ _TYPES: dict[str, type[Any]] = {
         CircuitEdges,
         Contribution,
         Decided,
-        SelfDescription,
+        Described,
         Edge,
         Explanation,
         Fork,

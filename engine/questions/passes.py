@@ -11,7 +11,7 @@ from model.trace.interventions import Head, Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
-from model.trace.traced import SelfDescription
+from model.trace.traced import Described
 
 
 @question(CORRECT, kept=(256, 64 * MB))
@@ -25,7 +25,7 @@ def _abilities(corrector: Answers) -> frozenset[str]:
 
 
 @question("described")
-def _described(corrector: Answers) -> SelfDescription | None:
+def _described(corrector: Answers) -> Described | None:
     """What a user's own model says of itself; None for the others."""
     return getattr(corrector.config, "described", None)
 

@@ -20,7 +20,7 @@ from model.text.tokenizer import normalise
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import AttentionTrace
-from model.trace.traced import SelfDescription
+from model.trace.traced import Described
 
 
 class Texts(Protocol):
@@ -49,7 +49,7 @@ class OwnConfig:
 
     max_length: int = 2_000  # characters
     abilities: frozenset[str] = frozenset([INTERVENTIONS, GRADIENTS])
-    described: SelfDescription = field(default_factory=SelfDescription)
+    described: Described = field(default_factory=Described)
 
 
 class Sizes(NamedTuple):
@@ -157,9 +157,9 @@ class OwnNetwork(Intervening):
         self.config = OwnConfig(abilities=frozenset(abilities))
 
     def that(self, **told: Any) -> "OwnNetwork":
-        """The same network, which says of itself what ``SelfDescription`` has: ``laboratory_of(…).that(task="translate")``."""
+        """The same network, which says of itself what ``Described`` has: ``laboratory_of(…).that(task="translate")``."""
         found = OwnNetwork(self.name, self.tokenizer, self._passes, (), self._stream, self._why)
-        found.config = replace(self.config, described=SelfDescription(**told))
+        found.config = replace(self.config, described=Described(**told))
         return found
 
     def warm_up(self) -> None:

@@ -14,7 +14,7 @@ TASKS = ("correct", "rewrite", "translate", "continue")
 
 
 @dataclass(frozen=True)
-class SelfDescription:
+class Described:
     """What a ``TracedModel`` says of itself. A page of a model that does not correct shows no corrections in its text."""
 
     task: str = "correct"
@@ -22,16 +22,16 @@ class SelfDescription:
     language: str = "ko"  # of what it writes, as HTML names it: "de", "en"
 
 
-def described(model: object) -> SelfDescription:
+def described(model: object) -> Described:
     """
     >>> class Translator:
     ...     task, examples, language = "translate", ["손님이 왔다."], "en"
     >>> described(Translator())
-    SelfDescription(task='translate', examples=('손님이 왔다.',), language='en')
+    Described(task='translate', examples=('손님이 왔다.',), language='en')
 
     Raises ValueError for a task that is not among TASKS, and for examples that are no texts.
     """
-    found = SelfDescription(
+    found = Described(
         getattr(model, "task", "correct"),
         tuple(getattr(model, "examples", ())),
         getattr(model, "language", "ko"),
@@ -46,7 +46,7 @@ def described(model: object) -> SelfDescription:
 @runtime_checkable
 class TracedModel(Protocol):
     """A network that rewrites a sentence and shows its attention. It may also have the attributes ``task`` (one of TASKS),
-    ``examples`` and ``language``; see ``SelfDescription``.
+    ``examples`` and ``language``; see ``Described``.
 
     >>> from model.trace.trace import AttentionTrace
     >>> class Copies:

@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from model.norm import article_of
 from model.text.changes import Change, apply_changes
-from model.trace.traced import SelfDescription
+from model.trace.traced import Described
 from ui.asking import loaders
 from ui.components.correction import LEAST_OFFERED, Proposal, correction, correction_data, written_data
 from ui.shell import address, controls
@@ -63,7 +63,7 @@ def shown(found: loaders.Correction) -> tuple[loaders.SentenceCorrection | None,
 
 
 def show_correction(
-    found: loaders.Correction, *, decides: bool = True, told: SelfDescription | None = None
+    found: loaders.Correction, *, decides: bool = True, told: Described | None = None
 ) -> tuple[loaders.SentenceCorrection | None, Change | None]:
     """Draw the corrected text; returns the sentence whose pictures are shown, and its change in focus.
 

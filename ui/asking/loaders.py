@@ -65,7 +65,7 @@ class NotLoadedError(LookupError):
     """There is no network that could answer this."""
 
 
-Survey = TypeVar("Survey", HeadSurvey, CorpusAgreement)
+AnySurvey = TypeVar("AnySurvey", HeadSurvey, CorpusAgreement)
 
 SOON = 1.5  # seconds that a page waits for a model; a graph opens in less, so the page is drawn only once
 OWN_MODELS = Path("runs")  # in the directory the app is run from
@@ -150,8 +150,8 @@ def corpus_agreement(path: Path | str, corrector: Asked) -> CorpusAgreement | No
 
 
 def _of_these_weights(
-    read: Callable[[str, int], Survey | None], path: Path | str, name: str, corrector: Asked
-) -> Survey | None:
+    read: Callable[[str, int], AnySurvey | None], path: Path | str, name: str, corrector: Asked
+) -> AnySurvey | None:
     file = Path(path) / name
     found = read(str(path), file.stat().st_mtime_ns) if file.is_file() else None
     return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None

@@ -43,6 +43,7 @@ class TracedConfig:
 
     abilities: frozenset[str] = frozenset()
     described: Described = field(default_factory=Described)
+    why_no_stream: str = ""  # what a network of ``laboratory_of`` lacks for a residual stream
 
 
 class TracedCorrector:
@@ -168,7 +169,7 @@ def load(name: str) -> "TracedCorrector | TracedNetwork":
         traceback.print_exc()
         raise _told(f"{VARIABLE}={name}: {type(error).__name__}: {error}") from error
     if isinstance(model, OwnNetwork):
-        if model.why_no_stream:  # a page says only that it has none
+        if model.why_no_stream:
             print(f"{VARIABLE}={name}: {model.why_no_stream}", file=sys.stderr, flush=True)
         return TracedNetwork(name, model)
     if not isinstance(model, TracedModel):

@@ -11,11 +11,15 @@ from transformers import (
     CLIPVisionConfig,
     GptOssConfig,
     GptOssForCausalLM,
+    LEDConfig,
+    LEDForConditionalGeneration,
     LlamaConfig,
     LlavaConfig,
     LlavaForConditionalGeneration,
     LongformerConfig,
     LongformerModel,
+    LongT5Config,
+    LongT5ForConditionalGeneration,
     ViTConfig,
     ViTForImageClassification,
     Wav2Vec2Config,
@@ -38,7 +42,7 @@ from examples.test_hugging_face import (
     showing,
     trained,
 )
-from model import from_transformers
+from model import TraceError, from_transformers
 from viz import explore
 
 RATE = 16_000
@@ -192,6 +196,65 @@ def test_attention_within_windows_is_a_whole_map(seen, tmp_path):
     assert trace.windows == (2, 2) and trace.global_tokens == seen
     np.testing.assert_array_equal(trace.masked("encoder_attention"), far)
     assert_travels(trace, tmp_path)
+
+
+LONG = f"{TEXT * 2} a dog"  # no multiple of a window
+
+
+def led(size: int) -> LEDForConditionalGeneration:
+    """An encoder whose rows see two tokens to either side, and a decoder that sees everything (Beltagy, Peters & Cohan 2020, section 7)."""
+    sizes = {
+        "d_model": 16,
+        "encoder_layers": 2,
+        "decoder_layers": 3,
+        "encoder_ffn_dim": 32,
+        "decoder_ffn_dim": 32,
+    }
+    heads = {"encoder_attention_heads": 2, "decoder_attention_heads": 4, "attention_window": 4}
+    lengths = {"max_encoder_position_embeddings": 64, "max_decoder_position_embeddings": 64}
+    return LEDForConditionalGeneration(LEDConfig(vocab_size=size, **sizes, **heads, **lengths, **MARK_IDS))
+
+
+@pytest.mark.parametrize("places", [(), (0,), (1, 4)])
+def test_windows_in_an_encoder_decoder(places, tmp_path):
+    tokenizer = trained("words")
+    model, length = led(len(tokenizer)), len(tokenizer(LONG).input_ids)
+    assert length % 4, "the model fills the text up to whole windows, which shows"
+    mask = torch.tensor([[int(place in places) for place in range(length)]])
+    trace = from_transformers(model, tokenizer, LONG, "a dog", global_attention_mask=mask)
+    trace.check()
+    assert [trace.shape(kind) for kind in trace.kinds] == [(2, 2), (3, 4), (3, 4)]
+    far = np.abs(np.subtract.outer(np.arange(length), np.arange(length))) > 2
+    far[:, places] = far[places, :] = False
+    weights = trace.encoder_attention
+    assert not weights[..., far].any() and (weights[..., ~far] > 0).all()
+    np.testing.assert_array_equal(trace.masked("encoder_attention"), far)
+    assert trace.masked("cross_attention") is None
+    assert_travels(trace, tmp_path)
+    written = from_transformers(model, tokenizer, LONG, global_attention_mask=mask, max_new_tokens=4)
+    np.testing.assert_allclose(written.encoder_attention, weights, atol=1e-6)
+
+
+def test_windows_that_are_whole_maps_mix_what_the_model_mixes():
+    """The first layer's weights times its own values are what the layer adds."""
+    tokenizer = trained("words")
+    model, heard = led(len(tokenizer)).eval(), {}
+    attention = model.led.encoder.layers[0].self_attn
+    attention.longformer_self_attn.value.register_forward_hook(lambda _, __, out: heard.update(value=out))
+    attention.output.register_forward_pre_hook(lambda _, given: heard.update(mixed=given[0]))
+    trace = from_transformers(model, tokenizer, TEXT * 2, "a dog")
+    length = len(trace.source_tokens)
+    values = heard["value"].reshape(-1, 2, 8)[:length].detach().numpy()  # (S, H, D/H)
+    mixed = np.einsum("hqk,khd->qhd", trace.encoder_attention[0], values).reshape(length, -1)
+    np.testing.assert_allclose(mixed, heard["mixed"].reshape(-1, 16)[:length].detach().numpy(), atol=1e-5)
+
+
+def test_attention_in_blocks_is_refused_with_its_layer():
+    tokenizer = trained("pieces")
+    sizes = {"d_model": 16, "d_kv": 4, "d_ff": 32, "num_layers": 2, "num_heads": 4, "local_radius": 3}
+    model = LongT5ForConditionalGeneration(LongT5Config(vocab_size=len(tokenizer), **sizes, **MARK_IDS))
+    with pytest.raises(TraceError, match=r"encoder_attention should have layers .* in layer 0.* in blocks"):
+        from_transformers(model, tokenizer, TEXT, "a dog")
 
 
 def test_a_decoder_alone_tells_its_prompt_from_what_it_wrote(tmp_path):

@@ -135,8 +135,23 @@ def test_the_fused_function_and_its_window():
     states = jax.random.normal(jax.random.key(2), (1, 4, WIDTH))
     trace = opened(trace_jax(call, states))
     assert not trace.decoder_attention[0, :, 2, 0].any() and trace.decoder_attention[0, :, 2, 1].all()
+    np.testing.assert_array_equal(trace.masked("decoder_attention", 0), trace.decoder_attention[0, 0] == 0)
     mixed = jnp.einsum("hqk,khd->qhd", trace.decoder_attention[0], states.reshape(4, HEADS, -1))
     np.testing.assert_allclose(mixed, call(states)[0], atol=1e-5)
+
+
+def test_a_mask_that_the_softmax_is_given():
+    hidden = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) > 1
+
+    def call(states):  # (1, S, D)
+        scores = states @ states.mT
+        return jax.nn.softmax(scores, axis=-1, where=~hidden) @ states
+
+    for each in (call, jax.vmap(lambda states: call(states[None])[0])):
+        trace = opened(trace_jax(each, jax.random.normal(jax.random.key(2), (1, 4, WIDTH))))
+        np.testing.assert_array_equal(trace.masked("encoder_attention", 0), hidden)
+    full = trace_jax(lambda states: jax.nn.softmax(states @ states.mT) @ states, jnp.ones((1, 4, WIDTH)))
+    assert full.encoder_masked is None
 
 
 def test_what_cannot_be_heard_is_said():

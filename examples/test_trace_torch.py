@@ -119,3 +119,32 @@ def test_what_cannot_be_traced_is_told_why():
         TraceError, match=r"the source should be one sentence, .*\(2, 5\). .* as in ids\[:1\]"
     ):
         trace_torch(seeded(OfTransformer), SOURCE.repeat(2, 1), READ)
+
+
+class Sparse(nn.Module):
+    """An encoder of two layers: the first sees one token to either side, the second every other one."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(VOCABULARY, WIDTH)
+        self.attention = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True)
+
+    def forward(self, ids):
+        state, places = self.embedding(ids), torch.arange(ids.shape[1])
+        self.hidden = (places - places[:, None]).abs() > 1, ((places - places[:, None]) % 2).bool()
+        state = self.attention(state, state, state, attn_mask=self.hidden[0], key_padding_mask=ids == 0)[0]
+        heads = state.reshape(1, -1, HEADS, WIDTH // HEADS).transpose(1, 2)
+        return functional.scaled_dot_product_attention(heads, heads, heads, ~self.hidden[1])
+
+
+def test_sparse_attention_is_masked_layer_by_layer():
+    model = seeded(Sparse)
+    trace = trace_torch(model, SOURCE)
+    trace.check()
+    near, strided = (hidden.numpy() for hidden in model.hidden)
+    near[4] = near[:, 4] = False  # padding is no sparse attention
+    np.testing.assert_array_equal(trace.masked("encoder_attention", 0), near)
+    strided[4] = strided[:, 4] = False
+    np.testing.assert_array_equal(trace.masked("encoder_attention", 1), strided)
+    assert b'"sparse"' in explore(trace).page
+    assert trace_torch(seeded(OfTransformer), SOURCE, READ).encoder_masked is None

@@ -30,6 +30,12 @@ def _described(corrector: Answers) -> Described | None:
     return getattr(corrector.config, "described", None)
 
 
+@question("why_no_stream")
+def _why_no_stream(corrector: Answers):
+    """What a network of a user's own lacks for a residual stream; empty where it has one, and for the others."""
+    return getattr(corrector.config, "why_no_stream", "")
+
+
 @question("trace", kept=(64, 64 * MB))
 def _trace(corrector: Answers, source: str, target: str) -> AttentionTrace:
     return corrector.trace(source, target)

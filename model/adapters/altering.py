@@ -13,9 +13,6 @@ from model.plain.alterations import alterations
 from model.trace.interventions import Intervention
 
 _TINY = 1e-30  # keeps a row that sees nothing at zeros
-MASKED = (
-    5e3  # a score that lies so far below the largest of its row was masked; no head doubts a token that much
-)
 
 
 class Altering(NamedTuple):

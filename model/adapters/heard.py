@@ -3,15 +3,47 @@
 H heads, Q query and K key positions; S source tokens, T tokens that the decoder reads.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from model.trace.strict_npz import TraceError
+from model.trace.trace import AttentionTrace
+from model.trace.windows import later
 
 KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
+MASKED = (
+    5e3  # a score that lies so far below the largest of its row was masked; no head doubts a token that much
+)
 Lengths = tuple[int, int | None]  # S and T; no T where there is no target
-Pass = tuple[list[np.ndarray], Lengths]
+
+
+class Maps(NamedTuple):
+    """What one softmax made."""
+
+    weights: np.ndarray  # (H, Q, K)
+    masked: np.ndarray  # (H, Q, K) bool, where a mask left nothing
+
+    @classmethod
+    def of(cls, weights: np.ndarray, scores: np.ndarray | None) -> "Maps":
+        """Read the mask off the ``scores`` (H, Q, K) before the softmax; without them none is known."""
+        if scores is None or scores.shape != weights.shape:
+            return cls(weights, np.zeros(weights.shape, bool))
+        largest = scores.max(axis=-1, keepdims=True)
+        floor = np.where(np.isfinite(largest), largest, 0) - MASKED
+        return cls(weights, (scores < floor) & (weights == 0))
+
+
+class Sorted(NamedTuple):
+    """What was heard in a pass, by kind."""
+
+    attention: dict[str, np.ndarray]  # (L, H, Q, K)
+    masked: dict[str, np.ndarray]  # (L, Q, K) bool, where no head of a layer may look
+
+
+Pass = tuple[list[Maps], Lengths]
 
 
 def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
@@ -24,11 +56,11 @@ def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
     return moved.reshape(-1, *moved.shape[-2:]).astype(np.float32)
 
 
-def without_output(heard: Sequence[np.ndarray], output: np.ndarray | None) -> list[np.ndarray]:
+def without_output(heard: Sequence[Maps], output: np.ndarray | None) -> list[Maps]:
     """The maps without the softmax that makes the probabilities of ``output`` (T, V), taken at once or row by row."""
     if output is None:
         return list(heard)
-    return [maps for maps in heard if not _is_part(maps, output)]
+    return [each for each in heard if not _is_part(each.weights, output)]
 
 
 def _is_part(maps: np.ndarray, output: np.ndarray) -> bool:
@@ -39,8 +71,8 @@ def _is_part(maps: np.ndarray, output: np.ndarray) -> bool:
     return maps.shape[1] == 1 and bool(np.isclose(output, maps[0, 0], atol=1e-5).all(-1).any())
 
 
-def sorted_by_kind(heard: Sequence[np.ndarray], lengths: Lengths, again: Callable[[], Pass | None]) -> dict:
-    """{kind: (L, H, Q, K)} of what has the shape of attention; layers are in the order in which they were computed.
+def sorted_by_kind(heard: Sequence[Maps], lengths: Lengths, again: Callable[[], Pass | None]) -> Sorted:
+    """What has the shape of attention; layers are in the order in which they were computed.
 
     Where S and T are equal, shapes cannot tell kinds apart. Then ``again`` is asked for a second pass with another number
     of target tokens; where there is none, the first map that never looks ahead is where the decoder begins.
@@ -49,17 +81,37 @@ def sorted_by_kind(heard: Sequence[np.ndarray], lengths: Lengths, again: Callabl
     Raises TraceError for kinds that cannot be told apart, and for layers with different numbers of heads.
     """
     source, target = lengths
-    steps = [maps for maps in heard if target not in (None, 1) and maps.shape[1:] == (1, source)]
-    whole = [maps for maps in heard if not any(maps is step for step in steps)]
+    steps = [each for each in heard if target not in (None, 1) and each.weights.shape[1:] == (1, source)]
+    whole = [each for each in heard if not any(each is step for step in steps)]
     if whole and source == target:
         kinds = _of_second_pass(whole, again()) or _by_order(whole, source)
     else:
-        kinds = [_kind_of(maps.shape[1:], lengths) for maps in whole]
+        kinds = [_kind_of(each.weights.shape[1:], lengths) for each in whole]
     found = {kind: [maps for maps, of in zip(whole, kinds, strict=True) if of == kind] for kind in KINDS}
-    layers = {kind: _layers(kind, maps) for kind, maps in found.items() if maps}
+    layers = {
+        kind: [_layers(kind, part) for part in zip(*maps, strict=True)]
+        for kind, maps in found.items()
+        if maps
+    }
     if steps and "cross_attention" not in layers:
-        layers["cross_attention"] = _rows_together(steps, target or 1)
-    return layers
+        layers["cross_attention"] = [_rows_together(part, target or 1) for part in zip(*steps, strict=True)]
+    return Sorted(
+        {kind: weights for kind, (weights, _) in layers.items()},
+        {kind: np.asarray(masked.all(axis=1)) for kind, (_, masked) in layers.items()},
+    )
+
+
+def with_masks(trace: AttentionTrace, masked: Mapping[str, np.ndarray]) -> AttentionTrace:
+    """``trace`` with what its masks hide by kind, ``masked`` (L, Q, K), as far as neither padding nor the order of writing is the reason."""
+    fields = {}
+    for kind, cells in masked.items():
+        rows, columns = trace.padding(kind)
+        found = cells & ~rows[:, None] & ~columns
+        if kind == "decoder_attention":
+            found &= ~later(len(rows), trace.prefix)
+        if found.any():
+            fields[kind.replace("_attention", "_masked")] = found
+    return replace(trace, **fields) if fields else trace
 
 
 def _kind_of(shape: tuple[int, ...], lengths: Lengths) -> str | None:
@@ -70,18 +122,19 @@ def _kind_of(shape: tuple[int, ...], lengths: Lengths) -> str | None:
     return shapes.get((shape[0], shape[1]))
 
 
-def _of_second_pass(whole: list[np.ndarray], second: Pass | None) -> list[str | None] | None:
+def _of_second_pass(whole: list[Maps], second: Pass | None) -> list[str | None] | None:
     """The kinds of the first pass's maps, by the shapes that the same softmaxes had in the second."""
     if second is None:
         return None
     heard, lengths = second
-    kinds = [_kind_of(maps.shape[1:], lengths) for maps in heard if maps.shape[1:] != (1, lengths[0])]
+    shapes = [each.weights.shape[1:] for each in heard]
+    kinds = [_kind_of(shape, lengths) for shape in shapes if shape != (1, lengths[0])]
     return kinds if len(kinds) == len(whole) else None
 
 
-def _by_order(whole: list[np.ndarray], length: int) -> list[str | None]:
-    square = [maps.shape[1:] == (length, length) for maps in whole]
-    causal = [is_causal(maps) if fits else False for maps, fits in zip(whole, square, strict=True)]
+def _by_order(whole: list[Maps], length: int) -> list[str | None]:
+    square = [each.weights.shape[1:] == (length, length) for each in whole]
+    causal = [is_causal(each.weights) if fits else False for each, fits in zip(whole, square, strict=True)]
     if not any(causal):
         raise TraceError(
             "cross_attention",
@@ -115,7 +168,7 @@ def prefix_of(maps: np.ndarray) -> int:
     return int(np.flatnonzero(ahead.any(0))[-1]) + 1 if ahead.any() else 0
 
 
-def _layers(kind: str, maps: list[np.ndarray]) -> np.ndarray:
+def _layers(kind: str, maps: Sequence[np.ndarray]) -> np.ndarray:
     """L maps (H, Q, K) -> (L, H, Q, K)."""
     heads = sorted({len(each) for each in maps})
     if len(heads) != 1:
@@ -123,7 +176,7 @@ def _layers(kind: str, maps: list[np.ndarray]) -> np.ndarray:
     return np.stack(maps)
 
 
-def _rows_together(steps: list[np.ndarray], rows: int) -> np.ndarray:
+def _rows_together(steps: Sequence[np.ndarray], rows: int) -> np.ndarray:
     """Maps (H, 1, K), those of one step after those of the other -> (L, H, T, K)."""
     if len(steps) % rows and len(steps) % (rows + 1) == 0:
         steps = steps[

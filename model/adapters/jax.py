@@ -100,7 +100,7 @@ def _listening() -> Iterator[Ear]:
 
 
 def _heard(ear: Ear, softmax: Callable) -> Callable:
-    """``softmax`` whose weights are handed to ``ear``. A callback gives it what ``vmap`` takes apart as one array, the mapped axes first."""
+    """``softmax`` whose weights and scores are handed to ``ear``. A callback gives it what ``vmap`` takes apart as one array, the mapped axes first."""
     import jax
 
     @wraps(softmax)
@@ -110,12 +110,15 @@ def _heard(ear: Ear, softmax: Callable) -> Callable:
         if not jax.numpy.issubdtype(weights.dtype, jax.numpy.floating):
             return weights
 
-        def keep(array: np.ndarray) -> np.ndarray:
-            ear.keep(np.asarray(array), axis)
+        def keep(array: np.ndarray, scores: np.ndarray) -> np.ndarray:
+            ear.keep(np.asarray(array), axis, np.asarray(scores))
             return array
 
+        scores = jax.numpy.asarray(args[0] if args else kwargs["x"])
+        if (where := kwargs.get("where")) is not None:
+            scores = jax.numpy.where(where, scores, -jax.numpy.inf)
         shape = jax.ShapeDtypeStruct(weights.shape, weights.dtype)
-        return jax.pure_callback(keep, shape, weights, vmap_method="broadcast_all")
+        return jax.pure_callback(keep, shape, weights, scores, vmap_method="broadcast_all")
 
     return listened
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import Lengths, Pass, sorted_by_kind, without_output
+from model.adapters.heard import Lengths, Pass, sorted_by_kind, with_masks, without_output
 from model.adapters.listening import FUSED, SOFTMAXES, Ear, loaded, of_softmax, replaced, what_was_heard
 from model.adapters.outputs import Token, answer, first_output, names, of_one_side, probabilities
 from model.trace.arrays import plain_array
@@ -58,12 +58,13 @@ def trace_keras(
         raise TraceError("target", "have a start mark and at least one token", len(written))
     named = names(token, pad), names(token if target_token is None else target_token, pad)
     (heard, lengths), output, ear = _pass(model, ids, written, inputs, pad)
-    kinds = sorted_by_kind(heard, lengths, lambda: _second_pass(model, ids, written, inputs, pad))
+    found = sorted_by_kind(heard, lengths, lambda: _second_pass(model, ids, written, inputs, pad))
+    kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
     if written is None:
-        return of_one_side(kinds, ids, output, named[0], pad)
-    return AttentionTrace(
+        return of_one_side(found, ids, output, named[0], pad)
+    trace = AttentionTrace(
         source_tokens=tuple(map(named[0], ids)),
         target_tokens=tuple(map(named[1], written[1:])),
         decoder_input_tokens=tuple(map(named[1], written[:-1])),
@@ -72,6 +73,7 @@ def trace_keras(
         **kinds,
         **probabilities(output, written[1:], named[1]),
     )
+    return with_masks(trace, found.masked)
 
 
 def _second_pass(

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.altering import MASKED, Altering, altering, embedding_factors
+from model.adapters.altering import Altering, altering, embedding_factors
+from model.adapters.heard import MASKED
 from model.adapters.keras import (
     Inputs,
     arguments_of,

@@ -6,9 +6,7 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any
 
-import numpy as np
-
-from model.adapters.heard import as_maps
+from model.adapters.heard import Maps, as_maps
 from model.trace.arrays import plain_array
 from model.trace.strict_npz import TraceError
 
@@ -27,15 +25,17 @@ FUSED = (
 
 
 class Ear:
-    """``heard``: the maps (H, Q, K) of each softmax, in the order in which they were taken. ``missed``: why some were not.
+    """``heard``: the maps of each softmax, in the order in which they were taken. ``missed``: why some were not.
 
-    Of a softmax that calls another one the outer is heard: a layer may set rows of padding to 0 afterwards.
+    Of a softmax that calls another one the outer is heard: a layer may set rows of padding to 0 afterwards. What a mask hides is seen in the scores
+    that the inner one is given, because layers add their masks to them.
     """
 
     def __init__(self) -> None:
-        self.heard: list[np.ndarray] = []
+        self.heard: list[Maps] = []
         self.missed: list[str] = []
         self._inside = 0  # how many listening functions are being called, one by the other
+        self._scores: Any = None  # what the innermost softmax was given
 
     def hearing(self, function: Callable, weights_of: Callable[..., tuple[Any, int]]) -> Callable:
         """``function``, heard: ``weights_of`` its result and its arguments are the weights and the axis that sums to 1."""
@@ -43,12 +43,15 @@ class Ear:
         @wraps(function)
         def listened(*args, **kwargs):
             self._inside += 1
+            if weights_of is of_softmax and args:
+                self._scores = args[0]
             try:
                 result = function(*args, **kwargs)
             finally:
                 self._inside -= 1
             if not self._inside:
-                self.keep(*weights_of(result, *args, **kwargs))
+                scores, self._scores = self._scores, None
+                self.keep(*weights_of(result, *args, **kwargs), scores)
             return result
 
         return listened
@@ -66,10 +69,11 @@ class Ear:
 
         return noticed
 
-    def keep(self, weights: Any, axis: int) -> None:
-        """Remember the weights of one softmax over ``axis``."""
+    def keep(self, weights: Any, axis: int, scores: Any = None) -> None:
+        """Remember the weights of one softmax over ``axis``, and the cells that a mask hid in its ``scores``."""
         try:
-            self.heard.append(as_maps(plain_array("softmax", weights), axis))
+            given = None if scores is None else as_maps(plain_array("softmax", scores), axis)
+            self.heard.append(Maps.of(as_maps(plain_array("softmax", weights), axis), given))
         except TraceError:
             self.missed.append(
                 "a softmax ran inside a compiled function (tf.function, jit, scan): call it eagerly"
@@ -126,7 +130,7 @@ def evaluating(module: Any) -> Iterator[None]:
             part.training = training
 
 
-def what_was_heard(heard: Sequence[np.ndarray]) -> str:
+def what_was_heard(heard: Sequence[Maps]) -> str:
     """What a message may say of the softmaxes: their shapes, which hold nothing that was typed."""
-    shapes = sorted({maps.shape for maps in heard})
+    shapes = sorted({each.weights.shape for each in heard})
     return f"softmaxes of the shapes (heads, rows, columns) {shapes}" if shapes else "no softmax"

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.adapters.heard import Lengths, Pass, sorted_by_kind
+from model.adapters.heard import Lengths, Maps, Pass, sorted_by_kind, with_masks
 from model.adapters.listening import Ear, what_was_heard
 from model.adapters.outputs import Token, names, of_one_side, probabilities
 from model.trace.arrays import plain_array
@@ -42,7 +42,7 @@ def sides_of(
 
 def trace_of(
     sides: tuple[Side, Side | None, Lengths],
-    heard: list[np.ndarray],
+    heard: list[Maps],
     output: np.ndarray | None,
     ear: Ear,
     again: Callable[[], Pass | None],
@@ -53,15 +53,16 @@ def trace_of(
     why, where no attention was heard.
     """
     source, read, lengths = sides
-    kinds = sorted_by_kind(heard, lengths, again)
+    found = sorted_by_kind(heard, lengths, again)
+    kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
     output = output if source.named and (read is None or read.named) else None
     if read is None:
-        return of_one_side(kinds, source.ids, output, source.name, source.pad)
+        return of_one_side(found, source.ids, output, source.name, source.pad)
     likeliest = read.ids[-1:] if output is None else output[-1:].argmax(-1)
     produced = np.concatenate([read.ids[1:], likeliest]) if read.named else read.ids
-    return AttentionTrace(
+    trace = AttentionTrace(
         source_tokens=tuple(map(source.name, source.ids)),
         target_tokens=tuple(map(read.name, produced)),
         decoder_input_tokens=tuple(map(read.name, read.ids)),
@@ -70,6 +71,7 @@ def trace_of(
         **kinds,
         **probabilities(output, produced, read.name),
     )
+    return with_masks(trace, found.masked)
 
 
 def _side(what: str, given: Any, token: Token, pad: int) -> Side:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import prefix_of
+from model.adapters.heard import Sorted, prefix_of, with_masks
 from model.trace.arrays import plain_array
 from model.trace.trace import AttentionTrace
 
@@ -72,20 +72,22 @@ def answer(returned: Any, output: np.ndarray | None) -> np.ndarray | None:
 
 
 def of_one_side(
-    kinds: dict, ids: np.ndarray, output: np.ndarray | None, name: Callable, pad: int
+    heard: Sorted, ids: np.ndarray, output: np.ndarray | None, name: Callable, pad: int
 ) -> AttentionTrace:
     """The trace of an encoder, of a decoder alone where nothing looks ahead but a prefix, or of one row that looks at all tokens."""
     tokens, padding = tuple(map(name, ids)), tuple(ids == pad)
+    kinds: dict[str, Any] = heard.attention
     own = kinds.get("encoder_attention")
     length = (
         len(ids) - int(np.argmin(ids[::-1] == pad)) if (ids != pad).any() else len(ids)
     )  # without padding
     if own is None or len(ids) == 1 or prefix_of(own[..., :length, :length]) == length:
         row: dict[str, Any] = {"target_tokens": ("output",)} if "cross_attention" in kinds else {}
-        return AttentionTrace(source_tokens=tokens, source_padding=padding, **row, **kinds)
+        trace = AttentionTrace(source_tokens=tokens, source_padding=padding, **row, **kinds)
+        return with_masks(trace, heard.masked)
     likeliest = ids[-1:] if output is None else output[-1:].argmax(-1)
     written = np.concatenate([ids[1:], likeliest])
-    return AttentionTrace(
+    trace = AttentionTrace(
         target_tokens=tuple(map(name, written)),
         decoder_input_tokens=tokens,
         decoder_attention=own,
@@ -93,3 +95,4 @@ def of_one_side(
         target_padding=(*padding[1:], padding[-1]),
         **probabilities(output, written, name),
     )
+    return with_masks(trace, {"decoder_attention": heard.masked["encoder_attention"]})

@@ -50,6 +50,7 @@ class OwnConfig:
     max_length: int = 2_000  # characters
     abilities: frozenset[str] = frozenset([INTERVENTIONS, GRADIENTS])
     described: Described = field(default_factory=Described)
+    why_no_stream: str = ""  # what it lacks for a residual stream
 
 
 class Sizes(NamedTuple):
@@ -152,13 +153,13 @@ class OwnNetwork(Intervening):
         why: str = "",
     ):
         """``why``: what a network without a ``stream`` lacks for it."""
-        self.name, self._passes, self._stream, self._why = name, passes, stream, why
+        self.name, self._passes, self._stream = name, passes, stream
         self.tokenizer: Any = texts
-        self.config = OwnConfig(abilities=frozenset(abilities))
+        self.config = OwnConfig(abilities=frozenset(abilities), why_no_stream=why)
 
     def that(self, **told: Any) -> "OwnNetwork":
         """The same network, which says of itself what ``Described`` has: ``laboratory_of(…).that(task="translate")``."""
-        found = OwnNetwork(self.name, self.tokenizer, self._passes, (), self._stream, self._why)
+        found = OwnNetwork(self.name, self.tokenizer, self._passes, (), self._stream)
         found.config = replace(self.config, described=Described(**told))
         return found
 
@@ -180,10 +181,10 @@ class OwnNetwork(Intervening):
 
     @property
     def why_no_stream(self) -> str:
-        """What its developer is told; empty where there is one."""
+        """What its developer and the views that need one are told; empty where there is one."""
         if self._stream is not None:
             return ""
-        return f"the residual stream of {self.name} is not known from outside: {self._why}"
+        return f"the residual stream of {self.name} is not known from outside: {self.config.why_no_stream}"
 
     def correct(self, text: str) -> Correction:
         """What the network makes of each sentence of a text: its correction, or its translation."""

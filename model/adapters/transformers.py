@@ -24,6 +24,10 @@ from model.trace.strict_npz import TraceError
 from model.trace.trace import AttentionTrace
 
 _ALTERNATIVES = 5
+_IN_PIECES = (
+    "A layer that attends in blocks, or in windows of an image, has no map of all tokens. Take layers that see everything, "
+    "such as attention_type='original_full' of BigBird, or put its blocks together yourself and give them to AttentionTrace"
+)
 
 
 def from_transformers(
@@ -33,6 +37,7 @@ def from_transformers(
     target: str | None = None,
     *,
     most_frames: int = 100,
+    global_attention_mask: Any = None,
     **generating: Any,
 ) -> AttentionTrace:
     """One pass of a model from transformers over ``given``, with every attention that it returns.
@@ -49,6 +54,7 @@ def from_transformers(
         target: what an encoder-decoder should have written; by default what it generates, without sampling or beams. A decoder
             alone reads it behind the text.
         most_frames: how many tokens a sound has at most; more are put together.
+        global_attention_mask: (1, S), for Longformer and LED: 1 for each token that sees all others, and is seen by all.
         generating: goes to ``model.generate``. With such options a decoder alone writes on, and ``prompt`` says how much it was given.
 
     For the pass the model computes its attention eagerly, the only way that returns it, and for evaluation; afterwards it is
@@ -57,12 +63,15 @@ def from_transformers(
     """
     import torch
 
+    read = tensors_of(model, tokenizer, given)
+    if global_attention_mask is not None:
+        read["global_attention_mask"] = torch.as_tensor(global_attention_mask, device=model.device)
     with torch.no_grad(), showing_attention(model):
         if getattr(model.config, "is_encoder_decoder", False):
-            return _encoder_decoder(model, tokenizer, given, target, generating, most_frames)
+            return _encoder_decoder(model, tokenizer, given, read, target, generating, most_frames)
         if generating and not model.can_generate():
             raise ValueError(f"an encoder generates nothing, received {sorted(generating)}")
-        return _one_side(model, tokenizer, given, target, generating, most_frames)
+        return _one_side(model, tokenizer, given, read, target, generating, most_frames)
 
 
 @contextmanager
@@ -79,19 +88,22 @@ def showing_attention(model: Any) -> Iterator[None]:
 
 
 def _encoder_decoder(
-    model: Any, processor: Any, given: Any, target: str | None, generating: dict, most_frames: int
+    model: Any, processor: Any, given: Any, read: Any, target: str | None, generating: dict, most_frames: int
 ) -> AttentionTrace:
-    tokenizer, read = tokenizer_of(processor), tensors_of(model, processor, given)
+    tokenizer = tokenizer_of(processor)
     written = _written(model, tokenizer, read, target, generating)  # (1, 1 + T), the start mark first
     out = model(**read, decoder_input_ids=written[:, :-1], output_attentions=True)
     attention = {
-        "encoder_attention": _given(out.encoder_attentions, "encoder_attention"),
+        "encoder_attention": _given(_of_windows(out, read, "encoder_"), "encoder_attention"),
         "decoder_attention": _given(out.decoder_attentions, "decoder_attention"),
         "cross_attention": _given(out.cross_attentions, "cross_attention"),
     }
     fields = source_fields(model, processor, given, read, attention["cross_attention"].shape[-1])
     if not isinstance(given, str) and "source_grid" not in fields:
         fields, attention = grouped(fields, attention, most_frames)
+    else:
+        places = _seen_by_all(out, read, "encoder_")
+        fields |= windows_of(model.config, attention["encoder_attention"], places)
     return _trace(tokenizer, fields, written[0], attention, out.logits[0])
 
 
@@ -131,10 +143,10 @@ def _written(model: Any, tokenizer: Any, read: Any, target: str | None, generati
 
 
 def _one_side(
-    model: Any, processor: Any, given: Any, target: str | None, generating: dict, most_frames: int
+    model: Any, processor: Any, given: Any, read: Any, target: str | None, generating: dict, most_frames: int
 ) -> AttentionTrace:
     """An encoder; a decoder where nothing looks ahead, but for the tokens of a prefix."""
-    read, prompt = tensors_of(model, processor, given), 0
+    prompt = 0
     if target is not None:
         longer = (given[0], given[1] + target) if isinstance(given, tuple) else given + target
         alone, read = read, tensors_of(model, processor, longer)
@@ -146,7 +158,7 @@ def _one_side(
         longer = image | {"input_ids": whole[:, :-1]}
         return _decoder(model, processor, whole[0, :-1], longer, whole[0, 1:], prompt)
     out = model(**read, output_attentions=True)
-    weights = _given(_of_windows(out), "attentions")
+    weights = _given(_of_windows(out, read), "attentions")
     if weights.shape[-1] > 1 and prefix_of(weights) < weights.shape[-1]:
         return _decoder(model, processor, read.input_ids[0], read, None, prompt)
     attention: dict[str, Any] = {"encoder_attention": weights}
@@ -154,7 +166,7 @@ def _one_side(
     if model.main_input_name in ("input_features", "input_values"):
         fields, attention = grouped(fields, attention, most_frames)
     else:
-        fields |= windows_of(model.config, weights, _seen_by_all(out))
+        fields |= windows_of(model.config, weights, _seen_by_all(out, read))
     return AttentionTrace(**fields, **attention, sinks=tuple(attention) if _has_sinks(model) else ())
 
 
@@ -190,22 +202,26 @@ def _has_sinks(model: Any) -> bool:
     return any(name.rpartition(".")[2] == "sinks" for name, _ in model.named_parameters())
 
 
-def _seen_by_all(out: Any) -> int:
-    """How many tokens at the beginning see all others, and are seen by all."""
-    of_all = getattr(out, "global_attentions", None)
-    return of_all[0].shape[-1] if of_all else 0
+def _seen_by_all(out: Any, read: Any, side: str = "") -> list[int]:
+    """The places of the tokens that see all others, and are seen by all. A model that chose them itself takes the first ones."""
+    of_all = getattr(out, f"{side}global_attentions", None)
+    if not of_all:
+        return []
+    asked = read.get("global_attention_mask")
+    return list(range(of_all[0].shape[-1])) if asked is None else np.flatnonzero(asked[0].cpu()).tolist()
 
 
-def _of_windows(out: Any) -> Any:
-    """The attention of a pass; where it was computed within windows, as whole maps."""
+def _of_windows(out: Any, read: Any, side: str = "") -> Any:
+    """The attention of a pass, ``side`` naming that of an encoder; where it was computed within windows, as whole maps."""
     import torch
 
-    layers, of_all = out.attentions, getattr(out, "global_attentions", None)
-    if not layers or not hasattr(out, "global_attentions"):
+    layers, of_all = getattr(out, f"{side}attentions"), getattr(out, f"{side}global_attentions", None)
+    if not layers or not hasattr(out, f"{side}global_attentions"):
         return layers
-    whole = [None] * len(layers) if of_all is None else [each[0].float().cpu().numpy() for each in of_all]
+    places = _seen_by_all(out, read, side)
+    whole = [each[0].float().cpu().numpy() for each in of_all] if of_all else [None] * len(layers)
     pairs = zip(layers, whole, strict=True)
-    return [torch.from_numpy(spread(one[0].float().cpu().numpy(), all_))[None] for one, all_ in pairs]
+    return [torch.from_numpy(spread(one[0].float().cpu().numpy(), all_, places))[None] for one, all_ in pairs]
 
 
 def _given(attentions: Any, kind: str) -> np.ndarray:
@@ -213,10 +229,11 @@ def _given(attentions: Any, kind: str) -> np.ndarray:
     if not attentions or any(each is None for each in attentions):
         advice = "Its layers have an attention that returns no weights even where it is computed eagerly"
         raise TraceError(kind, "be returned by the model", "none", advice)
-    shapes = sorted({tuple(each.shape) for each in attentions})
-    if len(shapes) != 1 or shapes[0][0] != 1:
-        advice = "Layers that look at windows of an image have no map of all of it"
-        raise TraceError(kind, "have layers of one shape (1, H, Q, K)", shapes, advice)
+    shapes = [tuple(getattr(each, "shape", ())) for each in attentions]
+    for layer, shape in enumerate(shapes):
+        if len(shape) != 4 or shape[0] != 1 or shape != shapes[0]:
+            found = f"{shape or type(attentions[layer]).__name__} in layer {layer}, {shapes[0]} in layer 0"
+            raise TraceError(kind, "have layers of one shape (1, H, Q, K)", found, _IN_PIECES)
     return np.concatenate([each.float().cpu().numpy() for each in attentions])
 
 

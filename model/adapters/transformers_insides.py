@@ -87,9 +87,11 @@ def distances(
             look(gone[first : first + batch])
     finally:
         hook.remove()
-    plain, *varied = outputs
+    plain, *varied = (
+        each.astype(np.float64) for each in outputs
+    )  # distances are differences of nearly equal numbers
     unit = [each / np.linalg.norm(each, axis=-1, keepdims=True) for each in (plain, np.concatenate(varied))]
-    return np.maximum(1 - (unit[0] * unit[1]).sum(-1), 0).T
+    return np.maximum(1 - (unit[0] * unit[1]).sum(-1), 0).T.astype(np.float32)
 
 
 def _parts(model: Any, attention: Any) -> _Parts | None:

@@ -11,15 +11,19 @@ import numpy as np
 from model.trace.windows import EVERYWHERE, beyond
 
 
-def windows_of(config: Any, weights: np.ndarray, global_tokens: int = 0) -> dict[str, Any]:
+def windows_of(config: Any, weights: np.ndarray, places: Sequence[int] = ()) -> dict[str, Any]:
     """The fields of a trace about the windows that a config of transformers names, for self-attention (L, H, Q, Q). A layer that looks farther
-    than its config says has none.
+    than its config says has none. ``places``: of the tokens that see all others, and are seen by all.
 
     >>> from types import SimpleNamespace as Config
     >>> windows_of(Config(sliding_window=2), np.eye(3)[None, None])
     {'windows': (1,), 'global_tokens': 0}
     """
-    named = _named(config, len(weights))
+    named, global_tokens = _named(config, len(weights)), len(places)
+    if list(places) != list(range(global_tokens)):  # elsewhere than at the beginning: told cell by cell
+        far = np.stack([beyond(weights.shape[-1], window) for window in named])
+        far[:, places] = far[:, :, places] = False
+        return {"encoder_masked": far} if far.any() else {}
     found = []
     for layer, window in zip(weights, named, strict=True):
         hides = window != EVERYWHERE and not layer[:, beyond(layer.shape[-1], window, global_tokens)].any()
@@ -45,9 +49,12 @@ def _named(config: Any, layers: int) -> Sequence[int]:
     return [window if kind == "sliding_attention" else EVERYWHERE for kind in kinds[:layers]]
 
 
-def spread(local: np.ndarray, of_all: np.ndarray | None = None) -> np.ndarray:
-    """(H, S, S) of the (H, S, X + W) that Longformer returns: X columns for the tokens that everybody sees, which are the first ones of the
-    text, then as many places before as behind the token itself. ``of_all`` (H, S, X): what these X tokens look at.
+def spread(
+    local: np.ndarray, of_all: np.ndarray | None = None, places: Sequence[int] | None = None
+) -> np.ndarray:
+    """(H, S, S) of the (H, S, X + W) that Longformer and LED return: X columns for the tokens that everybody sees, then as many places before as
+    behind the token itself. ``of_all`` (H, S or more, X): what these X tokens look at. ``places``: where they stand; by default they are the
+    first ones of the text.
 
     >>> spread(np.float32([[[0, 0.75, 0.25], [0.5, 0.5, 0]]])).tolist()
     [[[0.75, 0.25], [0.5, 0.5]]]
@@ -60,6 +67,7 @@ def spread(local: np.ndarray, of_all: np.ndarray | None = None) -> np.ndarray:
         rows = np.arange(max(0, -offset), min(length, length - offset))
         maps[:, rows, rows + offset] = local[:, rows, seen + half + offset]
     if of_all is not None:
-        maps[:, :, :seen] += local[:, :, :seen]
-        maps[:, :seen] = of_all.transpose(0, 2, 1)
+        everywhere = list(range(seen) if places is None else places)
+        maps[:, :, everywhere] += local[:, :, :seen]
+        maps[:, everywhere] = of_all[:, :length].transpose(0, 2, 1)  # LED fills the text up to whole windows
     return maps

@@ -89,6 +89,17 @@ def windows(name: str, value: object) -> tuple[int, ...]:
     return tuple(-1 if each == -1 else count(f"{name}[{place}]", each) for place, each in enumerate(value))
 
 
+def hidden_cells(name: str, value: np.ndarray) -> np.ndarray:
+    """The mask of a trace as truth values; a file holds them as the numbers 0 and 1.
+
+    >>> hidden_cells("encoder_masked", np.float32([[[0, 1]]])).tolist()
+    [[[False, True]]]
+    """
+    if value.dtype != bool and not np.isin(value, (0, 1)).all():
+        raise TraceError(name, "be True where a row may not look and False elsewhere", "other numbers")
+    return value.astype(bool)
+
+
 def grid(name: str, value: object) -> tuple[int, int]:
     """Rows and columns."""
     found = _pair(name, value)

@@ -55,14 +55,16 @@ def check_rows(
             raise TraceError(kind, "be 0 right of its diagonal", f"other weights, {_where(place)}", advice)
 
 
-def check_window(weights: np.ndarray, layer: int, padded: np.ndarray, far: np.ndarray) -> None:
-    """Raises TraceError if a row of ``weights`` (H, Q, K) that is not ``padded`` (Q,) looks ``far`` (Q, K)."""
-    outside = ((weights != 0) & far).any(-1) & ~padded
+def check_hidden(name: str, weights: np.ndarray, layer: int, padded: np.ndarray, hidden: np.ndarray) -> None:
+    """Raises TraceError, about the field ``name``, if a row of ``weights`` (H, Q, K) that is not ``padded`` (Q,) looks at what is ``hidden`` (Q, K)."""
+    outside = ((weights != 0) & hidden).any(-1) & ~padded
     if outside.any():
         head, row = (int(number) for number in np.argwhere(outside)[0])
         where = _where([layer, head, row])
-        advice = "A window counts the tokens to either side; -1 is a layer without one"
-        raise TraceError("windows", "hold all that rows look at", f"a weight outside, {where}", advice)
+        if name == "windows":
+            advice = "A window counts the tokens to either side; -1 is a layer without one"
+            raise TraceError(name, "hold all that rows look at", f"a weight outside, {where}", advice)
+        raise TraceError(name, "be True only where no head of the layer looks", f"a weight there, {where}")
 
 
 def _where(place: list[int]) -> str:

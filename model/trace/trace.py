@@ -5,7 +5,7 @@ step-by-step decoding saw. The source or the target may be missing. ``save`` wri
 it, and its error names the field that is wrong.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import InitVar, dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -21,6 +21,7 @@ from model.trace.fields import (
     expect_shape,
     flags,
     grid,
+    hidden_cells,
     pairs,
     placed_grid,
     rows_of_texts,
@@ -29,17 +30,20 @@ from model.trace.fields import (
     windows,
 )
 from model.trace.interventions import Head
-from model.trace.rows import check_rows, check_window, expect_range
+from model.trace.rows import check_hidden, check_rows, expect_range
 from model.trace.strict_npz import TraceError, read, write
-from model.trace.windows import beyond, later, widest
+from model.trace.windows import beyond, later
 
 ATTENTION_KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
 
 VERSION = 1  # of the file; another one is refused
 _FORMAT = "attention-trace"
 
+_MASKS = dict(zip(ATTENTION_KINDS, ("encoder_masked", "decoder_masked", "cross_masked"), strict=True))
+
 _RANKS = {  # how many dimensions each array has
     **dict.fromkeys(ATTENTION_KINDS, 4),
+    **dict.fromkeys(_MASKS.values(), 3),
     **dict.fromkeys(("source_positional_encoding", "target_positional_encoding"), 2),
     "log_probabilities": 1,
     "alternative_probabilities": 2,
@@ -97,7 +101,9 @@ class AttentionTrace:
     reads all see each other, later ones included.
 
     Some networks let a row see only what is near (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral 7B", 2023). ``windows`` says how far, layer by
-    layer, in self-attention: the encoder's, or that of a decoder alone.
+    layer, in self-attention: the encoder's, or that of a decoder alone. Sparse attention of any other form (Child et al. 2019; Zaheer et al. 2020)
+    is told cell by cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of a layer may look, for another reason
+    than padding or the order in which a decoder writes.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
     Words count tokens, and every token is in one of them. They are needed only where words are not what
@@ -117,6 +123,9 @@ class AttentionTrace:
     encoder_attention: np.ndarray | None = None  # (L, H, S, S) float32
     decoder_attention: np.ndarray | None = None  # (L, H, T, T) float32
     cross_attention: np.ndarray | None = None  # (L, H, T, S) float32
+    encoder_masked: np.ndarray | None = None  # (L, S, S) bool, where sparse attention does not look
+    decoder_masked: np.ndarray | None = None  # (L, T, T) bool
+    cross_masked: np.ndarray | None = None  # (L, T, S) bool
     source_positional_encoding: np.ndarray | None = None  # (S, D) float32
     target_positional_encoding: np.ndarray | None = None  # (T, D) float32
     log_probabilities: np.ndarray | None = None  # (T,) float32, natural logarithm, of each produced token
@@ -166,6 +175,10 @@ class AttentionTrace:
             received = np.shape(getattr(self, kind))
             if len(received) != 4 or 0 in received or received[2:] != (rows, columns):
                 raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received, _AXES[kind])
+        for kind, name in _MASKS.items():
+            if self._has(name):
+                expected = (self.shape(kind)[0], *map(len, self.axes(kind))) if self._has(kind) else ()
+                expect_shape(name, getattr(self, name), expected)
         self._check_positions(source, target)
         if self.log_probabilities is not None:
             expect_shape("log_probabilities", self.log_probabilities, (target,))
@@ -185,6 +198,7 @@ class AttentionTrace:
             if value is not None:
                 is_attention = name in ATTENTION_KINDS
                 taken = all_layers(name, value, batch) if is_attention else plain_array(name, value)
+                taken = hidden_cells(name, taken) if name in _MASKS.values() else taken
                 object.__setattr__(self, name, taken)
         for name in _PADDING:
             object.__setattr__(self, name, of_sentence(name, getattr(self, name), batch))
@@ -264,18 +278,23 @@ class AttentionTrace:
         return rows[:, None] | (columns & ignored)
 
     def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None:
-        """(Q, K) bool: where a row may not look: in a decoder at what comes later, and with ``windows`` at what lies far away; None where it may
-        look everywhere. Without a ``layer`` these are the cells that no layer may look at."""
+        """(Q, K) bool: where a row may not look: in a decoder at what comes later, with ``windows`` at what lies far away, and what a mask of sparse
+        attention hides; None where it may look everywhere. Without a ``layer`` these are the cells that no layer may look at."""
+        if layer is None:
+            each = [self.masked(kind, number) for number in range(self.shape(kind)[0])]
+            known = [found for found in each if found is not None]
+            return np.logical_and.reduce(known) if known else None
         rows = len(self.axes(kind)[0])
-        found = later(rows, self.prefix) if kind == "decoder_attention" else None
-        if not self._has_windows(kind):
-            return found
-        window = widest(self.windows) if layer is None else self.windows[layer]
-        far = beyond(rows, window, self.global_tokens)
-        return far if found is None else found | far
+        found = [later(rows, self.prefix)] if kind == "decoder_attention" else []
+        found += [far for name, far in self._sparse(kind, layer)]
+        return np.logical_or.reduce(found) if found else None
 
-    def _has_windows(self, kind: str) -> bool:
-        return bool(self.windows) and kind == self.kinds[0]
+    def _sparse(self, kind: str, layer: int) -> Iterator[tuple[str, np.ndarray]]:
+        """The field, and the cells (Q, K) that it hides in ``layer``."""
+        if self.windows and kind == self.kinds[0]:
+            yield "windows", beyond(len(self.axes(kind)[0]), self.windows[layer], self.global_tokens)
+        if self._has(_MASKS[kind]):
+            yield _MASKS[kind], getattr(self, _MASKS[kind])[layer]
 
     def sink(self, kind: str) -> np.ndarray | None:
         """(L, H, Q) the weight on the attention sink, which is no token; None where there is none. It is 0 in rows of padding."""
@@ -293,9 +312,9 @@ class AttentionTrace:
             rows, sink = self.padding(kind)[0], kind in self.sinks
             ahead = later(len(rows), self.prefix) if kind == "decoder_attention" else None
             check_rows(kind, self.attention(kind), rows, ahead, emptied=emptied, sink=sink)
-            for layer in range(len(self.windows) * self._has_windows(kind)):
-                far = beyond(len(rows), self.windows[layer], self.global_tokens)
-                check_window(self.attention(kind)[layer], layer, rows, far)
+            for layer, weights in enumerate(self.attention(kind)):
+                for name, hidden in self._sparse(kind, layer):
+                    check_hidden(name, weights, layer, rows, hidden)
         expect_range("log_probabilities", self.log_probabilities, -np.inf, 0)
         expect_range("alternative_probabilities", self.alternative_probabilities, 0, 1)
         for name in ("source_positional_encoding", "target_positional_encoding"):

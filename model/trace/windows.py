@@ -3,8 +3,6 @@
 L layers, Q query and K key positions.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 EVERYWHERE = -1  # the window of a layer that has none
@@ -34,12 +32,3 @@ def beyond(length: int, window: int, globals_: int = 0) -> np.ndarray:
     )
     found[:, :globals_] = found[:globals_] = False
     return found
-
-
-def widest(windows: Sequence[int]) -> int:
-    """What is hidden in all layers, the widest window hides.
-
-    >>> widest((2, 5)), widest((2, EVERYWHERE))
-    (5, -1)
-    """
-    return EVERYWHERE if EVERYWHERE in windows else max(windows)

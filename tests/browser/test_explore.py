@@ -105,6 +105,36 @@ def test_padding_is_dotted_blank_in_the_overview_and_draws_no_line(show):
     expect(frame.locator(".lines .edges path")).to_have_count(len(strongest_edges(weights[:2], 0.6)))
 
 
+@pytest.mark.parametrize("told", ["windows", "cell by cell"])
+def test_each_layer_is_hatched_where_it_may_not_look(show, told):
+    """The first layer sees one token to either side, the second everything but the last token."""
+    places = np.arange(9)
+    hidden = np.stack([np.abs(places - places[:, None]) > 1, np.broadcast_to(places == 8, (9, 9))])
+    fields = {"encoder_masked": hidden}
+    if told == "windows":
+        hidden[1] = False
+        fields = {"windows": (1, -1)}
+    seen = ~hidden / (~hidden).sum(-1, keepdims=True)
+    frame = show(
+        explore(AttentionTrace(source_tokens=tuple("abcdefghi"), encoder_attention=seen[:, None], **fields))
+    )
+    plot = frame.locator(".heatmap .js-plotly-plot")
+    tiles = drawn(frame, ".overview") > 0
+    for layer, cells in enumerate(
+        (hidden[0], hidden[1], hidden.all(0))
+    ):  # the last choice is the mean of both
+        frame.get_by_label("Layer", exact=True).select_option(index=(layer + 1) % 3)
+        frame.locator("body").evaluate("() => new Promise(done => setTimeout(done, 500))")
+        text = plot.evaluate("plot => plot._fullData[0].text?.map(row => [...row]) ?? []")
+        np.testing.assert_array_equal(np.array(text) == " (masked)", cells)
+        hatched = plot.evaluate(
+            "plot => plot._fullData.slice(1).flatMap(({ x }) => x.slice(1).filter((left) => left === null)).length"
+        )
+        assert hatched == cells.sum()  # a gap behind each cell
+        if layer < 2:
+            np.testing.assert_array_equal(tiles[layer * 10 :][:9, :9], ~cells)
+
+
 def test_the_lines_are_those_of_the_library(show):
     frame = show(explore(TRACE))
     frame.get_by_role("button", name="Lines").click()

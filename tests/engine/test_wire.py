@@ -88,7 +88,11 @@ def growing(tiny_corrector, tiny_network):
 
 
 def test_every_question_is_tried_here():
-    own = {"abilities", "described"}  # asked of models of one's own, in the worker beside the page
+    own = {
+        "abilities",
+        "described",
+        "why_no_stream",
+    }  # asked of models of one's own, in the worker beside the page
     assert ASKED.keys() == QUESTIONS.keys() - own
 
 

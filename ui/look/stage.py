@@ -150,7 +150,7 @@ def show_view(stage: Stage, view: View, lens: Lens) -> None:
     """One sentence and the picture."""
     missing, values = view.lacks(lens), controls.values(view.settings)
     with stage.told:
-        told = say(missing) if missing else view.describe(lens, values)
+        told = needs.told(lens, missing) if missing else view.describe(lens, values)
         markup.told(told, "intervened" if view.intervenes and not missing else "")
     with stage.picture:
         if not missing:

@@ -3,6 +3,9 @@ missing, or None.
 """
 
 from ui.look.lens import Lens
+from ui.wording.texts import say
+
+_RESIDUAL = "lacks_residual"
 
 
 def probabilities(lens: Lens) -> str | None:
@@ -39,7 +42,13 @@ def inside(question: str):
     residual stream and still not answer, if its tokens are not single characters."""
 
     def lacks(lens: Lens) -> str | None:
-        text = "lacks_characters" if lens.can("who_wrote") else "lacks_residual"
+        text = "lacks_characters" if lens.can("who_wrote") else _RESIDUAL
         return answers(question, text)(lens) or changes(lens)
 
     return lacks
+
+
+def told(lens: Lens, missing: str) -> str:
+    """The text that says what is ``missing``; of a network of the reader's own also why it has no residual stream."""
+    why = getattr(lens.corrector.config, "why_no_stream", "") if missing == _RESIDUAL else ""
+    return " ".join([say(missing), *([say("lacks_residual_why", why=why)] if why else [])])

@@ -46,6 +46,7 @@ class Explorer {
     if (difference) kind.values ??= minus(await of(difference[1]), await of(difference[0]));
     kind.values ??= await unpackedWeights(kind.weights, unit);
     delete kind.weights;
+    if (typeof kind.sparse === "string") kind.sparse = await unpackedFlags(kind.sparse);
     return Object.assign(kind, emptyCells(kind));
   }
 

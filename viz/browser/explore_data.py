@@ -69,6 +69,15 @@ class Trace(Protocol):
     def global_tokens(self) -> int: ...
 
     @property
+    def encoder_masked(self) -> np.ndarray | None: ...
+
+    @property
+    def decoder_masked(self) -> np.ndarray | None: ...
+
+    @property
+    def cross_masked(self) -> np.ndarray | None: ...
+
+    @property
     def kinds(self) -> tuple[str, ...]: ...
 
     def attention(self, kind: str) -> np.ndarray: ...
@@ -234,6 +243,7 @@ def _hidden(say: Say, trace: Trace, kind: str, maps: _Maps) -> dict:
     """Which cells hold nothing, and what the hover says of them."""
     texts = map_texts(say, kind)
     own, first = kind == "decoder_attention", kind == trace.kinds[0]
+    sparse = getattr(trace, kind.replace("_attention", "_masked"))
     return {
         "masked": "" if maps.masked is None else _note(texts.masked),
         "padded": {"told": _note(texts.padded), **_padded_lines(trace, kind, maps)},
@@ -241,6 +251,7 @@ def _hidden(say: Say, trace: Trace, kind: str, maps: _Maps) -> dict:
         **({"prefix": trace.prefix} if own and trace.prefix else {}),
         **({"isLater": True} if own else {}),
         **({"windows": trace.windows, "globals": trace.global_tokens} if trace.windows and first else {}),
+        **({} if sparse is None else {"sparse": packed_flags(sparse)}),
     }
 
 
@@ -281,6 +292,11 @@ def _figures(
         "overview": _without_weights(say, overview, f"overview-{kind}", label, theme),
         "maps": {name: _without_weights(say, map_, kind, label, theme) for name, map_ in drawn.items()},
     }
+
+
+def packed_flags(flags: np.ndarray) -> str:
+    """Truth values as base64 of deflated bytes, eight in each, the first one in its highest bit."""
+    return b64encode(zlib.compress(np.packbits(flags).tobytes())).decode()
 
 
 def packed_weights(weights: np.ndarray, unit: int) -> str:

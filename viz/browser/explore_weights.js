@@ -9,28 +9,39 @@ async function unpackedWeights(text, unit) {
   return values;
 }
 
+/** Uint8Array of the truth values that explore.py packed; zeros may follow them. */
+async function unpackedFlags(text) {
+  const bytes = await window.unpacked(text);
+  return Uint8Array.from({ length: 8 * bytes.length }, (_, i) => (bytes[i >> 3] >> (7 - (i & 7))) & 1);
+}
+
 /** Of two traces the second minus the first. */
 function minus(other, one) {
   return other.map((weight, i) => weight - one[i]);
 }
 
 /** (row, column) -> whether a mask, or padding, leaves the cell empty; a mask of one layer, or without it of all layers. `sink`
- * columns stand before the tokens. A window says how many tokens to either side are seen, and -1 that there is none. */
-function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], globals = 0, padded }) {
+ * columns stand before the tokens. A window says how many tokens to either side are seen, and -1 that there is none; `sparse`
+ * (L, Q, K) is 1 where a layer may not look. */
+function emptyCells({ isLater = false, prefix = 0, sink = 0, windows = [], globals = 0, sparse, padded, shape }) {
   const [rows, columns] = [new Set(padded.rows), new Set(padded.columns)];
   const isPadded = (row, column) => rows.has(row) || columns.has(column);
-  const widest = windows.includes(-1) ? Infinity : Math.max(...windows);
-  const windowOf = (layer) => (windows[layer] === -1 ? Infinity : (windows[layer] ?? widest));
+  const [layers, , queries, columnsOfAll] = shape;
+  const tokens = columnsOfAll - sink;
   const isFar = (row, token, layer) =>
-    windows.length > 0 && token >= 0 && Math.min(row, token) >= globals && Math.abs(row - token) > windowOf(layer);
+    windows.length > 0 && windows[layer] !== -1 && Math.min(row, token) >= globals && Math.abs(row - token) > windows[layer];
+  const isHole = (row, token, layer) => sparse !== undefined && sparse[(layer * queries + row) * tokens + token] === 1;
   const isAhead = (row, token) => isLater && token > row && !(row < prefix && token < prefix);
-  const isMasked = (row, column, layer) => isAhead(row, column - sink) || isFar(row, column - sink, layer);
+  const isMaskedIn = (row, token, layer) => token >= 0 && (isAhead(row, token) || isFar(row, token, layer) || isHole(row, token, layer));
+  const every = Array.from({ length: windows.length || sparse ? layers : 1 }, (_, layer) => layer);
+  const isMasked = (row, column, layer) =>
+    layer >= 0 ? isMaskedIn(row, column - sink, layer) : every.every((each) => isMaskedIn(row, column - sink, each));
   return { isPadded, isMasked };
 }
 
-/** The hatching of a map for one layer, or for all, where layers have windows; any other part of the figure as it is. */
-function hatchedIn(layer, area, { windows, shape: [, , rows, columns], isMasked, isPadded }, { x0 = 0, y0 = 0 }) {
-  if (!windows || area.fillpattern?.shape !== "/") return area;
+/** The hatching of a map for one layer, or for all, where layers have masks of their own; any other part of the figure as it is. */
+function hatchedIn(layer, area, { windows, sparse, shape: [, , rows, columns], isMasked, isPadded }, { x0 = 0, y0 = 0 }) {
+  if (!(windows || sparse) || area.fillpattern?.shape !== "/") return area;
   const [x, y] = [[], []];
   for (let row = 0; row < rows; row += 1)
     for (let column = 0; column < columns; column += 1) {
@@ -79,7 +90,7 @@ function fittedTo(heatmap, largest) {
 }
 
 /** All heads as the bytes of one picture; where the tiles stand, the figure's markers say. */
-function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, windows, isMasked, isPadded, largest, overview: { spec } }) {
+function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, windows, sparse, isMasked, isPadded, largest, overview: { spec } }) {
   const { x, y } = spec.data[1];
   const [high, wide] = [Math.ceil(rows / joined), Math.ceil(columns / joined)];
   const [left, top] = [x.map((middle) => Math.round(middle - (wide - 1) / 2)), y.map((middle) => Math.round(middle - (high - 1) / 2))];
@@ -93,7 +104,7 @@ function mosaicOf({ shape: [layers, heads, rows, columns], values, joined, windo
     });
   let empty = emptyIn();
   for (let tile = 0; tile < layers * heads; tile += 1) {
-    if (windows && tile % heads === 0) empty = emptyIn(tile / heads);
+    if ((windows || sparse) && tile % heads === 0) empty = emptyIn(tile / heads);
     for (let row = 0; row < rows; row += 1) {
       const start = (top[tile] + Math.floor(row / joined)) * width + left[tile];
       for (let column = 0; column < columns; column += 1) {

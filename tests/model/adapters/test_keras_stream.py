@@ -168,8 +168,9 @@ def without_a_stream():
     return laboratory_of(HandWrittenTransformer(), LETTERS)
 
 
-def test_live_it_has_its_stream_or_the_terminal_says_why(capfd):
+def test_live_it_has_its_stream_or_terminal_and_page_are_told_why(capfd):
     assert isinstance(load(f"{__name__}:live").patched, KerasStream)
     assert "residual stream" not in capfd.readouterr().err
-    load(f"{__name__}:without_a_stream")
+    told = load(f"{__name__}:without_a_stream").config.why_no_stream
+    assert told.startswith("no layer of it normalises")
     assert "is not known from outside: no layer of it normalises" in capfd.readouterr().err

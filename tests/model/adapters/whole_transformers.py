@@ -65,7 +65,7 @@ class Block(layers.Layer):
         super().__init__()
         self.norm_first = norm_first
         self.attentions = [attention() for _ in range(1 + is_decoder)]
-        self.forward = feed_forward()
+        self.feed_forward = feed_forward()
         self.norms = [norm() for _ in range(2 + is_decoder)]
 
     def around(self, number, x, sublayer):
@@ -77,7 +77,7 @@ class Block(layers.Layer):
         x = self.around(0, x, lambda x: self.attentions[0](x, x, use_causal_mask=memory is not None))
         if memory is not None:
             x = self.around(1, x, lambda x: self.attentions[1](x, memory))
-        return self.around(-1, x, self.forward)
+        return self.around(-1, x, self.feed_forward)
 
 
 class WholeTransformer(keras.Model):

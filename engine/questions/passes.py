@@ -31,7 +31,7 @@ def _described(corrector: Answers) -> Described | None:
 
 
 @question("why_no_stream")
-def _why_no_stream(corrector: Answers):
+def _why_no_stream(corrector: Answers) -> str:
     """What a network of a user's own lacks for a residual stream; empty where it has one, and for the others."""
     return getattr(corrector.config, "why_no_stream", "")
 

@@ -256,7 +256,14 @@ def _hidden(say: Say, trace: Trace, kind: str, maps: _KindMaps) -> dict:
 
 
 def _figures(
-    say: Say, maps: _KindMaps, kind: str, label: str, theme: str, *, rows: Sequence[int] = (), largest: float = 0
+    say: Say,
+    maps: _KindMaps,
+    kind: str,
+    label: str,
+    theme: str,
+    *,
+    rows: Sequence[int] = (),
+    largest: float = 0,
 ) -> dict:
     """The overview and the map; with a ``largest`` difference in two colours, which part at 0. ``rows`` are bold."""
     difference = largest > 0

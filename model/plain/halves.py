@@ -92,13 +92,13 @@ class PlainHalves:
     def one_layer(
         self, layer: int, x: np.ndarray, memory: PlainMemory, changed: dict[str, AlteredAttention]
     ) -> np.ndarray:
-        """The stream of the decoder behind one layer, of the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
+        """The decoder's stream behind one layer, computed from the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
         return self._through("decoder", layer, x, changed, _decoder_scopes(x.shape[1], memory), Found())
 
     def _through(
         self, side: str, layer: int, x, changed: dict[str, AlteredAttention], scopes, found: Found
     ) -> np.ndarray:
-        """The residual stream behind one layer, of the stream (B, Q, D) before it."""
+        """The residual stream behind one layer, computed from the stream (B, Q, D) before it."""
         parts = self._parts
         for kind in SUBLAYERS[side]:
             entered = parts.enter(kind, layer, x)
@@ -163,7 +163,7 @@ def _on_all_cores(run: Callable, rows: int, *arguments):
 
     def part(cut: np.ndarray):
         rows = slice(cut[0], cut[-1] + 1)
-        # What is the same for all rows has one.
+        # An array that is the same for all rows has one row alone.
         return run(*_mapped(lambda array: array[rows] if len(array) > 1 else array, arguments))
 
     with ThreadPoolExecutor(THREADS) as threads:

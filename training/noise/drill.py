@@ -49,9 +49,8 @@ class Drill:
         by_rule = self.rules and rng.random() < RULE_SHARE
         mistakes: Sequence[str | Mistake] = self.rules if by_rule else self.rows
         mistake = rng.choice(mistakes)
-        right = (
-            mistake if isinstance(mistake, str) else mistake.right
-        )  # a rule has places, so its name is never shown
+        # The name of a rule is no text. It is never shown, because a rule always has places.
+        right = mistake if isinstance(mistake, str) else mistake.right
         places = self.places.get(mistake)
         for _ in range(ATTEMPTS):
             phrase = _around(*rng.choice(places), rng) if places else self._beside(right, rng)

@@ -16,8 +16,9 @@ from ui.asking import loaders, questions
 from ui.look.lens import Lens
 from ui.views import needs
 from ui.views.edits import KIND, in_words
+from ui.views.heads_off import named
 from ui.views.predict import window
-from ui.views.without import named, outcome
+from ui.views.without import outcome
 from ui.wording import markdown
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say

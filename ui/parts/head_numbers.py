@@ -12,7 +12,7 @@ import viz
 from model.analysis.roles import BREADTH, OWN, ROLES
 from model.survey.head_survey import HeadMeans, HeadSurvey
 from model.trace.interventions import Head
-from ui.views.without import named
+from ui.views.heads_off import named
 from ui.wording.numbers_text import percent
 from ui.wording.reading import Say
 from ui.wording.texts import say
@@ -25,7 +25,7 @@ SIGNS = dict(zip(ROLES, "=←→↷␣.⊣~", strict=True))
 
 @dataclass(frozen=True)
 class ChosenNumber:
-    """One of QUANTITIES (but LEADING) at one of CLASSES, in a survey."""
+    """One quantity of a survey, any of QUANTITIES but LEADING, at one of CLASSES of characters."""
 
     survey: HeadSurvey
     name: str

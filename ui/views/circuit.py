@@ -20,10 +20,10 @@ from ui.shell.settings import Choice
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
+from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
 from ui.views.view import Values, View
-from ui.views.without import change_of, named
 from ui.wording.numbers_text import share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token

@@ -21,9 +21,9 @@ from ui.shell.settings import Choice, Text, is_number
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
+from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.view import Values, View
-from ui.views.without import change_of, named
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts

@@ -16,7 +16,7 @@ from ui.asking import loaders, surveys
 from ui.asking.jobs import TooManyRowsError
 from ui.asking.surveys import MOST_ROWS
 from ui.parts.head_numbers import QUANTITIES, SIGNS
-from ui.views.without import named
+from ui.views.heads_off import named
 from ui.wording.texts import table
 
 KO = table("ko")

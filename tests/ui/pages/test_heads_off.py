@@ -14,7 +14,8 @@ from model.text.changes import find_changes
 from tests.planted import CODA, DECOY, RIGHT, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
-from ui.views.without import named, outcome
+from ui.views.heads_off import named
+from ui.views.without import outcome
 from ui.wording.texts import table
 
 KO = table("ko")

@@ -177,8 +177,9 @@ class AttentionTrace:
                 raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received, _AXES[kind])
         for kind, name in _MASKS.items():
             if self._has(name):
-                expected = (self.shape(kind)[0], *map(len, self.axes(kind))) if self._has(kind) else ()
-                expect_shape(name, getattr(self, name), expected)
+                if not self._has(kind):
+                    raise TraceError(name, f"come with {kind}", "none")
+                expect_shape(name, getattr(self, name), (self.shape(kind)[0], *map(len, self.axes(kind))))
         self._check_positions(source, target)
         if self.log_probabilities is not None:
             expect_shape("log_probabilities", self.log_probabilities, (target,))

@@ -61,6 +61,32 @@ def test_it_travels(tmp_path):
     assert (found.windows, found.global_tokens) == ((1, -1), 1)
 
 
+STRIDED = np.subtract.outer(np.arange(4), np.arange(4)) % 2 == 1
+
+
+def sparse(hidden=STRIDED, weights=None, **more) -> AttentionTrace:
+    """Every other token is hidden in the first layer, and nothing in the second."""
+    seen = np.stack([~STRIDED, np.ones((4, 4), bool)])
+    given = (seen / seen.sum(-1, keepdims=True))[:, None] if weights is None else weights
+    masked = np.stack([hidden, np.zeros_like(hidden)])
+    return AttentionTrace(source_tokens=TOKENS, encoder_attention=given, encoder_masked=masked, **more)
+
+
+def test_any_other_form_is_told_cell_by_cell(tmp_path):
+    trace = sparse()
+    trace.save(tmp_path / "trace.npz")
+    for each in (trace, AttentionTrace.load(tmp_path / "trace.npz")):
+        assert each.encoder_masked.dtype == bool
+        np.testing.assert_array_equal(each.masked("encoder_attention", 0), STRIDED)
+        assert not each.masked("encoder_attention", 1).any() and not each.masked("encoder_attention").any()
+
+
+def test_both_forms_together_hide_what_either_does():
+    hidden = sparse(weights=np.eye(4)[None, None].repeat(2, 0), windows=(-1, 0)).masked
+    np.testing.assert_array_equal(hidden("encoder_attention", 1), ~np.eye(4, dtype=bool))
+    np.testing.assert_array_equal(hidden("encoder_attention"), STRIDED)  # what both layers hide
+
+
 def test_the_page_hatches_it():
     page = explore(encoder(near(1, 1), (1, 1))).page
     assert b'"windows": [1, 1]' in page and b"(masked)" in page
@@ -76,6 +102,19 @@ def test_the_page_hatches_it():
         (
             lambda: replace(encoder(), windows=(1, 2)).check(),
             "windows should hold all that rows look at.* layer 1, head 0, row 0",
+        ),
+        (
+            lambda: sparse(weights=near(1, -1)).check(),
+            "encoder_masked should be True only where no head of the layer looks.* layer 0, head 0, row 0",
+        ),
+        (
+            lambda: sparse(STRIDED[:3]),
+            r"encoder_masked should have the shape \(2, 4, 4\), received \(2, 3, 4\)",
+        ),
+        (lambda: sparse(np.full((4, 4), 0.5)), "encoder_masked should be True where a row may not look"),
+        (
+            lambda: replace(encoder(), cross_masked=np.zeros((2, 4, 4), bool)),
+            "cross_masked should come with cross_attention, received none",
         ),
     ],
 )

@@ -23,7 +23,7 @@ from made_sentences import pair_of
 from workers import Worker
 
 LENGTHS = (32, 48, 128)  # tokens, the end mark included
-Times = tuple[float, float]  # seconds of wall and of processor time
+WallAndProcessor = tuple[float, float]  # seconds of wall and of processor time
 
 
 class Backend:
@@ -57,24 +57,24 @@ class Backend:
 
         return psutil.Process().memory_info().rss / 1e6
 
-    def one_pass(self, source: list[int], target: list[int]) -> Times:
+    def one_pass(self, source: list[int], target: list[int]) -> WallAndProcessor:
         """Encode and one pass of the decoder, all attention as NumPy arrays."""
         return self._timed(
             lambda: self._compiled(source, target) if self.halves else self.network.attend(source, target)
         )
 
-    def correct(self, text: str) -> Times:
+    def correct(self, text: str) -> WallAndProcessor:
         """A correction with its confidence and every attention."""
         return self._timed(lambda: [sentence.trace for sentence in self.corrector.correct(text).sentences])
 
     def _compiled(self, source: list[int], target: list[int]):
-        from model.network.passes import Reading
+        from model.network.passes import KerasReading
         from model.plain.drafting import read_off
 
-        looked = Reading(self.halves, [source]).pass_over([target])
+        looked = KerasReading(self.halves, [source]).pass_over([target])
         return read_off(looked.row(0, source, target))
 
-    def _timed(self, ask) -> Times:
+    def _timed(self, ask) -> WallAndProcessor:
         began, clock = time.perf_counter(), time.process_time()
         ask()
         return time.perf_counter() - began, time.process_time() - clock
@@ -84,7 +84,7 @@ def shown(values: list[float]) -> str:
     return f"{statistics.median(values) * 1e3:7.1f} (least {min(values) * 1e3:5.1f})"
 
 
-def compare(name: str, found: dict[str, list[Times]]) -> None:
+def compare(name: str, found: dict[str, list[WallAndProcessor]]) -> None:
     keras, graph = found["keras"], found["graph"]
     for what, part in (("wall", 0), ("processor", 1)):
         one, two = ([times[part] for times in each] for each in (keras, graph))
@@ -127,7 +127,7 @@ def main(rounds, seed):
 
 
 def measure(name: str, backends: dict[str, Worker], rounds: int, method: str, asked) -> None:
-    found: dict[str, list[Times]] = {each: [] for each in backends}
+    found: dict[str, list[WallAndProcessor]] = {each: [] for each in backends}
     for number in range(rounds + 2):
         arguments = asked()
         for each, worker in backends.items():

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import click
 from guests import Guest
-from load import Figures, Plan, row, visit
+from load import Figures, LoadPlan, row, visit
 from visitor import GONE
 
 TEXTS = Path(__file__).parents[1] / "assets" / "texts" / "ko" / "classroom.json"
@@ -134,7 +134,7 @@ async def vote(phone: Phone, delay: float, times: Times) -> None:
 
 async def type_beside(address: str, visitors: int, seconds: float) -> Figures:
     """Visitors in no class, who type as in ``load.py``."""
-    figures, plan = Figures(), Plan(address, seconds, 3.0, 60.0, "")
+    figures, plan = Figures(), LoadPlan(address, seconds, 3.0, 60.0, "")
     await asyncio.gather(*(visit(i, 3.0 * i / visitors, plan, figures) for i in range(visitors)))
     return figures
 

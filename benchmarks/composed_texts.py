@@ -22,7 +22,7 @@ MOST_REPETITIONS = 20
 
 
 @dataclass(frozen=True)
-class Part:
+class ComposedPart:
     """One piece of a composed text. ``start`` is where it begins there."""
 
     start: int
@@ -53,7 +53,7 @@ class ComposedText:
     """A text and what it is made of. ``recipe`` says how; ``repetition`` is None but where all of it is one."""
 
     recipe: str
-    parts: tuple[Part, ...]
+    parts: tuple[ComposedPart, ...]
     repetition: Repetition | None = None
 
     @property
@@ -61,12 +61,12 @@ class ComposedText:
         return "".join(part.text for part in self.parts)
 
     @property
-    def protected(self) -> tuple[Part, ...]:
+    def protected(self) -> tuple[ComposedPart, ...]:
         return tuple(part for part in self.parts if part.is_protected)
 
 
 Piece = tuple[str, str]  # (kind, text)
-Rng = random.Random
+Random = random.Random
 
 
 @cache
@@ -76,11 +76,11 @@ def own_sentences() -> tuple[str, ...]:
     return tuple(sorted({side for pair in pairs for side in (pair.source, pair.target)}))
 
 
-def prose(rng: Rng) -> str:
+def prose(rng: Random) -> str:
     return rng.choice(own_sentences())
 
 
-def few_words(rng: Rng) -> str:
+def few_words(rng: Random) -> str:
     """One to three neighbouring words of a sentence, without the mark at its end."""
     words = prose(rng).rstrip(".!?…~").split()
     length = min(rng.randint(1, 3), len(words))
@@ -88,14 +88,14 @@ def few_words(rng: Rng) -> str:
     return " ".join(words[start : start + length])
 
 
-def sentences(rng: Rng) -> list[Piece]:
+def sentences(rng: Random) -> list[Piece]:
     pieces = [("prose", prose(rng))]
     for _ in range(rng.randint(0, 3)):
         pieces += [("mark", rng.choice((" ", " ", "\n", "\n\n"))), ("prose", prose(rng))]
     return pieces
 
 
-def listed(rng: Rng) -> list[Piece]:
+def listed(rng: Random) -> list[Piece]:
     """Lines behind the same bullet, or behind numbers."""
     bullet = rng.choice(("* ", "- ", "• ", "+ ", "# ", "[ ] ", "> ", "※ ", "{}. ", "({}) ", "{}) "))
     say = rng.choice((prose, few_words))
@@ -105,7 +105,7 @@ def listed(rng: Rng) -> list[Piece]:
     return pieces
 
 
-def table(rng: Rng) -> list[Piece]:
+def table(rng: Random) -> list[Piece]:
     bar = rng.choice((" | ", "\t", ",", ";", " / "))
     columns = rng.randint(2, 4)
     pieces: list[Piece] = [("mark", "| ")] if bar == " | " else []
@@ -118,7 +118,7 @@ def table(rng: Rng) -> list[Piece]:
     return pieces + ([("mark", " |")] if bar == " | " else [])
 
 
-def beside_a_span(rng: Rng) -> list[Piece]:
+def beside_a_span(rng: Random) -> list[Piece]:
     """A sentence with an address, a hashtag, a path … before it, behind it or between two of its words."""
     words = prose(rng).split(" ")
     place = rng.choice((0, len(words), rng.randint(0, len(words))))
@@ -130,7 +130,7 @@ def beside_a_span(rng: Rng) -> list[Piece]:
     return pieces
 
 
-def marked_up(rng: Rng) -> list[Piece]:
+def marked_up(rng: Random) -> list[Piece]:
     """Prose inside tags or the signs of Markdown."""
     name = rng.choice(("b", "p", "li", "td", "h1", "em", "span"))
     opening, closing = rng.choice(
@@ -147,13 +147,13 @@ def marked_up(rng: Rng) -> list[Piece]:
     return pieces + ([("mark", " "), ("prose", prose(rng))] if rng.random() < 0.5 else [])
 
 
-def coded(rng: Rng) -> list[Piece]:
+def coded(rng: Random) -> list[Piece]:
     """A line of code or JSON, alone or under a sentence."""
     code = code_line(rng)
     return [code] if rng.random() < 0.4 else [("prose", prose(rng)), ("mark", "\n"), code]
 
 
-def noted(rng: Rng) -> list[Piece]:
+def noted(rng: Random) -> list[Piece]:
     """A few words between marks, as in notes."""
     pieces: list[Piece] = []
     for _ in range(rng.randint(1, 4)):
@@ -180,7 +180,7 @@ def noted(rng: Rng) -> list[Piece]:
     return [piece for piece in pieces if piece[1]]
 
 
-def named(rng: Rng) -> list[Piece]:
+def named(rng: Random) -> list[Piece]:
     """Who says it, and what; with a laugh in some."""
     pieces: list[Piece] = [("name", name_with_title(rng)), ("mark", rng.choice((": ", ", ", " - ")))]
     pieces.append(("prose", prose(rng)))
@@ -189,7 +189,7 @@ def named(rng: Rng) -> list[Piece]:
     )
 
 
-def repetition(rng: Rng) -> Repetition:
+def repetition(rng: Random) -> Repetition:
     unit, between = rng.choice(
         (
             (prose(rng), " "),
@@ -202,7 +202,7 @@ def repetition(rng: Rng) -> Repetition:
     return Repetition(unit, between, rng.randint(2, MOST_REPETITIONS))
 
 
-RECIPES: dict[str, Callable[[Rng], list[Piece]]] = {
+RECIPES: dict[str, Callable[[Random], list[Piece]]] = {
     make.__name__: make for make in (sentences, listed, table, beside_a_span, marked_up, coded, noted, named)
 }
 
@@ -212,7 +212,7 @@ def compose(seed: int, count: int) -> list[ComposedText]:
     return list(_texts(random.Random(seed), count))
 
 
-def _texts(rng: Rng, count: int) -> Iterator[ComposedText]:
+def _texts(rng: Random, count: int) -> Iterator[ComposedText]:
     names = [*RECIPES, "repeated"]
     for number in range(count):
         recipe = names[number % len(names)]
@@ -224,9 +224,9 @@ def _texts(rng: Rng, count: int) -> Iterator[ComposedText]:
         yield ComposedText(recipe, _placed(pieces[:-1]), what)
 
 
-def _placed(pieces: Sequence[Piece]) -> tuple[Part, ...]:
+def _placed(pieces: Sequence[Piece]) -> tuple[ComposedPart, ...]:
     parts, start = [], 0
     for kind, text in pieces:
-        parts.append(Part(start, text, kind))
+        parts.append(ComposedPart(start, text, kind))
         start += len(text)
     return tuple(parts)

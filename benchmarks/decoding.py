@@ -23,13 +23,13 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from model.correction.mending import BATCH_SENTENCES
 from model.network.compiled import CompiledNetwork
 from model.network.loading import load_model_folder
-from model.network.passes import Reading, compile_halves
+from model.network.passes import KerasReading, compile_halves
 from model.plain.drafting import settle
 from model.stored.folder import DEFAULT_MODEL, find_model_folder
 from training.measure.evaluate import open_corpus, sample_pairs
 
 
-class CountedReading(Reading):
+class CountedReading(KerasReading):
     """Counts how often each sentence is looked at."""
 
     def __init__(self, halves, sources):

@@ -16,6 +16,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -31,7 +32,7 @@ TOGETHER = 1024  # rows: many of one length waste little padding
 
 
 @dataclass(frozen=True)
-class Row:
+class SetRow:
     """A text as somebody wrote it and as it should be; equal where it is right."""
 
     set: str
@@ -44,7 +45,7 @@ class Row:
 class Result:
     """What became of a row."""
 
-    row: Row
+    row: SetRow
     corrected: str
 
     @property
@@ -55,9 +56,9 @@ class Result:
     def is_harmed(self) -> bool:
         """Whether a word was changed that was right.
 
-        >>> Result(Row("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "법을 안 먹고 갔다").is_harmed
+        >>> Result(SetRow("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "법을 안 먹고 갔다").is_harmed
         True
-        >>> Result(Row("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "밥을 않먹고 갔다").is_harmed
+        >>> Result(SetRow("", "", "밥을 안먹고 갔다", "밥을 안 먹고 갔다"), "밥을 않먹고 갔다").is_harmed
         False
         """
         wrong = self.row.wrong
@@ -76,7 +77,7 @@ def _words_around(text: str, change: Change) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Counts:
+class SetCounts:
     """Of the rows of a set or a kind, how many were treated how."""
 
     wrong: int  # rows with a mistake
@@ -87,11 +88,11 @@ class Counts:
     harmed: int  # of all rows, those in which a word was changed that was right
 
 
-def count(results: Iterable[Result]) -> Counts:
+def count(results: Iterable[Result]) -> SetCounts:
     results = list(results)
     wrong = [each for each in results if each.row.wrong != each.row.right]
     right = [each for each in results if each.row.wrong == each.row.right]
-    return Counts(
+    return SetCounts(
         len(wrong),
         sum(each.is_exact for each in wrong),
         sum(each.corrected == each.row.wrong for each in wrong),
@@ -101,15 +102,15 @@ def count(results: Iterable[Result]) -> Counts:
     )
 
 
-def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[Row]:
+def read_rows(paths: Iterable[Path], limit: int | None = None) -> Iterator[SetRow]:
     """The rows of the files, of each the first ``limit``; a file's name is that of its set."""
     for path in paths:
         with path.open(encoding="utf-8", newline="") as file:
             for row in itertools.islice(csv.DictReader(file), limit):
-                yield Row(path.stem, row.get("kind") or "", row["src"], row["tgt"])
+                yield SetRow(path.stem, row.get("kind") or "", row["src"], row["tgt"])
 
 
-def correct(corrector, rows: Sequence[Row]) -> list[Result]:
+def correct(corrector, rows: Sequence[SetRow]) -> list[Result]:
     """What becomes of each row. ``corrector`` is any model.Corrector."""
     results = []
     for start in range(0, len(rows), TOGETHER):
@@ -119,7 +120,7 @@ def correct(corrector, rows: Sequence[Row]) -> list[Result]:
     return results
 
 
-def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, Counts]]:
+def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, SetCounts]]:
     """The counts of each set, under ``""`` of the whole, and of its kinds where it has any."""
     sets: dict[str, dict[str, list[Result]]] = {}
     for each in results:
@@ -130,7 +131,7 @@ def by_set_and_kind(results: Sequence[Result]) -> dict[str, dict[str, Counts]]:
     return {name: {kind: count(some) for kind, some in kinds.items()} for name, kinds in sets.items()}
 
 
-def counts_as_json(counts: dict[str, dict[str, Counts]]) -> dict:
+def counts_as_json(counts: dict[str, dict[str, SetCounts]]) -> dict:
     return {name: {kind: asdict(n) for kind, n in kinds.items()} for name, kinds in counts.items()}
 
 
@@ -166,12 +167,12 @@ def main(names, model, minimum_confidence, limit, practised_norm, out, counted):
     paths = find_sets(names)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     from model import Corrector
+    from model.norm import without_held_out
 
-    if practised_norm:
-        forget_what_is_held_out()
     corrector = Corrector.load(model, minimum_confidence)
     started = time.perf_counter()
-    results = correct(corrector, list(read_rows(paths, limit)))
+    with without_held_out() if practised_norm else nullcontext():
+        results = correct(corrector, list(read_rows(paths, limit)))
     counts = by_set_and_kind(results)
     click.echo(development_table(counts_as_json(counts)))
     run = {
@@ -186,16 +187,6 @@ def main(names, model, minimum_confidence, limit, practised_norm, out, counted):
         write(counted, numbers)
     if out:
         write(out, {**numbers, "failures": failures(results)})
-
-
-def forget_what_is_held_out() -> None:
-    """From here on no article is found for words that nobody practises. The sets ask for such words."""
-    from model.norm import articles, kinds
-
-    practised = tuple(row for row in kinds.rows() if not row.held_out)
-    articles.rows = lambda: practised
-    articles._by_difference.cache_clear()
-    articles._found.cache_clear()
 
 
 def write(path: Path, content: dict) -> None:

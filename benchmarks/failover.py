@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
-from load import BUSY, Plan, tell, visit_all
+from load import BUSY, LoadPlan, tell, visit_all
 from visitor import wait_for_the_network
 
 ROOT = Path(__file__).parents[1]
@@ -86,7 +86,7 @@ def configured(folder: Path, pages: list[int], port: int) -> Path:
     return folder / "nginx.conf"
 
 
-async def visit_while_one_ends(visitors: int, plan: Plan, process: subprocess.Popen):
+async def visit_while_one_ends(visitors: int, plan: LoadPlan, process: subprocess.Popen):
     async def end() -> None:
         await asyncio.sleep(plan.seconds / 2)
         process.kill()
@@ -115,7 +115,7 @@ def main(visitors, seconds, every, patience, workers):
         stack.enter_context(running(*nginx, stderr=subprocess.DEVNULL))
         for number in (*(number for _, number in pages), port):
             wait_for(f"http://127.0.0.1:{number}/_stcore/health")
-        plan = Plan(f"http://127.0.0.1:{port}", seconds, every, patience, BUSY)
+        plan = LoadPlan(f"http://127.0.0.1:{port}", seconds, every, patience, BUSY)
         figures = asyncio.run(visit_while_one_ends(visitors, plan, pages[0][0]))
     tell(visitors, plan, figures)
     sys.exit(bool(figures.lost or figures.errors or figures.gone or not figures.back))

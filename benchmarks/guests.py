@@ -13,7 +13,7 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
-from visitor import Visitor, _Kept
+from visitor import KeptMessage, Visitor
 
 PULSE, KEEPER = "classroom_pulse", "classroom_keeper"
 
@@ -85,7 +85,7 @@ class Guest(Visitor):
         if message.WhichOneof("type") == "ref_hash":
             message = ForwardMsg.FromString(self._kept[message.ref_hash].message)
         elif message.metadata.cacheable:
-            self._kept[message.hash] = _Kept(raw, self._runs)
+            self._kept[message.hash] = KeptMessage(raw, self._runs)
         match message.WhichOneof("type"):
             case "new_session":
                 self.session = message.new_session.initialize.session_id or self.session

@@ -124,8 +124,8 @@ def repeats(text: ComposedText, correction: Correction, unit: str) -> Iterator[s
         yield f"{what.times} times {unit!r}"
 
 
-Check = Callable[[ComposedText, Correction], Iterator[str]]
-OF_ONE_CORRECTION: dict[str, Check] = {
+InvariantCheck = Callable[[ComposedText, Correction], Iterator[str]]
+OF_ONE_CORRECTION: dict[str, InvariantCheck] = {
     "no word is lost": no_word_is_lost,
     "no evidence against": no_evidence_against,
     "protected spans stay": protected_spans_stay,

@@ -24,7 +24,7 @@ from model.stored.folder import of_weights
 from model.text import hangul
 from model.text.changes import Change, find_changes
 
-Counts = dict[str, list[np.ndarray]]  # what is counted -> for each case (places,) of 0 and 1
+Agreements = dict[str, list[np.ndarray]]  # what is counted -> for each case (places,) of 0 and 1
 
 
 @click.command()
@@ -52,9 +52,11 @@ def main(edits, model, seed):
         )
 
 
-def measured(corrector: Corrector, pairs: Iterable[tuple[str, str]], edits: int) -> tuple[Counts, int, int]:
+def measured(
+    corrector: Corrector, pairs: Iterable[tuple[str, str]], edits: int
+) -> tuple[Agreements, int, int]:
     """(counts, edits, sentences) of as many pairs as it takes."""
-    counts: Counts = defaultdict(list)
+    counts: Agreements = defaultdict(list)
     asked = sentences = 0
     for wrong, right in pairs:
         if asked >= edits:
@@ -77,7 +79,7 @@ def measured(corrector: Corrector, pairs: Iterable[tuple[str, str]], edits: int)
     return counts, asked, sentences
 
 
-def count_characters(counts: Counts, decided: Decided, numbers: Sequence[int]) -> None:
+def count_characters(counts: Agreements, decided: Decided, numbers: Sequence[int]) -> None:
     """Where the likeliest character of a place is that of the end."""
     rows = {decided.questions[number].row for number in numbers}
     same = decided.likeliest[..., 0] == decided.likeliest[-1, :, 0]
@@ -115,7 +117,7 @@ def encoder_places(layers: int) -> list[str]:
     ]
 
 
-def table(counts: Counts, names: Sequence[str], places: Sequence[str]) -> str:
+def table(counts: Agreements, names: Sequence[str], places: Sequence[str]) -> str:
     """A row for each place, a column for each of ``names``."""
     shares = {name: np.mean(counts[name], axis=0) for name in names}
     lines = ["| after | " + " | ".join(f"{name} ({len(counts[name])})" for name in names) + " |"]

@@ -143,7 +143,7 @@ def sentences(seed: int) -> list[str]:
 
 
 @dataclass
-class Plan:
+class LoadPlan:
     """What every visitor does."""
 
     address: str
@@ -153,7 +153,7 @@ class Plan:
     busy: str
 
 
-async def visit(number: int, delay: float, plan: Plan, figures: Figures) -> None:
+async def visit(number: int, delay: float, plan: LoadPlan, figures: Figures) -> None:
     await asyncio.sleep(delay)
     stay = Stay(Visitor(plan.address), figures, plan.patience, plan.busy)
     if not await stay.first_page():
@@ -173,7 +173,7 @@ async def visit(number: int, delay: float, plan: Plan, figures: Figures) -> None
     await stay.visitor.close()
 
 
-async def visit_all(visitors: int, plan: Plan) -> Figures:
+async def visit_all(visitors: int, plan: LoadPlan) -> Figures:
     figures = Figures()
     delays = [plan.every * number / visitors for number in range(visitors)]
     await asyncio.gather(*(visit(i, delay, plan, figures) for i, delay in enumerate(delays)))
@@ -196,13 +196,13 @@ def row(name: str, values: list[float], unit: str = "s") -> str:
 @click.option("--busy", default=BUSY, help="Part of what a page says when it is too busy to answer.")
 def main(visitors, seconds, every, patience, address, busy):
     """Print how long the visitors waited; ends with 1 where a sentence or a visitor was lost or saw an error."""
-    plan = Plan(address.rstrip("/"), seconds, every, patience, busy)
+    plan = LoadPlan(address.rstrip("/"), seconds, every, patience, busy)
     figures = asyncio.run(visit_all(visitors, plan))
     tell(visitors, plan, figures)
     sys.exit(bool(figures.lost or figures.errors or figures.gone))
 
 
-def tell(visitors: int, plan: Plan, figures: Figures) -> None:
+def tell(visitors: int, plan: LoadPlan, figures: Figures) -> None:
     click.echo(
         f"{visitors} visitors, a sentence every {plan.every:g} s each, {plan.seconds:g} s; "
         f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}"

@@ -41,7 +41,7 @@ WHAT = (  # how a clause goes on, and how it ends
 SHORTEST = 16  # tokens; there are too few sentences with fewer to find one of each length
 
 
-class Pair(NamedTuple):
+class MadePair(NamedTuple):
     wrong: str
     right: str
 
@@ -58,7 +58,7 @@ def right_sentence(rng: random.Random, characters: int) -> str:
         clauses += [*parts, going_on]
 
 
-def pair_of(rng: random.Random, tokens: int) -> Pair:
+def pair_of(rng: random.Random, tokens: int) -> MadePair:
     """A wrong sentence of exactly ``tokens`` - 1 characters, the end mark being a token, and the right one.
 
     Raises ValueError for fewer than SHORTEST tokens.
@@ -70,10 +70,10 @@ def pair_of(rng: random.Random, tokens: int) -> Pair:
         if abs(len(right) + 1 - tokens) <= 1 + tokens // 20:
             wrong = make_pair(right, rng).wrong
             if wrong != right and len(wrong) + 1 == tokens:
-                return Pair(wrong, right)
+                return MadePair(wrong, right)
 
 
-def pairs_of_a_file(rng: random.Random, count: int) -> list[Pair]:
+def pairs_of_a_file(rng: random.Random, count: int) -> list[MadePair]:
     """Sentences of 10 to about 90 characters; one in ten is right as it is, as ``training.noise`` has it."""
     rights = [right_sentence(rng, rng.randint(8, 80)) for _ in range(count)]
-    return [Pair(make_pair(right, rng).wrong, right) for right in rights]
+    return [MadePair(make_pair(right, rng).wrong, right) for right in rights]

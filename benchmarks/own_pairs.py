@@ -20,7 +20,7 @@ from training.noise.pairs import make_pair
 
 FILES = ("everyday.csv", "everyday_unseen.csv", "everyday_spaces.csv", "everyday_spaces_unseen.csv")
 
-Pair = tuple[str, str]  # wrong, right
+TypedPair = tuple[str, str]  # wrong, right
 
 
 @click.command()
@@ -41,7 +41,7 @@ def main(out, generated, seed):
     click.echo(f"{len(halves[0])} + {len(halves[1])} pairs, of which {edited[0]} + {edited[1]} have errors")
 
 
-def own_pairs(generated: int, seed: int) -> tuple[list[Pair], list[Pair]]:
+def own_pairs(generated: int, seed: int) -> tuple[list[TypedPair], list[TypedPair]]:
     """Two halves that share no right sentence."""
     typed: dict[str, list[str]] = {}
     for name in FILES:
@@ -57,7 +57,7 @@ def own_pairs(generated: int, seed: int) -> tuple[list[Pair], list[Pair]]:
     )
 
 
-def _pairs_of(right: str, typed: list[str], generated: int, seed: int) -> list[Pair]:
+def _pairs_of(right: str, typed: list[str], generated: int, seed: int) -> list[TypedPair]:
     made = (make_pair(right, random.Random(f"{seed} {number} {right}")).wrong for number in range(generated))
     return [(wrong, right) for wrong in dict.fromkeys([*typed, *made])]
 

@@ -23,7 +23,7 @@ import click
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from engines import LONGEST, CTranslate, Marian, Ours, parts_of
-from made_sentences import Pair, pair_of, pairs_of_a_file
+from made_sentences import MadePair, pair_of, pairs_of_a_file
 from workers import Worker
 
 from model.stored.folder import CONFIG_FILE, find_model_folder
@@ -53,12 +53,12 @@ def turns(workers: dict[str, Worker], text: str) -> dict[str, float]:
     return {name: 1000 * seconds for name, seconds in found.items()}
 
 
-def measure(workers: dict[str, Worker], pairs: Sequence[Pair]) -> dict[str, list[float]]:
+def measure(workers: dict[str, Worker], pairs: Sequence[MadePair]) -> dict[str, list[float]]:
     rounds = [turns(workers, pair.wrong) for pair in pairs]
     return {name: [each[name] for each in rounds] for name in rounds[0]}
 
 
-def show(tokens: int, found: dict[str, list[float]], pairs: Sequence[Pair]) -> None:
+def show(tokens: int, found: dict[str, list[float]], pairs: Sequence[MadePair]) -> None:
     parts = len(parts_of(pairs[0].wrong))
     click.echo(f"\n{tokens} tokens" + (f", read in {parts} parts" if parts > 1 else ""))
     click.echo(

@@ -44,7 +44,7 @@ REST = 5  # seconds before counting, in which what has been closed goes
 
 
 class Count(NamedTuple):
-    """Of the page process and its workers together, but for ``seconds``: processor time of the page, and of the workers."""
+    """Counts of the page process and its workers together. ``seconds``: the processor time of the page, and that of the workers."""
 
     megabytes: float
     threads: int

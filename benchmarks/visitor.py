@@ -39,7 +39,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class _Kept:
+class KeptMessage:
     """A message that the server need not send again, the number of the last run that showed it, and its fragment."""
 
     message: bytes
@@ -59,7 +59,7 @@ class Visitor:
     components: dict[str, str] = field(default_factory=dict)  # name -> the id that the page gave it last
     text: str | None = None
     cookies: dict[str, str] = field(default_factory=dict)
-    _kept: dict[str, _Kept] = field(default_factory=dict)  # by hash
+    _kept: dict[str, KeptMessage] = field(default_factory=dict)  # by hash
     _longest_kept: int = 0  # runs; the server says it
     _runs: int = 0
     _part: str = ""  # the fragment of the page that holds the text area
@@ -124,7 +124,7 @@ class Visitor:
                 raw = self._kept[message.ref_hash].message
                 message = ForwardMsg.FromString(raw)
             if message.metadata.cacheable:
-                self._kept[message.hash] = _Kept(raw, self._runs, message.delta.fragment_id)
+                self._kept[message.hash] = KeptMessage(raw, self._runs, message.delta.fragment_id)
             match message.WhichOneof("type"):
                 case "new_session":
                     self.session = message.new_session.initialize.session_id or self.session

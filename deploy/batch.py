@@ -30,9 +30,17 @@ from model.stored.folder import (
     weights_path,
     write_atomically,
 )
-from model.survey.survey import Plan, Survey
+from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import made_pairs, readable, write_result
-from model.tables import CorrectedRow, Counts, Row, TableError, correct_rows, read_columns, read_rows
+from model.tables import (
+    CorrectedRow,
+    TableCounts,
+    TableError,
+    TableRow,
+    correct_rows,
+    read_columns,
+    read_rows,
+)
 from model.tables.writing import CsvWriter
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,7 +49,7 @@ TOGETHER = 64  # rows of a part that are corrected at once
 
 
 @dataclass(frozen=True)
-class Job:
+class BatchJob:
     """What a folder holds the parts of; another job needs another folder."""
 
     sha256: str  # of the file
@@ -53,7 +61,9 @@ class Job:
     fingerprint: str
 
     @classmethod
-    def of(cls, file: Path, column: str | None, heads: bool, effects: int, rows: int, model: str) -> "Job":
+    def of(
+        cls, file: Path, column: str | None, heads: bool, effects: int, rows: int, model: str
+    ) -> "BatchJob":
         """Raises OSError and ModelFolderError for what cannot be read."""
         with file.open("rb") as opened:
             digest = hashlib.file_digest(opened, "sha256").hexdigest()
@@ -62,13 +72,13 @@ class Job:
         return cls(digest, column, heads, effects, rows, str(folder), found)
 
 
-class Parts:
+class FinishedParts:
     """The finished parts of ``job``, each a file of its own in ``folder``.
 
     Raises click.ClickException where the folder holds those of another job.
     """
 
-    def __init__(self, folder: Path, job: Job):
+    def __init__(self, folder: Path, job: BatchJob):
         self._folder, note = folder / "parts", folder / "job.json"
         self._folder.mkdir(parents=True, exist_ok=True)
         if not note.exists():
@@ -92,7 +102,7 @@ class Parts:
 class Work:
     """Does parts on a node, one after the other; the model stays in memory."""
 
-    def __init__(self, job: Job):
+    def __init__(self, job: BatchJob):
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
         from model import Corrector
 
@@ -100,33 +110,33 @@ class Work:
 
     def __call__(self, part: dict) -> dict:
         """{part, result} of {part, rows}: the number, and bytes."""
-        rows = [Row(*row) for row in json.loads(part["rows"])]
+        rows = [TableRow(*row) for row in json.loads(part["rows"])]
         return {
             "part": part["part"],
             "result": self._heads(rows) if self._job.heads else self._corrections(rows),
         }
 
-    def _corrections(self, rows: list[Row]) -> bytes:
+    def _corrections(self, rows: list[TableRow]) -> bytes:
         done = correct_rows(self._corrector, rows, TOGETHER)
         lines = ([*each.row, each.corrected, each.kinds] for each in done)
         return "".join(json.dumps(line) + "\n" for line in lines).encode()
 
-    def _heads(self, rows: list[Row]) -> bytes:
+    def _heads(self, rows: list[TableRow]) -> bytes:
         pairs = readable(made_pairs([row.text for row in rows], self._corrector), self._corrector)
-        survey = Survey(self._corrector, Plan(pairs, self._job.effects, pruning=0))
+        survey = Survey(self._corrector, SurveyPlan(pairs, self._job.effects, pruning=0))
         for _ in survey.run():
             pass
         return json.dumps(pairs).encode() + b"\n" + survey.packed()
 
 
-def parts_of(file: Path, job: Job) -> Iterator[tuple[int, list[Row]]]:
+def parts_of(file: Path, job: BatchJob) -> Iterator[tuple[int, list[TableRow]]]:
     """(number, rows) of every part. Raises TableError for a file that cannot be read."""
     with file.open("rb") as opened:
         rows = read_rows(opened, file.name, job.column)
         yield from enumerate(iter(lambda: list(islice(rows, job.rows)), []))
 
 
-def do(file: Path, job: Job, parts: Parts, told=lambda done, total: None) -> int:
+def do(file: Path, job: BatchJob, parts: FinishedParts, told=lambda done, total: None) -> int:
     """Have every part done that is missing; returns how many there are. ``told`` hears of each that is kept.
 
     Ray has to be initialised. The rows wait in its memory on this machine, so no node that goes takes any along.
@@ -152,16 +162,16 @@ def do(file: Path, job: Job, parts: Parts, told=lambda done, total: None) -> int
     return total
 
 
-def write_corrections(parts: Parts, total: int, folder: Path, others: Sequence[str]) -> str:
+def write_corrections(parts: FinishedParts, total: int, folder: Path, others: Sequence[str]) -> str:
     """All rows in their order, as one CSV file with the ``others`` of the columns; returns what to tell."""
-    counts = Counts()
+    counts = TableCounts()
 
     def write(file) -> None:
         writer = CsvWriter(file, others=others)
         for number in range(total):
             for line in parts.read(number).splitlines():
                 row, text, problem, kept, corrected, kinds = json.loads(line)
-                done = CorrectedRow(Row(row, text, problem, tuple(kept)), corrected, tuple(kinds))
+                done = CorrectedRow(TableRow(row, text, problem, tuple(kept)), corrected, tuple(kinds))
                 counts.add(done)
                 writer.write(done)
         writer.close()
@@ -170,14 +180,14 @@ def write_corrections(parts: Parts, total: int, folder: Path, others: Sequence[s
     return f"{counts.rows:,} rows, {counts.changed:,} changed, {counts.bad:,} bad: {folder / RESULT}"
 
 
-def write_heads(parts: Parts, total: int, folder: Path, job: Job) -> str:
+def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -> str:
     """``heads.json`` and ``heads.csv``, as of ``python -m model heads`` without pruning; returns what to tell."""
     path = Path(job.model)
     network = SimpleNamespace(name=model_name(path), fingerprint=job.fingerprint, config=read_config(path))
-    whole = Survey(network, Plan((), job.effects, pruning=0))
+    whole = Survey(network, SurveyPlan((), job.effects, pruning=0))
     for number in range(total):
         pairs, _, data = parts.read(number).partition(b"\n")
-        part = Survey(network, Plan(tuple(map(tuple, json.loads(pairs))), job.effects, pruning=0))
+        part = Survey(network, SurveyPlan(tuple(map(tuple, json.loads(pairs))), job.effects, pruning=0))
         part.unpack(data)
         whole.join(part)
     return f"{whole.done['roles']:,} sentences: {write_result(whole, folder)}"
@@ -207,8 +217,8 @@ def main(file, out, heads, effects, column, rows, model, address):
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
     try:
-        job = Job.of(file, column, heads, effects, rows, model)
-        parts = Parts(out, job)
+        job = BatchJob.of(file, column, heads, effects, rows, model)
+        parts = FinishedParts(out, job)
         environment = {"env_vars": {"PYTHONPATH": str(ROOT)}}
         ray.init(address, runtime_env=environment, log_to_driver=False, logging_level="warning")
         with Progress(BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()) as progress:

@@ -68,7 +68,7 @@ class Together:
             return REFUSED, wire.write_error(error)
 
 
-class Network:
+class Replica:
     """One replica. It is ready, and gets its first question, once the model in ``folders`` that is named first is.
 
     Raises what keeps that model from being loaded.
@@ -104,7 +104,7 @@ def application(
     on_the_head = {"num_cpus": 0, "resources": {HEAD: 0.001}}
     together = serve.deployment(Together).options(num_replicas=1, ray_actor_options=on_the_head).bind()
     return (
-        serve.deployment(Network)
+        serve.deployment(Replica)
         .options(
             autoscaling_config={
                 "min_replicas": least,

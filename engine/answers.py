@@ -5,6 +5,7 @@ Up to 4 MB of traces travel along; others (of long texts, or of other decisions)
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from model.trace.trace import AttentionTrace
 
 TRACE_BYTES = 4 * 2**20  # of the traces that travel with one correction; others are fetched when asked for
 
+Frozen = TypeVar("Frozen")
 FindTrace = Callable[[str, str], AttentionTrace]
 
 
@@ -90,7 +92,7 @@ def trace_bytes(trace: AttentionTrace) -> int:
     return sum(value.nbytes for value in vars(trace).values() if isinstance(value, np.ndarray))
 
 
-def freeze(answer):
+def freeze(answer: Frozen) -> Frozen:
     """Make the arrays of an answer read-only: the same answer is shown to many visitors."""
     match answer:
         case np.ndarray():

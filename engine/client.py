@@ -22,7 +22,7 @@ from engine.answers import freeze
 from engine.asked import EngineCorrector, OwnCorrector, model_key
 from engine.cache import AnswerCache
 from engine.errors import EngineDiedError
-from engine.laboratory import Laboratory
+from engine.laboratory import LaboratoryLink
 from engine.link import LOOKING, LOST, Link
 from engine.process import Orders, WorkerProcess
 from engine.progress import Progress
@@ -58,7 +58,7 @@ class Engine:
         self,
         links: Sequence[Link | RemoteLink],
         patience: float = PATIENCE,
-        laboratory: Laboratory | None = None,
+        laboratory: LaboratoryLink | None = None,
         together: AnyClassrooms | None = None,
     ):
         """``laboratory`` is asked what needs TensorFlow; without one, ``links`` are asked everything.
@@ -99,7 +99,9 @@ class Engine:
             return cls(links, patience)
         heavy = tuple(key for key in keys if key not in light)
         return cls(
-            links, patience, Laboratory(lambda: Link(partial(WorkerProcess, orders._replace(models=heavy))))
+            links,
+            patience,
+            LaboratoryLink(lambda: Link(partial(WorkerProcess, orders._replace(models=heavy)))),
         )
 
     @classmethod
@@ -221,7 +223,7 @@ class Engine:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, question: tuple) -> tuple[Any, int]:

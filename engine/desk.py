@@ -20,7 +20,7 @@ class DeskClosedError(EngineError):
     """The model has been taken out of the memory; the shelf has to load it again."""
 
 
-class Waiting(NamedTuple):
+class WaitingQuestion(NamedTuple):
     kind: str
     arguments: tuple
     answer: Future
@@ -36,7 +36,7 @@ class Desk:
     def __init__(self, corrector: Answers, limit: int, hands: int = HANDS):
         self.corrector, self._limit = corrector, limit
         self.is_warmed = False  # whether its laboratory is being prepared; see ``Shelf``
-        self._waiting: list[Waiting] = []
+        self._waiting: list[WaitingQuestion] = []
         self._under_way = 0  # questions that are being answered
         self._last_busy = time.monotonic()
         self._changed = Condition()  # guards all that stands above
@@ -53,7 +53,7 @@ class Desk:
         """
         if kind not in QUESTIONS:
             raise EngineError(f"a question should be one of {sorted(QUESTIONS)}, received {kind!r}")
-        question = Waiting(kind, arguments, Future())
+        question = WaitingQuestion(kind, arguments, Future())
         with self._changed:
             if self._closed:
                 raise DeskClosedError("the model has left the memory")
@@ -93,7 +93,7 @@ class Desk:
                 self._last_busy = time.monotonic()
                 self._changed.notify_all()
 
-    def _take(self, laboratory: bool) -> Waiting | None:
+    def _take(self, laboratory: bool) -> WaitingQuestion | None:
         """The next question; None at the end."""
         with self._changed:
             self._changed.wait_for(lambda: self._waiting_for(laboratory) or self._closed)
@@ -105,11 +105,11 @@ class Desk:
             self._changed.notify_all()
             return mine[0]
 
-    def _waiting_for(self, laboratory: bool) -> list[Waiting]:
+    def _waiting_for(self, laboratory: bool) -> list[WaitingQuestion]:
         return [each for each in self._waiting if QUESTIONS[each.kind].is_long == laboratory]
 
 
-def answer(corrector: Answers, question: Waiting) -> None:
+def answer(corrector: Answers, question: WaitingQuestion) -> None:
     """Give the question its answer, or the error that it met."""
     try:
         question.answer.set_result(answered(corrector, question.kind, question.arguments))

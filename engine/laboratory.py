@@ -10,7 +10,7 @@ from engine.link import Link
 REST = 600.0  # seconds without a question, after which the worker ends: TensorFlow holds a gigabyte
 
 
-class Laboratory:
+class LaboratoryLink:
     """The link to the worker that is asked what needs TensorFlow. ``begin`` makes it. Safe to use from threads."""
 
     def __init__(self, begin: Callable[[], Link], rest: float = REST):

@@ -157,7 +157,7 @@ class Shelf:
         del desks
         gc.collect()
 
-    def _report(self, key: ModelKey, **news) -> None:
+    def _report(self, key: ModelKey, **news: Any) -> None:
         """Change the progress of this model, unless it has left the memory."""
         with self._changed:
             if key in self._desks:

@@ -6,10 +6,10 @@ from model.analysis.places import changes_in_tokens
 from model.correction.answers import Intervenes
 from model.text.changes import Change
 
-Span = tuple[int, int]  # source_start and source_end of a change, counted in tokens of its trace
+ChangeSpan = tuple[int, int]  # source_start and source_end of a change, counted in tokens of its trace
 
 
-def change_at(corrector: Intervenes, source: str, target: str, span: Span) -> Change:
+def change_at(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> Change:
     """The change between two texts whose tokens are at ``span``, or nearest to it; its own offsets count characters.
 
     Raises ValueError where nothing changes, or where the trace does not say where its tokens stand.
@@ -19,7 +19,7 @@ def change_at(corrector: Intervenes, source: str, target: str, span: Span) -> Ch
     return changes[placed.index(nearest(placed, span))]
 
 
-def nearest(changes: Sequence[Change], span: Span) -> Change:
+def nearest(changes: Sequence[Change], span: ChangeSpan) -> Change:
     """The change at ``span``, or else the one that begins and ends nearest to it.
 
     A question has only the two texts, which are aligned again to find ``changes``. Where one of two equal syllables

@@ -129,13 +129,13 @@ def heads(file, out, model, limit, effects, pruning, answers, circuits):
     """
     from rich.progress import Progress
 
-    from model.survey.survey import Plan, Survey
+    from model.survey.survey import Survey, SurveyPlan
     from model.survey.survey_files import SurveyFileError, read_pairs, write_result
 
     corrector = _load(model)
     try:
         pairs, left_out = read_pairs(file, corrector, limit)
-        survey = Survey(corrector, Plan(pairs, effects, pruning, answers=answers, circuits=circuits))
+        survey = Survey(corrector, SurveyPlan(pairs, effects, pruning, answers=answers, circuits=circuits))
         corrector.laboratory  # noqa: B018 - a network that takes no interventions is named before the work begins
         if answers:
             corrector.patched  # noqa: B018 - and so is one without a residual stream

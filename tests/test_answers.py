@@ -12,6 +12,9 @@ from engine.asked import EngineCorrector, OwnCorrector
 from engine.traced import TracedCorrector
 from model import AttentionTrace, Corrector
 from model.correction.answers import AnswersMany, Asked, Intervenes, Network, Passes
+from model.correction.in_ids import AnswersInIds
+from model.graph.network import GraphNetwork
+from model.network.compiled import CompiledNetwork
 from model.network.laboratory import Laboratory
 from model.stored.folder import ASSETS, DEFAULT_MODEL
 from tests.own_model import Speller
@@ -21,6 +24,14 @@ from ui.pages.trace import FromFile
 
 def loaded(corrector: Corrector) -> Network:
     return corrector
+
+
+def from_a_graph(network: GraphNetwork) -> AnswersInIds:
+    return network
+
+
+def in_keras(network: CompiledNetwork) -> AnswersInIds:
+    return network
 
 
 def laboratory(of_a_network: Laboratory) -> Passes:

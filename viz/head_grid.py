@@ -5,7 +5,7 @@ from math import ceil
 
 import numpy as np
 
-from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, WIDTH, LayerHead, Tiles, arrange
+from viz.head_tiles import NO_CELL, STRONGEST, WEAKEST, WIDTH, TileHead, Tiles, arrange
 from viz.labels import plain_text, template_text
 from viz.specification import Specification, as_figure
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette, weight_scale
@@ -28,9 +28,9 @@ def head_grid(
     layer_names: Sequence[str] | None = None,
     head_names: Sequence[str] | None = None,
     masked: np.ndarray | None = None,
-    order: Sequence[LayerHead] | None = None,
+    order: Sequence[TileHead] | None = None,
     labels: Sequence[str] = (),
-    chosen: Collection[LayerHead] = (),
+    chosen: Collection[TileHead] = (),
     colour_max: float = 1.0,
     signed: bool = False,
     scale: bool = True,

@@ -6,7 +6,7 @@ from math import ceil, isqrt
 
 import numpy as np
 
-LayerHead = tuple[int, int]  # layer and head, both counted from 0
+TileHead = tuple[int, int]  # layer and head, both counted from 0
 
 # One byte a cell: 1..255 are weights from 0 to colour_max, 0 is no cell at all (a gap, or masked). It is 0
 # because the JSON spells many zero bytes as short "A"s, but the slashes of many 255s as six characters each.
@@ -28,7 +28,7 @@ class Tiles:
     """N tiles of ``rows`` x ``columns`` cells in one picture, in reading order; places are cells of it."""
 
     mosaic: np.ndarray  # (rows of the picture, columns of the picture) uint8
-    order: tuple[LayerHead, ...]  # (N,)
+    order: tuple[TileHead, ...]  # (N,)
     across: int  # tiles in a line
     layers: int
     heads: int
@@ -53,7 +53,7 @@ def cells_joined(queries: int, keys: int) -> int:
 def arrange(
     weights: np.ndarray,
     masked: np.ndarray | None,
-    order: Sequence[LayerHead] | None,
+    order: Sequence[TileHead] | None,
     labels: Sequence[str],
     colour_max: float,
     signed: bool = False,
@@ -126,7 +126,7 @@ def _shrunk(tiles: np.ndarray, joined: int, signed: bool) -> np.ndarray:
 
 
 def _placed(
-    tiles: np.ndarray, order: tuple[LayerHead, ...], grid: tuple[int, int], across: int, labelled: bool
+    tiles: np.ndarray, order: tuple[TileHead, ...], grid: tuple[int, int], across: int, labelled: bool
 ) -> Tiles:
     """(N, rows, columns) -> one picture, ``across`` tiles in each line of it."""
     count, rows, columns = tiles.shape

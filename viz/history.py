@@ -84,7 +84,7 @@ def coolings(rates: np.ndarray) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class _Curve:
+class _MeasuredCurve:
     name: str
     steps: np.ndarray  # (N,) only the steps at which it was measured
     values: np.ndarray  # (N,)
@@ -92,9 +92,9 @@ class _Curve:
 
 
 @dataclass(frozen=True)
-class _Panel:
+class _CurvePanel:
     title: str
-    curves: tuple[_Curve, ...]
+    curves: tuple[_MeasuredCurve, ...]
     is_logarithmic: bool = False
 
     @property
@@ -103,14 +103,16 @@ class _Panel:
         return any(curve.name != self.title for curve in self.curves)
 
 
-def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | None]) -> tuple[_Panel, ...]:
+def _info(
+    frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | None]
+) -> tuple[_CurvePanel, ...]:
     loss_title, score_title, rate_title = titles
     measured = [name for name in map(str, frame.columns) if name.startswith("dev")]
     if losses is None:
         losses = {"loss": loss_title} | {name: name for name in measured if name.endswith("loss")}
     if scores is None:
         scores = {name: name for name in measured if not name.endswith("loss")}
-    empty = (_Panel(loss_title, (), True), *([_Panel(rate_title, ())] if rate_title else ()))
+    empty = (_CurvePanel(loss_title, (), True), *([_CurvePanel(rate_title, ())] if rate_title else ()))
     if frame.empty:
         return empty
     missing = [name for name in (*REQUIRED_COLUMNS, *losses, *scores) if name not in frame.columns]
@@ -119,25 +121,25 @@ def _info(frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | Non
             f"frame should have the columns {list(dict.fromkeys(missing))} too, received {list(frame.columns)}"
         )
     panels = (
-        _Panel(loss_title, _curves(frame, losses), True),
-        _Panel(score_title, _curves(frame, scores)),
-        _Panel(rate_title or "", _curves(frame, {"learning_rate": rate_title} if rate_title else {})),
+        _CurvePanel(loss_title, _curves(frame, losses), True),
+        _CurvePanel(score_title, _curves(frame, scores)),
+        _CurvePanel(rate_title or "", _curves(frame, {"learning_rate": rate_title} if rate_title else {})),
     )
     return tuple(panel for panel in panels if panel.curves) or empty
 
 
-def _curves(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[_Curve, ...]:
+def _curves(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[_MeasuredCurve, ...]:
     """Those of ``columns`` that have at least one measured value."""
     curves = []
     for column, name in columns.items():
         rows = frame[["step", column]].dropna().astype(float)
         if len(rows):
             seldom = column.startswith("dev")
-            curves.append(_Curve(name, rows["step"].to_numpy(), rows[column].to_numpy(), seldom))
+            curves.append(_MeasuredCurve(name, rows["step"].to_numpy(), rows[column].to_numpy(), seldom))
     return tuple(curves)
 
 
-def _traces(panels: tuple[_Panel, ...], step_title: str, theme: str) -> list[go.Scatter]:
+def _traces(panels: tuple[_CurvePanel, ...], step_title: str, theme: str) -> list[go.Scatter]:
     colours = palette(theme).lines
     traces: list[go.Scatter] = []
     for number, panel in enumerate(panels, 1):
@@ -168,7 +170,7 @@ def _band(first: float, last: float, colour: str) -> dict:
 
 
 def _layout(
-    panels: tuple[_Panel, ...], title: str, step_title: str, panel_height: float, theme: str
+    panels: tuple[_CurvePanel, ...], title: str, step_title: str, panel_height: float, theme: str
 ) -> go.Layout:
     height = _HEAD + panel_height * len(panels) + _FOOT
     share = (1 - _SPACE_BETWEEN * (len(panels) - 1)) / len(panels)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import assets
 from deploy.site import packed, rules, runtime, scripts, stored
 from deploy.site.figures import sizes, template
-from deploy.site.page import Part, page
+from deploy.site.page import PackedPart, page
 from model.stored.folder import DEFAULT_MODEL, find_model_folder
 from viz.browser.script import FONT, PLOTLY
 from viz.browser.texts import FIRST, LANGUAGES, table
@@ -23,7 +23,7 @@ COLOURS = {"background_color": "#ffffff", "theme_color": "#0b57b0"}
 class Site(NamedTuple):
     """Everything that a page is made of."""
 
-    parts: dict[str, Part]  # packed, by name
+    parts: dict[str, PackedPart]  # packed, by name
     content: dict[str, Any]  # what the page starts with
 
 
@@ -70,10 +70,10 @@ def one_file(site: Site) -> bytes:
     return page(site.content, site.parts, PLOTLY.read_text("utf-8"), alone=True)
 
 
-def _part(name: str, content: bytes) -> Part:
+def _part(name: str, content: bytes) -> PackedPart:
     short = zlib.compress(content, 9)
     mark = hashlib.sha256(short).hexdigest()[:10]  # another content is another address, which no cache knows
-    return Part(name, short, f"{PARTS_FOLDER}/{name}-{mark}.bin")
+    return PackedPart(name, short, f"{PARTS_FOLDER}/{name}-{mark}.bin")
 
 
 def _content(model: str, known: dict[str, Any]) -> dict[str, Any]:

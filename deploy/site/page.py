@@ -38,7 +38,7 @@ FILE_POLICY = {"worker-src": "blob:", "img-src": "data: blob:"}
 
 
 @dataclass(frozen=True)
-class Part:
+class PackedPart:
     """Something that the page computes or draws with, packed by zlib; ``file`` is where it lies in a folder."""
 
     name: str
@@ -55,7 +55,7 @@ def _component(name: str, *before: str) -> Script:
 WRITING = (_component("live_text"), _component("correction", "copying"))
 
 
-def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *, alone: bool) -> bytes:
+def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], library: str, *, alone: bool) -> bytes:
     """The HTML. ``content`` is what ``js/page.js`` starts with; ``alone``: whether the parts stand in the page; ``library``
     is the text of the script that draws figures."""
     modules = [
@@ -93,7 +93,7 @@ def page(content: Mapping[str, Any], parts: Mapping[str, Part], library: str, *,
     return b"".join([*pieces, b"</body>\n</html>\n"])
 
 
-def _held(part: Part) -> bytes:
+def _held(part: PackedPart) -> bytes:
     return (
         f'<script type="text/plain" id="part-{part.name}">'.encode()
         + one_file.written(part.packed)
@@ -101,7 +101,7 @@ def _held(part: Part) -> bytes:
     )
 
 
-def _shell(parts: Mapping[str, Part], alone: bool) -> str:
+def _shell(parts: Mapping[str, PackedPart], alone: bool) -> str:
     """The first script, with where the parts are."""
     listed = {
         part.name: {"file": part.file, "size": 0 if alone else len(part.packed)} for part in parts.values()

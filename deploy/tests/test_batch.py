@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import ray
 
-from deploy.batch import RESULT, Job, Parts, do, write_corrections, write_heads
-from model.survey.survey import Plan, Survey
+from deploy.batch import RESULT, BatchJob, FinishedParts, do, write_corrections, write_heads
+from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import made_pairs, readable, result
 
 WORDS = "전오래쓸수있는게필요해요손님이왔방없으면어떡가나다라마바"
@@ -37,8 +37,8 @@ class Stopped(Exception):
 
 
 def test_nothing_is_lost_and_nothing_is_done_twice(cluster, file, tiny_folder, tiny_corrector, tmp_path):
-    job = Job.of(file, None, heads=False, effects=0, rows=EACH, model=str(tiny_folder))
-    parts, kept, out = Parts(tmp_path / "out", job), [], tmp_path / "out"
+    job = BatchJob.of(file, None, heads=False, effects=0, rows=EACH, model=str(tiny_folder))
+    parts, kept, out = FinishedParts(tmp_path / "out", job), [], tmp_path / "out"
     keep, parts.keep = parts.keep, lambda number, data: (kept.append(number), keep(number, data))
 
     def told(done, total):
@@ -60,13 +60,13 @@ def test_nothing_is_lost_and_nothing_is_done_twice(cluster, file, tiny_folder, t
 
 def check_heads(file, folder, corrector, out):
     """On the node that is left."""
-    job = Job.of(file, None, heads=True, effects=1, rows=ROWS // 2, model=str(folder))
-    parts = Parts(out, job)
+    job = BatchJob.of(file, None, heads=True, effects=1, rows=ROWS // 2, model=str(folder))
+    parts = FinishedParts(out, job)
     total = do(file, job, parts)
     assert write_heads(parts, total, out, job).startswith(f"{ROWS} sentences")
     found = json.loads((out / "heads.json").read_text("utf-8"))
     pairs = readable(made_pairs(texts(), corrector), corrector)
-    whole = Survey(corrector, Plan(pairs, effects=0, pruning=0))
+    whole = Survey(corrector, SurveyPlan(pairs, effects=0, pruning=0))
     for _ in whole.run():
         pass
     expected = result(whole)

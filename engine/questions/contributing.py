@@ -1,10 +1,10 @@
 """How much each token did for a change, method by method."""
 
 from engine.questions.declared import question
-from engine.spans import Span, change_at
+from engine.spans import ChangeSpan, change_at
 from model.analysis.contrasts import contrast_of_change, contrast_of_row
 from model.analysis.contributions import METHODS, REFERENCE, contribution, contributions, methods_of
-from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH
+from model.analysis.method import EACH_TOKEN, ONE_PASS, PATH, Contribution
 from model.correction.answers import Intervenes, Network
 from model.stored.config import INSIDE, INTERVENTIONS
 from model.trace.odds import Contrast
@@ -17,6 +17,9 @@ ROUNDS = tuple(
     for cost in (ONE_PASS, EACH_TOKEN, PATH)
     if (names := tuple(n for n, m in METHODS.items() if (m.by_gradients, m.cost) == (by_gradients, cost)))
 )
+MethodRound = tuple[
+    int, tuple[str, ...], tuple[Contribution, ...]
+]  # row, all methods, what those of a round say
 
 
 def _without_gradients(source: str, target: str, about: object, number: int = 0) -> bool:
@@ -24,14 +27,16 @@ def _without_gradients(source: str, target: str, about: object, number: int = 0)
 
 
 @question("contributions", INTERVENTIONS, is_long=True, in_numpy=_without_gradients)
-def _contributions(corrector: Intervenes, source: str, target: str, span: Span, number: int = 0):
+def _contributions(
+    corrector: Intervenes, source: str, target: str, span: ChangeSpan, number: int = 0
+) -> MethodRound:
     """(row, the names of all methods, what those of ROUNDS[number] say) of the change at ``span``."""
     change = change_at(corrector, source, target, span)
     return _round(corrector, source, target, contrast_of_change(corrector, source, target, change), number)
 
 
 @question("left_out", INTERVENTIONS, is_long=True, in_numpy=True)
-def _left_out(corrector: Intervenes, source: str, target: str, span: Span):
+def _left_out(corrector: Intervenes, source: str, target: str, span: ChangeSpan) -> Contribution:
     """What leaving out each token does to the change at ``span``: the method that the others are compared with, alone."""
     change = change_at(corrector, source, target, span)
     return contribution(
@@ -40,12 +45,14 @@ def _left_out(corrector: Intervenes, source: str, target: str, span: Span):
 
 
 @question("step_contributions", INSIDE, is_long=True, in_numpy=_without_gradients)
-def _step_contributions(corrector: Network, source: str, target: str, row: int, number: int = 0):
+def _step_contributions(
+    corrector: Network, source: str, target: str, row: int, number: int = 0
+) -> MethodRound:
     """As ``contributions``, but about any produced token against the likeliest other one."""
     return _round(corrector, source, target, contrast_of_row(corrector, source, target, row), number)
 
 
-def _round(corrector: Intervenes, source: str, target: str, about: Contrast, number: int):
+def _round(corrector: Intervenes, source: str, target: str, about: Contrast, number: int) -> MethodRound:
     known = methods_of(corrector)
     asked = [name for name in ROUNDS[number] if name in known]
     return about.row, known, tuple(contributions(corrector, source, target, about, asked))

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import EngineError
-from model.correction.answers import Answers, Described
+from model.correction.answers import Answers, NetworkDescription
 
 MB = 2**20
 CORRECT = "correct"
@@ -31,7 +31,7 @@ class EngineQuestion:
         light = self.in_numpy(*arguments) if callable(self.in_numpy) else self.in_numpy
         return self.needs is not None and not light
 
-    def suits(self, config: Described) -> bool:
+    def suits(self, config: NetworkDescription) -> bool:
         """Whether a model with this config answers it."""
         return self.needs is None or self.needs in config.abilities
 

@@ -6,17 +6,17 @@ Questions about a ``span`` are None if the fix of its change begins as what was 
 from contextlib import suppress
 
 from engine.questions.declared import question
-from engine.spans import Span, change_at
-from model.analysis.circuit_edges import circuit_edges
-from model.analysis.circuits import find_circuit
+from engine.spans import ChangeSpan, change_at
+from model.analysis.circuit_edges import CircuitEdges, circuit_edges
+from model.analysis.circuits import Circuit, find_circuit
 from model.analysis.contrasts import contrast_of_change
-from model.analysis.lenses import when_decided
-from model.analysis.looks import why_looked
-from model.analysis.patching import patch_map
-from model.analysis.receipts import explained
+from model.analysis.lenses import Decided, when_decided
+from model.analysis.looks import Look, why_looked
+from model.analysis.patching import PatchMap, patch_map
+from model.analysis.receipts import Explanation, explained
 from model.analysis.stand_ins import StandIns, means_for, twin_values
 from model.analysis.twin_runs import TwinRun, changed_twin, corrected_twin, sentence_twin
-from model.analysis.writing import who_wrote
+from model.analysis.writing import Written, who_wrote
 from model.correction.answers import Network
 from model.stored.config import INSIDE, STREAM
 from model.text.changes import Change
@@ -24,7 +24,7 @@ from model.trace.interventions import Head
 
 
 @question("who_wrote", STREAM, is_long=True, in_numpy=True)
-def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
+def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()) -> Written:
     """What each part of the decoder wrote, in every row and for the changes at ``spans``."""
     return who_wrote(
         corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
@@ -32,14 +32,16 @@ def _who_wrote(corrector: Network, source: str, target: str, spans: tuple[Span, 
 
 
 @question("when_decided", STREAM, is_long=True, in_numpy=True)
-def _when_decided(corrector: Network, source: str, target: str, spans: tuple[Span, ...] = ()):
+def _when_decided(
+    corrector: Network, source: str, target: str, spans: tuple[ChangeSpan, ...] = ()
+) -> Decided:
     """What the network would say after each sub-layer, in every row and for the changes at ``spans``."""
     return when_decided(
         corrector, source, target, [change_at(corrector, source, target, span) for span in spans]
     )
 
 
-def _case(corrector: Network, source: str, target: str, span: Span) -> Change | None:
+def _case(corrector: Network, source: str, target: str, span: ChangeSpan) -> Change | None:
     change = change_at(corrector, source, target, span)
     with suppress(ValueError):
         contrast_of_change(corrector, source, target, change)
@@ -64,8 +66,15 @@ def _twin(
 
 @question("patch_map", INSIDE, is_long=True, in_numpy=True)
 def _patch_map(
-    corrector: Network, source: str, target: str, span: Span, part: str, of: str, how: str, other: str = ""
-):
+    corrector: Network,
+    source: str,
+    target: str,
+    span: ChangeSpan,
+    part: str,
+    of: str,
+    how: str,
+    other: str = "",
+) -> PatchMap | None:
     """What returns when places of the typed sentence are put into its twin; None also where there is no such twin."""
     change = _case(corrector, source, target, span)
     twin = change and _twin(corrector, source, target, change, how, other)
@@ -73,7 +82,9 @@ def _patch_map(
 
 
 @question("circuit", STREAM, is_long=True, in_numpy=True)
-def _circuit(corrector: Network, source: str, target: str, span: Span, percent: int, instead: str):
+def _circuit(
+    corrector: Network, source: str, target: str, span: ChangeSpan, percent: int, instead: str
+) -> Circuit | None:
     """The parts that keep ``percent`` of the score. ``instead``: "mean" or "twin", what stands in for the others."""
     change = _case(corrector, source, target, span)
     if change is None:
@@ -89,7 +100,9 @@ def _circuit(corrector: Network, source: str, target: str, span: Span, percent: 
 
 
 @question("circuit_edges", STREAM, is_long=True, in_numpy=True)
-def _circuit_edges(corrector: Network, source: str, target: str, span: Span, percent: int, instead: str):
+def _circuit_edges(
+    corrector: Network, source: str, target: str, span: ChangeSpan, percent: int, instead: str
+) -> tuple[Circuit, CircuitEdges] | None:
     """(circuit, its edges), asked as ``circuit``."""
     circuit = _circuit(corrector, source, target, span, percent, instead)
     if circuit is None:
@@ -108,13 +121,13 @@ def _stand_ins(corrector: Network, source: str, target: str, change: Change, how
 @question("why_looked", STREAM, is_long=True, in_numpy=True)
 def _why_looked(
     corrector: Network, source: str, target: str, head: tuple[str, int, int], query: int, key: int
-):
+) -> Look:
     """What one attention weight's query and key were made of."""
     return why_looked(corrector, source, target, Head(*head), query, key)
 
 
 @question("explained", INSIDE, is_long=True, in_numpy=True)
-def _explained(corrector: Network, source: str, target: str, span: Span):
+def _explained(corrector: Network, source: str, target: str, span: ChangeSpan) -> Explanation | None:
     """The explanation of the change at ``span``, each claim with its receipt."""
     change = _case(corrector, source, target, span)
-    return change and explained(corrector, source, target, change)
+    return None if change is None else explained(corrector, source, target, change)

@@ -18,9 +18,7 @@ _TINY = 1e-30  # keeps a row that sees nothing at zeros
 class Altering(NamedTuple):
     """What becomes of the weights (B, H, Q, K) of one layer. None changes nothing."""
 
-    seen: (
-        np.ndarray | None
-    )  # (B, 1, 1, K) 0 where a key is hidden; the rest of a row is what it was, to a sum of 1
+    seen: np.ndarray | None  # (B, 1, 1, K) 0 where a key is hidden; the rest of the row is scaled to sum to 1
     kept: np.ndarray | None  # (B, H, Q, 1) 0 where ``weights`` stand in place of the head's own
     weights: np.ndarray | None  # (B, H, Q, K)
     gates: np.ndarray | None  # (B, H, 1, K) what the values behind the weights are multiplied by

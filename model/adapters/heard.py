@@ -43,7 +43,7 @@ class Sorted(NamedTuple):
     masked: dict[str, np.ndarray]  # (L, Q, K) bool, where no head of a layer may look
 
 
-Pass = tuple[list[Maps], Lengths]
+HeardPass = tuple[list[Maps], Lengths]
 
 
 def as_maps(weights: np.ndarray, axis: int) -> np.ndarray:
@@ -71,7 +71,7 @@ def _is_part(maps: np.ndarray, output: np.ndarray) -> bool:
     return maps.shape[1] == 1 and bool(np.isclose(output, maps[0, 0], atol=1e-5).all(-1).any())
 
 
-def sorted_by_kind(heard: Sequence[Maps], lengths: Lengths, again: Callable[[], Pass | None]) -> Sorted:
+def sorted_by_kind(heard: Sequence[Maps], lengths: Lengths, again: Callable[[], HeardPass | None]) -> Sorted:
     """What has the shape of attention; layers are in the order in which they were computed.
 
     Where S and T are equal, shapes cannot tell kinds apart. Then ``again`` is asked for a second pass with another number
@@ -122,7 +122,7 @@ def _kind_of(shape: tuple[int, ...], lengths: Lengths) -> str | None:
     return shapes.get((shape[0], shape[1]))
 
 
-def _of_second_pass(whole: list[Maps], second: Pass | None) -> list[str | None] | None:
+def _of_second_pass(whole: list[Maps], second: HeardPass | None) -> list[str | None] | None:
     """The kinds of the first pass's maps, by the shapes that the same softmaxes had in the second."""
     if second is None:
         return None

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import Lengths, Pass, without_output
+from model.adapters.heard import HeardPass, Lengths, without_output
 from model.adapters.listening import Ear, of_softmax, replaced
 from model.adapters.one_pass import sides_of, trace_of
 from model.adapters.outputs import Token, answer, first_output
@@ -53,7 +53,7 @@ def trace_jax(
 
 def _pass(
     call: Callable, inputs: tuple, named: dict, lengths: Lengths
-) -> tuple[Pass, np.ndarray | None, Ear]:
+) -> tuple[HeardPass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     with _listening() as ear:
         returned = call(*inputs, **named)
@@ -64,7 +64,7 @@ def _pass(
     return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
 
 
-def _second_pass(call: Callable, inputs: tuple, named: dict, lengths: Lengths) -> Pass | None:
+def _second_pass(call: Callable, inputs: tuple, named: dict, lengths: Lengths) -> HeardPass | None:
     """A pass over one more target token, the last one twice, or over one fewer; None where the network takes neither."""
     target, (source, length) = np.asarray(inputs[1]), lengths
     axis = next((n for n, size in enumerate(target.shape) if size == length and n < 2), 0)

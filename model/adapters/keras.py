@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import Lengths, Pass, sorted_by_kind, with_masks, without_output
+from model.adapters.heard import HeardPass, Lengths, sorted_by_kind, with_masks, without_output
 from model.adapters.listening import FUSED, SOFTMAXES, Ear, loaded, of_softmax, replaced, what_was_heard
 from model.adapters.outputs import Token, answer, first_output, names, of_one_side, probabilities
 from model.trace.arrays import plain_array
@@ -78,7 +78,7 @@ def trace_keras(
 
 def _second_pass(
     model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
-) -> Pass | None:
+) -> HeardPass | None:
     """A pass over one more target token, or over one fewer where the model takes no more; None where it takes neither."""
     assert written is not None
     for other in (np.append(written, written[-1]), written[:-1]):
@@ -95,7 +95,7 @@ def _second_pass(
 
 def _pass(
     model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
-) -> tuple[Pass, np.ndarray | None, Ear]:
+) -> tuple[HeardPass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     import keras
 

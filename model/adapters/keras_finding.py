@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.adapters.keras_parts import Call, Linear, Norm, apart, applied, linear, near, norm, output_layer
-from model.plain.patched import kind_side
+from model.plain.parts import kind_side
 from model.trace.output_weights import Normalisation
 from model.trace.patches import ATTENTIONS, SUBLAYERS
 

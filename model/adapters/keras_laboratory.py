@@ -1,33 +1,28 @@
 """The laboratory for a Transformer in Keras: heads off, weights replaced, tokens left out, gradients.
 
-While a pass of the laboratory runs, every softmax and embedding of Keras is replaced, and put back afterwards. Passes wait for each
-other, because the whole process shares them. They run eagerly and one row at a time, because many networks of courses run only so.
+A pass replaces functions of Keras that the whole process shares (``keras_pass``), so passes wait for each other. They run eagerly and
+one row at a time, because many networks of courses run only so.
 
 S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and K key positions, V vocabulary.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import wraps
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from threading import RLock
 from typing import Any
 
 import numpy as np
 
-from model.adapters.altering import Altering, altering, embedding_factors
-from model.adapters.heard import MASKED
+from model.adapters.altering import altering, embedding_factors
 from model.adapters.keras import (
     Inputs,
     arguments_of,
-    asked_for_scores,
     by_name,
-    eager_functions,
 )
 from model.adapters.keras_finding import Recorded
 from model.adapters.keras_parts import recorded
+from model.adapters.keras_pass import KerasPass, array_of
 from model.adapters.keras_stream import KerasStream, stream_of
-from model.adapters.listening import SOFTMAXES, loaded, of_softmax, replaced
 from model.adapters.outputs import probabilities
 from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
 from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
@@ -39,7 +34,6 @@ from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 _PROBE = 3, 2  # S and T of the pass that shows which softmax is which kind of attention
-_FAR = 1e30  # below every score
 _LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 
 
@@ -50,12 +44,14 @@ def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | Non
         stream = passes.stream = stream_of(passes, vocabulary.start)
     except Exception as reason:  # noqa: BLE001  it is built otherwise, or takes no other lengths, for which each library has its own kind
         why = str(reason) if isinstance(reason, ValueError) else f"{type(reason).__name__}: {reason}"
-        return OwnNetwork(model.name, _Texts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=why)
+        return OwnNetwork(
+            model.name, _VocabularyTexts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=why
+        )
     abilities = [INTERVENTIONS, GRADIENTS, MIXING, STREAM]
-    return OwnNetwork(model.name, _Texts(vocabulary), passes, abilities, stream)
+    return OwnNetwork(model.name, _VocabularyTexts(vocabulary), passes, abilities, stream)
 
 
-class _Texts:
+class _VocabularyTexts:
     """A ``Vocabulary`` as ``own_network.Texts``."""
 
     def __init__(self, vocabulary: Vocabulary):
@@ -71,7 +67,7 @@ class KerasPasses(WithoutTaps):
         self.stream: KerasStream | None = None  # where it is known
         self._order: list[tuple[str, int] | None] = []  # of the softmaxes of a pass: kind and layer
         source, read = ([vocabulary.end] * length for length in _PROBE)
-        pass_ = _Pass(None, {}, source, read, None)
+        pass_ = KerasPass(None, {}, source, read, None)
         self._run(pass_)
         self._order = _order(pass_.heard)
         self.sizes: dict[str, Sizes] = {}
@@ -113,7 +109,7 @@ class KerasPasses(WithoutTaps):
         read = [self.vocabulary.start, *target[:-1]]
 
         def score(*factors: Any) -> Any:
-            logits = self._run(_Pass(self._order, {}, source, read, factors, keeps=False))[0, row]
+            logits = self._run(KerasPass(self._order, {}, source, read, factors, keeps=False))[0, row]
             return logits[written] - logits[instead]
 
         found = []
@@ -125,11 +121,11 @@ class KerasPasses(WithoutTaps):
 
     def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded:
         """One pass with the calls of its layers. ``read``: what the decoder reads, the start mark first."""
-        pass_ = _Pass(self._order, {}, source, read, None)
+        pass_ = KerasPass(self._order, {}, source, read, None)
         with _LOCK, recorded(lambda: len(pass_.heard)) as calls:
             logits = self._run(pass_)
         weights = [each[0] for each in pass_.heard]
-        return Recorded(list(source), list(read), calls, weights, self._order, _array(logits)[0])
+        return Recorded(list(source), list(read), calls, weights, self._order, array_of(logits)[0])
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """What one plain pass holds. Raises ValueError for a network without a residual stream."""
@@ -167,15 +163,15 @@ class KerasPasses(WithoutTaps):
         factors = None
         if (left := embedding_factors([intervention], len(read))) is not None:
             factors = np.ones((1, len(source)), np.float32), left
-        pass_ = _Pass(self._order, changes, source, read, factors)
-        logits = _array(self._run(pass_))[0]
+        pass_ = KerasPass(self._order, changes, source, read, factors)
+        logits = array_of(self._run(pass_))[0]
         layers: dict[str, list[np.ndarray]] = {kind: [] for kind in self.sizes}
         for maps, at in zip(pass_.heard, self._order, strict=True):
             if at is not None:
                 layers[at[0]].append(maps[0])
         return Produced(list(target), logits, {kind: np.stack(maps) for kind, maps in layers.items()})
 
-    def _run(self, pass_: "_Pass") -> Any:
+    def _run(self, pass_: KerasPass) -> Any:
         """(1, T, V), the logits, or the logarithms where the network puts out probabilities."""
         import keras
 
@@ -196,114 +192,6 @@ class KerasPasses(WithoutTaps):
                 f"the network should put out (1, T, V), received {[each.shape for each in many]}"
             )
         return keras.ops.log(shaped[0] + 1e-30) if pass_.ends_in_softmax else shaped[0]
-
-
-class _Pass:
-    """One pass: what is replaced while it runs, and what it recorded: ``heard`` has the weights (1, H, Q, K) of each softmax."""
-
-    def __init__(
-        self,
-        order: list[tuple[str, int] | None] | None,
-        changes: dict[str, list[Altering]],
-        source: Sequence[int],
-        read: Sequence[int],
-        factors: Sequence[Any] | None,
-        keeps: bool = True,
-    ):
-        self.source, self.read, self.heard = source, read, []  # type: ignore[var-annotated]
-        self.ends_in_softmax = False  # whether the last softmax makes the output
-        self._order, self._changes, self._keeps = order, changes, keeps
-        self._waiting = [] if factors is None else list(zip((source, read), factors, strict=True))
-        self._inside = self._number = 0
-        self._is_innermost = False
-
-    @contextmanager
-    def running(self) -> Iterator[None]:
-        import keras
-
-        layers = keras.layers
-        with ExitStack() as stack:
-            for owner, name in loaded(SOFTMAXES):
-                stack.enter_context(replaced(owner, name, self._taking(getattr(owner, name))))
-            softmax = self._taking(layers.Softmax.call)
-            stack.enter_context(replaced(layers.Softmax, "call", softmax))
-            for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
-                asked = asked_for_scores(layer._compute_attention)
-                stack.enter_context(replaced(layer, "_compute_attention", asked))
-            if self._waiting:
-                looked_up = self._scaling(layers.Embedding.call)
-                stack.enter_context(replaced(layers.Embedding, "call", looked_up))
-            stack.enter_context(eager_functions(keras.backend.backend()))
-            yield
-
-    def _taking(self, softmax: Callable) -> Callable:
-        """``softmax`` with its result changed. If one softmax calls another, only the result of the outer one is changed."""
-
-        @wraps(softmax)
-        def taken(*args, **kwargs):
-            self._inside += 1
-            self._is_innermost = True
-            try:
-                weights = softmax(*args, **kwargs)
-                if self._is_innermost:  # its scores hold all masks
-                    weights = self._of_seen(softmax, weights, args, kwargs)
-                self._is_innermost = False
-            finally:
-                self._inside -= 1
-            return weights if self._inside else self._changed(weights)
-
-        return taken
-
-    def _of_seen(self, softmax: Callable, weights: Any, args: tuple, kwargs: dict) -> Any:
-        """``weights`` without what nobody may look at; the softmax is taken of the other scores."""
-        from keras import ops
-
-        at = self._order[self._number] if self._order else None
-        seen = self._changes[at[0]][at[1]].seen if at and self._changes else None
-        if seen is None or not args or tuple(getattr(args[0], "shape", ())) != tuple(weights.shape):
-            return weights
-        if of_softmax(weights, *args, **kwargs)[1] not in (-1, len(weights.shape) - 1):
-            return weights
-        scores, *rest = args
-        may = ops.reshape(ops.convert_to_tensor(seen[0, 0, 0] > 0), (1,) * (len(scores.shape) - 1) + (-1,))
-        may = ops.logical_and(scores > ops.max(scores, axis=-1, keepdims=True) - MASKED, may)
-        return softmax(ops.where(may, scores, -_FAR), *rest, **kwargs) * ops.cast(may, weights.dtype)
-
-    def _changed(self, weights: Any) -> Any:
-        import keras
-
-        shape = tuple(weights.shape)
-        at = self._order[self._number] if self._order else None
-        self._number += 1
-        self.ends_in_softmax = len(shape) == 3 and shape[1] == len(self.read) and at is None
-        if len(shape) < 3:
-            weights_of_heads = keras.ops.reshape(weights, (1, 1, 1, -1))
-        else:
-            weights_of_heads = keras.ops.reshape(weights, (1, -1, *shape[-2:]))
-        change = self._changes[at[0]][at[1]] if at and self._changes else None
-
-        def tensor(array: np.ndarray) -> Any:
-            return keras.ops.convert_to_tensor(array.astype(np.float32), weights.dtype)
-
-        used = weights_of_heads if change is None else change.used(weights_of_heads, tensor)
-        if self._keeps:
-            self.heard.append(_array(used))
-        return weights if change is None else keras.ops.reshape(change.working(used, tensor), shape)
-
-    def _scaling(self, look_up: Callable) -> Callable:
-        """Embeddings times their factors, first those of the source, which is looked up before the target."""
-
-        @wraps(look_up)
-        def scaled(layer, ids, *args, **kwargs):
-            import keras
-
-            output = look_up(layer, ids, *args, **kwargs)
-            if self._waiting and _array(ids).tolist() == [list(self._waiting[0][0])]:
-                factors = keras.ops.convert_to_tensor(self._waiting.pop(0)[1])
-                return output * keras.ops.cast(factors, output.dtype)[..., None]
-            return output
-
-        return scaled
 
 
 def _order(heard: Sequence[np.ndarray]) -> list[tuple[str, int] | None]:
@@ -343,16 +231,10 @@ def _with_slopes(score: Callable[..., Any], factors: list[np.ndarray]) -> tuple[
             tape.watch(watched)
             value = score(*watched)
         slopes = tape.gradient(value, watched)
-    return float(_array(value)), [_array(each) for each in slopes]
+    return float(array_of(value)), [array_of(each) for each in slopes]
 
 
 def _spans(words: Vocabulary, ids: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:
     """Where each token stands in ``text``: its span is what it adds to the decoded text. No span goes beyond the end of ``text``."""
     ends = [min(len(words.decode_written(ids[:count])), len(text)) for count in range(len(ids) + 1)]
     return tuple(pairwise(np.maximum.accumulate(ends).tolist()))
-
-
-def _array(tensor: Any) -> np.ndarray:
-    import keras
-
-    return np.asarray(keras.ops.convert_to_numpy(tensor))

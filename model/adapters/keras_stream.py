@@ -21,7 +21,7 @@ from model.trace.patches import ATTENTIONS
 _IDS, _FEWEST = 8, 5  # tokens of the sentences that are tried
 
 
-class Passes(Protocol):
+class RecordedPasses(Protocol):
     """Who runs the network."""
 
     def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded: ...
@@ -40,7 +40,7 @@ class KerasStream(OwnStream):
         return self._known[side, length]
 
 
-def stream_of(passes: Passes, start: int) -> KerasStream:
+def stream_of(passes: RecordedPasses, start: int) -> KerasStream:
     """The stream of a network. ``start``: what its decoder reads first.
 
     Raises ValueError, which says what is missing, for a network that is built otherwise.
@@ -53,7 +53,7 @@ def stream_of(passes: Passes, start: int) -> KerasStream:
     return stream
 
 
-def _some_ids(passes: Passes, start: int) -> list[int]:
+def _some_ids(passes: RecordedPasses, start: int) -> list[int]:
     """Some ids that both sides know. What nobody looks at is padding, and left out."""
     probe = passes.recorded([start] * 2, [start] * 3)
     tables = [table(call, ids) for call in probe.calls for ids in (probe.source, probe.read)]
@@ -72,7 +72,7 @@ def _some_ids(passes: Passes, start: int) -> list[int]:
     return ids
 
 
-def _found_stream(passes: Passes, ids: Sequence[int], start: int) -> KerasStream:
+def _found_stream(passes: RecordedPasses, ids: Sequence[int], start: int) -> KerasStream:
     found = Finding(passes.recorded(ids[:4], [start, *ids[3:5]]))
     for side in ATTENTIONS:
         found.side(side)
@@ -97,7 +97,7 @@ def _found_stream(passes: Passes, ids: Sequence[int], start: int) -> KerasStream
 class _Beginning:
     """What a side's stream begins with: the vector of each id, scaled, and what is added at each position."""
 
-    def __init__(self, passes: Passes, found: Finding, side: str, ids: Sequence[int]):
+    def __init__(self, passes: RecordedPasses, found: Finding, side: str, ids: Sequence[int]):
         self._passes, self._side, self._ids = passes, side, list(ids)
         self._start, self._place = found.pass_.read[0], found.starts[side]
         begun, stream = self._of(found.pass_)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.adapters.heard import Lengths, Maps, Pass, sorted_by_kind, with_masks
+from model.adapters.heard import HeardPass, Lengths, Maps, sorted_by_kind, with_masks
 from model.adapters.listening import Ear, what_was_heard
 from model.adapters.outputs import Token, names, of_one_side, probabilities
 from model.trace.arrays import plain_array
@@ -45,7 +45,7 @@ def trace_of(
     heard: list[Maps],
     output: np.ndarray | None,
     ear: Ear,
-    again: Callable[[], Pass | None],
+    again: Callable[[], HeardPass | None],
 ) -> AttentionTrace:
     """The trace of a pass in which ``heard`` was heard. ``output`` (T, V). ``again``: as in ``sorted_by_kind``.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from model.adapters.heard import Lengths, Pass, without_output
+from model.adapters.heard import HeardPass, Lengths, without_output
 from model.adapters.listening import SOFTMAXES, Ear, evaluating, loaded, of_softmax, replaced
 from model.adapters.one_pass import sides_of, trace_of
 from model.adapters.outputs import Token, answer, first_output
@@ -51,7 +51,9 @@ def trace_torch(
     return trace_of(sides, heard, output, ear, lambda: _second_pass(model, inputs, named, lengths))
 
 
-def _pass(model: Any, inputs: tuple, named: dict, lengths: Lengths) -> tuple[Pass, np.ndarray | None, Ear]:
+def _pass(
+    model: Any, inputs: tuple, named: dict, lengths: Lengths
+) -> tuple[HeardPass, np.ndarray | None, Ear]:
     """What was heard, the output (T, V) where there is one, and what heard it."""
     import torch
 
@@ -61,7 +63,7 @@ def _pass(model: Any, inputs: tuple, named: dict, lengths: Lengths) -> tuple[Pas
     return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
 
 
-def _second_pass(model: Any, inputs: tuple, named: dict, lengths: Lengths) -> Pass | None:
+def _second_pass(model: Any, inputs: tuple, named: dict, lengths: Lengths) -> HeardPass | None:
     """A pass over one more target token, the last one twice, or over one fewer; None where the module takes neither."""
     import torch
 

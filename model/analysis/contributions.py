@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from model.analysis.contrasts import questions_of_sentence
-from model.analysis.method import Contribution, Method, Row
+from model.analysis.method import AskedRow, Contribution, Method
 from model.analysis.methods import DECLARED
 from model.analysis.ranks import rank_correlation, shared_top
 from model.correction.answers import Intervenes, Network
@@ -50,7 +50,7 @@ def contributions(
     >>> [each.method for each in contributions(corrector, "머거요", "먹어요", contrast, ["attention", "rollout"])]
     ['attention', 'rollout']
     """
-    row, known = Row(corrector, source, target, contrast), methods_of(corrector)
+    row, known = AskedRow(corrector, source, target, contrast), methods_of(corrector)
     for name in known if methods is None else methods:
         if name not in known:
             raise ValueError(f"the method should be one of {known}, received {name!r}")

@@ -1,4 +1,4 @@
-"""``Method``: one way to say which tokens a produced token comes from, with what it is asked (``Row``) and what it says (``Said``).
+"""``Method``: one way to say which tokens a produced token comes from, with what it is asked (``AskedRow``) and what it says (``Said``).
 
 S source tokens, T target tokens. Each method is asked about one row of the decoder. It gives a number to each source token (S,) and
 to each token that the decoder had read by then (row + 1,), the start mark first.
@@ -22,7 +22,7 @@ ONE_PASS, EACH_TOKEN, PATH = range(3)
 
 
 @dataclass(frozen=True)
-class Row:
+class AskedRow:
     """One produced token, and the network to ask about it. What several methods need of the pass is computed once."""
 
     corrector: Intervenes
@@ -81,7 +81,7 @@ class Method:
 
     name: str  # the app calls it by the text ``method_<name>``
     place: int  # among all methods, where they are listed
-    say: Callable[[Row], Said]
+    say: Callable[[AskedRow], Said]
     cost: int = ONE_PASS  # or EACH_TOKEN, PATH
     signed: bool = False
     intervenes: bool = False  # whether the network is asked again with something changed

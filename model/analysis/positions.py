@@ -28,7 +28,7 @@ def by_distance(similarities: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Sizes:
+class VectorLengths:
     """Euclidean lengths of what is added up for each token, (S,) float32 each."""
 
     embedding: np.ndarray  # as it lies in the table
@@ -36,7 +36,7 @@ class Sizes:
     encoding: np.ndarray  # of the token's position; sqrt(D/2) everywhere for an even D
 
 
-def sizes(embeddings: np.ndarray, encoding: np.ndarray) -> Sizes:
+def sizes(embeddings: np.ndarray, encoding: np.ndarray) -> VectorLengths:
     """The sizes of unscaled ``embeddings`` (S, D) and the positions' ``encoding`` (P, D), with P >= S."""
     embeddings = _ranked(embeddings, 2, "embeddings", "(S, D)")
     tokens, width = embeddings.shape
@@ -44,7 +44,7 @@ def sizes(embeddings: np.ndarray, encoding: np.ndarray) -> Sizes:
     if encoding.shape[1] != width or len(encoding) < tokens:
         raise ValueError(f"encoding should have {tokens} rows of {width}, received {encoding.shape}")
     plain = np.linalg.norm(embeddings, axis=1).astype(np.float32)
-    return Sizes(plain, plain * np.float32(width**0.5), np.linalg.norm(encoding[:tokens], axis=1))
+    return VectorLengths(plain, plain * np.float32(width**0.5), np.linalg.norm(encoding[:tokens], axis=1))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def move(embedding: np.ndarray, encoding: np.ndarray, position: int) -> Move:
 
 
 @dataclass(frozen=True)
-class Other:
+class OtherToken:
     """Another token in the place of one: how far that is, in the measures of ``Move``."""
 
     token: str
@@ -80,7 +80,7 @@ class Other:
 
 def nearest_others(
     tokens: Sequence[str], embeddings: np.ndarray, encoding: np.ndarray, position: int, count: int = 3
-) -> list[Other]:
+) -> list[OtherToken]:
     """The ``count`` tokens of the sentence that are most like the one at ``position``, the nearest first.
 
     Each is put at that same ``position``, so only the tokens differ and not their places. Equal tokens count once, and
@@ -94,7 +94,7 @@ def nearest_others(
     sums = embeddings * embeddings.shape[1] ** 0.5 + encoding[position]  # (S, D)
     distances, cosines = _distances(sums, sums[position]), _cosines(sums, sums[position])
     nearest = sorted(rows, key=lambda row: distances[row])[:count]
-    return [Other(tokens[row], float(distances[row]), float(cosines[row])) for row in nearest]
+    return [OtherToken(tokens[row], float(distances[row]), float(cosines[row])) for row in nearest]
 
 
 def _distances(rows: np.ndarray, one: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 from model.correction.answers import Network
 from model.trace.interventions import Head, Intervention
 
-Pair = tuple[str, str]
+TextPair = tuple[str, str]
 
 
 class Pruned(NamedTuple):
@@ -20,7 +20,11 @@ class Pruned(NamedTuple):
 
 
 def pruning_curve(
-    corrector: Network, pairs: Sequence[Pair], order: Sequence[Head], counts: Sequence[int], batch: int = 64
+    corrector: Network,
+    pairs: Sequence[TextPair],
+    order: Sequence[Head],
+    counts: Sequence[int],
+    batch: int = 64,
 ) -> Iterator[Pruned]:
     """Remove the first heads of ``order``, as many as each of ``counts`` says.
 
@@ -44,7 +48,7 @@ def pruning_curve(
         yield Pruned(count, *shares)
 
 
-def _share_written(corrector: Network, pairs: Sequence[Pair], off: Intervention, batch: int) -> float:
+def _share_written(corrector: Network, pairs: Sequence[TextPair], off: Intervention, batch: int) -> float:
     tokenizer, written = corrector.tokenizer, 0
     ids = sorted(
         ((tokenizer.encode_source(one), tokenizer.encode_target(other)) for one, other in pairs),

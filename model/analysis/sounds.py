@@ -59,7 +59,7 @@ RULES = (
 )
 
 
-class Ear(NamedTuple):
+class PronunciationChoices(NamedTuple):
     """The choices that a reader has where a text can be pronounced in several ways."""
 
     across_spaces: bool = False  # two words in one breath (밥 먹다 [밤먹따])
@@ -73,9 +73,13 @@ class Ear(NamedTuple):
     without: str = ""  # one of RULES, which this ear does not know
 
 
-_CHOICES = sum(isinstance(default, bool) for default in Ear._field_defaults.values())
+_CHOICES = sum(isinstance(default, bool) for default in PronunciationChoices._field_defaults.values())
 # A change is short: no more than two choices meet in it.
-EARS = tuple(Ear._make((*each, "")) for each in product((False, True), repeat=_CHOICES) if sum(each) <= 2)
+EARS = tuple(
+    PronunciationChoices._make((*each, ""))
+    for each in product((False, True), repeat=_CHOICES)
+    if sum(each) <= 2
+)
 
 
 def sound_alike(one: str, other: str) -> bool:
@@ -104,14 +108,14 @@ def rules_between(one: str, other: str) -> tuple[str, ...]:
 
 
 @lru_cache(_KEPT)
-def _ear_for(one: str, other: str) -> Ear | None:
+def _ear_for(one: str, other: str) -> PronunciationChoices | None:
     """The first way to read that makes two texts sound alike, None where there is none."""
     if len("".join(one.split())) != len("".join(other.split())):
         return None  # no rule takes a syllable away
     return next((ear for ear in EARS if reading(one, ear) == reading(other, ear)), None)
 
 
-def reading(text: str, ear: Ear = EARS[0]) -> str:
+def reading(text: str, ear: PronunciationChoices = EARS[0]) -> str:
     """How a text sounds, as a key: texts that sound alike have the same key. It is no transcription, because it leaves out
     differences that writers do not hear (the tense onset after ㄴ, ㄹ, ㅁ, ㅇ).
     """
@@ -133,7 +137,7 @@ def carried_over(coda: str) -> frozenset[str]:
     return frozenset((_MOVES[coda][1], _HEARD[coda]))
 
 
-def _read(syllables: Iterable[tuple[str, str, str]], ear: Ear) -> str:
+def _read(syllables: Iterable[tuple[str, str, str]], ear: PronunciationChoices) -> str:
     initials, medials, finals = (list(jamo) for jamo in zip(*syllables, strict=True))
     for here, after in enumerate(range(1, len(initials))):
         follows = initials[after], medials[after], finals[after]
@@ -154,7 +158,7 @@ def _vowel(initial: str, medial: str) -> str:
     return _WITHOUT_GLIDE.get(medial, medial) if initial in "ㅈㅉㅊ" or medial == "ㅖ" else medial
 
 
-def _meet(coda: str, initial: str, medial: str, final: str, ear: Ear) -> tuple[str, str]:
+def _meet(coda: str, initial: str, medial: str, final: str, ear: PronunciationChoices) -> tuple[str, str]:
     """What becomes of a coda and of the onset of the syllable (initial, medial, final) that follows."""
     if (
         ear.inserts_n
@@ -178,7 +182,7 @@ def _meet(coda: str, initial: str, medial: str, final: str, ear: Ear) -> tuple[s
     return _assimilate(_heard(coda, initial, ear), initial, ear)
 
 
-def _melt(coda: str, initial: str, ear: Ear) -> tuple[str, str]:
+def _melt(coda: str, initial: str, ear: PronunciationChoices) -> tuple[str, str]:
     """제12항 for ㅎ in the coda."""
     left = _WITHOUT_H[coda]
     if initial in _ASPIRATED and ear.without != "aspiration":
@@ -190,7 +194,7 @@ def _melt(coda: str, initial: str, ear: Ear) -> tuple[str, str]:
     return left or "ㄷ", initial
 
 
-def _aspirate(coda: str, before_i: bool, ear: Ear) -> tuple[str, str]:
+def _aspirate(coda: str, before_i: bool, ear: PronunciationChoices) -> tuple[str, str]:
     """제12항 1 for ㅎ in the onset: it melts with a stop and is lost behind anything else."""
     palatal = before_i and coda in ("ㅈ", "ㄵ")
     if not (palatal or coda == "ㄼ" or _HEARD[coda] in _NASAL):
@@ -204,7 +208,7 @@ def _aspirate(coda: str, before_i: bool, ear: Ear) -> tuple[str, str]:
     return "ㄹ" if coda == "ㄺ" else "", _ASPIRATED[_HEARD[coda]]
 
 
-def _heard(coda: str, initial: str, ear: Ear) -> str:
+def _heard(coda: str, initial: str, ear: PronunciationChoices) -> str:
     """What is heard of a coda before this onset, "" for none."""
     if ear.without == "final":
         return coda
@@ -213,7 +217,7 @@ def _heard(coda: str, initial: str, ear: Ear) -> str:
     return _HEARD[coda]
 
 
-def _assimilate(coda: str, initial: str, ear: Ear) -> tuple[str, str]:
+def _assimilate(coda: str, initial: str, ear: PronunciationChoices) -> tuple[str, str]:
     """제18항–제20항, 제23항–제28항, and the place of the onset, which 제21항 admits to nobody."""
     nasal, lateral, tense = (
         ear.without != rule for rule in ("nasalisation", "lateralisation", "tensification")

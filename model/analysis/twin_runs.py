@@ -34,7 +34,7 @@ class TwinRun:
 
     source: str
     written: str  # what its decoder has written before the row
-    source_places: tuple[int, ...]  # (S,) of each typed token its position here; NO_PLACE where there is none
+    source_places: tuple[int, ...]  # (S,) where each typed token stands in this sentence; NO_PLACE if nowhere
     target_places: tuple[int, ...]  # (row + 1,) the same of what the decoder has read
 
 

@@ -9,14 +9,14 @@ import numpy as np
 from model.text.tokenizer import SPECIAL_TOKENS, VISIBLE_SPACE
 from model.trace.trace import AttentionTrace, Spans
 
-Words = tuple[tuple[int, int], ...]  # (start, end) of each word among the tokens; they leave nothing out
+WordSpans = tuple[tuple[int, int], ...]  # (start, end) of each word among the tokens; they leave nothing out
 
 
 @dataclass(frozen=True)
 class WordAxis:
     """One axis of an attention map in words: which tokens each has, and what it is called."""
 
-    words: Words
+    words: WordSpans
     labels: tuple[str, ...]
 
 
@@ -48,7 +48,9 @@ def _axis(trace: AttentionTrace, side: str, tokens: Sequence[str]) -> WordAxis:
     return WordAxis(given, _labels(tokens, given, text, spans))
 
 
-def _labels(tokens: Sequence[str], words: Words, text: str | None, spans: Spans | None) -> tuple[str, ...]:
+def _labels(
+    tokens: Sequence[str], words: WordSpans, text: str | None, spans: Spans | None
+) -> tuple[str, ...]:
     """The text of each word; its tokens if there is no text, as for marks."""
     labels = word_labels(tokens, words)
     if spans is None or text is None:
@@ -57,13 +59,13 @@ def _labels(tokens: Sequence[str], words: Words, text: str | None, spans: Spans 
     return tuple(piece or label for piece, label in zip(pieces, labels, strict=True))
 
 
-def _one_later(words: Words, size: int) -> Words:
+def _one_later(words: WordSpans, size: int) -> WordSpans:
     """The same words shifted by one token. The start mark becomes a word of its own, and the last token falls away."""
     moved = ((start + 1, min(end + 1, size)) for start, end in words)
     return tuple(pair for pair in ((0, min(1, size)), *moved) if pair[0] < pair[1])
 
 
-def words_in_text(text: str, spans: Spans) -> Words:
+def words_in_text(text: str, spans: Spans) -> WordSpans:
     """Where the words of a text stand among its tokens, by the characters from which each token was made.
 
     A token begins a word if white space lies between the last visible character before it and its first one. A token of
@@ -84,7 +86,7 @@ def words_in_text(text: str, spans: Spans) -> Words:
     return tuple(pairwise([*starts, len(spans)]))
 
 
-def words(tokens: Sequence[str]) -> Words:
+def words(tokens: Sequence[str]) -> WordSpans:
     """Where the words of a sentence stand among its tokens: every token is in one of them, in order.
 
     A space belongs to the word before it. Marks such as ``</s>`` stand alone; so do spaces that have no
@@ -107,7 +109,7 @@ def _is_space(token: str) -> bool:
     return token == VISIBLE_SPACE or token.isspace()
 
 
-def word_labels(tokens: Sequence[str], words: Words) -> tuple[str, ...]:
+def word_labels(tokens: Sequence[str], words: WordSpans) -> tuple[str, ...]:
     """What to call each word: its characters without the spaces behind them, or spaces that stand alone."""
     labels = []
     for start, end in words:
@@ -118,7 +120,7 @@ def word_labels(tokens: Sequence[str], words: Words) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def by_word(weights: np.ndarray, query_words: Words, key_words: Words) -> np.ndarray:
+def by_word(weights: np.ndarray, query_words: WordSpans, key_words: WordSpans) -> np.ndarray:
     """(..., Q, K) -> (..., query words, key words): what a word looks at.
 
     A row is the mean of its characters' rows, a column the sum of its characters' columns. So rows that
@@ -135,13 +137,13 @@ def by_word(weights: np.ndarray, query_words: Words, key_words: Words) -> np.nda
     return sums / lengths[:, None].astype(weights.dtype)
 
 
-def masked_by_word(masked: np.ndarray, query_words: Words, key_words: Words) -> np.ndarray:
+def masked_by_word(masked: np.ndarray, query_words: WordSpans, key_words: WordSpans) -> np.ndarray:
     """(Q, K) bool -> (query words, key words) bool: where all of a word is hidden from all of another."""
     queries, keys = (_starts(spans, size) for spans, size in zip((query_words, key_words), masked.shape))
     return np.logical_and.reduceat(np.logical_and.reduceat(masked, keys, axis=1), queries, axis=0)
 
 
-def _starts(words: Words, size: int) -> np.ndarray:
+def _starts(words: WordSpans, size: int) -> np.ndarray:
     starts, ends = [start for start, _ in words], [end for _, end in words]
     whole = bool(words) and [*starts, size] == [0, *ends] and all(start < end for start, end in words)
     if not whole:

@@ -33,7 +33,7 @@ from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
 
-class Described(Protocol):
+class NetworkDescription(Protocol):
     """What is known of any network before it is asked. ``NetworkConfig`` says more about ours."""
 
     @property
@@ -74,7 +74,7 @@ class Answers(Protocol):
         ...
 
     @property
-    def config(self) -> Described: ...
+    def config(self) -> NetworkDescription: ...
 
     @property
     def minimum_confidence(self) -> float:

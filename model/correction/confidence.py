@@ -120,7 +120,7 @@ class Rated(NamedTuple):
 
 def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NGrams) -> list[Rated]:
     """The features of all candidates of one sentence that would change it. For each, the other stretches are as the network wrote them."""
-    sentence = _Sentence(source, stretches)
+    sentence = _OneStretch(source, stretches)
     spans = {
         (number, text): sentence.span(number, text)
         for number, stretch in enumerate(stretches)
@@ -166,7 +166,7 @@ def second_features(
     source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]
 ) -> list[SecondFeatures]:
     """The additional features for the second trees, of some candidates."""
-    sentence = _Sentence(source, stretches)
+    sentence = _OneStretch(source, stretches)
     texts, starts = {}, {}
     for number in sorted({each.stretch for each in asked}):
         for text in stretches[number].candidates:
@@ -205,7 +205,7 @@ def _ahead(usual: float, others: Iterable[float]) -> float:
     return usual - max(others, default=usual - ALONE)
 
 
-class _Sentence:
+class _OneStretch:
     """A source in which all stretches but one are as the network wrote them."""
 
     def __init__(self, source: str, stretches: Sequence[Stretch]):

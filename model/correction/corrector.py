@@ -24,7 +24,7 @@ from model.plain.patched import PatchedTransformer
 from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
-from model.text.anchors import Part
+from model.text.anchors import Passage
 from model.text.changes import Change
 from model.text.sentences import Span, clipped, split_sentences
 from model.text.tokenizer import END, START, Tokenizer, normalise, visible
@@ -140,7 +140,7 @@ class Corrector(Mending, Intervening):
             for cuts in spans
         ]
 
-    def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[Part]]:
+    def _cut(self, texts: Sequence[str]) -> tuple[list[str], list[list[Span]], list[Passage]]:
         """The texts in NFC, the spans of the sentences of each, and all sentences in one list."""
         if isinstance(texts, str):  # a str is a sequence, too: each of its characters would be a text
             raise TypeError("texts should be a list of texts, received one str")
@@ -149,7 +149,7 @@ class Corrector(Mending, Intervening):
         sentences = []
         for source, cuts in zip(sources, spans, strict=True):
             verbatim = verbatim_spans(source)
-            sentences += [Part.of(source[a:b], clipped(verbatim, a, b)) for a, b in cuts]
+            sentences += [Passage.of(source[a:b], clipped(verbatim, a, b)) for a, b in cuts]
         return sources, spans, sentences
 
     def _correction(self, source: str, spans: list[Span], answers: list[Proposed]) -> Correction:

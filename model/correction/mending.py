@@ -4,17 +4,17 @@ corrected is read again.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 from model.correction.candidates import Stretch, find_stretches
 from model.correction.confidence import Confidence
+from model.correction.in_ids import AnswersInIds
 from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.proposing import changes_of, is_supported, with_probabilities
 from model.correction.reading import Answer, read
 from model.correction.second_reading import after_second_reading, made
 from model.plain.drafting import Produced
 from model.stored.config import NetworkConfig
-from model.text.anchors import Part
+from model.text.anchors import Passage
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
 from model.text.protected import spares_emphasis, spares_gaps, spares_outcries, spares_protected
 from model.text.tokenizer import Tokenizer
@@ -35,9 +35,9 @@ class Mending:
     config: NetworkConfig
     tokenizer: Tokenizer
     confidence: Confidence | None
-    _network: Any
+    _network: AnswersInIds
 
-    def _propose(self, sentences: list[Part], keep_passes: bool) -> list[Proposed]:
+    def _propose(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
         """For each sentence the proposed changes, what else is offered, and the pass that wrote the answer, if passes are kept and
         one pass read the whole sentence as it is.
         """
@@ -49,13 +49,13 @@ class Mending:
             for (changes, produced), offers in zip(proposed, offered, strict=True)
         ]
 
-    def _offers(self, sentence: Part) -> tuple[Change, ...]:
+    def _offers(self, sentence: Passage) -> tuple[Change, ...]:
         """The words that may have been typed in the English layout; none where no word is known."""
         if self.confidence is None or len(sentence.text) > self.config.max_length:
             return ()
         return find_offers(sentence, self.confidence.words)
 
-    def _mended(self, sentences: list[Part], keep_passes: bool) -> list[Proposed]:
+    def _mended(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
         """What the network would change in each sentence, and the pass that proved it, after all its readings."""
         proposed, minimum = self._one_reading(sentences, keep_passes), self.config.minimum_confidence
         if self.confidence is None:
@@ -65,7 +65,7 @@ class Mending:
             if not unsettled:
                 break
             texts = [apply_changes(sentences[i].text, made(proposed[i][0], minimum)) for i in unsettled]
-            again = self._one_reading([Part.of(text, verbatim_spans(text)) for text in texts], False)
+            again = self._one_reading([Passage.of(text, verbatim_spans(text)) for text in texts], False)
             more = [
                 (i, second) for i, (second, _) in zip(unsettled, again, strict=True) if made(second, minimum)
             ]
@@ -77,7 +77,7 @@ class Mending:
             proposed[i] = (), None
         return proposed
 
-    def _one_reading(self, sentences: list[Part], keep_passes: bool) -> list[Proposed]:
+    def _one_reading(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
         """What the network would change in each sentence, read once, and the pass that proved it."""
         proposed: list[Proposed] = [((), None)] * len(sentences)
         for batch in self._answers(sentences):
@@ -89,7 +89,7 @@ class Mending:
                 proposed[i] = changes, parts[0][2] if whole else None
         return proposed
 
-    def _answers(self, sentences: list[Part]) -> Iterator[dict[int, list[Answer]]]:
+    def _answers(self, sentences: list[Passage]) -> Iterator[dict[int, list[Answer]]]:
         """What the network wrote for each sentence, by its number, a batch at a time; nothing for a sentence that it cannot read."""
         readable = [i for i, sentence in enumerate(sentences) if self._worth_reading(sentence)]
         readable.sort(
@@ -154,7 +154,7 @@ class Mending:
         original = self.tokenizer.encode_target(source)
         return lambda change: with_probabilities(change, produced, original[change.source_start])
 
-    def _accepts(self, part: Part, change: Change) -> bool:
+    def _accepts(self, part: Passage, change: Change) -> bool:
         """Whether a change may be proposed: not if it would touch a protected character, a laugh or what is no prose, let a
         word vanish, or move the spaces beside what the network cannot read.
 
@@ -178,6 +178,6 @@ class Mending:
         around = source[max(change.source_start - 1, 0) : change.source_end + 1]
         return not any(map(self.tokenizer.is_outside, around))
 
-    def _worth_reading(self, part: Part) -> bool:
+    def _worth_reading(self, part: Passage) -> bool:
         # Errors of this product are errors of Hangul; a sentence without any is right as it is.
         return part.has_prose and len(part.text) <= self.config.max_length

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from model.correction.words import Words
-from model.text.anchors import Part
+from model.text.anchors import Passage
 from model.text.changes import Change, apply_changes, in_order
 from model.text.english_layout import find_in_english_layout
 from model.text.sentences import Span
@@ -17,7 +17,7 @@ LEAST_COUNT = {2: 5}  # how often a word of so many syllables should stand in th
 LEAST_COUNT_LONGER = 2
 
 
-def find_offers(part: Part, words: Words) -> tuple[Change, ...]:
+def find_offers(part: Passage, words: Words) -> tuple[Change, ...]:
     """The words of a sentence that may have been typed in the English layout."""
     return find_in_english_layout(part.text, part.verbatim, lambda word: _is_known(word, words))
 
@@ -27,7 +27,7 @@ def _is_known(word: str, words: Words) -> bool:
     return words.known([word]).whole >= math.log1p(least)
 
 
-def as_if_right(part: Part, offers: Sequence[Change]) -> Part:
+def as_if_right(part: Passage, offers: Sequence[Change]) -> Passage:
     """The sentence with all offers accepted, as the network is to read it."""
     if not offers:
         return part
@@ -35,7 +35,7 @@ def as_if_right(part: Part, offers: Sequence[Change]) -> Part:
     for start, end in part.verbatim:
         drift = _drift(each for each in offers if each.source_end <= start)
         verbatim.append(Span(start + drift, end + drift))
-    return Part.of(apply_changes(part.text, offers), verbatim)
+    return Passage.of(apply_changes(part.text, offers), verbatim)
 
 
 def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Change, ...]:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from model.correction.in_ids import AnswersInIds
 from model.graph.files import can_answer
 from model.text.tokenizer import Tokenizer
 
@@ -13,7 +14,7 @@ def load_network(
     """(network, tokenizer, fingerprint) of a folder: from its graph where it has one and Keras is not wanted, else a
     keras.Model. Raises ModelFolderError with the reason."""
 
-    def in_keras():
+    def in_keras() -> tuple[Any, Tokenizer, str]:
         from model.network.loading import load_model_folder
 
         return load_model_folder(folder, snapshot)
@@ -25,12 +26,12 @@ def load_network(
     return load_graph(folder, snapshot, lambda: _compiled(*in_keras()[:2]))
 
 
-def answering(network: Any, tokenizer: Tokenizer, beam_width: int) -> Any:
+def answering(network: Any, tokenizer: Tokenizer, beam_width: int) -> AnswersInIds:
     """What answers for ``network``: a GraphNetwork itself, a keras.Model in compiled halves."""
     return network if hasattr(network, "produce") else _compiled(network, tokenizer, beam_width)
 
 
-def _compiled(network: Any, tokenizer: Tokenizer, beam_width: int = 1) -> Any:
+def _compiled(network: Any, tokenizer: Tokenizer, beam_width: int = 1) -> AnswersInIds:
     from model.network.compiled import CompiledNetwork  # loads TensorFlow
 
     return CompiledNetwork(network, tokenizer.encode_target(" ")[0], beam_width)

@@ -4,13 +4,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from model.plain.drafting import Produced
-from model.text.anchors import Part, lost_anchors, parts_beside
+from model.text.anchors import Passage, lost_anchors, passages_beside
 
 
 class Answer(NamedTuple):
     """What the network wrote for one sentence, or for a part of a sentence that it read by itself."""
 
-    part: Part
+    part: Passage
     target: str
     produced: Produced  # the ids of ``target``, the end mark last, and the pass that wrote them
 
@@ -31,7 +31,7 @@ class Answer(NamedTuple):
 Write = Callable[[list[str]], list[tuple[str, Produced] | None]]
 
 
-def read(sentences: dict[int, Part], write: Write) -> dict[int, list[Answer]]:
+def read(sentences: dict[int, Passage], write: Write) -> dict[int, list[Answer]]:
     """What the network wrote for some sentences, by their numbers. If it lost an anchor, the parts beside the anchor are read by
     themselves.
 
@@ -45,7 +45,7 @@ def read(sentences: dict[int, Part], write: Write) -> dict[int, list[Answer]]:
         for (number, part), written in zip(waiting, write([part.text for _, part in waiting]), strict=True):
             lost = part.anchors if written is None else lost_anchors(part, written[0])
             if lost:
-                again += [(number, each) for each in parts_beside(part, lost)]
+                again += [(number, each) for each in passages_beside(part, lost)]
             elif written is not None:
                 found[number].append(Answer(part, *written))
         waiting = again

@@ -23,7 +23,7 @@ EPSILON = 1e-6  # of layer normalisation
 KeysValues = tuple[str, str]  # two of (B, H, K, D/H)
 
 
-class _Look(NamedTuple):
+class _AttentionNames(NamedTuple):
     """One attention of a block, in the names under which weights are stored."""
 
     kind: str
@@ -35,7 +35,7 @@ class _Look(NamedTuple):
     mask: str  # broadcastable to (B, H, Q, K), added to the logits
 
 
-class _Half:
+class _HalfWriter:
     """What encoder and decoder have in common."""
 
     def __init__(self, config: TransformerConfig, side: str, opened: bool):
@@ -60,7 +60,7 @@ class _Half:
             tokens = graph("Mul", tokens, graph("Unsqueeze", kept, graph.constant([1])))
         return graph("Add", tokens, graph("Gather", table, places))
 
-    def walk(self, x: str, looks: list[_Look]) -> tuple[str, list[list[str]]]:
+    def walk(self, x: str, looks: list[_AttentionNames]) -> tuple[str, list[list[str]]]:
         """The residual stream (B, Q, D) through all blocks -> (B, Q, D), and of each of ``looks`` the weights of all layers."""
         seen: list[list[str]] = [[] for _ in looks]
         for n in range(self.config.num_layers):
@@ -85,7 +85,7 @@ class _Half:
         )
         return self.graph("LayerNormalization", x, scale, shift, epsilon=EPSILON)
 
-    def attend(self, look: _Look, name: str, layer: int, seen: list[str], x: str) -> str:
+    def attend(self, look: _AttentionNames, name: str, layer: int, seen: list[str], x: str) -> str:
         """(B, Q, D) -> (B, Q, D); ``seen`` gets the weights (B, H, Q, K)."""
         graph = self.graph
         query = self.heads(f"{name}/query", x)
@@ -150,12 +150,12 @@ class _Half:
 def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     """source (B, S) ids -> encoder_attention (B, L, H, S, S); what the decoder needs of a source: the keys and values of
     each of its layers (B, L, H, S, D/H) and the mask; and an empty cache to begin with."""
-    half = _Half(config, "encoder", opened)
+    half = _HalfWriter(config, "encoder", opened)
     graph, heads = half.graph, (config.num_heads, half.head)
     source = graph.input("source", ("batch", "source"), "int")
     mask = graph.padding(source)
     start = graph.constant(0)
-    own = _Look("encoder_attention", "self_attention", "around_attention", half.keys_values, mask)
+    own = _AttentionNames("encoder_attention", "self_attention", "around_attention", half.keys_values, mask)
     states, [seen] = half.walk(half.embed(source, start, graph.length(source, 1)), [own])
     names = [f"decoder_{n + 1}/cross_attention" for n in range(config.num_layers)]
     keys, values = zip(*(half.keys_values(name, states) for name in names), strict=True)
@@ -183,7 +183,7 @@ def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
 def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     """ids (B, T) behind the P tokens of a cache -> logits (B, T, V), decoder_attention (B, L, H, T, P + T), cross_attention
     (B, L, H, T, S), and the cache with these tokens. A cache holds the keys and values (B, L, H, P, D/H) of all layers."""
-    half = _Half(config, "decoder", opened)
+    half = _HalfWriter(config, "decoder", opened)
     graph, layers = half.graph, config.num_layers
 
     def kept(name: str, length: str) -> list[str]:
@@ -208,8 +208,10 @@ def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     if opened:
         left_out = graph.input("left_out", ("keys",))
         look_ahead = graph("Add", look_ahead, graph("Mul", left_out, graph.constant(MASKED_LOGIT)))
-    own = _Look("decoder_attention", "self_attention", "around_self_attention", with_cache, look_ahead)
-    read = _Look(
+    own = _AttentionNames(
+        "decoder_attention", "self_attention", "around_self_attention", with_cache, look_ahead
+    )
+    read = _AttentionNames(
         "cross_attention",
         "cross_attention",
         "around_cross_attention",

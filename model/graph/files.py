@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping
 from importlib.util import find_spec
+from operator import methodcaller
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ def write_files(folder: Path, config: NetworkConfig, files: GraphFiles) -> None:
     place = folder / GRAPH_FOLDER
     place.mkdir(parents=True, exist_ok=True)
     for name, content in files.halves.items():
-        write_atomically(_half(place, name), lambda file, content=content: file.write(content))
+        write_atomically(_half(place, name), methodcaller("write", content))
     description = {
         "network": graph_shape(config),
         "digests": {name: _digest(content) for name, content in files.halves.items()},

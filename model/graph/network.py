@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from model.graph.files import read_files
-from model.graph.reading import Reading
-from model.graph.sessions import Half, given_arrays, open_halves
+from model.graph.reading import GraphReading
+from model.graph.sessions import GraphHalf, given_arrays, open_halves
 from model.plain.altered import projected
 from model.plain.drafting import Produced, longest_target, read_off, settle
 from model.plain.laboratory import PlainLaboratory
@@ -42,7 +42,7 @@ class GraphNetwork:
     def __init__(
         self,
         config: NetworkConfig,
-        halves: tuple[Half, Half],
+        halves: tuple[GraphHalf, GraphHalf],
         arrays: Mapping[str, np.ndarray],
         sizes: Mapping[str, tuple[int, ...]],
         space_id: int,
@@ -134,7 +134,7 @@ class GraphNetwork:
     def _settle(self, source: Sequence[int]) -> Produced | None:
         reading = self._reading(source)
 
-        def finish(_sources, beginnings):
+        def finish(_sources: object, beginnings: list[list[int]]) -> list[list[int] | None]:
             return [reading.write_on(beginnings[0], longest_target(len(source)))]
 
         return settle(reading, [source], self.space_id, finish)[0]
@@ -142,8 +142,8 @@ class GraphNetwork:
     def _look(self, source: Sequence[int], target: list[int]) -> Produced:
         return self._reading(source).pass_over([target]).row(0, source, target)
 
-    def _reading(self, source: Sequence[int]) -> Reading:
-        return Reading(self._decode, self._encoded(tuple(source)))
+    def _reading(self, source: Sequence[int]) -> GraphReading:
+        return GraphReading(self._decode, self._encoded(tuple(source)))
 
     def _in_threads(self, answer: Callable, *questions: Sequence) -> list:
         """The answers for some sentences, in order, several at once. Each keeps one core busy."""

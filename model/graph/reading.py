@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from model.graph.sessions import Arrays, Half
+from model.graph.sessions import Arrays, GraphHalf
 from model.plain.drafting import Produced
 from model.text.tokenizer import END_ID, START_ID, pad
 
 
 @dataclass(frozen=True)
-class Looked:
+class GraphPass:
     """A pass over a draft: what the decoder read and what it found."""
 
     ids: np.ndarray  # (B, T) read by the decoder: the start mark, then the draft without its last token
@@ -49,18 +49,18 @@ class Looked:
         return found
 
 
-class Reading:
+class GraphReading:
     """Passes over drafts of one sentence. A pass computes only what follows the tokens that its draft shares with the draft before it. A
     decoder looks at earlier tokens alone, so the shared tokens cannot differ. Their keys and values are taken from the pass before.
 
     ``encoded``: what the encoder found for the sentence.
     """
 
-    def __init__(self, decode: Half, encoded: Arrays):
+    def __init__(self, decode: GraphHalf, encoded: Arrays):
         self._decode, self._encoded = decode, encoded
-        self._last: Looked | None = None
+        self._last: GraphPass | None = None
 
-    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Looked:
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> GraphPass:
         """A pass over the one draft in ``drafts``."""
         (draft,) = drafts
         ids, last = pad([[START_ID, *draft[:-1]]]), self._last
@@ -70,7 +70,9 @@ class Reading:
         if last and first:
             logits = np.concatenate([last.logits[:, :first], logits], axis=1)
         before = [each for each in last.stretches if each[0] < first] if last else []
-        self._last = Looked(ids, logits, cache, named("encoder_", self._encoded), (*before, (first, found)))
+        self._last = GraphPass(
+            ids, logits, cache, named("encoder_", self._encoded), (*before, (first, found))
+        )
         return self._last
 
     def keep(self, rows: Sequence[int]) -> None:

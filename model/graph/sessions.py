@@ -19,7 +19,7 @@ FATAL = 4  # the runtime's log level: what goes wrong is raised
 Arrays = dict[str, np.ndarray]
 
 
-class Half:
+class GraphHalf:
     """One half: ``half(inputs by name)`` -> outputs by name. May be called from several threads at once.
 
     ``rarely_asked``: it opens in half the time, and answers a tenth slower.
@@ -44,8 +44,8 @@ class Half:
 
 def open_halves(
     files: GraphFiles, weights: Mapping[str, np.ndarray], path: Path, rarely_asked: bool = False
-) -> tuple[Half, Half]:
-    """``encode`` and ``decode`` with the ``weights`` that come from the file at ``path``. ``rarely_asked``: see ``Half``.
+) -> tuple[GraphHalf, GraphHalf]:
+    """``encode`` and ``decode`` with the ``weights`` that come from the file at ``path``. ``rarely_asked``: see ``GraphHalf``.
 
     Raises ModelFolderError for weights of another network.
     """
@@ -60,7 +60,7 @@ def open_halves(
                 )
             given[array] = weights[array]
         try:
-            halves.append(Half(graph, given, rarely_asked))
+            halves.append(GraphHalf(graph, given, rarely_asked))
         except Exception as error:  # the runtime has some kinds of its own, without a common ancestor
             raise ModelFolderError(f"the graph beside {path} cannot be opened: {error}") from error
     return halves[0], halves[1]

@@ -18,7 +18,7 @@ import tensorflow as tf
 
 from model.network.decoding import beam_search, greedy
 from model.network.laboratory import Laboratory
-from model.network.passes import IDS, Halves, LateGraphs, Reading, compile_halves
+from model.network.passes import IDS, Halves, KerasReading, LateGraphs, compile_halves
 from model.plain.alterations import checked_taps
 from model.plain.altered import projected
 from model.plain.drafting import Produced, longest_target, read_off, settle
@@ -164,7 +164,7 @@ class CompiledNetwork:
         def finish(sources, _beginnings):
             return self.step_by_step(sources)
 
-        return settle(Reading(self._halves, sources), sources, self.space_id, finish)
+        return settle(KerasReading(self._halves, sources), sources, self.space_id, finish)
 
     def _follow_beams(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         targets = _ended(self._search_widely(pad(sources)).numpy().tolist(), sources)
@@ -173,7 +173,7 @@ class CompiledNetwork:
         return [next(seen) if target else None for target in targets]
 
     def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
-        looked = Reading(self._halves, sources).pass_over(targets)
+        looked = KerasReading(self._halves, sources).pass_over(targets)
         return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
 
     def _search_greedily(self, source):

@@ -72,7 +72,7 @@ class LateGraphs:
         return call
 
 
-class Reading:
+class KerasReading:
     """Some sources, encoded once, for all passes over drafts of their corrections."""
 
     def __init__(self, halves: Halves, sources: Sequence[Sequence[int]]):

@@ -22,7 +22,7 @@ from model.text.tokenizer import PAD_ID
 from model.trace.taps import Found
 
 
-class Memory(NamedTuple):
+class RecurrentMemory(NamedTuple):
     """What the decoder needs of a source sentence."""
 
     keys: Any  # (B, S, D)
@@ -31,7 +31,7 @@ class Memory(NamedTuple):
     states: tuple  # per layer (B, D), where the decoder's recurrence begins
 
 
-class FullPass(NamedTuple):
+class RecurrentPass(NamedTuple):
     """One teacher-forced pass with everything that was looked at."""
 
     logits: Any  # (B, T, V)
@@ -86,7 +86,7 @@ class Seq2Seq(keras.Model):
         self.built = True
 
     def encode(self, source_ids, training=False, taps=()):
-        """(B, S) -> Memory, and no taps, because the encoder has no attention. A masked step keeps the state, so padding reaches
+        """(B, S) -> RecurrentMemory, and no taps, because the encoder has no attention. A masked step keeps the state, so padding reaches
         neither the last state nor the beginning of the backward direction.
         """
         mask = ops.not_equal(source_ids, PAD_ID)
@@ -95,16 +95,18 @@ class Seq2Seq(keras.Model):
         for layer, bridge in zip(self.encoder_layers, self.bridges, strict=True):
             x, *last = layer(self.dropout(x, training=training), mask=mask)
             states.append(bridge(ops.concatenate(last, axis=-1)))  # two of (B, D/2) -> (B, D)
-        return Memory(self.key_projection(x), self.value_projection(x), mask[:, None], tuple(states)), {}
+        return RecurrentMemory(
+            self.key_projection(x), self.value_projection(x), mask[:, None], tuple(states)
+        ), {}
 
-    def decode(self, decoder_input_ids, memory: Memory, training=False, taps=("cross_attention",)):
+    def decode(self, decoder_input_ids, memory: RecurrentMemory, training=False, taps=("cross_attention",)):
         """(B, T) -> logits (B, T, V), and by name those of ``taps`` that it has, with L = H = 1 (``Seq2SeqConfig.taps``)."""
         found = Found(taps)
         logits = self._look(self._recur(decoder_input_ids, memory, training), memory, found, training)
         found.put("logits", logits)
         return logits, found.stacked(ops.stack)
 
-    def _look(self, states, memory: Memory, found: Found, training=False):
+    def _look(self, states, memory: RecurrentMemory, found: Found, training=False):
         """Decoder states (B, T, D) -> logits (B, T, V)."""
         query, keys, values = self.query_projection(states), memory.keys, memory.values
         context, weights = scaled_dot_product_attention(query, keys, values, memory.mask)
@@ -113,17 +115,17 @@ class Seq2Seq(keras.Model):
         joined = self.join(ops.concatenate([context, states], axis=-1))  # two of (B, T, D) -> (B, T, D)
         return self.embedding.logits(self.dropout(joined, training=training))
 
-    def _recur(self, decoder_input_ids, memory: Memory, training=False):
+    def _recur(self, decoder_input_ids, memory: RecurrentMemory, training=False):
         """(B, T) -> decoder states (B, T, D)."""
         x = self.embedding(decoder_input_ids)  # (B, T) -> (B, T, D)
         for layer, state in zip(self.decoder_layers, memory.states, strict=True):
             x, _ = layer(self.dropout(x, training=training), initial_state=state)
         return x
 
-    def full_pass(self, source_ids, decoder_input_ids, training=False) -> FullPass:
+    def full_pass(self, source_ids, decoder_input_ids, training=False) -> RecurrentPass:
         memory, _ = self.encode(source_ids, training)
         logits, seen = self.decode(decoder_input_ids, memory, training)
-        return FullPass(logits, **seen)
+        return RecurrentPass(logits, **seen)
 
     def call(self, inputs, training=False):
         source_ids, decoder_input_ids = inputs

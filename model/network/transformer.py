@@ -37,7 +37,7 @@ class FullPass(NamedTuple):
     cross_attention: Any  # (B, L, H, T, S)
 
 
-class Step(NamedTuple):
+class DecodingStep(NamedTuple):
     """One position of step-by-step decoding."""
 
     logits: Any  # (B, V)
@@ -135,7 +135,7 @@ class Transformer(keras.Model):
         zeros = ops.zeros((batch, heads, positions, self.config.d_model // heads))
         return [(zeros, zeros) for _ in self.decoder_blocks]
 
-    def step(self, tokens, index, cache, memory_keys_values, memory_mask) -> Step:
+    def step(self, tokens, index, cache, memory_keys_values, memory_mask) -> DecodingStep:
         """Consume ``tokens`` (B,) at position ``index``; the logits are of position ``index + 1``."""
         so_far = (ops.arange(ops.shape(cache[0][0])[2]) <= index)[None, None, None]  # (P,) -> (1, 1, 1, P)
 
@@ -157,7 +157,7 @@ class Transformer(keras.Model):
         new_cache = list(zip(found.layers("decoder_key"), found.layers("decoder_value"), strict=True))
         # (B, L, H, 1, P) -> (B, L, H, P)
         own, cross = (ops.stack(found.layers(kind), axis=1)[..., 0, :] for kind in scopes)
-        return Step(self._logits(x)[:, 0], own, cross, new_cache)
+        return DecodingStep(self._logits(x)[:, 0], own, cross, new_cache)
 
     def start(self, source_ids, positions):
         """``step`` and its first cache, with room for ``positions``, for ``decoding.greedy``."""

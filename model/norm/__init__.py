@@ -4,6 +4,6 @@ The ``.toml`` files here hold what is right and what people write instead; ``kin
 article that a correction follows. Source: the norms themselves, 문화체육관광부 고시 제2017-12호, 제2017-13호 and 제2017-14호.
 """
 
-from model.norm.articles import Article, article_of
+from model.norm.articles import Article, article_of, without_held_out
 
-__all__ = ["Article", "article_of"]
+__all__ = ["Article", "article_of", "without_held_out"]

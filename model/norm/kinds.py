@@ -46,7 +46,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Row:
+class Misspelling:
     """A right spelling and a wrong one. ``boundary``: where a word has to begin or end (``matching.stands_at``)."""
 
     name: str
@@ -96,7 +96,7 @@ def kinds() -> dict[str, Kind]:
 
 
 @cache
-def rows() -> tuple[Row, ...]:
+def rows() -> tuple[Misspelling, ...]:
     """The rows of all words of all kinds, each once."""
     return tuple(
         dict.fromkeys(row for kind in kinds().values() for e in kind.entries for row in _rows(kind, e))
@@ -134,17 +134,17 @@ def _entry(name: str, text: str, word_class: str) -> Entry:
     return Entry(word_class, beside, spellings[0], tuple(spellings[1:]), text[0] == "*")
 
 
-def _rows(kind: Kind, entry: Entry) -> list[Row]:
+def _rows(kind: Kind, entry: Entry) -> list[Misspelling]:
     if entry.is_predicate:
         return _rows_of_predicate(kind, entry)
     boundary = {"adverbs": "both", "nouns": "noun"}.get(entry.word_class, "left")
     if boundary == "noun" and len(entry.right) > SHORT_NOUN:
         boundary = "left"
     pairs = [] if len(entry.right) == 1 else [(entry.right, wrong) for wrong in entry.wrong]
-    return [Row(kind.name, *pair, boundary, entry.held_out) for pair in pairs]
+    return [Misspelling(kind.name, *pair, boundary, entry.held_out) for pair in pairs]
 
 
-def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Row]:
+def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Misspelling]:
     """The rows of its forms. A form that may belong to another word counts only after a word of ``beside``: 새처럼 난."""
     plain, found = stem(entry.right).plain, []
     for right, wrong in dict.fromkeys(pair for each in entry.wrong for pair in beginnings(entry.right, each)):
@@ -155,7 +155,9 @@ def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Row]:
         if kind.needs_context or ambiguous:
             texts = [(f"{word} {right}", f"{word} {wrong}") for word in entry.beside]
         found += [
-            Row(kind.name, *pair, boundary, entry.held_out) for pair in texts if right not in kind.skipped
+            Misspelling(kind.name, *pair, boundary, entry.held_out)
+            for pair in texts
+            if right not in kind.skipped
         ]
     return found
 

@@ -97,8 +97,9 @@ class Reading(Protocol):
     def keep(self, rows: Sequence[int]) -> None: ...
 
 
-def longest_target(source_length):
-    """How many tokens a correction may have: room for a missing space after every third token, and for 16 more."""
+def longest_target(source_length: int) -> int:
+    """How many tokens a correction may have: room for a missing space after every third token, and for 16 more. A scalar tensor, of which
+    Keras makes a graph, will do for the number."""
     return source_length + source_length // 3 + 16
 
 
@@ -156,7 +157,11 @@ def settle(
 
 
 def _fill_in(
-    answers: list, reading: Reading, sources, rows: list[int], decoded: list[list[int] | None]
+    answers: list[Produced | None],
+    reading: Reading,
+    sources: Sequence[Sequence[int]],
+    rows: list[int],
+    decoded: list[list[int] | None],
 ) -> None:
     """The answers of ``rows``, which are those that ``reading`` has kept, from their ids. One more pass gives their logits."""
     ended = {number: ids for number, ids in enumerate(decoded) if ids is not None}

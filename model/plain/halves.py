@@ -21,14 +21,14 @@ from model.trace.taps import Found, tap
 FEW = 8  # rows that one core computes alone: less is not worth a second
 
 
-class Memory(NamedTuple):
+class PlainMemory(NamedTuple):
     """What the encoder leaves: ``states`` (B, S, D), and ``mask`` (B, 1, 1, S), True at tokens that may be looked at."""
 
     states: np.ndarray
     mask: np.ndarray
 
 
-class Scope(NamedTuple):
+class PlainScope(NamedTuple):
     """What one kind of attention may look at: ``mask`` (B, 1, Q, K) or broadcastable to it, and the ``states`` (B, K, D) that it
     reads, its own side's if None."""
 
@@ -50,13 +50,13 @@ class PlainHalves:
 
         def run(ids, altered):
             found, mask = Found(taps), (ids != PAD_ID)[:, None, None, :]
-            states = self._walk("encoder", ids, altered, {"encoder_attention": Scope(mask)}, found)
+            states = self._walk("encoder", ids, altered, {"encoder_attention": PlainScope(mask)}, found)
             found.put("memory", states)
-            return Memory(states, mask), found.stacked(np.stack)
+            return PlainMemory(states, mask), found.stacked(np.stack)
 
         return _on_all_cores(run, len(ids), ids, altered)
 
-    def decode(self, ids: np.ndarray, memory: Memory, altered: Altered, taps: tuple[str, ...]):
+    def decode(self, ids: np.ndarray, memory: PlainMemory, altered: Altered, taps: tuple[str, ...]):
         """(B, T) decoder input ids, memory -> logits (B, T, V), taps by name."""
 
         def run(ids, memory, altered):
@@ -72,7 +72,7 @@ class PlainHalves:
         return _mapped(lambda array: array[rows], arrays)
 
     def _walk(
-        self, side: str, ids: np.ndarray, altered: Altered, scopes: dict[str, Scope], found: Found
+        self, side: str, ids: np.ndarray, altered: Altered, scopes: dict[str, PlainScope], found: Found
     ) -> np.ndarray:
         """The residual stream of a side from ids (B, Q) to its end, ready to be read (B, Q, D)."""
         parts = self._parts
@@ -90,15 +90,15 @@ class PlainHalves:
         return parts.close(side, x)
 
     def one_layer(
-        self, layer: int, x: np.ndarray, memory: Memory, changed: dict[str, AlteredAttention]
+        self, layer: int, x: np.ndarray, memory: PlainMemory, changed: dict[str, AlteredAttention]
     ) -> np.ndarray:
-        """The stream of the decoder behind one layer, of the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
+        """The decoder's stream behind one layer, computed from the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
         return self._through("decoder", layer, x, changed, _decoder_scopes(x.shape[1], memory), Found())
 
     def _through(
         self, side: str, layer: int, x, changed: dict[str, AlteredAttention], scopes, found: Found
     ) -> np.ndarray:
-        """The residual stream behind one layer, of the stream (B, Q, D) before it."""
+        """The residual stream behind one layer, computed from the stream (B, Q, D) before it."""
         parts = self._parts
         for kind in SUBLAYERS[side]:
             entered = parts.enter(kind, layer, x)
@@ -111,7 +111,7 @@ class PlainHalves:
         return x
 
     def _attend(
-        self, kind: str, layer: int, entered, scope: Scope, changed: AlteredAttention, found: Found
+        self, kind: str, layer: int, entered, scope: PlainScope, changed: AlteredAttention, found: Found
     ) -> np.ndarray:
         """The output (B, Q, D) of one attention for its input (B, Q, D)."""
         read = entered if scope.states is None else scope.states
@@ -134,11 +134,11 @@ class PlainHalves:
         return self._parts.join(kind, layer, heads)
 
 
-def _decoder_scopes(length: int, memory: Memory) -> dict[str, Scope]:
+def _decoder_scopes(length: int, memory: PlainMemory) -> dict[str, PlainScope]:
     """Each token sees itself, the tokens before it, and the real tokens of the source."""
     return {
-        "decoder_attention": Scope(np.tri(length, dtype=bool)[None, None]),
-        "cross_attention": Scope(memory.mask, memory.states),
+        "decoder_attention": PlainScope(np.tri(length, dtype=bool)[None, None]),
+        "cross_attention": PlainScope(memory.mask, memory.states),
     }
 
 
@@ -163,7 +163,7 @@ def _on_all_cores(run: Callable, rows: int, *arguments):
 
     def part(cut: np.ndarray):
         rows = slice(cut[0], cut[-1] + 1)
-        # What is the same for all rows has one.
+        # An array that is the same for all rows has one row alone.
         return run(*_mapped(lambda array: array[rows] if len(array) > 1 else array, arguments))
 
     with ThreadPoolExecutor(THREADS) as threads:

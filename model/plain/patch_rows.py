@@ -10,7 +10,7 @@ import numpy as np
 from model.trace.patches import EVERYWHERE, Patch, Patches
 
 
-class Rows:
+class PatchRows:
     """The rows of a batch. All have the patches of ``base``; row 0 has no others. The others have those of a variation, too, and are
     sorted by the layer in which they join."""
 

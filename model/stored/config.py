@@ -98,7 +98,7 @@ class TransformerConfig(NetworkConfig):
     max_length: int = 128
     minimum_confidence: float = 0.0  # a change that is less probable than this is left undone
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check("num_heads", "dff")
         if self.d_model % self.num_heads:
             raise ValueError(
@@ -142,7 +142,7 @@ class Seq2SeqConfig(NetworkConfig):
     max_length: int = 128
     minimum_confidence: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self._check()
         if self.d_model % 2:
             raise ValueError(f"d_model should be even, received {self.d_model}")

@@ -13,11 +13,11 @@ steps.
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class ModelEntry(NamedTuple):
     problem: str | None  # why the model cannot be loaded; None if nothing wrong was found
 
 
-def write_atomically(path: Path, write) -> None:
+def write_atomically(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Call ``write(file)`` on a temporary neighbour and rename it, so that no reader sees half a file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.part")
     with open(temporary, "wb") as file:
@@ -107,14 +107,14 @@ def read_entry(folder: Path) -> ModelEntry:
     return ModelEntry(model_name(folder), folder, architecture, problem)
 
 
-def save_weights(path: Path, network) -> None:
+def save_weights(path: Path, network: Any) -> None:
     """Write a built network's weights as float16; the folder is made where it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     weights: dict[str, Any] = {w.path: np.asarray(w.value, np.float16) for w in network.weights}
     write_atomically(path, lambda file: np.savez(file, **weights))
 
 
-def save_model_folder(folder: Path, network, tokenizer: Tokenizer) -> None:
+def save_model_folder(folder: Path, network: Any, tokenizer: Tokenizer) -> None:
     """Write a built network and its tokenizer; existing files of that model are replaced."""
     vocabulary_text = "".join(f"{ord(c):04X} {c}\n" for c in tokenizer.characters)
     save_weights(folder / WEIGHTS_FILE, network)
@@ -135,7 +135,7 @@ def _write_config(folder: Path, config: NetworkConfig) -> None:
     write_atomically(folder / CONFIG_FILE, lambda file: file.write(text.encode()))
 
 
-def save_snapshot(folder: Path, network, step: int) -> None:
+def save_snapshot(folder: Path, network: Any, step: int) -> None:
     """Keep in a model folder the weights after ``step`` optimiser steps."""
     save_weights(folder / SNAPSHOTS / f"{step:07d}.npz", network)
 
@@ -247,7 +247,7 @@ def read_weights(path: Path) -> dict[str, np.ndarray]:
     return stored
 
 
-def assign_weights(network, path: Path) -> None:
+def assign_weights(network: Any, path: Path) -> None:
     """Give a built network the weights of a file. Raises ModelFolderError where it is damaged or of another network."""
     stored = read_weights(path)
     expected = {w.path: w for w in network.weights}

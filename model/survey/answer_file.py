@@ -30,7 +30,7 @@ class Mean(NamedTuple):
 
 
 class AnswerSurvey:
-    """Raises KeyError, TypeError or ValueError for what is no such file."""
+    """What ``answers.json`` holds, read from its JSON. Raises KeyError, TypeError or ValueError for anything else."""
 
     def __init__(self, found: dict):
         self.fingerprint: str = found["fingerprint"]  # of the weights alone: ``folder.of_weights``

@@ -28,7 +28,7 @@ from model.analysis.circuits import find_circuit
 from model.analysis.edits import attention_to_edit, changed_rows
 from model.analysis.kinds import kind_of, sound_rules
 from model.analysis.node_effects import NodeEffects, node_effects
-from model.analysis.pruning import Pair
+from model.analysis.pruning import TextPair
 from model.analysis.ranks import rank_correlation, ranks
 from model.analysis.roles import COPIED
 from model.analysis.writing import KINDS as WRITING
@@ -45,11 +45,11 @@ from model.trace.trace import AttentionTrace
 ANSWER = "answer"
 LOOKED, WROTE, MATTERED, DIRECT = "looked", "wrote", "mattered", "direct"
 RULE, CODA = "rule:", "coda:"
-Rows = dict[str, list[np.ndarray]]  # by name, a row for each edit of one sentence
+EditRows = dict[str, list[np.ndarray]]  # by name, a row for each edit of one sentence
 
 
 @dataclass(frozen=True)
-class Edit:
+class AskedEdit:
     """One change of a pair, and what was asked about it."""
 
     source: str
@@ -85,7 +85,7 @@ def nats_of(written: Written) -> np.ndarray:
     return np.concatenate(columns, axis=1)
 
 
-def sums_of_answers(corrector: Network, pairs: Sequence[Pair], circuits: int = 0) -> Sums:
+def sums_of_answers(corrector: Network, pairs: Sequence[TextPair], circuits: int = 0) -> Sums:
     """The sums of (source, target) pairs. Of the first ``circuits`` pairs the circuits are found as well, which takes longest.
 
     Raises ValueError for a network without a residual stream.
@@ -96,7 +96,7 @@ def sums_of_answers(corrector: Network, pairs: Sequence[Pair], circuits: int = 0
     """
     sums = Sums()
     for number, pair in enumerate(pairs):
-        rows: Rows = defaultdict(list)
+        rows: EditRows = defaultdict(list)
         for edit in _edits(corrector, pair, rows):
             found = dict(_asked(corrector, edit))
             if number < circuits:
@@ -110,7 +110,7 @@ def sums_of_answers(corrector: Network, pairs: Sequence[Pair], circuits: int = 0
     return sums
 
 
-def groups_of(edit: Edit) -> tuple[str, ...]:
+def groups_of(edit: AskedEdit) -> tuple[str, ...]:
     """What an edit is counted under."""
     pair = edit.source, edit.target
     kind = kind_of(edit.change, *pair)
@@ -128,7 +128,7 @@ def _coda(contrast: Contrast) -> str:
     return final if start == other and final != typed else ""
 
 
-def _edits(corrector: Network, pair: Pair, rows: Rows) -> Iterator[Edit]:
+def _edits(corrector: Network, pair: TextPair, rows: EditRows) -> Iterator[AskedEdit]:
     """The edits of a pair; what was written for its copied characters goes into ``rows`` at once."""
     source, target = pair
     changes = find_changes(source, target)
@@ -144,10 +144,10 @@ def _edits(corrector: Network, pair: Pair, rows: Rows) -> Iterator[Edit]:
         contrast = written.questions[number]
         looks = written.looks["cross_attention"][number].sum(axis=(0, 1))
         effects = node_effects(corrector, source, target, contrast)
-        yield Edit(source, target, change, contrast, nats[number], looks, trace, effects)
+        yield AskedEdit(source, target, change, contrast, nats[number], looks, trace, effects)
 
 
-def _asked(corrector: Network, edit: Edit) -> Iterator[tuple[str, np.ndarray | float]]:
+def _asked(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str, np.ndarray | float]]:
     """Everything about one edit but its circuit."""
     changes = find_changes(edit.source, edit.target)
     shares = {
@@ -161,7 +161,7 @@ def _asked(corrector: Network, edit: Edit) -> Iterator[tuple[str, np.ndarray | f
     yield from _over_characters(corrector, edit)
 
 
-def _over_heads(edit: Edit, shares: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
+def _over_heads(edit: AskedEdit, shares: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
     """How well the order of the decoder's heads by looking, and by writing, agrees with their order by mattering; and the rank by
     mattering of the head that looks, or writes, most."""
     layers, heads = shares[WRITING[0]].shape
@@ -176,7 +176,7 @@ def _over_heads(edit: Edit, shares: dict[str, np.ndarray]) -> Iterator[tuple[str
         yield f"rank_{name}", len(mattered) - np.floor(ranks(mattered))[values.argmax()]
 
 
-def _over_characters(corrector: Network, edit: Edit) -> Iterator[tuple[str, float]]:
+def _over_characters(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str, float]]:
     """Which source character is looked at most, and written from most; and whether the score changes most without that one."""
     gone = [Intervention(without_source=frozenset([place])) for place in range(len(edit.source))]
     odds = corrector.odds(edit.source, edit.target, edit.contrast, [Intervention(), *gone]).log_odds
@@ -195,7 +195,7 @@ def _over_characters(corrector: Network, edit: Edit) -> Iterator[tuple[str, floa
             yield f"order_{name}", rank_correlation(size, sizes[MATTERED])
 
 
-def _circuit(corrector: Network, edit: Edit) -> dict[str, np.ndarray | float]:
+def _circuit(corrector: Network, edit: AskedEdit) -> dict[str, np.ndarray | float]:
     """How large the circuit of an edit is, and who is in it. If there is no circuit, because the score stays with all parts at their
     means, only that is told."""
     circuit = find_circuit(corrector, edit.source, edit.target, edit.change)

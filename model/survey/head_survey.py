@@ -19,7 +19,7 @@ from model.trace.interventions import Head
 HEADS_FILE = "heads.json"
 
 
-class Measured(NamedTuple):
+class HeadMeans(NamedTuple):
     """A mean of each head, half the width of its 95 % interval, and over how many rows; nan where nothing is known."""
 
     mean: np.ndarray  # (L, H) float64
@@ -69,15 +69,15 @@ class HeadSurvey:
     def heads(self) -> list[Head]:
         return [Head(kind, *place) for kind in self.kinds for place in np.ndindex(self.shape)]
 
-    def role(self, kind: str, role: str, name: str) -> Measured | None:
+    def role(self, kind: str, role: str, name: str) -> HeadMeans | None:
         """How much heads of a kind play a role at rows of a class; None where no row could show it."""
         return self._roles.get((kind, role, name))
 
-    def effect(self, kind: str, name: str) -> Measured | None:
+    def effect(self, kind: str, name: str) -> HeadMeans | None:
         """What taking each head away changes, in nats: "edited", "copied" or "loss"; None where that is not measured."""
         return self._effects.get((kind, name))
 
-    def written(self, kind: str, name: str) -> Measured | None:
+    def written(self, kind: str, name: str) -> HeadMeans | None:
         """What heads of a kind add to the score of a fix, or of a copied character, in nats; None where that was not asked, and of
         the encoder's heads, which write nothing into the answer themselves."""
         return self._written.get((kind, name))
@@ -110,12 +110,12 @@ class HeadSurvey:
         return self._shown[place][0], row
 
 
-def _measured(each: dict) -> Measured:
+def _measured(each: dict) -> HeadMeans:
     mean, margin = (np.array(each[name], float) for name in ("mean", "margin"))
     if mean.ndim != 2 or mean.shape != margin.shape:
         raise ValueError(f"a mean of heads should be (L, H), received {mean.shape} and {margin.shape}")
     chance = each.get("chance")
-    return Measured(mean, margin, int(each["rows"]), None if chance is None else float(chance))
+    return HeadMeans(mean, margin, int(each["rows"]), None if chance is None else float(chance))
 
 
 def read_head_survey(folder: Path) -> HeadSurvey | None:

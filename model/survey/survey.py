@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from model.analysis.pruning import Pair, pruning_curve, random_order
+from model.analysis.pruning import TextPair, pruning_curve, random_order
 from model.analysis.tally import Tally
 from model.correction.answers import Network
 from model.plain.alterations import every_head
@@ -31,10 +31,10 @@ _ANSWERS_CHUNK = 4
 
 
 @dataclass(frozen=True)
-class Plan:
+class SurveyPlan:
     """What a survey measures. A saved state that was made with another plan is not resumed."""
 
-    pairs: tuple[Pair, ...]  # (source, target) of every sentence
+    pairs: tuple[TextPair, ...]  # (source, target) of every sentence
     effects: int  # sentences with changes whose heads are taken away
     pruning: int  # sentences that are judged at each point of the pruning curve
     pruning_step: int = 4  # heads removed from one point to the next
@@ -43,21 +43,21 @@ class Plan:
     circuits: int = 0  # of them, those whose circuits are found
 
     @property
-    def edited(self) -> tuple[Pair, ...]:
+    def edited(self) -> tuple[TextPair, ...]:
         """The pairs that effects are measured on."""
         return self._with_changes[: self.effects]
 
     @property
-    def asked(self) -> tuple[Pair, ...]:
+    def asked(self) -> tuple[TextPair, ...]:
         """The pairs of which it is asked who wrote the fixes."""
         return self._with_changes[: self.answers]
 
     @property
-    def _with_changes(self) -> tuple[Pair, ...]:
+    def _with_changes(self) -> tuple[TextPair, ...]:
         return tuple(pair for pair in self.pairs if pair[0] != pair[1])
 
     @property
-    def judged(self) -> tuple[Pair, ...]:
+    def judged(self) -> tuple[TextPair, ...]:
         """The pairs that the pruning curve is measured on: the last ones, so that in a long file the order of the heads
         was chosen on others."""
         return self.pairs[-self.pruning :] if self.pruning else ()
@@ -66,7 +66,7 @@ class Plan:
 class Survey:
     """The running sums of one survey; ``run`` adds to them, ``save`` and ``restore`` keep them in a file."""
 
-    def __init__(self, corrector: Network, plan: Plan):
+    def __init__(self, corrector: Network, plan: SurveyPlan):
         self.corrector, self.plan = corrector, plan
         self.kinds, config = corrector.config.attention_kinds, corrector.config
         self.shape = config.attention_layers, config.num_heads

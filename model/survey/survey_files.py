@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from model.analysis.pruning import Pair
+from model.analysis.pruning import TextPair
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
 from model.correction.answers import AnswersMany
 from model.stored.folder import of_weights, write_atomically
@@ -27,14 +27,16 @@ from model.trace.patches import Node
 
 TABLE = "heads.csv"
 PAIR_COLUMNS = ("src", "tgt")
-Given = tuple[str, str | None]  # a text, and its right form where the file has it
+GivenText = tuple[str, str | None]  # a text, and its right form where the file has it
 
 
 class SurveyFileError(Exception):
     """A file of sentences cannot be read; the message says why."""
 
 
-def read_pairs(path: Path, corrector: AnswersMany, limit: int | None = None) -> tuple[tuple[Pair, ...], int]:
+def read_pairs(
+    path: Path, corrector: AnswersMany, limit: int | None = None
+) -> tuple[tuple[TextPair, ...], int]:
     """((source, target), …) of a file, and how many lines were left out because they are too long or empty.
 
     A ``.csv`` file has the columns ``src`` and ``tgt``; any other holds one sentence a line, whose target is what
@@ -54,7 +56,7 @@ def read_pairs(path: Path, corrector: AnswersMany, limit: int | None = None) -> 
     return pairs_of(given[:limit], corrector)
 
 
-def read_given(file: BinaryIO, name: str) -> Iterator[Given]:
+def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
     """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``); where a header names a column
     ``tgt``, its cell is the target, and a row without one is left out. Raises TableError for what is no such file."""
     content = file.read()
@@ -67,11 +69,11 @@ def read_given(file: BinaryIO, name: str) -> Iterator[Given]:
             yield row.text, targets[row.number] if targets else None
 
 
-def pairs_of(given: Sequence[Given], corrector: AnswersMany) -> tuple[tuple[Pair, ...], int]:
+def pairs_of(given: Sequence[GivenText], corrector: AnswersMany) -> tuple[tuple[TextPair, ...], int]:
     """((source, target), …) of texts with or without a target, and how many were left out because they are too long or
     empty. Where there is no target the text's sentences have what ``corrector`` makes of them."""
     corrected = iter(corrector.correct_batch([text.strip() for text, target in given if target is None]))
-    pairs: list[Pair] = []
+    pairs: list[TextPair] = []
     for text, target in given:
         if target is None:
             pairs += [(each.source, each.text) for each in next(corrected).sentences]
@@ -81,13 +83,13 @@ def pairs_of(given: Sequence[Given], corrector: AnswersMany) -> tuple[tuple[Pair
     return kept, len(pairs) - len(kept)
 
 
-def made_pairs(texts: Sequence[str], corrector: AnswersMany) -> list[Pair]:
+def made_pairs(texts: Sequence[str], corrector: AnswersMany) -> list[TextPair]:
     """Every sentence with what ``corrector`` makes of it."""
     made = (each for correction in corrector.correct_batch(texts) for each in correction.sentences)
     return [(each.source, each.text) for each in made]
 
 
-def readable(pairs: Iterable[Pair], corrector: AnswersMany) -> tuple[Pair, ...]:
+def readable(pairs: Iterable[TextPair], corrector: AnswersMany) -> tuple[TextPair, ...]:
     """Those that are neither empty nor too long for the network."""
     longest = corrector.config.max_length
     return tuple(pair for pair in pairs if all(0 < len(text) <= longest for text in pair))

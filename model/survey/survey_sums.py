@@ -12,7 +12,7 @@ import numpy as np
 
 from model.analysis.kinds import KINDS, kind_of
 from model.analysis.pair_effects import PairEffects, mean_outputs, pair_effects
-from model.analysis.pruning import Pair
+from model.analysis.pruning import TextPair
 from model.analysis.ranks import rank_correlation, ranks
 from model.analysis.roles import BREADTH, COPIED, EDITED, LIAISON, chance, measure, rows_of
 from model.analysis.tally import Tally
@@ -58,7 +58,7 @@ def _better(known: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.where(found[0] > known[0], found, known)
 
 
-def sums_of_roles(corrector: Network, pairs: Sequence[Pair], first: int) -> Sums:
+def sums_of_roles(corrector: Network, pairs: Sequence[TextPair], first: int) -> Sums:
     """How much the heads play each role in (source, target) pairs, which are numbered from ``first``. Observed."""
     sums, tokenizer = Sums(), corrector.tokenizer
     sources = [tokenizer.encode_source(source) for source, _ in pairs]
@@ -71,7 +71,7 @@ def sums_of_roles(corrector: Network, pairs: Sequence[Pair], first: int) -> Sums
     return sums
 
 
-def _add_sentence(sums: Sums, kind: str, weights: np.ndarray, pair: Pair, number: int) -> None:
+def _add_sentence(sums: Sums, kind: str, weights: np.ndarray, pair: TextPair, number: int) -> None:
     rows = rows_of(kind, *pair)
     by_chance = chance(kind, rows)
     for role, (concerned, values) in measure(kind, weights, rows).items():
@@ -86,7 +86,7 @@ def _add_sentence(sums: Sums, kind: str, weights: np.ndarray, pair: Pair, number
             sums.propose(f"{kind}/{role}", np.stack([mean, np.full_like(mean, number), standing]))
 
 
-def sums_of_effects(corrector: Network, pairs: Sequence[Pair]) -> Sums:
+def sums_of_effects(corrector: Network, pairs: Sequence[TextPair]) -> Sums:
     """What becomes of pairs with changes without each head, and what heads put out on average."""
     sums = Sums()
     for source, target in pairs:

@@ -5,18 +5,18 @@ run was interrupted. Nothing here keeps more than a few hundred rows in memory.
 """
 
 from model.tables.columns import Columns
-from model.tables.correcting import AND, CorrectedRow, Counts, change_kinds, correct_rows
+from model.tables.correcting import AND, CorrectedRow, TableCounts, change_kinds, correct_rows
 from model.tables.errors import PROBLEMS, TableError
-from model.tables.reading import Row, count_rows, read_columns, read_rows
+from model.tables.reading import TableRow, count_rows, read_columns, read_rows
 
 __all__ = [
     "AND",
     "PROBLEMS",
     "Columns",
     "CorrectedRow",
-    "Counts",
-    "Row",
+    "TableCounts",
     "TableError",
+    "TableRow",
     "change_kinds",
     "correct_rows",
     "count_rows",

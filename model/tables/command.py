@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 from model.correction.answers import AnswersMany
-from model.tables.correcting import TOGETHER, Counts, correct_rows
+from model.tables.correcting import TOGETHER, TableCounts, correct_rows
 from model.tables.errors import PROBLEMS, TableError
 from model.tables.reading import count_rows, read_columns, read_rows
-from model.tables.resuming import Job, PartialResult
+from model.tables.resuming import PartialResult, ResumableJob
 
 
 def correct_table(corrector: AnswersMany, source: Path, result: Path, column: str | None) -> None:
@@ -28,7 +28,7 @@ def correct_table(corrector: AnswersMany, source: Path, result: Path, column: st
             click.echo(f"column: {columns.name(columns.chosen)}", err=True)
         with (
             source.open("rb") as file,
-            PartialResult(result, Job.of(file, column, corrector), others) as part,
+            PartialResult(result, ResumableJob.of(file, column, corrector), others) as part,
         ):
             counts = _correct(corrector, file, source.name, column, part)
             part.finish()
@@ -37,11 +37,11 @@ def correct_table(corrector: AnswersMany, source: Path, result: Path, column: st
     _tell(counts)
 
 
-def _correct(corrector: AnswersMany, file, name: str, column: str | None, part: PartialResult) -> Counts:
+def _correct(corrector: AnswersMany, file, name: str, column: str | None, part: PartialResult) -> TableCounts:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    counts = Counts()
+    counts = TableCounts()
     total = count_rows(file, name, column)
     for done in part.rows():
         counts.add(done)
@@ -61,7 +61,7 @@ def _correct(corrector: AnswersMany, file, name: str, column: str | None, part: 
     return counts
 
 
-def _tell(counts: Counts) -> None:
+def _tell(counts: TableCounts) -> None:
     for number, problem in counts.problems:
         click.echo(f"row {number} {PROBLEMS[problem]}", err=True)
     if counts.bad > len(counts.problems):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from model.analysis.kinds import KINDS, kinds_of
 from model.correction.answers import AnswersMany
 from model.correction.correction import Correction
-from model.tables.reading import Row
+from model.tables.reading import TableRow
 
 AND = "+"  # between the kinds of one change: "spacing+sound"
 TOGETHER = 256  # rows: texts of alike lengths among them are corrected in one batch
@@ -19,13 +19,13 @@ class CorrectedRow(NamedTuple):
     """A row and what became of it. ``kinds`` has one word for each change, in their order: its kind, or both of them
     with AND between. A bad row has none, and its ``corrected`` is empty."""
 
-    row: Row
+    row: TableRow
     corrected: str
     kinds: tuple[str, ...]
 
 
 @dataclass
-class Counts:
+class TableCounts:
     """What was counted in all rows so far."""
 
     rows: int = 0
@@ -49,7 +49,7 @@ class Counts:
 
 
 def correct_rows(
-    corrector: AnswersMany, rows: Iterable[Row], together: int = TOGETHER
+    corrector: AnswersMany, rows: Iterable[TableRow], together: int = TOGETHER
 ) -> Iterator[CorrectedRow]:
     """Each row corrected, in order. ``together`` rows are corrected at once. So the first answer comes after that many, and a caller
     that stops early loses at most the work of that many."""
@@ -61,7 +61,7 @@ def correct_rows(
             yield CorrectedRow(row, "", ()) if row.problem else _corrected(row, next(corrections))
 
 
-def _corrected(row: Row, correction: Correction) -> CorrectedRow:
+def _corrected(row: TableRow, correction: Correction) -> CorrectedRow:
     return CorrectedRow(row, correction.text, change_kinds(correction))
 
 

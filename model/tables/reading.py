@@ -12,7 +12,7 @@ from model.tables.errors import LONGEST, TableError
 FORMATS = (".csv", ".txt", ".xlsx")
 
 
-class Row(NamedTuple):
+class TableRow(NamedTuple):
     """``number`` counts from 1, the header included, as spreadsheets do. ``problem`` is one of PROBLEMS;
     the text of such a row is empty. ``others`` are the cells of the other columns, as texts."""
 
@@ -34,7 +34,7 @@ def read_columns(file: BinaryIO, name: str, column: str | None = None) -> Column
     return found
 
 
-def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[Row]:
+def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[TableRow]:
     """The rows of ``file``, whose format the end of its ``name`` tells. Rows without any text are left out.
 
     ``column`` is a name in the header, or a number from 1. Without it the column is the one whose header is one of
@@ -70,15 +70,15 @@ def _cells(file: BinaryIO, name: str) -> Iterator[Cells] | None:
     return None if suffix == ".txt" else csv_cells(file) if suffix == ".csv" else xlsx_cells(file)
 
 
-def _rows(cells: Iterator[Cells], columns: Columns, column: str | None) -> Iterator[Row]:
+def _rows(cells: Iterator[Cells], columns: Columns, column: str | None) -> Iterator[TableRow]:
     widest = columns.width
     for number, values in cells:
         if values is None:
-            yield Row(number, "", "csv")
+            yield TableRow(number, "", "csv")
         elif number == columns.header or not any(cell not in (None, "") for cell in values):
             widest = max(widest, len(values))
         elif number < columns.header:
-            yield Row(number, "", "above")
+            yield TableRow(number, "", "above")
         else:
             widest = max(widest, len(values))
             yield from _cell(number, values, columns)
@@ -87,19 +87,19 @@ def _rows(cells: Iterator[Cells], columns: Columns, column: str | None) -> Itera
         raise TableError("no_column", f"there is no column {column!r}, the widest row has {widest} cells")
 
 
-def _cell(number: int, values: list, columns: Columns) -> Iterator[Row]:
+def _cell(number: int, values: list, columns: Columns) -> Iterator[TableRow]:
     place = columns.chosen
     assert place is not None, "``read_rows`` refuses the others"
     others = tuple(_as_text(values[other]) if other < len(values) else "" for other in columns.others)
     too_many = any(cell not in (None, "") for cell in values[columns.width :])
     if place >= len(values):
-        yield Row(number, "", "no_cell", others)
+        yield TableRow(number, "", "no_cell", others)
     elif values[place] == FORMULA:
-        yield Row(number, "", "formula", others)
+        yield TableRow(number, "", "formula", others)
     elif not isinstance(values[place], str | None):
-        yield Row(number, "", "not_text", others)
+        yield TableRow(number, "", "not_text", others)
     elif too_many and place < columns.width - 1:
-        yield Row(number, "", "too_many", others)
+        yield TableRow(number, "", "too_many", others)
     else:
         # In the last column what follows is the rest of a text with commas that nobody has quoted.
         texts = values[place:] if too_many and place == columns.width - 1 else values[place : place + 1]
@@ -110,10 +110,10 @@ def _as_text(cell: Any) -> str:
     return "" if cell is None or cell == FORMULA else str(cell)
 
 
-def _row(number: int, text: str, others: tuple[str, ...]) -> Iterator[Row]:
+def _row(number: int, text: str, others: tuple[str, ...]) -> Iterator[TableRow]:
     if any("\udc80" <= character <= "\udcff" for character in text):
-        yield Row(number, "", "encoding", others)
+        yield TableRow(number, "", "encoding", others)
     elif len(text) > LONGEST:
-        yield Row(number, "", "too_long", others)
+        yield TableRow(number, "", "too_long", others)
     elif text.strip():
-        yield Row(number, text, None, others)
+        yield TableRow(number, text, None, others)

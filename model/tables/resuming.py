@@ -16,12 +16,12 @@ from typing import BinaryIO, Self
 from model.correction.answers import Answers
 from model.stored.folder import write_atomically
 from model.tables.correcting import CorrectedRow
-from model.tables.reading import Row
+from model.tables.reading import TableRow
 from model.tables.writing import WRITERS
 
 
 @dataclass(frozen=True)
-class Job:
+class ResumableJob:
     """What a partial result belongs to. If anything in it differs, the run begins anew."""
 
     sha256: str  # of the file that is corrected
@@ -30,7 +30,7 @@ class Job:
     minimum_confidence: float
 
     @classmethod
-    def of(cls, file: BufferedIOBase, column: str | None, corrector: Answers) -> "Job":
+    def of(cls, file: BufferedIOBase, column: str | None, corrector: Answers) -> "ResumableJob":
         """``file`` stands at its beginning afterwards."""
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         file.seek(0)
@@ -40,7 +40,7 @@ class Job:
 class PartialResult:
     """The finished rows of ``job``, on their way to the file ``result``. Use as a context manager."""
 
-    def __init__(self, result: Path, job: Job, others: Sequence[str] = ()):
+    def __init__(self, result: Path, job: ResumableJob, others: Sequence[str] = ()):
         """``others``: what the other columns of the file are called, which the result keeps."""
         if result.suffix.lower() not in WRITERS:
             raise ValueError(f"{result.name!r} should end in one of {', '.join(WRITERS)}")
@@ -66,7 +66,7 @@ class PartialResult:
             next(file)
             for line in file:
                 number, text, problem, corrected, kinds, others = json.loads(line)
-                yield CorrectedRow(Row(number, text, problem, tuple(others)), corrected, tuple(kinds))
+                yield CorrectedRow(TableRow(number, text, problem, tuple(others)), corrected, tuple(kinds))
 
     def finish(self) -> None:
         """Write the result, and remove what is partial."""
@@ -88,7 +88,7 @@ class PartialResult:
         self._file.close()
 
 
-def _whole_lines(path: Path, job: Job) -> int:
+def _whole_lines(path: Path, job: ResumableJob) -> int:
     """How many rows of this job the file at ``path`` holds; half a line at its end is cut off."""
     try:
         with path.open("rb+") as file:

@@ -3,7 +3,7 @@
 The network seldom met some marks. In ``* 않된다`` it takes the asterisk for a slip in the next word and writes 안 된다. That text
 differs from what was typed in two ways at once: a lost mark and a mended word. Making only one of the two changes would be wrong,
 because what the network wrote next to the lost mark stands for both. So a sentence is cut at the anchors that were lost, and each
-part between them is read again by itself (``parts_beside``).
+passage between them is read again by itself (``passages_beside``).
 """
 
 import re
@@ -19,7 +19,7 @@ from model.text.sentences import Span, clipped
 _LONE_SYLLABLE = re.compile("[가-힣](?![가-힣ㄱ-ㅣ])")
 
 
-class Part(NamedTuple):
+class Passage(NamedTuple):
     """A stretch of a sentence that the network reads by itself, without white space at its ends.
 
     ``start`` is where it begins in the sentence. ``anchors`` are in order and do not touch; ``verbatim`` are those of them that are
@@ -32,10 +32,10 @@ class Part(NamedTuple):
     verbatim: tuple[Span, ...] = ()
 
     @classmethod
-    def of(cls, sentence: str, verbatim: Iterable[Span] = ()) -> "Part":
+    def of(cls, sentence: str, verbatim: Iterable[Span] = ()) -> "Passage":
         """A whole sentence with all its anchors.
 
-        >>> Part.of("* 지각 3회 ㅠㅠ").anchors
+        >>> Passage.of("* 지각 3회 ㅠㅠ").anchors
         (Span(start=0, end=1), Span(start=5, end=6), Span(start=8, end=10))
         """
         verbatim = tuple(verbatim)
@@ -47,12 +47,12 @@ class Part(NamedTuple):
         inside = {i for span in self.verbatim for i in range(*span)}
         return any(is_hangul(c) for i, c in enumerate(self.text) if i not in inside)
 
-    def cut(self, start: int, end: int) -> "Part":
-        """The part from ``start`` to ``end``, but for the white space at its ends."""
+    def cut(self, start: int, end: int) -> "Passage":
+        """What stands from ``start`` to ``end``, but for the white space at its ends."""
         text = self.text[start:end]
         start, end = start + len(text) - len(text.lstrip()), end - len(text) + len(text.rstrip())
         anchors, verbatim = (clipped(spans, start, end) for spans in (self.anchors, self.verbatim))
-        return Part(self.start + start, self.text[start:end], anchors, verbatim)
+        return Passage(self.start + start, self.text[start:end], anchors, verbatim)
 
 
 def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
@@ -69,21 +69,21 @@ def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
             start = i
 
 
-def lost_anchors(part: Part, target: str) -> list[Span]:
-    """The anchors of a part that ``target`` does not copy at their place, in order. All of them if the target has a protected
+def lost_anchors(passage: Passage, target: str) -> list[Span]:
+    """The anchors of a passage that ``target`` does not copy at their place, in order. All of them if the target has a protected
     character that the source does not have.
     """
-    if not part.anchors:
+    if not passage.anchors:
         return []
-    places = _copied(part.text, target)
+    places = _copied(passage.text, target)
     lost = [
         anchor
-        for anchor in part.anchors
+        for anchor in passage.anchors
         if not _is_copied(anchor, places)
-        or (anchor in part.verbatim and not _is_set_alike(anchor, part.text, target, places))
+        or (anchor in passage.verbatim and not _is_set_alike(anchor, passage.text, target, places))
     ]
-    invented = sum(map(is_protected, target)) > sum(map(is_protected, part.text))
-    return list(part.anchors) if invented and not lost else lost
+    invented = sum(map(is_protected, target)) > sum(map(is_protected, passage.text))
+    return list(passage.anchors) if invented and not lost else lost
 
 
 def _is_copied(anchor: Span, places: dict[int, int]) -> bool:
@@ -114,12 +114,12 @@ def _copied(source: str, target: str) -> dict[int, int]:
     }
 
 
-def parts_beside(part: Part, anchors: Sequence[Span]) -> list[Part]:
-    """What stands before, between and after these anchors of a part. Only stretches that hold prose."""
-    starts, ends = [0, *(a.end for a in anchors)], [*(a.start for a in anchors), len(part.text)]
-    starts = [start + _particle(part.text, start) for start in starts]
-    parts = [part.cut(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
-    return [each for each in parts if each.has_prose]
+def passages_beside(passage: Passage, anchors: Sequence[Span]) -> list[Passage]:
+    """What stands before, between and after these anchors of a passage. Only stretches that hold prose."""
+    starts, ends = [0, *(a.end for a in anchors)], [*(a.start for a in anchors), len(passage.text)]
+    starts = [start + _particle(passage.text, start) for start in starts]
+    passages = [passage.cut(start, end) for start, end in zip(starts, ends, strict=True) if start < end]
+    return [each for each in passages if each.has_prose]
 
 
 def _particle(text: str, start: int) -> int:

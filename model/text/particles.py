@@ -57,7 +57,7 @@ _LAST = re.compile(
 
 
 def misshapen(text: str) -> int:
-    """How many words end in what looks like a particle in the shape that follows the other kind of sound.
+    """How many words end in what looks like a particle of the wrong shape, such as 이 after a vowel.
 
     A guess without a lexicon: 사과 counts, too, as if it were 사 with 과. It is for comparing two spellings of one word.
 

@@ -57,7 +57,7 @@ class Intervention:
     without_source: frozenset[int] = frozenset()
     without_target: frozenset[int] = frozenset()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """NumPy's integers become Python's, and plain tuples heads: what compares equal has one fingerprint.
 
         Raises ValueError for what is no such place.

@@ -18,7 +18,7 @@ class Projections:
     key: np.ndarray  # (L, H, K, d) float32
     value: np.ndarray  # (L, H, K, d) float32
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         layers, heads, _, depth = self.query.shape
         expected = (layers, heads, self.key.shape[2], depth)
         for name in ("key", "value"):

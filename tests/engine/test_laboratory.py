@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine import Engine, EngineDiedError
-from engine.laboratory import Laboratory
+from engine.laboratory import LaboratoryLink
 from engine.questions import QUESTIONS, ROUNDS
 from engine.routing import needs_keras
 from engine.versions import ModelKey
@@ -77,7 +77,7 @@ class Closing:
 
 
 def test_it_begins_when_asked_and_rests_when_nobody_asks():
-    laboratory = Laboratory(Closing, rest=0.05)
+    laboratory = LaboratoryLink(Closing, rest=0.05)
     assert laboratory.link is None
     with laboratory.awake() as link, laboratory.awake() as same:
         assert link is same is laboratory.link

@@ -48,7 +48,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Problem:
+class SkippedRow:
     """A row that was skipped. ``line`` counts from 1 and is where the row begins."""
 
     line: int
@@ -62,7 +62,7 @@ class Corpus:
     path: Path
     rows: list[Sentence | Pair]  # all of one kind, never empty
     lines: list[int]  # where each row begins, counted from 1
-    problems: tuple[Problem, ...]
+    problems: tuple[SkippedRow, ...]
 
     @property
     def holds_pairs(self) -> bool:
@@ -82,7 +82,7 @@ class Corpus:
             raise CorpusError(f"no row of {self.path} has at most {length} characters")
         reason = "{} characters, at most {} can be read"
         problems = [
-            Problem(line, reason.format(characters, length))
+            SkippedRow(line, reason.format(characters, length))
             for line, characters in zip(self.lines, longest, strict=True)
             if characters > length
         ]
@@ -113,7 +113,7 @@ def read_corpus(path: str | Path) -> Corpus:
     path = Path(path)
     rows: list[Sentence | Pair] = []
     numbers: list[int] = []
-    problems: list[Problem] = []
+    problems: list[SkippedRow] = []
     try:
         # A byte that is not UTF-8 becomes a lone surrogate here, so that its row alone is lost.
         is_compressed = path.suffix.lower() == ".xz"
@@ -122,9 +122,9 @@ def read_corpus(path: str | Path) -> Corpus:
         ) as lines:
             for line, row in _numbered_rows(path.with_suffix("") if is_compressed else path, lines):
                 if isinstance(row, _BadRow):
-                    problems.append(Problem(line, str(row)))
+                    problems.append(SkippedRow(line, str(row)))
                 elif rows and type(row) is not type(rows[0]):
-                    problems.append(Problem(line, "the file mixes sentences and pairs"))
+                    problems.append(SkippedRow(line, "the file mixes sentences and pairs"))
                 else:
                     rows.append(row)
                     numbers.append(line)
@@ -152,10 +152,10 @@ def read_pairs(path: str | Path) -> list[Pair]:
     return [row for row in corpus.rows if isinstance(row, Pair)]
 
 
-_Row = Sentence | Pair | _BadRow
+_ReadRow = Sentence | Pair | _BadRow
 
 
-def _numbered_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _Row]]:
+def _numbered_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _ReadRow]]:
     """(line number, what stands there) for each row that is not blank."""
     if path.suffix.lower() == ".csv":
         yield from _csv_rows(path, lines)
@@ -169,7 +169,7 @@ def _numbered_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _Row
             yield number, _attempt(parse, line)
 
 
-def _attempt(parse: Callable[..., Sentence | Pair], *fields: str) -> _Row:
+def _attempt(parse: Callable[..., Sentence | Pair], *fields: str) -> _ReadRow:
     try:
         return parse(*fields)
     except _BadRow as error:
@@ -208,7 +208,7 @@ def _json_row(line: str) -> Sentence | Pair:
     raise _BadRow(f"neither text nor src and tgt among its keys: {sorted(row)[:5]}")
 
 
-def _csv_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _Row]]:
+def _csv_rows(path: Path, lines: Iterator[str]) -> Iterator[tuple[int, _ReadRow]]:
     reader = csv.reader(lines, strict=True)
     try:
         header = [name.strip().lower() for name in next(reader, [])]

@@ -2,6 +2,7 @@
 
 import json
 from collections import defaultdict
+from operator import methodcaller
 from pathlib import Path
 
 import click
@@ -34,5 +35,5 @@ def command(corpus, rest, held, one_in):
     apart = held_lines(lines, one_in)
     for path, wanted in ((rest, False), (held, True)):
         text = "".join(line for number, line in enumerate(lines) if (number in apart) == wanted)
-        write_atomically(path, lambda file, text=text: file.write(text.encode()))
+        write_atomically(path, methodcaller("write", text.encode()))
     click.echo(f"{len(lines) - len(apart):,} rows in {rest}, {len(apart):,} in {held}")

@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 from training.documents.sources import Sources
 
-Write = Callable[[Sources, str], str]  # (what was measured, language) to Markdown
-BLOCKS: dict[str, Write] = {}
+WriteBlock = Callable[[Sources, str], str]  # (what was measured, language) to Markdown
+BLOCKS: dict[str, WriteBlock] = {}
 
 
-def block(name: str) -> Callable[[Write], Write]:
+def block(name: str) -> Callable[[WriteBlock], WriteBlock]:
     """Register the function below as the content of ``<!-- generated: NAME -->``; ``NAME.ko`` asks it for Korean."""
 
-    def register(write: Write) -> Write:
+    def register(write: WriteBlock) -> WriteBlock:
         if name in BLOCKS:
             raise ValueError(f"two blocks are called {name}")
         BLOCKS[name] = write

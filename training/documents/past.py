@@ -30,9 +30,8 @@ class PastTable:
     name: str
     columns: tuple[str, ...]
     row: Callable[[Sources], list[str]]  # the cells of the shipped weights
-    notes: Mapping[str, str] = field(
-        default_factory=dict
-    )  # by what the table calls it, a data file that may have a note
+    # Data files that may hold a note on the measurement, each by the name that the table gives it.
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def path(self, sources: Sources) -> Path:
         return sources.numbers / "past" / f"{self.name.removeprefix('past-')}.csv"

@@ -6,7 +6,7 @@
 import numpy as np
 
 from model.analysis.roles import COPIED, EDITED, LIAISON, NEXT, OWN, PREVIOUS
-from model.survey.head_survey import HeadSurvey, Measured
+from model.survey.head_survey import HeadMeans, HeadSurvey
 from model.trace.interventions import Head
 from training.documents.block import block
 from training.documents.sources import Sources
@@ -18,7 +18,6 @@ STORIES = (
     "for",
     "against",
 )  # the head without which most is lost, and those that speak for fixes and against them
-SHARES = (*((role, name) for role in (OWN, PREVIOUS, NEXT) for name in (COPIED, EDITED)), (LIAISON, EDITED))
 KINDS = {
     "ko": {"encoder": "인코더", "decoder": "디코더", "cross": "디코더→인코더"},
     "en": {"encoder": "encoder", "decoder": "decoder", "cross": "decoder→encoder"},
@@ -88,7 +87,7 @@ def heads_of_stories(survey: HeadSurvey) -> dict[str, Head]:
     return {LOSS: best(LOSS, 1), "for": best(EDITED, -1), "against": best(EDITED, 1)}
 
 
-def _effect(survey: HeadSurvey, kind: str, name: str) -> Measured:
+def _effect(survey: HeadSurvey, kind: str, name: str) -> HeadMeans:
     found = survey.effect(kind, name)
     if found is None:
         raise ValueError(f"the survey did not measure the effect {name} of {kind}")
@@ -143,7 +142,7 @@ def heads_table(survey: HeadSurvey, language: str) -> str:
     return table([say["head"], *names], rows)
 
 
-def _cell(found: Measured | None, head: Head) -> str:
+def _cell(found: HeadMeans | None, head: Head) -> str:
     if found is None:
         return NOTHING
     at = head.layer, head.head

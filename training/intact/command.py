@@ -16,7 +16,7 @@ from training.measure.report import open_console, percent, write_json
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptSample:
     """One sample and what the model made of it."""
 
     sample: Sample
@@ -69,17 +69,17 @@ class IntactScores:
         }
 
 
-def correct_samples(corrector: AnswersMany, samples: Sequence[Sample], batch: int = 64) -> list[Kept]:
+def correct_samples(corrector: AnswersMany, samples: Sequence[Sample], batch: int = 64) -> list[KeptSample]:
     """Let the model correct every sample, ``batch`` at a time."""
     kept = []
     for start in range(0, len(samples), batch):
         chunk = samples[start : start + batch]
         corrections = corrector.correct_batch([sample.wrong for sample in chunk])
-        kept += [Kept(sample, made.text) for sample, made in zip(chunk, corrections, strict=True)]
+        kept += [KeptSample(sample, made.text) for sample, made in zip(chunk, corrections, strict=True)]
     return kept
 
 
-def score_intact(kept: Iterable[Kept]) -> IntactScores:
+def score_intact(kept: Iterable[KeptSample]) -> IntactScores:
     """Count over any samples and what was made of them."""
     kept = list(kept)
     clean = [each for each in kept if each.sample.clean]
@@ -91,7 +91,7 @@ def score_intact(kept: Iterable[Kept]) -> IntactScores:
     )
 
 
-def score_kinds(kept: Iterable[Kept]) -> dict[str, IntactScores]:
+def score_kinds(kept: Iterable[KeptSample]) -> dict[str, IntactScores]:
     """The scores of each kind that occurs, in the order of KINDS."""
     groups = defaultdict(list)
     for each in kept:
@@ -165,7 +165,7 @@ def _cells(scores: IntactScores) -> list[str]:
     ]
 
 
-def print_kept(console: Console, kept: Iterable[Kept]) -> None:
+def print_kept(console: Console, kept: Iterable[KeptSample]) -> None:
     """One block for each: what was lost (or that a correct sentence changed), and the three texts."""
     for each in kept:
         what = "a correct sentence changed" if each.lost is None else f"lost: {each.lost}"

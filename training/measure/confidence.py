@@ -136,7 +136,7 @@ def _as_they_are(sentences: Iterable[str]) -> list[NoisyPair]:
     return [NoisyPair(text, text, "clean", ()) for text in sentences]
 
 
-class Example(NamedTuple):
+class JudgedCandidate(NamedTuple):
     """A candidate that the trees are fitted on, and whether it is right."""
 
     features: Features
@@ -146,7 +146,7 @@ class Example(NamedTuple):
 
 def examples(
     pairs: Sequence[NoisyPair], corrector: "Corrector", words: Words, ngrams: NGrams
-) -> list[Example]:
+) -> list[JudgedCandidate]:
     """All candidates for the wrong sentences of ``pairs``. A candidate is right if the right sentence has it in its stretch."""
     found = []
     # The network's answers to some texts at a time: each has the logits of all its steps, a third of a megabyte.
@@ -158,7 +158,7 @@ def examples(
             right = [right_there(stretch, start, wanted) for stretch in stretches]
             rated = features(source, stretches, words, ngrams)
             for each, more in zip(rated, second_features(source, stretches, rated), strict=True):
-                found.append(Example(each.features, more, each.text == right[each.stretch]))
+                found.append(JudgedCandidate(each.features, more, each.text == right[each.stretch]))
     return found
 
 
@@ -179,7 +179,7 @@ def right_there(stretch: Stretch, start: int, wanted: Iterable[tuple[int, int, s
 
 
 def fit_confidence(
-    mine: Sequence[Example], others: Sequence[Example], words: Words, ngrams: NGrams
+    mine: Sequence[JudgedCandidate], others: Sequence[JudgedCandidate], words: Words, ngrams: NGrams
 ) -> Confidence:
     """Trees fitted on all of these. The confidence is calibrated on ``mine``, whatever share the ``others`` have.
 

@@ -17,15 +17,15 @@ Z_95 = 1.959963984540054  # the standard normal quantile that leaves 2.5% on eac
 
 
 @dataclass(frozen=True)
-class Counts:
+class EditCounts:
     """Edits a model made that are right (``tp``), that are not (``fp``), and that it missed (``fn``)."""
 
     tp: int = 0
     fp: int = 0
     fn: int = 0
 
-    def __add__(self, other: "Counts") -> "Counts":
-        return Counts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
+    def __add__(self, other: "EditCounts") -> "EditCounts":
+        return EditCounts(self.tp + other.tp, self.fp + other.fp, self.fn + other.fn)
 
     @property
     def precision(self) -> float:
@@ -50,7 +50,7 @@ class Scores:
     exact: int  # of them, those whose hypothesis equals the reference
     cer_before: float  # character error rate of the sources
     cer_after: float  # character error rate of the hypotheses
-    edits: Counts
+    edits: EditCounts
     clean: int  # sentences whose source was right already
     untouched: int  # of them, those left as they were
 
@@ -107,13 +107,13 @@ def score(triples: Iterable[tuple[str, str, str]]) -> Scores:
         exact=sum(map(str.__eq__, hypotheses, references)),
         cer_before=character_error_rate(sources, references),
         cer_after=character_error_rate(hypotheses, references),
-        edits=sum((edit_counts(*triple) for triple in triples), Counts()),
+        edits=sum((edit_counts(*triple) for triple in triples), EditCounts()),
         clean=len(clean),
         untouched=sum(clean),
     )
 
 
-def edit_counts(source: str, hypothesis: str, reference: str) -> Counts:
+def edit_counts(source: str, hypothesis: str, reference: str) -> EditCounts:
     """Compare the edits source -> hypothesis with the edits source -> reference.
 
     An edit is one region of the source in which every character changes, with what replaces it. It is
@@ -125,11 +125,11 @@ def edit_counts(source: str, hypothesis: str, reference: str) -> Counts:
     places (ㅋ in ㅋㅋ), the alignment of ``find_changes`` decides, for both sides in the same way.
 
     >>> edit_counts("손니미", "손님미", "손님이")
-    Counts(tp=0, fp=1, fn=1)
+    EditCounts(tp=0, fp=1, fn=1)
     """
     made, wanted = edits(source, hypothesis), edits(source, reference)
     right = len(made & wanted)
-    return Counts(right, len(made) - right, len(wanted) - right)
+    return EditCounts(right, len(made) - right, len(wanted) - right)
 
 
 def edits(source: str, target: str) -> set[tuple[int, int, str]]:

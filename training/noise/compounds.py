@@ -26,7 +26,7 @@ _APART = re.compile(f"(?:{_TIME}|{_PLACE}|{_MEASURE}|{_PERSON}|[가-힣]+님)들
 _OF_NOUNS = {"NNG", "XPN", "XSN"}  # a common noun, and what stands before and after its stem
 _AFTER_NOUNS = ("J", "VCP", "S")  # a particle, the copula, a sign
 
-Morpheme = tuple[str, int, int]  # tag, start, end
+TaggedSpan = tuple[str, int, int]  # tag, start, end
 
 
 @lru_cache(maxsize=64)  # one sentence is asked about by several rules, and drawn again where they did nothing
@@ -42,9 +42,9 @@ def free_spaces(text: str) -> frozenset[int]:
     )
 
 
-def _words(morphemes: Sequence[Morpheme]) -> list[list[Morpheme]]:
+def _words(morphemes: Sequence[TaggedSpan]) -> list[list[TaggedSpan]]:
     """The morphemes of each word: those with nothing between them."""
-    words: list[list[Morpheme]] = []
+    words: list[list[TaggedSpan]] = []
     for morpheme in morphemes:
         if words and words[-1][-1][2] >= morpheme[1]:
             words[-1].append(morpheme)
@@ -53,7 +53,7 @@ def _words(morphemes: Sequence[Morpheme]) -> list[list[Morpheme]]:
     return words
 
 
-def _joins_what_follows(text: str, word: Sequence[Morpheme]) -> bool:
+def _joins_what_follows(text: str, word: Sequence[TaggedSpan]) -> bool:
     """Whether the word consists of nouns only, and its last one may be joined to another."""
     tags = {tag for tag, _, _ in word}
     if tags - _OF_NOUNS or tags == {"XSN"}:  # the latter: 들 alone
@@ -62,7 +62,7 @@ def _joins_what_follows(text: str, word: Sequence[Morpheme]) -> bool:
     return _is_joinable(text, word[last][1], word[-1][2])
 
 
-def _joins_what_precedes(text: str, word: Sequence[Morpheme]) -> bool:
+def _joins_what_precedes(text: str, word: Sequence[TaggedSpan]) -> bool:
     """Whether the word begins with a noun that may be joined to another and that no verb is made of (준비하다)."""
     nouns = 0
     while nouns < len(word) and word[nouns][0] in _OF_NOUNS:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from training.noise.common_spacing import COMMON_RULES
 from training.noise.draft import Draft, Edit
-from training.noise.native import Site, native_sites
+from training.noise.native import MistakeSite, native_sites
 from training.noise.native_table import Mistake, table
 from training.noise.spacing import misspace_at
 
@@ -29,7 +29,7 @@ class Drill:
     """Phrases from some right sentences; from the table itself for rows that have room in no sentence."""
 
     def __init__(self, sentences: Iterable[str]):
-        self.places: dict[str | Mistake, list[tuple[str, Site]]] = {}
+        self.places: dict[str | Mistake, list[tuple[str, MistakeSite]]] = {}
         counts: Counter[str | Mistake] = Counter()
         total = 0
         for total, text in enumerate(sentences, 1):
@@ -49,9 +49,8 @@ class Drill:
         by_rule = self.rules and rng.random() < RULE_SHARE
         mistakes: Sequence[str | Mistake] = self.rules if by_rule else self.rows
         mistake = rng.choice(mistakes)
-        right = (
-            mistake if isinstance(mistake, str) else mistake.right
-        )  # a rule has places, so its name is never shown
+        # The name of a rule is no text. It is never shown, because a rule always has places.
+        right = mistake if isinstance(mistake, str) else mistake.right
         places = self.places.get(mistake)
         for _ in range(ATTEMPTS):
             phrase = _around(*rng.choice(places), rng) if places else self._beside(right, rng)
@@ -90,7 +89,7 @@ class SpaceDrill:
             return None
         words = self.places[rng.choice(list(self.places))]
         text, edit = rng.choice(words[rng.choice(list(words))])
-        right = _around(text, Site(edit.rule, edit.start, edit.end), rng)
+        right = _around(text, MistakeSite(edit.rule, edit.start, edit.end), rng)
         found = [each for _, each in _misplaced(right) if each.rule == edit.rule]
         if not found:  # cut off, the words are no place for it
             right, found = text, [edit]
@@ -111,7 +110,7 @@ def _misplaced(text: str) -> Iterator[tuple[str, Edit]]:
             yield word + after[0][:2], edit
 
 
-def _around(text: str, site: Site, rng: random.Random) -> str:
+def _around(text: str, site: MistakeSite, rng: random.Random) -> str:
     words = text.split(" ")
     first = text.count(" ", 0, site.start) - rng.randint(0, MOST_WORDS_BESIDE)
     last = text.count(" ", 0, site.end) + rng.randint(0, MOST_WORDS_BESIDE)

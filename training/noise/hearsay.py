@@ -11,7 +11,7 @@ from typing import NamedTuple
 from model.text.hangul import FINALS, syllables_with_coda
 
 
-class _Ending(NamedTuple):
+class _ToldEnding(NamedTuple):
     """An ending of a statement, and the ending with which somebody else tells it."""
 
     stated: re.Pattern
@@ -22,14 +22,14 @@ _CLOSED = syllables_with_coda(*FINALS[1:])
 _MARK = r"[.!]?$"
 _SAID = (*("대",) * 4, *("대요",) * 3, "다며", "다면서", "다던데", "다더라", "다니까")
 _ENDINGS = (
-    _Ending(re.compile(rf"(?<=[{syllables_with_coda('ㅆ')}없])(?:다|습니다|어요?){_MARK}"), _SAID),
+    _ToldEnding(re.compile(rf"(?<=[{syllables_with_coda('ㅆ')}없])(?:다|습니다|어요?){_MARK}"), _SAID),
     # After ㄴ only verbs have 다: 간다, 먹는다. Of adjectives a few are enough, since 하다 alone may be either.
-    _Ending(re.compile(rf"(?<=[{syllables_with_coda('ㄴ')}많좋싫같싶])다{_MARK}"), _SAID),
-    _Ending(
+    _ToldEnding(re.compile(rf"(?<=[{syllables_with_coda('ㄴ')}많좋싫같싶])다{_MARK}"), _SAID),
+    _ToldEnding(
         re.compile(rf"(?<=[{_CLOSED}])이다{_MARK}"), ("이래", "이래요", "이라며", "이라던데", "이라니까")
     ),
-    _Ending(re.compile(rf"(?<=아니)다{_MARK}"), ("래", "래요", "라며", "라던데")),
-    _Ending(re.compile(rf"(?<=[하가보먹오])자{_MARK}"), ("재", "재요", "자던데", "자며")),
+    _ToldEnding(re.compile(rf"(?<=아니)다{_MARK}"), ("래", "래요", "라며", "라던데")),
+    _ToldEnding(re.compile(rf"(?<=[하가보먹오])자{_MARK}"), ("재", "재요", "자던데", "자며")),
 )
 _END_MARKS = ("", ".", ".", "?", "!")
 

@@ -34,7 +34,7 @@ _WORD = re.compile(
 )
 
 
-class Place(NamedTuple):
+class NounPlace(NamedTuple):
     """A noun in a text with its particle."""
 
     start: int
@@ -64,13 +64,13 @@ class Lexicon:
             if mark == "~":
                 self.rare[ending_of(nouns[0])] = nouns
 
-    def places(self, text: str) -> list[Place]:
+    def places(self, text: str) -> list[NounPlace]:
         """The nouns of the list that stand in a text with a particle of the right form."""
         found = []
         for match in _WORD.finditer(text):
             noun, ending = match.groups()
             if noun in self.kinds and _agree(ending, noun) == ending:
-                found.append(Place(match.start(), noun, ending))
+                found.append(NounPlace(match.start(), noun, ending))
         return found
 
     def vary(self, text: str, rng: random.Random) -> str:

@@ -11,7 +11,7 @@ from importlib.resources import files
 
 from training.noise.common_spacing import COMMON_RULES
 from training.noise.draft import Draft
-from training.noise.space_places import DROPPED, INSERTED, Places
+from training.noise.space_places import DROPPED, INSERTED, SpacePlaces
 from training.noise.spacing import SPACING_RULES, SpacingRule
 
 MOST_TEXTS = 1000  # texts that are remembered for one kind
@@ -19,7 +19,7 @@ MOST_TEXTS = 1000  # texts that are remembered for one kind
 _RULES = {name: rule for name, rule in {**SPACING_RULES, **COMMON_RULES}.items() if name != "space_dropped"}
 
 
-def _by_rule(rule: SpacingRule) -> Places:
+def _by_rule(rule: SpacingRule) -> SpacePlaces:
     """Where a rule of ``spacing`` or ``common_spacing`` would act."""
 
     def places(text: str) -> list[int]:
@@ -30,7 +30,11 @@ def _by_rule(rule: SpacingRule) -> Places:
     return places
 
 
-KINDS: dict[str, Places] = {**{name: _by_rule(rule) for name, rule in _RULES.items()}, **DROPPED, **INSERTED}
+KINDS: dict[str, SpacePlaces] = {
+    **{name: _by_rule(rule) for name, rule in _RULES.items()},
+    **DROPPED,
+    **INSERTED,
+}
 
 
 def lone_spaces(text: str, kind: str) -> list[int]:

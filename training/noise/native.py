@@ -16,9 +16,9 @@ from training.noise.native_table import Mistake, table_sites
 
 FAMILY = "native"
 
-Cells = str | tuple[str, ...]  # what comes to stand at each matched character
-Spelling = Callable[[str], Sequence[Cells]]  # matched text -> the ways it is misspelt
-Rule = Callable[[Draft, random.Random, float], None]
+SyllableCells = str | tuple[str, ...]  # what comes to stand at each matched character
+Spelling = Callable[[str], Sequence[SyllableCells]]  # matched text -> the ways it is misspelt
+NativeRule = Callable[[Draft, random.Random, float], None]
 
 
 def write_table_mistakes(draft: Draft, rng: random.Random, rate: float) -> None:
@@ -52,15 +52,15 @@ WEIGHTS = {
     "particle_apart": 0.2,
 }
 
-NATIVE_RULES: dict[str, Rule] = {"native_table": write_table_mistakes}
+NATIVE_RULES: dict[str, NativeRule] = {"native_table": write_table_mistakes}
 _PATTERNS: dict[str, re.Pattern] = {}
 
 
-def _rule(pattern: str) -> Callable[[Spelling], Rule]:
+def _rule(pattern: str) -> Callable[[Spelling], NativeRule]:
     """Make a rule of a function from what matched to its wrong spellings, one cell a character."""
     compiled = re.compile(pattern)
 
-    def decorate(spell: Spelling) -> Rule:
+    def decorate(spell: Spelling) -> NativeRule:
         name = spell.__name__
         _PATTERNS[name] = compiled
 
@@ -127,7 +127,7 @@ def anh_to_an(old: str) -> list[str]:
 
 
 @_rule(r"(?<![가-힣])(?<!(?<![가-힣])[그이저집방차속] )안 (?=[가-힣])")
-def an_to_anh(old: str) -> list[Cells]:
+def an_to_anh(old: str) -> list[SyllableCells]:
     """안 해요 → 않 해요, 않해요: before a verb stands the adverb '안' (표준국어대사전 '안', '않다')."""
     return ["않 ", ("않", "")]
 
@@ -139,38 +139,38 @@ def promise_ge(old: str) -> list[str]:
 
 
 @_rule(rf"(?<={RIEUL}) (?:거(?=[예야다라니고지면]|요{WORD_END})|겁(?=니)|건(?=[데가지]))")
-def future_geo(old: str) -> list[Cells]:
+def future_geo(old: str) -> list[SyllableCells]:
     """할 거야 → 할 꺼야, 할꺼야, 할거야: the noun '거' keeps its plain initial (표준국어대사전 '거', '것')."""
     plain, tense = old[1], _other(old[1], "거겁건", "꺼껍껀")
     return [(" ", tense), ("", tense), ("", plain)]
 
 
 @_rule(r"(?<![가-힣])안 (?=[가-힣])")
-def an_joined(old: str) -> list[Cells]:
+def an_joined(old: str) -> list[SyllableCells]:
     """안 돼요 → 안돼요, 안 가 → 안가: the adverb '안' stands apart (한글 맞춤법 제2항)."""
     return [("안", "")]
 
 
 @_rule(rf"(?<={RIEUL}) 수 (?=[있없])")
-def su_joined(old: str) -> list[Cells]:
+def su_joined(old: str) -> list[SyllableCells]:
     """할 수 있다 → 할수있다, 할수 있다, 할 수있다 (한글 맞춤법 제42항)."""
     return [("", "수", ""), ("", "수", " "), (" ", "수", "")]
 
 
 @_rule(rf"(?<={RIEUL_OR_N}) [것거] 같")
-def geot_joined(old: str) -> list[Cells]:
+def geot_joined(old: str) -> list[SyllableCells]:
     """갈 것 같다 → 갈것 같다, 갈 것같다, 갈것같다 (한글 맞춤법 제42항)."""
     return [("", old[1], " ", "같"), (" ", old[1], "", "같"), ("", old[1], "", "같")]
 
 
 @_rule(r"고 싶")
-def sip_joined(old: str) -> list[Cells]:
+def sip_joined(old: str) -> list[SyllableCells]:
     """보고 싶다 → 보고싶다: only after '-아/-어' may an auxiliary be joined (한글 맞춤법 제47항)."""
     return [("고", "", "싶")]
 
 
 @_rule(rf"(?<={RIEUL}) 때|(?<=는) 중(?=[이에입인])")
-def noun_joined(old: str) -> list[Cells]:
+def noun_joined(old: str) -> list[SyllableCells]:
     """갈 때 → 갈때, 가는 중이다 → 가는중이다: a noun after its modifier stands apart (한글 맞춤법 제2항)."""
     return [("", old[1])]
 
@@ -179,7 +179,7 @@ def noun_joined(old: str) -> list[Cells]:
     r"(?<=[가-힣])(?:까지|부터|처럼|만큼|(?<![창문])밖에|조차|커녕|뿐|(?<![그이저제절반시도])대로)"
     rf"(?={WORD_END}|[은는도만이의]{WORD_END}|이[야다에]|입)"
 )
-def particle_apart(old: str) -> list[Cells]:
+def particle_apart(old: str) -> list[SyllableCells]:
     """집까지 → 집 까지, 너만큼 → 너 만큼, 수밖에 → 수 밖에: a particle is joined (한글 맞춤법 제41항)."""
     return [(f" {old[0]}", *old[1:])]
 
@@ -191,7 +191,7 @@ def question_kka(old: str) -> list[str]:
 
 
 @_rule(rf"(?<={CLOSED})(?<![양린랑숭둥팽])이에요{WORD_END}")  # 고양이, 어린이 … end in 이
-def copula_ieyo(old: str) -> list[Cells]:
+def copula_ieyo(old: str) -> list[SyllableCells]:
     """책이에요 → 책이예요, 책에요: after a coda stands '이에요' (표준어 규정 제26항)."""
     return ["이예요", ("", "에", "요")]
 
@@ -309,7 +309,7 @@ def write_native_mistakes(draft: Draft, rng: random.Random, rate: float) -> None
         rule(draft, rng, rate * WEIGHTS.get(name, 1.0))
 
 
-class Site(NamedTuple):
+class MistakeSite(NamedTuple):
     """Where in a correct sentence a native mistake could be made: by the rule of this name, or a row of the table."""
 
     mistake: str | Mistake
@@ -317,12 +317,12 @@ class Site(NamedTuple):
     end: int
 
 
-def native_sites(text: str) -> Iterator[Site]:
+def native_sites(text: str) -> Iterator[MistakeSite]:
     """All of them, rules first."""
     for name, pattern in _PATTERNS.items():
-        yield from (Site(name, *match.span()) for match in pattern.finditer(text))
+        yield from (MistakeSite(name, *match.span()) for match in pattern.finditer(text))
     for start, found in table_sites(text):
-        yield from (Site(row, start, start + len(row.right)) for row in found)
+        yield from (MistakeSite(row, start, start + len(row.right)) for row in found)
 
 
 def has_native_site(text: str, but_for: Collection[str | Mistake] = ()) -> bool:

@@ -55,21 +55,21 @@ class Role(Enum):
     VERBATIM = "verbatim"  # read by a machine: stays as it is, even where it is misspelt
 
 
-class Part(NamedTuple):
+class RegisterPart(NamedTuple):
     text: str
     role: Role
 
 
-def prose(text: str) -> Part:
-    return Part(text, Role.PROSE)
+def prose(text: str) -> RegisterPart:
+    return RegisterPart(text, Role.PROSE)
 
 
-def kept(text: str) -> Part:
-    return Part(text, Role.KEPT)
+def kept(text: str) -> RegisterPart:
+    return RegisterPart(text, Role.KEPT)
 
 
-def verbatim(text: str) -> Part:
-    return Part(text, Role.VERBATIM)
+def verbatim(text: str) -> RegisterPart:
+    return RegisterPart(text, Role.VERBATIM)
 
 
 def _whole(words: list[str], start: int, end: int) -> list[str]:

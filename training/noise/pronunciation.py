@@ -10,12 +10,12 @@ from training.noise import pronunciation_tense as tense
 from training.noise import pronunciation_vowel as vowel
 from training.noise.draft import Draft
 
-Rule = Callable[[Draft, random.Random, float], None]
+PronunciationRule = Callable[[Draft, random.Random, float], None]
 
 # (rule, weight), in an order in which chaining gives the standard pronunciation: first what turns
 # on the written letters (구개음화, ㅎ), then what moves a coda away, then what the remaining codas
 # do. Weight 1: 표준 발음법 prescribes it. Below 1: it only permits it, or it is casual speech.
-_ORDER: tuple[tuple[Rule, float], ...] = (
+_ORDER: tuple[tuple[PronunciationRule, float], ...] = (
     (tense.tensification_after_l, 1.0),
     (liaison.palatalisation, 1.0),
     (liaison.aspiration, 1.0),
@@ -48,7 +48,9 @@ _ORDER: tuple[tuple[Rule, float], ...] = (
     (coda.place_assimilation, 0.05),
 )
 
-PRONUNCIATION_RULES: Mapping[str, Rule] = MappingProxyType({rule.__name__: rule for rule, _ in _ORDER})
+PRONUNCIATION_RULES: Mapping[str, PronunciationRule] = MappingProxyType(
+    {rule.__name__: rule for rule, _ in _ORDER}
+)
 WEIGHTS: Mapping[str, float] = MappingProxyType({rule.__name__: weight for rule, weight in _ORDER})
 
 PRESCRIBED: Mapping[str, float] = MappingProxyType(

@@ -1,7 +1,7 @@
 """Applies pronunciation rules to a draft, at each boundary between a syllable and what follows it.
 
 Almost every article of 표준 발음법 about consonants says what happens to a coda in front of an
-onset. A rule states that once, on letters, as a ``Change``; here it becomes a table of plain dict
+onset. A rule states that once, on letters, as a ``LetterRule``; here it becomes a table of plain dict
 lookups, because the generator runs some thirty rules over every sentence that training sees.
 """
 
@@ -18,7 +18,7 @@ K_CODAS, T_CODAS, P_CODAS = "ㄱㄲㅋㄳㄺ", "ㄷㅅㅆㅈㅊㅌ", "ㅂㅍㅄ�
 
 # (coda, onset, vowel, coda after it) -> (new coda, new onset, new vowel), or None where nothing
 # happens. The last three arguments are "" where the word ends. An onset ㅇ is silent.
-Change = Callable[[str, str, str, str], tuple[str, str, str] | None]
+LetterRule = Callable[[str, str, str, str], tuple[str, str, str] | None]
 
 
 class Followers(dict):
@@ -27,7 +27,7 @@ class Followers(dict):
     Filled on first sight of each right-hand syllable; None means the rule does not apply.
     """
 
-    def __init__(self, coda: str, change: Change):
+    def __init__(self, coda: str, change: LetterRule):
         super().__init__()
         self.coda, self.change = coda, change
         self.at_end = self._hit("", "", "", "")
@@ -51,7 +51,7 @@ Table = Mapping[str, Followers]
 
 
 def boundary_table(
-    change: Change, codas: Iterable[str], by_syllable: Mapping[str, Change] | None = None
+    change: LetterRule, codas: Iterable[str], by_syllable: Mapping[str, LetterRule] | None = None
 ) -> Table:
     """Left syllable -> ``Followers``, for every syllable that ends in one of ``codas``.
 
@@ -69,7 +69,7 @@ def boundary_table(
 
 
 def unchanged(coda: str, initial: str, medial: str, final: str) -> None:
-    """A ``Change`` that never applies."""
+    """A ``LetterRule`` that never applies."""
 
 
 def word_table(pairs: Mapping[str, str]) -> Table:

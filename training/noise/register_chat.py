@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from training.noise.pieces import Part, Pieces, kept, prose, verbatim
+from training.noise.pieces import Pieces, RegisterPart, kept, prose, verbatim
 
 _ENDS = (
     "ㅋㅋ ㅋㅋㅋ ㅋㅋㅋㅋ ㅎㅎ ㅎㅎㅎ ㅠㅠ ㅜㅜ ㅠ ㅋ ㅎ ^^ ^^; ^_^ ;; ;;; ~~ ~ ~~~ !! !!! ?? ?! ... .. … :) :( :D ^0^ -_- ㅡㅡ >_< T_T "
@@ -13,22 +13,22 @@ _ANSWERS = "ㅇㅇ ㅇㅋ ㄴㄴ ㄱㄱ ㅇㅈ ㄱㅅ ㄷㄷ ㅎㅇ ㅊㅋ 헐 �
 _END_MARK = re.compile(r"[.!?…]+$")
 
 
-def ended(words: Pieces) -> list[Part]:
+def ended(words: Pieces) -> list[RegisterPart]:
     """``희한하네^^``, ``내일 봐 ㅋㅋ``"""
     return [prose(_unmarked(words)), kept(words.one("", " ") + words.one(*_ENDS))]
 
 
-def begun(words: Pieces) -> list[Part]:
+def begun(words: Pieces) -> list[RegisterPart]:
     """``ㅇㅇ 지금 가는 중``"""
     return [kept(words.one(*_ANSWERS) + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
 
 
-def interrupted(words: Pieces) -> list[Part]:
+def interrupted(words: Pieces) -> list[RegisterPart]:
     """``나 지금 왔어 ㅋㅋ 어디야``"""
     return [prose(words.phrase(4)), kept(f" {words.one(*_ENDS)} "), prose(words.phrase(4))]
 
 
-def said(words: Pieces) -> list[Part]:
+def said(words: Pieces) -> list[RegisterPart]:
     """``민수: 오늘 몇 시에 봐``"""
     name = words.name()
     who = words.one(
@@ -44,7 +44,7 @@ def said(words: Pieces) -> list[Part]:
     return [kept(who), prose(_unmarked(words))]
 
 
-def time_stamped(words: Pieces) -> list[Part]:
+def time_stamped(words: Pieces) -> list[RegisterPart]:
     """``[지영] [오후 3:12] 나 먼저 갈게``"""
     name, half = words.name(), words.one("오전", "오후")
     time = f"{words.rng.randint(1, 12)}:{words.rng.randint(0, 59):02}"
@@ -58,7 +58,7 @@ def time_stamped(words: Pieces) -> list[Part]:
     return [kept(stamp), prose(_unmarked(words))]
 
 
-def mention(words: Pieces) -> list[Part]:
+def mention(words: Pieces) -> list[RegisterPart]:
     """``@민수 회의 자료 보내 주세요``, ``결석 2회 @민수``"""
     at, text = kept("@" + words.name()), prose(_unmarked(words))
     if words.rng.random() < 0.3:
@@ -66,7 +66,7 @@ def mention(words: Pieces) -> list[Part]:
     return [at, kept(" "), text] if words.rng.random() < 0.6 else [text, kept(" "), at]
 
 
-def hashtags(words: Pieces) -> list[Part]:
+def hashtags(words: Pieces) -> list[RegisterPart]:
     """``드디어 끝났다 #오늘의운동``: what follows # is one word, however many words it joins."""
     tags = [verbatim(squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
     parts = [part for tag in tags for part in (kept(" #"), tag)]
@@ -75,7 +75,7 @@ def hashtags(words: Pieces) -> list[Part]:
     return [prose(_unmarked(words)), *parts]
 
 
-def bare(words: Pieces) -> list[Part]:
+def bare(words: Pieces) -> list[RegisterPart]:
     """A sentence without its full stop, or two in a row: ``나 왔어 어디야``."""
     first = prose(_unmarked(words))
     return (
@@ -85,7 +85,7 @@ def bare(words: Pieces) -> list[Part]:
     )
 
 
-def aside(words: Pieces) -> list[Part]:
+def aside(words: Pieces) -> list[RegisterPart]:
     """``내일 가요 (비가 오면 못 가요)``"""
     opening, closing = tuple(words.one("()", "()", "[]", "{}"))
     return [prose(words.phrase(4)), kept(words.one(" ", "") + opening), prose(words.phrase(3)), kept(closing)]
@@ -99,7 +99,7 @@ def _unmarked(words: Pieces) -> str:
     return _END_MARK.sub("", words.sentence()) if words.rng.random() < 0.5 else words.phrase()
 
 
-CHAT: tuple[Callable[[Pieces], list[Part]], ...] = (
+CHAT: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
     ended,
     begun,
     interrupted,

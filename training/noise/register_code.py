@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from training.noise.pieces import Part, Pieces, kept, prose, verbatim
+from training.noise.pieces import Pieces, RegisterPart, kept, prose, verbatim
 from training.noise.register_chat import squashed
 
 _SITES = (
@@ -37,7 +37,7 @@ _STATEMENTS = (
 )
 
 
-def statement(words: Pieces) -> list[Part]:
+def statement(words: Pieces) -> list[RegisterPart]:
     """``print("할수있다")``, ``{"할일": 1}``"""
     opening, closing = words.rng.choice(_STATEMENTS)
     spelt = words.phrase(3)
@@ -46,7 +46,7 @@ def statement(words: Pieces) -> list[Part]:
     return _in_prose(words, [kept(opening), text, kept(closing)])
 
 
-def assignment(words: Pieces) -> list[Part]:
+def assignment(words: Pieces) -> list[RegisterPart]:
     """``이름 = "민수"``, ``이름목록.append('민수')``"""
     name, value = squashed(words.noun()), words.one(words.name(), squashed(words.phrase(2)))
     form = words.one(
@@ -56,7 +56,7 @@ def assignment(words: Pieces) -> list[Part]:
     return _in_prose(words, [kept(before), verbatim(name), kept(middle), verbatim(value), kept(after)])
 
 
-def address(words: Pieces) -> list[Part]:
+def address(words: Pieces) -> list[RegisterPart]:
     """``www.쇼핑몰.한국/공지``"""
     before, after = words.one(*_SITES).split("{}")
     parts = [kept(before), verbatim(squashed(words.noun())), kept(after)]
@@ -67,7 +67,7 @@ def address(words: Pieces) -> list[Part]:
     return _in_prose(words, parts)
 
 
-def path(words: Pieces) -> list[Part]:
+def path(words: Pieces) -> list[RegisterPart]:
     r"""``C:\사용자\홍길동\바탕화면``"""
     root, slash = words.rng.choice(
         (("C:\\", "\\"), ("D:\\", "\\"), ("/home/", "/"), ("~/", "/"), ("./", "/"), ("", "\\"), ("", "/"))
@@ -79,12 +79,12 @@ def path(words: Pieces) -> list[Part]:
     return _in_prose(words, [kept(root + slash.join(folders) + slash), *_file_name(words, squash=True)])
 
 
-def file_name(words: Pieces) -> list[Part]:
+def file_name(words: Pieces) -> list[RegisterPart]:
     """``과제_최종(2).hwp``"""
     return _in_prose(words, _file_name(words, squash=words.rng.random() < 0.7))
 
 
-def password(words: Pieces) -> list[Part]:
+def password(words: Pieces) -> list[RegisterPart]:
     """``비밀번호는 안녕하세요123!``"""
     label = words.one(
         "비밀번호: ", "비번: ", "아이디: ", "ID: ", "PW: ", "암호는 ", "비밀번호는 ", "와이파이 비번 ", ""
@@ -97,12 +97,12 @@ def password(words: Pieces) -> list[Part]:
     return parts if label else _in_prose(words, parts)
 
 
-def _file_name(words: Pieces, squash: bool) -> list[Part]:
+def _file_name(words: Pieces, squash: bool) -> list[RegisterPart]:
     name = words.phrase(3).replace(" ", words.one("", "_", "-")) if squash else words.phrase(3)
     return [verbatim(name), kept(words.one(*_VERSIONS) + "." + words.one(*_ENDINGS))]
 
 
-def _in_prose(words: Pieces, parts: list[Part]) -> list[Part]:
+def _in_prose(words: Pieces, parts: list[RegisterPart]) -> list[RegisterPart]:
     """Such parts alone, or beside a phrase of prose."""
     place = words.rng.random()
     if place < 0.3:
@@ -112,7 +112,7 @@ def _in_prose(words: Pieces, parts: list[Part]) -> list[Part]:
     return parts
 
 
-CODE: tuple[Callable[[Pieces], list[Part]], ...] = (
+CODE: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
     statement,
     assignment,
     address,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from training.noise.pieces import Part, Pieces, kept, prose
+from training.noise.pieces import Pieces, RegisterPart, kept, prose
 
 _BULLETS = (
     "* ",
@@ -65,34 +65,34 @@ _DISHES = "김밥 라면 떡볶이 비빔밥 김치찌개 된장찌개 제육볶
 _WEEKDAYS = "월화수목금토일"
 
 
-def bullet(words: Pieces) -> list[Part]:
+def bullet(words: Pieces) -> list[RegisterPart]:
     """``* 늦게 온 사람은 청소``"""
     text = words.sentence() if words.rng.random() < 0.4 else words.phrase()
     return [kept(words.one(*_BULLETS)), prose(text)]
 
 
-def numbered(words: Pieces) -> list[Part]:
+def numbered(words: Pieces) -> list[RegisterPart]:
     """``1) 물 끓이기``"""
     number = str(words.rng.randint(1, 12))
     mark = words.one(*_CIRCLED) + " " if words.rng.random() < 0.25 else words.one(*_NUMBERS).format(number)
     return [kept(mark), prose(words.phrase())]
 
 
-def numbered_row(words: Pieces) -> list[Part]:
+def numbered_row(words: Pieces) -> list[RegisterPart]:
     """``1) 물 끓이기 2) 면 넣기``"""
     form = words.one("{}) ", "{}. ", "({}) ", "{}.")
-    parts: list[Part] = []
+    parts: list[RegisterPart] = []
     for number in range(1, words.rng.randint(2, 4)):
         parts += [kept((" " if parts else "") + form.format(number)), prose(words.phrase(3))]
     return parts
 
 
-def check_list(words: Pieces) -> list[Part]:
+def check_list(words: Pieces) -> list[RegisterPart]:
     """``[x] 우유 사기``"""
     return [kept(words.one(*_BOXES)), prose(words.phrase(4))]
 
 
-def table_row(words: Pieces) -> list[Part]:
+def table_row(words: Pieces) -> list[RegisterPart]:
     """``| 민수 | 지각 1회 | 비고 |``"""
     bar = words.one(" | ", " | ", "|", " / ", ", ", " · ", ";")
     framed = "|" in bar and words.rng.random() < 0.7
@@ -110,7 +110,7 @@ def table_row(words: Pieces) -> list[Part]:
     return [*parts, kept(bar.rstrip())] if framed else parts
 
 
-def heading(words: Pieces) -> list[Part]:
+def heading(words: Pieces) -> list[RegisterPart]:
     """``[공지] 내일은 쉽니다``, ``## 준비물``, ``<오늘의 할 일>``"""
     mark = words.one("# ", "## ", "### ", "[]", "[]", "<>", "【】", "《》", "== ==", "(())")
     if mark.startswith("#"):
@@ -122,7 +122,7 @@ def heading(words: Pieces) -> list[Part]:
     return [kept(opening), head, kept(closing + words.one(" ", " ", "")), prose(words.phrase())]
 
 
-def key_value(words: Pieces) -> list[Part]:
+def key_value(words: Pieces) -> list[RegisterPart]:
     """``준비물: 물, 모자 꼭 가져오기``"""
     key = kept(words.one(*_KEYS)) if words.rng.random() < 0.6 else prose(words.entry())
     parts = [key, kept(words.one(": ", ": ", " : ", ":", " - ", " = ", "=", " → ", " -> ", " => "))]
@@ -131,19 +131,19 @@ def key_value(words: Pieces) -> list[Part]:
     return [*parts, prose(words.phrase())]
 
 
-def keys_and_values(words: Pieces) -> list[Part]:
+def keys_and_values(words: Pieces) -> list[RegisterPart]:
     """``장소: 학교 앞 / 시간: 10:00``"""
     joint = words.one(" / ", ", ", " | ", "; ")
-    parts: list[Part] = []
+    parts: list[RegisterPart] = []
     for _ in range(words.rng.randint(2, 3)):
         value = kept(_when(words)) if words.rng.random() < 0.25 else prose(words.entry())
         parts += [kept((joint if parts else "") + words.one(*_KEYS) + words.one(": ", ":", "=")), value]
     return parts
 
 
-def menu(words: Pieces) -> list[Part]:
+def menu(words: Pieces) -> list[RegisterPart]:
     """``김밥 3,500원 / 라면 4,000원``"""
-    parts: list[Part] = []
+    parts: list[RegisterPart] = []
     gap, joint = words.one(" ", " ", ": ", "........", " - "), words.one(" / ", ", ", " ")
     for _ in range(words.rng.randint(1, 3)):
         dish = kept(words.one(*_DISHES)) if words.rng.random() < 0.5 else prose(words.entry())
@@ -151,7 +151,7 @@ def menu(words: Pieces) -> list[Part]:
     return parts
 
 
-def appointment(words: Pieces) -> list[Part]:
+def appointment(words: Pieces) -> list[RegisterPart]:
     """``3/14(목) 10:00 치과 가기``"""
     when, what = _when(words), prose(words.phrase(4))
     if words.rng.random() < 0.7:
@@ -159,10 +159,10 @@ def appointment(words: Pieces) -> list[Part]:
     return [what, kept(words.one(f" {when}", f" ({when})"))]
 
 
-def word_row(words: Pieces) -> list[Part]:
+def word_row(words: Pieces) -> list[RegisterPart]:
     """``물 / 컵 / 휴지``, ``우유+빵+달걀``"""
     joint = words.one(", ", "/", " / ", "+", " + ", " & ", "·", " > ", "→", " -> ", "=", " vs ")
-    parts: list[Part] = []
+    parts: list[RegisterPart] = []
     for _ in range(words.rng.randint(2, 5)):
         parts += [*([kept(joint)] if parts else []), prose(words.entry())]
     return parts
@@ -197,7 +197,7 @@ def _when(words: Pieces) -> str:
     return words.one(f"{date} {time}", f"{date} {time}", date, time)
 
 
-LISTS: tuple[Callable[[Pieces], list[Part]], ...] = (
+LISTS: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
     bullet,
     numbered,
     numbered_row,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from training.noise.pieces import Part, Pieces, kept, prose
+from training.noise.pieces import Pieces, RegisterPart, kept, prose
 
 _PAIRS = (
     ("**", "**"),
@@ -30,13 +30,13 @@ _TAGS = "b i u p em strong h1 h2 li td th span div del mark".split()
 _HEADERS = ("제목: ", "Subject: ", "Re: ", "Fwd: ", "RE: ", "답장: ", "제목 : ", "[RE] ")
 
 
-def embraced(words: Pieces) -> list[Part]:
+def embraced(words: Pieces) -> list[RegisterPart]:
     """``{엄마께 전화}``, ``**꼭** 오세요``"""
     opening, closing = words.rng.choice(_PAIRS)
     return _around(words, opening, prose(words.phrase(4)), closing)
 
 
-def tagged(words: Pieces) -> list[Part]:
+def tagged(words: Pieces) -> list[RegisterPart]:
     """``<b>안 돼요</b>``"""
     tag = words.one(*_TAGS)
     opening = words.one(f"<{tag}>", f"<{tag}>", f'<{tag} class="box">', f"[{tag}]")
@@ -45,7 +45,7 @@ def tagged(words: Pieces) -> list[Part]:
     return _around(words, opening, prose(text), closing)
 
 
-def nested_tags(words: Pieces) -> list[Part]:
+def nested_tags(words: Pieces) -> list[RegisterPart]:
     """``<li><b>시간</b> 오후에 알려 드려요</li>``"""
     outer, inner = words.rng.sample(_TAGS, 2)
     parts = [
@@ -56,29 +56,29 @@ def nested_tags(words: Pieces) -> list[Part]:
     return [*parts, prose(words.phrase(4)), kept(f"</{outer}>" + words.one("", "<br>", "<br/>"))]
 
 
-def in_backticks(words: Pieces) -> list[Part]:
+def in_backticks(words: Pieces) -> list[RegisterPart]:
     """A text that is quoted as it is: `지각 1회`."""
     mark = words.one("`", "`", "``", "```")
     return _around(words, mark, kept(words.entry()), mark)
 
 
-def quotation(words: Pieces) -> list[Part]:
+def quotation(words: Pieces) -> list[RegisterPart]:
     """``> 내일 몇 시에 만나요``"""
     return [kept(words.one("> ", ">> ", ">", "| ", "» ")), prose(words.sentence())]
 
 
-def linked(words: Pieces) -> list[Part]:
+def linked(words: Pieces) -> list[RegisterPart]:
     """``[자세히 보기](https://example.com)``"""
     place = words.one("https://example.com", "/notice/12", "a.html", "#top", "www.example.co.kr")
     return _around(words, words.one("[", "!["), prose(words.phrase(3)), f"]({place})")
 
 
-def e_mail_header(words: Pieces) -> list[Part]:
+def e_mail_header(words: Pieces) -> list[RegisterPart]:
     """``제목: Re: 모임 장소를 바꿉니다``"""
     return [kept(words.one(*_HEADERS) + words.one("", "", "Re: ", "[긴급] ")), prose(words.phrase())]
 
 
-def _around(words: Pieces, opening: str, inside: Part, closing: str) -> list[Part]:
+def _around(words: Pieces, opening: str, inside: RegisterPart, closing: str) -> list[RegisterPart]:
     """The inside between its marks; often with prose before or behind."""
     parts = [kept(opening), inside, kept(closing)]
     place = words.rng.random()
@@ -91,7 +91,7 @@ def _around(words: Pieces, opening: str, inside: Part, closing: str) -> list[Par
     return parts
 
 
-MARKS: tuple[Callable[[Pieces], list[Part]], ...] = (
+MARKS: tuple[Callable[[Pieces], list[RegisterPart]], ...] = (
     embraced,
     embraced,
     tagged,

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 
 from model.text.hangul import is_syllable
 from model.text.protected import protected
-from training.noise.pieces import Part, Pieces, Role, kept, verbatim
+from training.noise.pieces import Pieces, RegisterPart, Role, kept, verbatim
 from training.noise.register_chat import CHAT
 from training.noise.register_code import CODE
 from training.noise.register_lists import LISTS
 from training.noise.register_marks import MARKS
 
-Register = Callable[[Pieces], list[Part]]
+Register = Callable[[Pieces], list[RegisterPart]]
 Misspell = Callable[[str, random.Random], str]
 
 GROUPS: tuple[tuple[tuple[Register, ...], float], ...] = (
@@ -36,7 +36,7 @@ SHORT_ERRS = 0.15  # the share of such short pieces that is misspelt all the sam
 MISTYPED_ALIKE = 0.3  # the share of text for a machine that is misspelt on both sides of the pair
 
 
-def in_register(sentences: Sequence[str], rng: random.Random) -> list[Part]:
+def in_register(sentences: Sequence[str], rng: random.Random) -> list[RegisterPart]:
     """The parts of one note, made of pieces of some of the sentences.
 
     >>> "".join(part.text for part in in_register(["비가 와서 못 가요."], random.Random(55)))
@@ -73,13 +73,13 @@ def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) 
     return wrong, right
 
 
-def _fixed(part: Part, rng: random.Random, misspell: Misspell) -> Part:
+def _fixed(part: RegisterPart, rng: random.Random, misspell: Misspell) -> RegisterPart:
     """Text for a machine, now and then misspelt on both sides; any other part as it is."""
     mistyped = part.role is Role.VERBATIM and rng.random() < MISTYPED_ALIKE
     return verbatim(sparing(misspell, part.text, rng)) if mistyped else part
 
 
-def _typed(part: Part, rng: random.Random, misspell: Misspell) -> str:
+def _typed(part: RegisterPart, rng: random.Random, misspell: Misspell) -> str:
     errs = part.role is Role.PROSE and rng.random() < _error_rate(part.text)
     return sparing(misspell, part.text, rng) if errs else part.text
 

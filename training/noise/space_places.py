@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from training.noise.word_parts import particle_start
 
-Places = Callable[[str], list[int]]
+SpacePlaces = Callable[[str], list[int]]
 
 _WORD = re.compile("(?<![가-힣])[가-힣]+(?= [가-힣])")
 # What particle stands at the end of a word says what the space behind it parts.
@@ -25,7 +25,7 @@ _BY_PARTICLE = {
 _PARTICLE_OF = {form: kind for kind, forms in _BY_PARTICLE.items() for form in forms}
 
 
-def _after_particle(kind: str) -> Places:
+def _after_particle(kind: str) -> SpacePlaces:
     def places(text: str) -> list[int]:
         found = []
         for match in _WORD.finditer(text):
@@ -39,7 +39,7 @@ def _after_particle(kind: str) -> Places:
     return places
 
 
-def _at(pattern: str) -> Places:
+def _at(pattern: str) -> SpacePlaces:
     compiled = re.compile(pattern)
 
     def places(text: str) -> list[int]:
@@ -80,7 +80,7 @@ _OBJECTS = "|".join(
     )
 )
 
-DROPPED: dict[str, Places] = {
+DROPPED: dict[str, SpacePlaces] = {
     **{f"{kind}_joined": _after_particle(kind) for kind in _BY_PARTICLE},
     # 책상 위, 건물 안: of two syllables or more, since 물속 and 눈앞 are words, as 마음속 is.
     "position_joined": _at(
@@ -104,7 +104,7 @@ DROPPED: dict[str, Places] = {
 }
 
 _ENDING = "(?:[다고는며면기니]|도록|ㄴ)"
-INSERTED: dict[str, Places] = {
+INSERTED: dict[str, SpacePlaces] = {
     # -아/어지다 and -아/어하다 are always joined (제47항 해설), but not 싶어 하다 or 먹고 싶어 하다.
     "become_split": _at(
         rf"(?<![가-힣])(?!아버|어머|할머)[가-힣]*[아어여해려켜워와](?<!떨어)(?=(?:지{_ENDING}|졌|진다|집니다))"

@@ -41,7 +41,7 @@ _LAUGHTER = re.compile("[하호히헤흐후크키]{2,}")  # ㅎ하하 would be n
 
 # (word, index of a syllable, chance) -> what is written instead; None where there is nothing to do.
 Slip = Callable[[str, int, random.Random], str | None]
-Rule = Callable[[Draft, random.Random, float], None]
+StrokeRule = Callable[[Draft, random.Random, float], None]
 
 SLIPS: dict[str, Slip] = {
     slip.__name__: slip
@@ -145,7 +145,7 @@ def _slip_words(name: str, draft: Draft, rng: random.Random, rate: float) -> Non
             any(_try(draft, rng, name, start, word) for _ in range(ATTEMPTS))
 
 
-STROKE_RULES: dict[str, Rule] = {name: partial(_slip_words, name) for name in SLIPS}
+STROKE_RULES: dict[str, StrokeRule] = {name: partial(_slip_words, name) for name in SLIPS}
 
 
 def slip_of_strokes(draft: Draft, rng: random.Random, count: int) -> int:

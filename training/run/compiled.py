@@ -25,7 +25,7 @@ UNDER_WAY = 4  # steps that are handed over before the first of them has to be d
 _PRECISIONS = {"float32": None, "bfloat16": "BF16_BF16_F32"}
 
 
-class State(NamedTuple):
+class StepState(NamedTuple):
     """All that a step changes, on the device."""
 
     trainable: list[Any]
@@ -42,7 +42,7 @@ class CompiledSteps:
         variables = network.optimizer.variables
         (self._rate,) = (i for i, each in enumerate(variables) if each is network.optimizer._learning_rate)
         self._state = _copied(
-            State(
+            StepState(
                 [each.value for each in network.trainable_variables],
                 [each.value for each in network.non_trainable_variables],
                 [each.value for each in variables],
@@ -123,7 +123,7 @@ class CompiledSteps:
             self._writing.result()  # raises what went wrong there
             self._writing = None
 
-    def _next_state(self, state: State, batch: Batch, rate) -> State:
+    def _next_state(self, state: StepState, batch: Batch, rate) -> StepState:
         (loss, fixed), gradients = jax.value_and_grad(self._loss, has_aux=True)(
             state.trainable, state.fixed, batch
         )
@@ -131,7 +131,7 @@ class CompiledSteps:
         optimizer[self._rate] = rate
         trainable, optimizer = self.network.optimizer.stateless_apply(optimizer, gradients, state.trainable)
         mean = INERTIA * state.mean_loss + (1 - INERTIA) * loss
-        return State(trainable, fixed, optimizer, jnp.where(jnp.isnan(state.mean_loss), loss, mean))
+        return StepState(trainable, fixed, optimizer, jnp.where(jnp.isnan(state.mean_loss), loss, mean))
 
     def _loss(self, trainable, fixed, batch: Batch):
         inputs = batch.source, batch.decoder_input
@@ -148,5 +148,5 @@ class CompiledSteps:
 
 
 @jax.jit
-def _copied(state: State) -> State:
+def _copied(state: StepState) -> StepState:
     return jax.tree.map(jnp.copy, state)

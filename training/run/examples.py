@@ -16,7 +16,7 @@ from training.noise.pairs import MIX, make_pair, read_mix
 from training.run.knobs import knob
 from training.run.practice import PRACTICES, read_practice
 
-Item = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as it is
+Practised = str | tuple[str, str]  # a correct sentence, or a (wrong, right) pair as it is
 
 # Characters no vocabulary holds, added to some sentences so that copying them is learnt.
 OUTSIDE_EXAMPLES = "🙂😀👍🎉❤漢字學校日本語中文абвгдéñøßαβγ★♥→①②㉠🇰☕"
@@ -68,7 +68,7 @@ class ExampleSettings:
 class ExampleMaker:
     """Makes (wrong, right) pairs of the items of a corpus."""
 
-    def __init__(self, items: Sequence[Item], settings: ExampleSettings):
+    def __init__(self, items: Sequence[Practised], settings: ExampleSettings):
         self.items, self.settings = items, settings
         some = [item for item in items[:: -(-len(items) // SEARCHED_SENTENCES)] if isinstance(item, str)]
         self.drill = Drill(some) if settings.rare_copies or settings.drill_share else None
@@ -80,7 +80,7 @@ class ExampleMaker:
         )
         self.sentences = some if settings.practice else []
 
-    def pairs(self, item: Item, rng: random.Random) -> Iterator[tuple[str, str]]:
+    def pairs(self, item: Practised, rng: random.Random) -> Iterator[tuple[str, str]]:
         """The item as a pair, and the further pairs that the settings ask for."""
         if not isinstance(item, str):
             yield item

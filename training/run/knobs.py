@@ -22,7 +22,7 @@ import click
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-Settings = TypeVar("Settings", bound="DataclassInstance")
+S = TypeVar("S", bound="DataclassInstance")
 _KNOB = "knob"  # the key of a field's metadata under which its Knob lies
 
 
@@ -72,7 +72,7 @@ def with_options_of(settings: type) -> Callable[[click.Command], click.Command]:
     return add
 
 
-def read_options(settings: type[Settings], options: Mapping[str, Any]) -> Settings:
+def read_options(settings: type[S], options: Mapping[str, Any]) -> S:
     """The settings that a command's ``options`` describe. Raises ValueError for what cannot be read or does not fit together."""
     values = {}
     for each in fields(settings):
@@ -82,7 +82,7 @@ def read_options(settings: type[Settings], options: Mapping[str, Any]) -> Settin
     return settings(**values)
 
 
-def part(settings: type[Settings], whole: Any) -> Settings:
+def part(settings: type[S], whole: Any) -> S:
     """The fields of ``whole`` that ``settings``, one of its base classes, has."""
     return settings(**{each.name: getattr(whole, each.name) for each in fields(settings)})
 

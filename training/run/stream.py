@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.text.tokenizer import START_ID, Tokenizer, pad
-from training.run.examples import ExampleMaker, ExampleSettings, Item
+from training.run.examples import ExampleMaker, ExampleSettings, Practised
 from training.run.judge import Encoded, Judge
 from training.run.knobs import knob
 
@@ -125,7 +125,7 @@ class PoolMaker:
 
     def __init__(
         self,
-        items: Sequence[Item],
+        items: Sequence[Practised],
         tokenizer: Tokenizer,
         settings: StreamSettings,
         judge: Judge | None = None,

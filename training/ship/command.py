@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from training.run.knobs import read_options, with_options_of
-from training.ship.plan import ROOT, Plan
+from training.ship.plan import ROOT, ShipPlan
 from training.ship.step import PYTHON, Journal, Step
 from training.ship.steps import steps_of
 
@@ -91,7 +91,7 @@ def listed(steps: Sequence[Step], journal: Journal) -> Table:
     return table
 
 
-@with_options_of(Plan)
+@with_options_of(ShipPlan)
 @click.command("ship")
 @click.argument("run", type=click.Path(exists=True, file_okay=False, path_type=Path, resolve_path=True))
 @click.option("--only", multiple=True, metavar="STEP", help="Only this step; may be given several times.")
@@ -104,7 +104,7 @@ def command(run, only, without, show_list, dry_run, **options):
     """Ship the weights in RUN: average them, fit their confidence, measure everything, and write the numbers
     into the documents. Run it again to continue after a stop; what is done is skipped."""
     try:
-        plan = read_options(Plan, options)
+        plan = read_options(ShipPlan, options)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     steps = steps_of(run, plan)

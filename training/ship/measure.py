@@ -14,13 +14,13 @@ from training.ship.commands import (
     training,
     whole,
 )
-from training.ship.plan import ROOT, Plan
+from training.ship.plan import ROOT, ShipPlan
 from training.ship.step import PYTHON, Step
 
 OLDER = ("seq2seq", "growing-up")  # the other shipped models
 
 
-def heads(work: Path, plan: Plan) -> list[Step]:
+def heads(work: Path, plan: ShipPlan) -> list[Step]:
     """What each head does in sentences of our own, and whether what is looked at matters."""
     weights = (plan.into / "weights.npz", plan.into / "vocabulary.txt")
     pairs, survey = work / "data" / "own_pairs.csv", work / "heads"
@@ -73,7 +73,7 @@ def heads(work: Path, plan: Plan) -> list[Step]:
     ]
 
 
-def _answers(work: Path, plan: Plan) -> list[Step]:
+def _answers(work: Path, plan: ShipPlan) -> list[Step]:
     """What looked, what wrote and what mattered in edits of the development sentences, and what is heard there."""
     weights = (plan.into / "weights.npz", plan.into / "vocabulary.txt")
     dev, errors, out = plan.corpus / "dev.jsonl", work / "data" / "error_pairs.csv", work / "answers"
@@ -140,7 +140,7 @@ def _answers(work: Path, plan: Plan) -> list[Step]:
     ]
 
 
-def scores(work: Path, plan: Plan) -> list[Step]:
+def scores(work: Path, plan: ShipPlan) -> list[Step]:
     """How well the models correct, and what they leave alone."""
     corpus, numbers, assets = plan.corpus, plan.numbers, plan.into.parent
     rows = at_most("--limit", plan.rows)

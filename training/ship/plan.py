@@ -24,7 +24,7 @@ def _size(default: int, help: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ShipPlan:
     """The settings of one shipping. The default sizes are those of the shipped measurements; a rehearsal takes smaller ones."""
 
     corpus: Path = _folder("corpus", "Holds train.jsonl, train2.jsonl, dev.jsonl and test.jsonl.")  # noqa: RUF009

@@ -8,7 +8,7 @@ from pathlib import Path
 from training.documents.marks import DOCUMENTS
 from training.ship.commands import BENCHMARKS, benchmark, training, whole
 from training.ship.measure import heads, scores
-from training.ship.plan import ROOT, Plan
+from training.ship.plan import ROOT, ShipPlan
 from training.ship.step import PYTHON, Step
 from training.ship.weights import confidence, weights
 
@@ -20,10 +20,10 @@ SHOWN = (
 )
 
 
-def steps_of(run: Path, plan: Plan) -> list[Step]:
+def steps_of(run: Path, plan: ShipPlan) -> list[Step]:
     """All steps for the weights in ``run``. What only they need lies in ``run/ship``.
 
-    >>> [step.name for step in steps_of(Path("run"), Plan())][:3]
+    >>> [step.name for step in steps_of(Path("run"), ShipPlan())][:3]
     ['past', 'take', 'export']
     """
     work = run / "ship"
@@ -36,7 +36,7 @@ def steps_of(run: Path, plan: Plan) -> list[Step]:
     ]
 
 
-def documents(plan: Plan) -> list[Step]:
+def documents(plan: ShipPlan) -> list[Step]:
     """The studies and pictures, and every number in the documents."""
     numbers, images = plan.numbers, plan.documents / "docs" / "images"
     stories = numbers / "stories.json"

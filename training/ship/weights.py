@@ -4,14 +4,14 @@ from pathlib import Path
 
 from model.stored.folder import find_model_folder, model_name
 from training.ship.commands import ANSWERS, ERRORS, QUESTIONS, at_most, copied, model_of, training
-from training.ship.plan import Plan
+from training.ship.plan import ShipPlan
 from training.ship.step import PYTHON, Step
 
 WEIGHTS = ("weights.npz", "vocabulary.txt", "run.json", "history.csv")
 CONFIDENCE = ("confidence.json", "words.txt.gz", "ngrams.npz")
 
 
-def weights(run: Path, work: Path, plan: Plan) -> list[Step]:
+def weights(run: Path, work: Path, plan: ShipPlan) -> list[Step]:
     """Keep what is overwritten, average, and put the result where the app looks for it."""
     chosen = work / "model"
     minimum = () if plan.minimum in ("keep", "choose") else ("--minimum", plan.minimum)
@@ -36,7 +36,7 @@ def weights(run: Path, work: Path, plan: Plan) -> list[Step]:
     ]
 
 
-def _average(own: Path, work: Path, chosen: Path, plan: Plan) -> list[Step]:
+def _average(own: Path, work: Path, chosen: Path, plan: ShipPlan) -> list[Step]:
     """Take the run's weights as they are, the mean of its last snapshots, or the best of averages with another model."""
     if plan.last:
         command = training("average", own, "--last", plan.last, "--out", chosen)
@@ -74,7 +74,7 @@ def _average(own: Path, work: Path, chosen: Path, plan: Plan) -> list[Step]:
     return [kept, average, *([_choose(averages, chosen, plan)] if len(shares) > 1 else [])]
 
 
-def _choose(averages: dict[float, Path], chosen: Path, plan: Plan) -> Step:
+def _choose(averages: dict[float, Path], chosen: Path, plan: ShipPlan) -> Step:
     """The average with the best F0.5 on the development sentences, each at its own best minimum confidence."""
     dev, rows = plan.corpus / "dev.jsonl", at_most("--limit", plan.rows)
     measured = {share: chosen.parent / "averages" / f"{share:g}.json" for share in averages}
@@ -93,7 +93,7 @@ def _choose(averages: dict[float, Path], chosen: Path, plan: Plan) -> Step:
     )
 
 
-def confidence(work: Path, plan: Plan) -> list[Step]:
+def confidence(work: Path, plan: ShipPlan) -> list[Step]:
     """Fit the confidence of the network's proposals, and choose the confidence below which a proposal is not made."""
     data, corpus = work / "data", plan.corpus
     rest, held = data / "train2_rest.jsonl", data / "train2_held.jsonl"

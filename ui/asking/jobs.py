@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Future
 from threading import Lock, Thread
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engine.errors import EngineError
 
@@ -59,7 +59,7 @@ class Job:
     def work(self) -> None:
         raise NotImplementedError
 
-    def ask(self, kind: str, *arguments):
+    def ask(self, kind: str, *arguments: Hashable) -> Any:
         """The engine's answer; raises EngineError where none comes, however often it is asked."""
         for _ in range(_PATIENCE - 1):
             try:
@@ -75,25 +75,27 @@ class Job:
             self.error = error
 
 
-Kind = TypeVar("Kind", bound=Job)
+AnyJob = TypeVar("AnyJob", bound=Job)
 
 
-class Jobs(Generic[Kind]):
+class Jobs(Generic[AnyJob]):
     """The files that were dropped lately, by their content and the model.
 
     All that are being worked on stay, because somebody waits for them. Of those that are done, the last ``kept`` stay.
     """
 
-    def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], Kind], kept: int = KEPT):
+    def __init__(self, begin: Callable[[bytes, str, EngineCorrector, str | None], AnyJob], kept: int = KEPT):
         self._begin, self._kept = begin, kept
-        self._jobs: OrderedDict[tuple, Future[Kind]] = OrderedDict()  # not done while the file is being read
+        self._jobs: OrderedDict[tuple, Future[AnyJob]] = (
+            OrderedDict()
+        )  # not done while the file is being read
         self._lock = Lock()
 
-    def job(self, content: bytes, name: str, corrector: EngineCorrector, column: str | None = None) -> Kind:
+    def job(self, content: bytes, name: str, corrector: EngineCorrector, column: str | None = None) -> AnyJob:
         """The job of this file and column; it is started if there is none or if it failed. Raises what ``begin`` raises."""
         suffix = name.rpartition(".")[2].lower()
         key = hashlib.sha256(content).hexdigest(), suffix, corrector.fingerprint, column
-        mine: Future[Kind] = Future()
+        mine: Future[AnyJob] = Future()
         with self._lock:
             found = self._jobs.setdefault(key, mine)
             if found.done() and found.result().error is not None:

@@ -8,7 +8,9 @@ visitor in ``runs/*/model``, read again when their files change.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import streamlit as st
@@ -62,6 +64,8 @@ __all__ = [
 class NotLoadedError(LookupError):
     """There is no network that could answer this."""
 
+
+AnySurvey = TypeVar("AnySurvey", HeadSurvey, CorpusAgreement)
 
 SOON = 1.5  # seconds that a page waits for a model; a graph opens in less, so the page is drawn only once
 OWN_MODELS = Path("runs")  # in the directory the app is run from
@@ -145,7 +149,9 @@ def corpus_agreement(path: Path | str, corrector: Asked) -> CorpusAgreement | No
     return _of_these_weights(_read_agreement, path, AGREEMENT_FILE, corrector)
 
 
-def _of_these_weights(read, path: Path | str, name: str, corrector: Asked):
+def _of_these_weights(
+    read: Callable[[str, int], AnySurvey | None], path: Path | str, name: str, corrector: Asked
+) -> AnySurvey | None:
     file = Path(path) / name
     found = read(str(path), file.stat().st_mtime_ns) if file.is_file() else None
     return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None

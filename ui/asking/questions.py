@@ -6,9 +6,9 @@ keeps the answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,23 @@ from model import Asked, Correction, SentenceCorrection
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.projections import Projections
+
+if TYPE_CHECKING:  # a page that asks none of these questions need not load what they are answered with
+    from model.analysis.circuit_edges import CircuitEdges
+    from model.analysis.circuits import Circuit
+    from model.analysis.forks import Fork
+    from model.analysis.head_effects import HeadEffects, Without
+    from model.analysis.lenses import Decided
+    from model.analysis.looks import Look
+    from model.analysis.method import Contribution
+    from model.analysis.patching import PatchMap
+    from model.analysis.receipts import Explanation
+    from model.analysis.replacing import Replaced
+    from model.analysis.writing import Written
+    from model.trace.odds import Contrast
+
+    # row, all methods, the answers so far, and what asks for more
+    MethodsSaid = tuple[int, tuple[str, ...], tuple[Contribution, ...], Callable[[], object] | None]
 
 
 def correct(text: str, corrector: Asked) -> Correction:
@@ -39,7 +56,7 @@ def head_effects(
     change: Change,
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
-):
+) -> HeadEffects:
     """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
     out instead is of ``means``, by kind (L, H, D/H), else zero."""
     return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), *_given(means))
@@ -50,7 +67,7 @@ def written_without(
     sets: Iterable[Iterable[Head]],
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
-):
+) -> tuple[Without, ...]:
     """What is written without each of these sets of heads: ``model.analysis.head_effects.Without``; ``means`` as for
     ``head_effects``."""
     asked = tuple(tuple(map(tuple, heads)) for heads in sets)
@@ -69,7 +86,7 @@ def fix_without(
     return corrector.ask("fix_without", sentence.source, sentence.text, _span(change), asked, *_given(means))
 
 
-def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Asked):
+def contributions(sentence: SentenceCorrection, about: Change | int, corrector: Asked) -> MethodsSaid:
     """What the methods say about a change, or about what was written at a row: (row, all methods, the answers so far, a function
     that asks for more or None).
 
@@ -78,27 +95,28 @@ def contributions(sentence: SentenceCorrection, about: Change | int, corrector: 
     question = ("step_contributions", about) if isinstance(about, int) else ("contributions", _span(about))
     asked = question[0], sentence.source, sentence.text, question[1]
     row, methods, found = corrector.ask(*asked)
-    for number in count(1):
-        if len(found) == len(methods):
-            return row, methods, found, None
+    number = 1
+    while len(found) < len(methods):
         more = corrector.known(*asked, number)
         if more is None:
             return row, methods, found, partial(corrector.ask, *asked, number)
         found += more[-1]
+        number += 1
+    return row, methods, found, None
 
 
-def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked):
+def left_out(sentence: SentenceCorrection, change: Change, corrector: Asked) -> Contribution:
     """What leaving out each token does to ``change``: the answer of one method, ``model.analysis.method.Contribution``."""
     return corrector.ask("left_out", sentence.source, sentence.text, _span(change))
 
 
-def who_wrote(sentence: SentenceCorrection, corrector: Asked):
+def who_wrote(sentence: SentenceCorrection, corrector: Asked) -> Written:
     """What each part of the decoder wrote, in every row and for every change: ``model.analysis.writing.Written``."""
     spans = tuple(map(_span, sentence.changes))
     return corrector.ask("who_wrote", sentence.source, sentence.text, spans)
 
 
-def when_decided(sentence: SentenceCorrection, corrector: Asked):
+def when_decided(sentence: SentenceCorrection, corrector: Asked) -> Decided:
     """What the network would say after each sub-layer: ``model.analysis.lenses.Decided``."""
     spans = tuple(map(_span, sentence.changes))
     return corrector.ask("when_decided", sentence.source, sentence.text, spans)
@@ -112,12 +130,14 @@ def patch_map(
     of: str,
     how: str,
     other: str = "",
-):
+) -> PatchMap | None:
     """What returns when places of this sentence are put into its twin: ``model.analysis.patching.PatchMap``; None where there is no twin."""
     return corrector.ask("patch_map", sentence.source, sentence.text, _span(change), part, of, how, other)
 
 
-def circuit(sentence: SentenceCorrection, change: Change, corrector: Asked, percent: int, instead: str):
+def circuit(
+    sentence: SentenceCorrection, change: Change, corrector: Asked, percent: int, instead: str
+) -> tuple[Circuit | None, CircuitEdges | None, Callable[[], object] | None]:
     """(circuit, edges, ask): the ``model.analysis.circuits.Circuit`` that keeps ``percent`` of the score of ``change``, and its edges.
 
     The circuit is None where there is no question to ask. Edges take long: they are None until ``ask`` was called. Where they are known,
@@ -131,12 +151,12 @@ def circuit(sentence: SentenceCorrection, change: Change, corrector: Asked, perc
 
 def why_looked(
     sentence: SentenceCorrection, head: tuple[str, int, int], query: int, key: int, corrector: Asked
-):
+) -> Look:
     """What one attention weight's query and key were made of: ``model.analysis.looks.Look``."""
     return corrector.ask("why_looked", sentence.source, sentence.text, tuple(head), query, key)
 
 
-def explained(sentence: SentenceCorrection, change: Change, corrector: Asked):
+def explained(sentence: SentenceCorrection, change: Change, corrector: Asked) -> Explanation | None:
     """What is claimed about ``change``, each claim with its receipt: ``model.analysis.receipts.Explanation``."""
     return corrector.ask("explained", sentence.source, sentence.text, _span(change))
 
@@ -147,17 +167,17 @@ def replaced(
     head: tuple[str, int, int],
     painted: tuple[int, ...],
     corrector: Asked,
-):
+) -> tuple[Contrast, tuple[Replaced, ...]]:
     """(question, versions): what becomes of ``change`` with other weights in one head (``model.analysis.replacing``)."""
     return corrector.ask("replaced", sentence.source, sentence.text, _span(change), tuple(head), painted)
 
 
-def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Asked):
+def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corrector: Asked) -> Fork:
     """How the network goes on after ``candidate`` at ``row``: ``model.analysis.forks.Fork``."""
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
 
 
-def grown(text: str, corrector: EngineCorrector):
+def grown(text: str, corrector: EngineCorrector) -> tuple[Any, ...]:
     """What each snapshot of the model makes of the first sentence: ``model.correction.growing.Grown``s."""
     return corrector.ask("grown", text)
 

@@ -8,8 +8,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, cast
 
 from model.survey.head_survey import HeadSurvey
-from model.survey.survey import Plan, Survey
-from model.survey.survey_files import Given, read_given, result
+from model.survey.survey import Survey, SurveyPlan
+from model.survey.survey_files import GivenText, read_given, result
 from ui.asking.jobs import MOST_CHARACTERS, Job, Jobs, at_most
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ ROLES_TOGETHER, EFFECTS_TOGETHER = 16, 1  # sentences of one question: well belo
 class SurveyJob(Job):
     """One file. A thread adds to the survey; ``found`` is what it has so far."""
 
-    def __init__(self, given: list[Given], corrector: EngineCorrector):
+    def __init__(self, given: list[GivenText], corrector: EngineCorrector):
         self.given, self.read, self.left_out, self.is_finished = given, 0, 0, False
         # The engine computes its sums, so it asks the corrector for no more than config and fingerprint.
-        self._survey = Survey(cast("Network", corrector), Plan((), MOST_EFFECTS, 0))
+        self._survey = Survey(cast("Network", corrector), SurveyPlan((), MOST_EFFECTS, 0))
         self._lock = Lock()
         super().__init__(corrector)
 
@@ -69,6 +69,6 @@ def surveys() -> Jobs[SurveyJob]:
     return Jobs(lambda content, name, corrector, column: SurveyJob(_given(content, name), corrector))
 
 
-def _given(content: bytes, name: str) -> list[Given]:
+def _given(content: bytes, name: str) -> list[GivenText]:
     given = at_most(read_given(io.BytesIO(content), name), MOST_ROWS)
     return [row for row in given if all(len(text or "") <= MOST_CHARACTERS for text in row)]

@@ -6,7 +6,7 @@ import io
 import time
 from typing import TYPE_CHECKING
 
-from model.tables import Columns, CorrectedRow, Counts, Row, read_columns, read_rows
+from model.tables import Columns, CorrectedRow, TableCounts, TableRow, read_columns, read_rows
 from ui.asking.jobs import MOST_CHARACTERS, Job, Jobs, at_most
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ TOGETHER = 48  # rows of one question; between two of them others are answered
 class TableJob(Job):
     """One file. ``done`` grows while a thread corrects it; reading it needs no lock."""
 
-    def __init__(self, rows: list[Row], corrector: EngineCorrector):
-        self.rows, self.counts = rows, Counts()
+    def __init__(self, rows: list[TableRow], corrector: EngineCorrector):
+        self.rows, self.counts = rows, TableCounts()
         self.done: list[CorrectedRow] = []
         self.started = time.monotonic()
         super().__init__(corrector)
@@ -56,8 +56,8 @@ def columns_of(content: bytes, name: str) -> Columns | None:
     return read_columns(io.BytesIO(content), name)
 
 
-def _rows(content: bytes, name: str, column: str | None) -> list[Row]:
+def _rows(content: bytes, name: str, column: str | None) -> list[TableRow]:
     return [
-        row if len(row.text) <= MOST_CHARACTERS else Row(row.number, "", "too_long", row.others)
+        row if len(row.text) <= MOST_CHARACTERS else TableRow(row.number, "", "too_long", row.others)
         for row in at_most(read_rows(io.BytesIO(content), name, column), MOST_ROWS)
     ]

@@ -28,7 +28,7 @@ from viz.browser.plot import plot_data
 from viz.labels import visible_token
 from viz.specification import Specification
 
-Part = tuple[str, dict]
+ShownPart = tuple[str, dict]
 _CACHE = AnswerCache(entries=64, room=64 * 2**20)
 _LOCKS = tuple(Lock() for _ in range(16))  # one picture is made once, by the phone that comes first
 
@@ -41,7 +41,7 @@ class Picture:
     changes: tuple[tuple[int, int, str], ...]
     told: str
     intervened: bool
-    parts: tuple[Part, ...]
+    parts: tuple[ShownPart, ...]
     lines: tuple[str, ...] = ()
 
 
@@ -113,7 +113,7 @@ def make(page: str, seen: Lens) -> Picture:
     )
 
 
-def _parts(view: View, seen: Lens, values: dict) -> tuple[Part, ...]:
+def _parts(view: View, seen: Lens, values: dict) -> tuple[ShownPart, ...]:
     """What the teacher sees of the view, without what only a teacher can press."""
     match view.name:
         case "heatmap":
@@ -132,7 +132,7 @@ def _parts(view: View, seen: Lens, values: dict) -> tuple[Part, ...]:
     return (*_marks(view, seen), *plots)
 
 
-def _plot(seen: Lens, name: str, figure: go.Figure | Specification, label: str) -> Part:
+def _plot(seen: Lens, name: str, figure: go.Figure | Specification, label: str) -> ShownPart:
     told = {"label": label, "file": file_name(seen, name), "title": picture_title(seen), "theme": seen.theme}
     return "plot", plot_data(say, figure, **told)
 
@@ -146,14 +146,14 @@ def _map(seen: Lens) -> go.Figure | Specification:
     return heatmap.picture(seen, values, heatmap.selected_cell(heatmap.cells_for(seen, values)))
 
 
-def _calculated(seen: Lens, panel: numbers.Panel) -> tuple[Part, Part]:
+def _calculated(seen: Lens, panel: numbers.Panel) -> tuple[ShownPart, ShownPart]:
     """A part of the calculation: its heading, words and formulas, then its picture."""
     heading, words = (say(f"numbers_{panel.name}_{part}") for part in ("heading", "words"))
     told = {"heading": heading, "words": words, "formulas": list(panel.formulas)}
     return ("formulas", told), _plot(seen, panel.name, panel.figure, heading)
 
 
-def _marks(view: View, seen: Lens) -> tuple[Part, ...]:
+def _marks(view: View, seen: Lens) -> tuple[ShownPart, ...]:
     """What the teacher has marked so far in *predict*. The attention stays hidden until the teacher shows it."""
     if view.name != "predict" or not seen.all_changes or predict.is_revealed(seen):
         return ()

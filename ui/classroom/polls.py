@@ -132,7 +132,7 @@ def _numbers(counts: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(str(count) if count else "" for count in counts)
 
 
-def told(state: State, poll: Poll, rows: list[truth.Row]) -> str:
+def told(state: State, poll: Poll, rows: list[truth.PictureRow]) -> str:
     """What the class chose most, and what the network did, in one sentence."""
     labels = [truth.option_label(poll.kind, option) for option in poll.options]
     network = [labels[int(np.argmax(np.abs(row.values)))] for row in rows]

@@ -16,8 +16,9 @@ from ui.asking import loaders, questions
 from ui.look.lens import Lens
 from ui.views import needs
 from ui.views.edits import KIND, in_words
+from ui.views.heads_off import named
 from ui.views.predict import window
-from ui.views.without import named, outcome
+from ui.views.without import outcome
 from ui.wording import markdown
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
@@ -31,7 +32,7 @@ YES, NO = "yes", "no"
 
 
 @dataclass(frozen=True)
-class Row:
+class PictureRow:
     """One row of the picture: its name, a value for each option, and whether the network was asked again with something changed."""
 
     name: str
@@ -40,12 +41,12 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Kind:
+class PollKind:
     """A kind of poll. ``options`` and ``rows`` are made from a lens; ``lacks`` names the text that says why it cannot be asked."""
 
     name: str
     options: Callable[[Lens], tuple[str, ...]]
-    rows: Callable[[Lens], list[Row]]
+    rows: Callable[[Lens], list[PictureRow]]
     lacks: Callable[[Lens], str | None]
     most: int = 1
 
@@ -90,17 +91,17 @@ def _characters(lens: Lens) -> tuple[str, ...]:
     return tuple(f"{visible_token(lens.trace.source_tokens[place])} {place + 1}" for place in places)
 
 
-def _looked_at(lens: Lens) -> list[Row]:
+def _looked_at(lens: Lens) -> list[PictureRow]:
     """The attention of the head, and what leaving out each character does."""
     places, chosen = list(window(lens, change_of(lens), AROUND)), head_of(lens)
     weights = attention_of_change(lens.trace, change_of(lens))
     for axis, part in ((1, chosen.head), (0, chosen.layer)):
         weights = weights.mean(axis=axis) if part is None else np.take(weights, part, axis=axis)
-    rows = [Row(say("class_row_attention", place=chosen.label(say, lens.trace)), weights[places])]
+    rows = [PictureRow(say("class_row_attention", place=chosen.label(say, lens.trace)), weights[places])]
     if lens.can("left_out"):
         # Without this row if the laboratory is late or cannot answer: the class's own answers must be shown in any case.
         with suppress(loaders.EngineError, ValueError):
-            rows.append(Row(say("class_row_left_out"), left_out(lens)[places], True))
+            rows.append(PictureRow(say("class_row_left_out"), left_out(lens)[places], True))
     return rows
 
 
@@ -112,12 +113,14 @@ def _heads(lens: Lens) -> tuple[str, ...]:
     return tuple(f"{each.kind} {each.layer + 1}·{each.head + 1}" for each in _five(lens))
 
 
-def _needs(lens: Lens) -> list[Row]:
+def _needs(lens: Lens) -> list[PictureRow]:
     found = effects(lens)
     places = [found.heads.index(head) for head in _five(lens)]
     return [
-        Row(say("class_row_edit"), found.attention[places]),
-        Row(say("class_row_off"), -found.effect[places], True),  # up: the head speaks for the correction
+        PictureRow(say("class_row_edit"), found.attention[places]),
+        PictureRow(
+            say("class_row_off"), -found.effect[places], True
+        ),  # up: the head speaks for the correction
     ]
 
 
@@ -131,9 +134,9 @@ def without(lens: Lens) -> tuple[str | None, bool]:
     return found.text, outcome(lens.sentence.source, found.text, typed(lens)) == "made"
 
 
-def _still(lens: Lens) -> list[Row]:
+def _still(lens: Lens) -> list[PictureRow]:
     made = without(lens)[1]
-    return [Row(say("class_row_network"), np.array([made, not made], float), True)]
+    return [PictureRow(say("class_row_network"), np.array([made, not made], float), True)]
 
 
 def _others(lens: Lens) -> dict[str, float]:
@@ -151,8 +154,8 @@ def _candidates(lens: Lens) -> tuple[str, ...]:
     return tuple(_others(lens))
 
 
-def _shares(lens: Lens) -> list[Row]:
-    return [Row(say("class_row_candidates"), np.array(list(_others(lens).values())))]
+def _shares(lens: Lens) -> list[PictureRow]:
+    return [PictureRow(say("class_row_candidates"), np.array(list(_others(lens).values())))]
 
 
 def _lacks_change(lens: Lens) -> str | None:
@@ -172,10 +175,10 @@ def _lacks_candidates(lens: Lens) -> str | None:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("where", _characters, _looked_at, _lacks_change, MOST_MARKS),
-        Kind("needed", _heads, _needs, _lacks_experiment),
-        Kind("still", _yes_or_no, _still, _lacks_experiment),
-        Kind("instead", _candidates, _shares, _lacks_candidates),
+        PollKind("where", _characters, _looked_at, _lacks_change, MOST_MARKS),
+        PollKind("needed", _heads, _needs, _lacks_experiment),
+        PollKind("still", _yes_or_no, _still, _lacks_experiment),
+        PollKind("instead", _candidates, _shares, _lacks_candidates),
     )
 }
 

@@ -1,8 +1,8 @@
 """Wakes the phones of this page process when something has changed in their classroom.
 
 A phone that only waits costs nothing: one thread looks at each classroom five times a second, and has the fragment SHOWN of a session
-drawn again only where the session has drawn something older. The browser's beats (``pulse.py``) stay, seldom, as proof that
-somebody is there, and do the same work where a session cannot be woken.
+drawn again only where the session has drawn something older. The browser still sends its beats (``pulse.py``), seldom, to show
+that somebody is there. Where a session cannot be woken, it is drawn again at its beats.
 
 Streamlit has no public way to draw for a session from outside. This does what a browser's timer would do: it hands the runtime a message
 that asks for the fragment. ``can_wake`` says whether that is possible.

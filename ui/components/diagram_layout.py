@@ -19,7 +19,7 @@ _FLOW = 0.4  # of a column's width: where the arrows between its parts run
 
 
 @dataclass(frozen=True)
-class Stage:
+class DiagramBox:
     """One part of a network. ``style`` names its looks, ``part`` what choosing it leads to (empty: nothing)."""
 
     style: str  # text, embedding, attention, feed_forward, recurrence, norm, layer, output or mask
@@ -28,15 +28,15 @@ class Stage:
     part: str = ""
     spoken: str = ""  # what a screen reader says of a part that leads somewhere
     asks_memory: bool = False  # whether the encoder's result arrives here
-    chip: "Stage | None" = None  # what stands beside it, such as a mask
+    chip: "DiagramBox | None" = None  # what stands beside it, such as a mask
 
 
 @dataclass(frozen=True)
 class Sublayer:
     """One part with its residual connection and its normalisation, which stands before the part in newer networks."""
 
-    core: Stage
-    norm: Stage
+    core: DiagramBox
+    norm: DiagramBox
     norm_first: bool
 
 
@@ -44,7 +44,7 @@ class Sublayer:
 class Layer:
     """A row that can be opened. Its ``sublayers`` are drawn if it is open."""
 
-    row: Stage
+    row: DiagramBox
     sublayers: tuple[Sublayer, ...] = ()
 
 
@@ -53,7 +53,7 @@ class Column:
     """A stack of parts in the order in which data passes them."""
 
     heading: str
-    items: tuple[Stage | Layer, ...]
+    items: tuple[DiagramBox | Layer, ...]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Box:
     y: float
     width: float
     height: float
-    stage: Stage
+    stage: DiagramBox
     expanded: bool | None = None  # of a layer's row; None for all else
 
 
@@ -166,7 +166,9 @@ class _Pen:
             else:
                 self.stage(item, self.x, self.width, _BOX)
 
-    def stage(self, stage: Stage, x: float, width: float, height: float, expanded: bool | None = None) -> Box:
+    def stage(
+        self, stage: DiagramBox, x: float, width: float, height: float, expanded: bool | None = None
+    ) -> Box:
         self.arrive()
         beside = [] if stage.chip is None else [stage.chip]
         width -= len(beside) * (_CHIP[self.form] + 6)

@@ -46,7 +46,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Written:
+class LookedAt:
     """A text with its correction, and what the open view is to show of it. None where there is nothing to show."""
 
     corrector: loaders.EngineCorrector | None = None
@@ -98,12 +98,12 @@ def show(page: str, views: tuple[View, ...], setting: str) -> None:
     text_part.rest_is_drawn(None if changes_with_text else written.for_the_rest)
 
 
-def show_text(places: Places, views: tuple[View, ...], setting: str, entrance: bool) -> tuple[Written, bool]:
+def show_text(places: Places, views: tuple[View, ...], setting: str, entrance: bool) -> tuple[LookedAt, bool]:
     """The text, its pictures and their controls. Returns what was written, and whether something is open below the pictures.
 
     An experiment may take seconds, and controls should not wait for it. On the ``entrance`` they come after the pictures.
     """
-    written = Written()
+    written = LookedAt()
 
     def write() -> Hashable | None:
         nonlocal written
@@ -129,7 +129,7 @@ def show_text(places: Places, views: tuple[View, ...], setting: str, entrance: b
     return written, show_more(places.stage, view, lens, popovers)
 
 
-def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Written:
+def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> LookedAt:
     """The text, its correction, and what the open view is to show of them."""
     entry = models.chosen()
     own = "_own" if entry is not None and loaders.is_live(entry) else ""
@@ -146,7 +146,7 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Writt
     with status:
         corrector = notices.load_corrector(entry)
     if corrector is None:
-        return Written()
+        return LookedAt()
     told = getattr(corrector.config, "described", None)
     if told is not None and told.examples and text == defaults()["sentence"] != told.examples[0]:
         keep_typed(told.examples[0])
@@ -158,7 +158,7 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Writt
         if correction:
             sentence, change = show_correction(correction, told=told)
             notices.about(text, correction, corrector.config)
-    found = Written(corrector, status)
+    found = LookedAt(corrector, status)
     if sentence is None:
         return found
     turns.behind_texts()

@@ -23,7 +23,7 @@ LIST_WIDTH = 150  # pixels
 class Stage:
     """The places of the parts of the open view, one below the other. Each is filled when its turn comes."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         line = partial(st.container, horizontal=True, vertical_alignment="center", gap="small")
         self.tabs, self.map = line(key="tabs"), line(key="map")
         self.told, self.picture = st.container(key="told"), st.container(key="picture")

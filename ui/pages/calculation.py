@@ -154,7 +154,7 @@ def describe(steps: DotProduct, row: int) -> str:
 
 
 @dataclass(frozen=True)
-class Step:
+class CalculationStep:
     """One step of the calculation: its formulas, the last one with numbers, and its result."""
 
     name: str  # ends the keys of its texts
@@ -165,7 +165,7 @@ class Step:
     scale: str = viz.SIGNED
 
 
-def list_steps(steps: DotProduct, unscaled: bool) -> list[Step]:
+def list_steps(steps: DotProduct, unscaled: bool) -> list[CalculationStep]:
     """The steps in their order; the line worked out is of the first query's best key."""
     best = int(steps.weights[0].argmax())
     product, score, weight = (
@@ -174,24 +174,30 @@ def list_steps(steps: DotProduct, unscaled: bool) -> list[Step]:
     queries, keys = named("q", len(steps.query)), named("k", len(steps.key))
     terms = formulas.dot(steps.query[0], steps.key[best], MOST_COLUMNS, together=2)
     worked = formulas.aligned(rf"q_1 \cdot k_{best + 1}", [*terms, f"= {product}"])
-    shown = [Step("product", (r"QK^\top", worked), steps.products, queries, keys)]
+    shown = [CalculationStep("product", (r"QK^\top", worked), steps.products, queries, keys)]
     if not unscaled:
         worked = rf"\frac{{{product}}}{{\sqrt{{{steps.key.shape[1]}}}}} = {score}"
-        shown.append(Step("scaled", (r"S = \frac{QK^\top}{\sqrt{d_k}}", worked), steps.scaled, queries, keys))
+        shown.append(
+            CalculationStep(
+                "scaled", (r"S = \frac{QK^\top}{\sqrt{d_k}}", worked), steps.scaled, queries, keys
+            )
+        )
     worked = f"{formulas.softmax_of(steps.scaled[0, best])} = {weight}"
     softmax = r"\mathrm{softmax}(QK^\top)" if unscaled else r"\mathrm{softmax}(S)"
-    shown.append(Step("softmax", (rf"A = {softmax}", worked), steps.weights, queries, keys, viz.WEIGHT))
+    shown.append(
+        CalculationStep("softmax", (rf"A = {softmax}", worked), steps.weights, queries, keys, viz.WEIGHT)
+    )
     terms = formulas.weighted_sum(steps.weights[0], steps.value, most=MOST_ROWS)
     worked = formulas.aligned("o_1", [*terms, f"= {formulas.vector(steps.output[0])}"])
     cells = named("", steps.value.shape[1])
-    return [*shown, Step("output", ("O = AV", worked), steps.output, queries, cells)]
+    return [*shown, CalculationStep("output", ("O = AV", worked), steps.output, queries, cells)]
 
 
 def named(side: str, count: int) -> list[str]:
     return [f"{side}{number + 1}" for number in range(count)]
 
 
-def show_pictures(steps: Sequence[Step]) -> None:
+def show_pictures(steps: Sequence[CalculationStep]) -> None:
     """The results of all steps side by side."""
     for place, step in zip(st.columns(len(steps), gap="medium"), steps, strict=True):
         with place:
@@ -210,7 +216,7 @@ def show_pictures(steps: Sequence[Step]) -> None:
             figures.draw(figure, f"step_{step.name}", f"calculation-{step.name}")
 
 
-def show_formulas(steps: Sequence[Step]) -> None:
+def show_formulas(steps: Sequence[CalculationStep]) -> None:
     """What each step does, in words, as a formula and with numbers."""
     st.header(say("calculation_steps_heading"))
     # Two beside each other leave room for long sums.

@@ -23,7 +23,7 @@ from ui.parts.head_numbers import (
     LEADING,
     QUANTITIES,
     SIGNS,
-    Chosen,
+    ChosenNumber,
     pruning_curve,
     role_of_example,
     table,
@@ -170,7 +170,7 @@ def map_of(survey: HeadSurvey, by: str, at: str):
         "theme": controls.theme(),
     }
     if by != LEADING:
-        chosen = Chosen(survey, by, at)
+        chosen = ChosenNumber(survey, by, at)
         return viz.head_mosaic(
             chosen.grids("mean"),
             margins=chosen.grids("margin"),

@@ -133,7 +133,7 @@ def show_sentence() -> None:
         st.markdown(say("positions_sum_text"))
 
 
-def show_sizes(tokens: tuple[str, ...], sizes: analysis.Sizes, width: int) -> None:
+def show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: int) -> None:
     """Lengths (S,) of the embeddings of ``tokens`` and of what is added to them; ``width`` is D."""
     st.header(say("positions_sizes_heading"))
     plain, scaled, encoding = (float(each.mean()) for each in (sizes.embedding, sizes.scaled, sizes.encoding))
@@ -186,7 +186,7 @@ def show_move(
     markup.paragraph(describe_move(tokens[place], move, others), "reading")
 
 
-def describe_move(token: str, move: analysis.Move, others: list[analysis.Other]) -> str:
+def describe_move(token: str, move: analysis.Move, others: list[analysis.OtherToken]) -> str:
     """Whether the position or the token itself changes the vector of ``token`` more."""
     values = {
         "token": name_of(token),

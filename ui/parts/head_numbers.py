@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 
 import viz
 from model.analysis.roles import BREADTH, OWN, ROLES
-from model.survey.head_survey import HeadSurvey, Measured
+from model.survey.head_survey import HeadMeans, HeadSurvey
 from model.trace.interventions import Head
-from ui.views.without import named
+from ui.views.heads_off import named
 from ui.wording.numbers_text import percent
 from ui.wording.reading import Say
 from ui.wording.texts import say
@@ -24,8 +24,8 @@ SIGNS = dict(zip(ROLES, "=←→↷␣.⊣~", strict=True))
 
 
 @dataclass(frozen=True)
-class Chosen:
-    """One of QUANTITIES (but LEADING) at one of CLASSES, in a survey."""
+class ChosenNumber:
+    """One quantity of a survey, any of QUANTITIES but LEADING, at one of CLASSES of characters."""
 
     survey: HeadSurvey
     name: str
@@ -40,7 +40,7 @@ class Chosen:
         """Whether it is told in nats, which may speak for the right character or against it."""
         return self.name in (WROTE, *INTERVENED)
 
-    def of(self, kind: str) -> Measured | None:
+    def of(self, kind: str) -> HeadMeans | None:
         """The numbers of one kind of attention; None where there are none."""
         if self.name == WROTE:
             return self.survey.written(kind, self.at)
@@ -93,7 +93,7 @@ def told(survey: HeadSurvey, name: str, at: str) -> str:
             roles=roles or "–",
             sentences=f"{survey.sentences:,}",
         )
-    chosen = Chosen(survey, name, at)
+    chosen = ChosenNumber(survey, name, at)
     if not np.isfinite(chosen.values()).any():
         return say("heads_reading_nothing", name=chosen.title, at=say(f"heads_at_{at}"))
     head = chosen.ranked()[0]
@@ -127,7 +127,7 @@ def table(survey: HeadSurvey, name: str, at: str) -> tuple[pd.DataFrame, list[He
     frame's ``attrs["names"]`` say which of QUANTITIES a column has.
     """
     others = [each for each in (*ROLES, WROTE, EFFECT, LOSS) if each != name]
-    columns = [Chosen(survey, each, at) for each in ([] if name == LEADING else [name]) + others]
+    columns = [ChosenNumber(survey, each, at) for each in ([] if name == LEADING else [name]) + others]
     columns = [each for each in columns if np.isfinite(each.values()).any() or each.name == name]
     heads = survey.heads if name == LEADING else columns[0].ranked()
     places = [survey.heads.index(head) for head in heads]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from model.analysis.parameters import under
 from model.stored.config import NetworkConfig, TransformerConfig
-from ui.components.diagram_layout import Column, Layer, Stage, Sublayer
+from ui.components.diagram_layout import Column, DiagramBox, Layer, Sublayer
 from ui.wording.reading import Say
 from viz.labels import visible_token
 
@@ -37,8 +37,8 @@ class Sketch:
 
 def columns(say: Say, sketch: Sketch) -> tuple[Column, Column]:
     """Encoder and decoder, for either kind of network."""
-    draw: type[_Transformer | _Recurrent] = (
-        _Transformer if sketch.config.architecture == "transformer" else _Recurrent
+    draw: type[_TransformerParts | _Recurrent] = (
+        _TransformerParts if sketch.config.architecture == "transformer" else _Recurrent
     )
     words = draw(say, sketch)
     return Column(say("network_encoder"), words.encoder()), Column(say("network_decoder"), words.decoder())
@@ -55,19 +55,21 @@ def visible_text(text: str) -> str:
     return "".join(each if each == " " else visible_token(each) for each in text[:LONGEST_TEXT])
 
 
-class _Parts:
+class _CommonParts:
     """What both networks have in common."""
 
     def __init__(self, say: Say, sketch: Sketch):
         self.say, self.sketch, self.config = say, sketch, sketch.config
         self.s, self.t, self.d = sketch.source_tokens, sketch.target_tokens, sketch.config.d_model
 
-    def stage(self, style: str, name: str, dims: str = "", *places: str, part: str = "", **more) -> Stage:
+    def stage(
+        self, style: str, name: str, dims: str = "", *places: str, part: str = "", **more
+    ) -> DiagramBox:
         """``places`` are what its parameters belong to; ``part`` is where it leads."""
         count = under(self.sketch.parts, *places)
         detail = " · ".join(filter(None, [dims, f"{count:,}" if count else ""]))
         title = more.pop("title", None) or self.say(f"network_{name}")
-        return Stage(style, title, detail, part, self.spoken(title, dims, count, part), **more)
+        return DiagramBox(style, title, detail, part, self.spoken(title, dims, count, part), **more)
 
     def spoken(self, title: str, dims: str, count: int, part: str) -> str:
         if not part:
@@ -76,14 +78,14 @@ class _Parts:
         leads = self.say(f"network_leads_{part.partition(':')[0]}")
         return ". ".join(filter(None, [title, dims, parameters, leads]))
 
-    def text(self, name: str, text: str, tokens: str, count: int) -> Stage:
+    def text(self, name: str, text: str, tokens: str, count: int) -> DiagramBox:
         title = self.say(f"network_{name}", text=visible_text(text))
         return self.stage("text", name, shape(**{tokens: count}), part="sentence", title=title)
 
-    def embedding(self, name: str, tokens: str, count: int, *places: str) -> Stage:
+    def embedding(self, name: str, tokens: str, count: int, *places: str) -> DiagramBox:
         return self.stage("embedding", name, shape(**{tokens: count}, D=self.d), *places, part="embedding")
 
-    def ending(self) -> tuple[Stage, ...]:
+    def ending(self) -> tuple[DiagramBox, ...]:
         """From the decoder's last vectors to the corrected text."""
         dims = shape(T=self.t, V=self.config.vocab_size)
         return (
@@ -92,10 +94,10 @@ class _Parts:
         )
 
 
-class _Transformer(_Parts):
+class _TransformerParts(_CommonParts):
     config: TransformerConfig
 
-    def encoder(self) -> tuple[Stage | Layer, ...]:
+    def encoder(self) -> tuple[DiagramBox | Layer, ...]:
         layers = [self.encoder_layer(n) for n in range(1, self.config.num_layers + 1)]
         dims = shape(S=self.s, D=self.d)
         return (
@@ -107,7 +109,7 @@ class _Transformer(_Parts):
             self.stage("memory", "memory", dims),
         )
 
-    def decoder(self) -> tuple[Stage | Layer, ...]:
+    def decoder(self) -> tuple[DiagramBox | Layer, ...]:
         layers = [self.decoder_layer(n) for n in range(1, self.config.num_layers + 1)]
         dims = shape(T=self.t, D=self.d)
         return (
@@ -119,7 +121,7 @@ class _Transformer(_Parts):
             *self.ending(),
         )
 
-    def last_norm(self, side: str, dims: str) -> tuple[Stage, ...]:
+    def last_norm(self, side: str, dims: str) -> tuple[DiagramBox, ...]:
         found = self.config.norm_first  # blocks that normalise first leave their sum unnormalised
         return (self.stage("norm", "norm_last", dims, f"{side}_norm"),) if found else ()
 
@@ -155,14 +157,14 @@ class _Transformer(_Parts):
             ),
         )
 
-    def row(self, number: int, place: str, dims: str) -> Stage:
+    def row(self, number: int, place: str, dims: str) -> DiagramBox:
         asks = place.startswith("decoder") and number != self.sketch.layer
         title = self.say("network_layer", layer=number)
         return self.stage(
             "layer", "layer", dims, place, part=f"layer:{number}", title=title, asks_memory=asks
         )
 
-    def attention(self, kind: str, number: int, place: str, **sizes: int) -> Stage:
+    def attention(self, kind: str, number: int, place: str, **sizes: int) -> DiagramBox:
         mask = "look_ahead" if kind == "decoder_attention" else "padding"
         title, name = self.say("network_mask"), self.say(f"network_mask_{mask}")
         leads = self.say("network_leads_mask")
@@ -173,21 +175,21 @@ class _Transformer(_Parts):
             place,
             part=f"{kind}:{number}",
             asks_memory=kind == "cross_attention",
-            chip=Stage("mask", title, name, f"mask:{mask}", f"{title}: {name}. {leads}"),
+            chip=DiagramBox("mask", title, name, f"mask:{mask}", f"{title}: {name}. {leads}"),
         )
 
-    def feed_forward(self, place: str, dims: str) -> Stage:
+    def feed_forward(self, place: str, dims: str) -> DiagramBox:
         through = dims.replace("D)", "D→F→D)").replace(
             f" {self.d})", f" {self.d}→{self.config.dff}→{self.d})"
         )
         return self.stage("feed_forward", "feed_forward", through, f"{place}/feed_forward")
 
-    def around(self, core: Stage, place: str) -> Sublayer:
+    def around(self, core: DiagramBox, place: str) -> Sublayer:
         return Sublayer(core, self.stage("norm", "norm", "", place), self.config.norm_first)
 
 
-class _Recurrent(_Parts):
-    def encoder(self) -> tuple[Stage | Layer, ...]:
+class _Recurrent(_CommonParts):
+    def encoder(self) -> tuple[DiagramBox | Layer, ...]:
         dims = shape(S=self.s, D=self.d)
         return (
             self.text("source", self.sketch.source, "S", self.s),
@@ -196,7 +198,7 @@ class _Recurrent(_Parts):
             self.stage("memory", "memory", dims),
         )
 
-    def decoder(self) -> tuple[Stage | Layer, ...]:
+    def decoder(self) -> tuple[DiagramBox | Layer, ...]:
         sizes = shape(T=self.t, S=self.s)
         projections = ("query", "key", "value")
         return (
@@ -215,7 +217,7 @@ class _Recurrent(_Parts):
             *self.ending(),
         )
 
-    def recurrence(self, number: int) -> Stage:
+    def recurrence(self, number: int) -> DiagramBox:
         """The decoder's, beside where its first state comes from."""
         first = self.stage("recurrence", "bridge", "", f"bridge_{number}")
         dims = shape(T=self.t, D=self.d)

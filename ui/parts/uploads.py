@@ -10,7 +10,7 @@ from ui.shell import markup
 from ui.wording.texts import say
 
 
-class Given(NamedTuple):
+class DroppedFile(NamedTuple):
     """A file that was dropped."""
 
     name: str
@@ -20,7 +20,7 @@ class Given(NamedTuple):
         return self.content
 
 
-def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> Given | None:
+def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> DroppedFile | None:
     """The control of ``upload``; its file stays with the session while the visitor is on other pages, until it is taken away."""
     kept = f"{key}_kept"
 
@@ -29,8 +29,8 @@ def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> G
 
     file = upload(label, types, megabytes, key, dropped)
     if file is not None:
-        st.session_state[kept] = Given(file.name, file.getvalue())
-    given: Given | None = st.session_state.get(kept)
+        st.session_state[kept] = DroppedFile(file.name, file.getvalue())
+    given: DroppedFile | None = st.session_state.get(kept)
     if file is None and given is not None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             markup.paragraph(say("upload_kept", name=given.name), "note")

@@ -5,48 +5,46 @@ from functools import cache
 
 from engine import own_model
 from ui.look import examples
-from ui.shell.settings import AnySetting, Flag, Number, Owner, Place, Written
+from ui.shell.settings import AnySetting, Flag, Number, Owner, Place, Text
 
 PART = Place("part", of="text", is_step=True)  # which sentence of several; empty: the first that changed
 EDIT = Place("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
 SHARED: tuple[AnySetting, ...] = (
-    Written("lang", "ko", of="visitor"),
-    Written("class", of="visitor"),  # the code of the classroom that one is in; empty: none
+    Text("lang", "ko", of="visitor"),
+    Text("class", of="visitor"),  # the code of the classroom that one is in; empty: none
     Flag("lecture", of="visitor"),  # larger type and fewer controls
-    Written("sentence", examples.load()[0].text),  # all that is typed, one sentence or several
-    Written("model", own_model() or "transformer"),
-    Written("confidence"),  # the lowest of the changes that are made; empty: the model's own
+    Text("sentence", examples.load()[0].text),  # all that is typed, one sentence or several
+    Text("model", own_model() or "transformer"),
+    Text("confidence"),  # the lowest of the changes that are made; empty: the model's own
     PART,
     EDIT,
     # Proposals that are made although the network is unsure, or left undone although it is sure: 2,3; from 1.
-    Written("accepted", of="text", is_step=True),
-    Written("rejected", of="text", is_step=True),
-    Written("kind", "cross_attention", is_step=True),
-    Written("layer", "3", is_step=True),  # of four: where the shipped model aligns what it writes and reads
-    Written("head", "mean", is_step=True),
-    Written("cell", of="sentence"),  # the chosen cell of an attention map, "row,column" in tokens, from 0
+    Text("accepted", of="text", is_step=True),
+    Text("rejected", of="text", is_step=True),
+    Text("kind", "cross_attention", is_step=True),
+    Text("layer", "3", is_step=True),  # of four: where the shipped model aligns what it writes and reads
+    Text("head", "mean", is_step=True),
+    Text("cell", of="sentence"),  # the chosen cell of an attention map, "row,column" in tokens, from 0
 )
 POSITIONS = Number("positions", 2, 512, start=64)
 DIMENSIONS = Number("dimensions", 2, 512, start=128, step=2)
 OF_PAGES: tuple[AnySetting, ...] = (
-    Written("q", "0,10,0"),  # the classroom's queries, keys and values: rows end at ";", cells at ","
-    Written("k", "10,0,0;0,10,0;0,0,10;0,0,10"),
-    Written("v", "1,0;10,0;100,5;1000,6"),
+    Text("q", "0,10,0"),  # the classroom's queries, keys and values: rows end at ";", cells at ","
+    Text("k", "10,0,0;0,10,0;0,0,10;0,0,10"),
+    Text("v", "1,0;10,0;100,5;1000,6"),
     Flag("unscaled"),  # the classroom's products are not divided by the root of the width
-    Written("heads_by", "leading"),  # what the map of all heads shows: a role, or an effect
-    Written("heads_at", "copied"),  # at which characters: copied or edited
-    Written("snapshot"),  # the training step of the page on growing up; empty: the last
-    Written("grown_role", "own"),  # which role of its heads it follows: a name of model.analysis.roles
+    Text("heads_by", "leading"),  # what the map of all heads shows: a role, or an effect
+    Text("heads_at", "copied"),  # at which characters: copied or edited
+    Text("snapshot"),  # the training step of the page on growing up; empty: the last
+    Text("grown_role", "own"),  # which role of its heads it follows: a name of model.analysis.roles
     Flag("film"),  # it shows one snapshot after the other
-    Written("batch", "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요."),  # of the masks, one a line
+    Text("batch", "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요."),  # of the masks, one a line
     Place("batch_row"),  # which of these sentences is looked into; empty: the shortest
-    Written("masks_kind", "decoder_attention"),
+    Text("masks_kind", "decoder_attention"),
     POSITIONS,
     DIMENSIONS,
-    Written("curves", "10,11,30,31"),
-    Written(
-        "moved"
-    ),  # the position of the character that its page moves, from 0; empty: the first that changed
+    Text("curves", "10,11,30,31"),
+    Text("moved"),  # the position of the character that its page moves, from 0; empty: the first that changed
 )
 
 

@@ -81,7 +81,7 @@ class Place(Setting):
 
 
 @dataclass(frozen=True)
-class Written(Setting):
+class Text(Setting):
     """Any text. The page that uses it reads it, and draws its control."""
 
     default: str = ""
@@ -90,7 +90,7 @@ class Written(Setting):
         return text
 
 
-AnySetting = Choice | Flag | Number | Place | Written
+AnySetting = Choice | Flag | Number | Place | Text
 
 
 def is_number(text: str) -> bool:

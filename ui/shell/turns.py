@@ -26,7 +26,7 @@ _GIVES_WAY = 1.0  # seconds that a fragment lets pages go first: a class of phon
 _AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
 
 # Waiting since when, a unique number to break ties, and what ends the waiting.
-_Place = tuple[float, int, Event]
+_InTurn = tuple[float, int, Event]
 
 
 class Turns:
@@ -34,8 +34,8 @@ class Turns:
 
     def __init__(self, places: int = 1):
         self._free = places
-        self._texts: list[_Place] = []
-        self._pictures: list[_Place] = []
+        self._texts: list[_InTurn] = []
+        self._pictures: list[_InTurn] = []
         self._texts_in_a_row = 0  # while pictures waited
         self._numbers = count()
         self._lock = Lock()
@@ -79,7 +79,7 @@ class Turns:
         with self._lock:
             return not (self._texts or self._pictures)
 
-    def _take(self, queue: list[_Place], since: float, look: Callable[[], object] | None = None) -> None:
+    def _take(self, queue: list[_InTurn], since: float, look: Callable[[], object] | None = None) -> None:
         with self._lock:
             place = (since, next(self._numbers), Event())
             if self._free:
@@ -96,7 +96,7 @@ class Turns:
             raise
         self._mine.held = True
 
-    def _leave(self, queue: list[_Place], place: _Place) -> None:
+    def _leave(self, queue: list[_InTurn], place: _InTurn) -> None:
         with self._lock:
             if place in queue:
                 queue.remove(place)

@@ -1,6 +1,7 @@
 """The experiment *circuit*: the few parts that keep a correction when all others are taken away, and what they read of each other."""
 
 import json
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -19,10 +20,10 @@ from ui.shell.settings import Choice
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
+from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
 from ui.views.view import Values, View
-from ui.views.without import change_of, named
 from ui.wording.numbers_text import share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -39,7 +40,9 @@ BESIDE = 0.3  # of a column: how far its sub-layers stand from each other
 STEPS_BEYOND = 6  # steps drawn after the one at which the growing set reached the goal
 
 
-def found_for(lens: Lens, values: Values) -> tuple[Circuit | None, CircuitEdges | None, partial | None]:
+def found_for(
+    lens: Lens, values: Values
+) -> tuple[Circuit | None, CircuitEdges | None, Callable[[], object] | None]:
     """(the circuit, its edges, a function that asks for the edges), as ``questions.circuit``; three times None without a change."""
     change = change_of(lens)
     if change is None:

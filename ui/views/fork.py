@@ -5,12 +5,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
 from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Place, Written
+from ui.shell.settings import Place, Text
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
@@ -18,11 +19,10 @@ from ui.views.view import Values, View
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
-from viz.browser.steps import OUTSIDE
 from viz.labels import visible_token
 
 STEP = Place("fork_step", of="sentence")  # where the roads part; empty: where the change begins
-TOKEN = Written(
+TOKEN = Text(
     "fork_token", of="sentence"
 )  # written there; empty: what was typed, or the likeliest other token
 
@@ -37,12 +37,14 @@ def row_of(lens: Lens) -> int:
 
 
 def candidates(lens: Lens, row: int) -> list[str]:
-    """What else could be written there: what was typed, then the likeliest tokens; not what was written."""
+    """What else could be written there: what was typed, then the likeliest tokens; not what was written, and no mark that a text
+    cannot hold."""
     trace = lens.trace
     change = next((each for each in lens.all_changes if each.target_start == row), None)
     typed = trace.source_tokens[change.source_start] if change else None
     found = [typed, *trace.alternatives[row]] if typed else list(trace.alternatives[row])
-    return [each for each in dict.fromkeys(found) if each not in (trace.target_tokens[row], OUTSIDE)]
+    unwritable = {trace.target_tokens[row], OUTSIDE, START, PAD}
+    return [each for each in dict.fromkeys(found) if each not in unwritable]
 
 
 def candidate_of(lens: Lens, row: int) -> str | None:

@@ -11,7 +11,7 @@ from model.trace.selection import LayerHead, LayerHeads, Selection
 from ui.components.lines import lines
 from ui.look.lens import Lens
 from ui.shell import address, controls
-from ui.shell.settings import Number, Written
+from ui.shell.settings import Number, Text
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
 from ui.views.view import Values, View
@@ -22,7 +22,7 @@ from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
 MASS = Number(
     "mass", MASSES[0], MASSES[-1], USUAL_MASS, MASSES.step
 )  # percent of each row's weight that its lines carry together
-HEADS = Written("heads")  # which are drawn, such as 1.2,3.4 (layer.head); empty: those of layer and head
+HEADS = Text("heads")  # which are drawn, such as 1.2,3.4 (layer.head); empty: those of layer and head
 # Two short formulas: a long one would have to scroll on a phone.
 FORMULAS = (
     r"\alpha_{ij} = \operatorname{softmax}_j\left(\frac{q_i \cdot k_j}{\sqrt{d}}\right)",

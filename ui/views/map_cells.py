@@ -10,7 +10,7 @@ from model.analysis.words import WordAxis, by_word, masked_by_word, word_axes
 from ui.look.lens import Lens
 from viz.labels import SINK
 
-Spans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
+TokenSpans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class MapCells:
     padded: np.ndarray | None  # (Q, K) bool
     queries: tuple[str, ...]  # (Q,)
     keys: tuple[str, ...]  # (K,)
-    query_spans: Spans  # (Q,)
-    key_spans: Spans  # (K,)
+    query_spans: TokenSpans  # (Q,)
+    key_spans: TokenSpans  # (K,)
     first: tuple[int, int]
 
     def rows_of(self, tokens: list[int]) -> list[int]:
@@ -116,7 +116,7 @@ def cells_of(lens: Lens, *, by_words: bool, without_marks: bool, minus_copy: boo
     return cells if sink is None else _with_sink(cells, lens.selection.mean(sink), rows_axis.words)
 
 
-def _with_sink(cells: MapCells, sink: np.ndarray, words: Spans) -> MapCells:
+def _with_sink(cells: MapCells, sink: np.ndarray, words: TokenSpans) -> MapCells:
     """The same cells, and before them what falls on no token, ``sink`` (T,) of all rows; ``words`` are the spans of all rows."""
     column = np.array([sink[start:end].mean() for start, end in words], np.float32)
     column = column[cells.first[0] :][: len(cells.queries), None]
@@ -145,7 +145,7 @@ def _minus_copy(lens: Lens) -> np.ndarray:
     return values
 
 
-def _without_marks(spans: Spans, tokens: tuple[str, ...]) -> slice:
+def _without_marks(spans: TokenSpans, tokens: tuple[str, ...]) -> slice:
     """Marks stand at the ends of a sentence, so that what is left has no holes."""
     kept = [number for number, (start, _) in enumerate(spans) if tokens[start] not in MARKS]
     return slice(kept[0], kept[-1] + 1) if kept else slice(0, len(spans))

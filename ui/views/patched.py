@@ -18,10 +18,10 @@ from ui.shell.spinner import spinner
 from ui.views import needs, side_by_side
 from ui.views.decided import places
 from ui.views.edits import in_words
+from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
 from ui.views.view import Values, View
-from ui.views.without import change_of, named
 from ui.wording.numbers_text import nats, percent
 from ui.wording.reading import changed_rows
 from ui.wording.texts import say

@@ -17,7 +17,7 @@ from model.trace.selection import Selection
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Flag, Written, is_number
+from ui.shell.settings import Flag, Text, is_number
 from ui.views import needs
 from ui.views.edits import KIND, bars, in_words
 from ui.views.naming import file_name, picture_title
@@ -32,11 +32,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 AROUND, ALL = (12, 24), "all"
-MARKED = Written("marks")  # positions in the source that the visitor expects to matter, such as 3,4,5; from 0
+MARKED = Text("marks")  # positions in the source that the visitor expects to matter, such as 3,4,5; from 0
 REVEALED = Flag("revealed")  # the attention is shown beside the marks
-OFFERED = Written(
-    "around", str(AROUND[0])
-)  # how many tokens left and right of a change can be marked, or all
+OFFERED = Text("around", str(AROUND[0]))  # how many tokens left and right of a change can be marked, or all
 FORMULA = (
     r"\mathrm{share} = \sum_{s \in M} a_s \qquad \mathrm{random} = \frac{|M|}{n} \sum_{s=1}^{n} a_s"
     r"\qquad \mathrm{best} = \max_{|B| = |M|} \sum_{s \in B} a_s"

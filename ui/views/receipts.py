@@ -16,9 +16,9 @@ from ui.views import needs
 from ui.views.circuit import node_name
 from ui.views.decided import places
 from ui.views.edits import in_words
+from ui.views.heads_off import change_of
 from ui.views.naming import file_name
 from ui.views.view import Values, View
-from ui.views.without import change_of
 from ui.wording.numbers_text import nats, probability, share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token

@@ -17,13 +17,13 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice, Written, is_number
+from ui.shell.settings import Choice, Text, is_number
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
+from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.view import Values, View
-from ui.views.without import change_of, named
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 INSTEAD = Choice(
     "instead", ("uniform", "copy", "permuted", PAINTED)
 )  # what stands in place of a head's weights
-KEYS = Written("painted", of="sentence")  # those that the visitor gave shares of the weight to: 2,3,3; from 1
+KEYS = Text("painted", of="sentence")  # those that the visitor gave shares of the weight to: 2,3,3; from 1
 MOST_PAINTED = 32
 MOST_SHARES = 3  # shares that one cell can get; one more click takes them away
 

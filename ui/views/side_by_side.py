@@ -15,7 +15,7 @@ from ui.asking import loaders, loading, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice, Flag, Written
+from ui.shell.settings import Choice, Flag, Text
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.wording.texts import say
@@ -25,8 +25,8 @@ from viz.labels import visible_token
 # Addresses call the other pass a twin, and have to go on doing so. Elsewhere a twin is a sentence that is not corrected.
 OTHER = Choice("twin", ("typed", "pair", "model"))  # what the sentence is compared with
 DIFFERENCE = Flag("twin_difference")  # the second map is shown minus the first
-SENTENCE = Written("twin_sentence", "친구의 가치")
-MODEL = Written("twin_model")
+SENTENCE = Text("twin_sentence", "친구의 가치")
+MODEL = Text("twin_model")
 LONGEST = 200  # characters of the second sentence
 
 

@@ -18,9 +18,9 @@ from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.fork import step_name
+from ui.views.heads_off import change_of
 from ui.views.naming import file_name
 from ui.views.view import Values, View
-from ui.views.without import change_of
 from ui.wording.numbers_text import correlation
 from ui.wording.texts import say
 from viz.labels import visible_token

@@ -1,61 +1,42 @@
 """The experiment *switch heads off*: what each head does for a change, found by asking the network again without it."""
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
 import viz
-from model import ModelFolderError
-from model.survey.head_survey import HeadSurvey
 from model.text.changes import Change, find_changes
 from model.trace.interventions import Head
-from ui.asking import loaders, models, questions
+from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice, Written
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
+from ui.views.heads_off import (
+    HEADS,
+    MEAN,
+    NONE,
+    OFF,
+    STRONGEST,
+    ZERO,
+    change_of,
+    heads_off,
+    means_of,
+    named,
+    names_of,
+    survey_of,
+    switch,
+)
 from ui.views.naming import file_name
 from ui.views.view import Values, View
 from ui.wording.numbers_text import correlation, probability
 from ui.wording.texts import say
-
-STRONGEST = 5
-MOST_NAMED = STRONGEST - 1
-ZERO, MEAN = "zero", "mean"
-NONE = "none"  # in the address: the visitor switched every head on
-OFF = Choice("off", (ZERO, MEAN))  # what a head that is switched off puts out
-HEADS = Written(
-    "switched_off"
-)  # the heads that are off, such as cross_attention.2.3, counted from 1; NONE: no head; empty: the strongest ones
-
-
-def change_of(lens: Lens) -> Change | None:
-    """The change in focus, else the first; None where there is none."""
-    return lens.changes[0] if lens.changes else None
-
-
-def survey_of(lens: Lens) -> HeadSurvey | None:
-    """The survey with the means of this model's heads; None if there is none."""
-    entry = models.chosen()
-    try:
-        return entry and loaders.head_survey(entry.path, lens.corrector)
-    except ModelFolderError:  # the page of the heads says what is wrong with it
-        return None
-
-
-def means_of(lens: Lens, values: Values) -> dict[str, np.ndarray] | None:
-    """What heads that are off put out: their means over the sentences of a survey; None for zero."""
-    survey = survey_of(lens) if values["off"] == MEAN else None
-    return survey.means if survey is not None else None
 
 
 def draw(lens: Lens, values: Values) -> None:
@@ -96,7 +77,7 @@ def show_verdict(lens: Lens, values: Values, off: Collection[Head]) -> None:
     markup.before_and_after(
         [
             (
-                _names(heads),
+                names_of(heads),
                 say("without_no_end") if each.text is None else each.text,
                 say("without_probability", probability=probability(each.probability, digits=3)),
                 say(f"without_{each.outcome}"),
@@ -150,47 +131,6 @@ def outcome(source: str, text: str | None, change: Change) -> str:
     return "made" if same else "other"
 
 
-def heads_off(lens: Lens, values: Values) -> tuple[Head, ...]:
-    """The heads that are off: those that the visitor chose, at first the strongest ones."""
-    if address.get(HEADS.name) == NONE:
-        return ()
-    change = change_of(lens)
-    return () if change is None else framed_heads(lens, change, means_of(lens, values))
-
-
-def switched_off(lens: Lens) -> tuple[Head, ...]:
-    """The heads that the visitor switched off, of those that the network has."""
-    found = [
-        Head(kind, int(layer) - 1, int(head) - 1)
-        for kind, layer, head in re.findall(
-            r"\b([a-z_]+)\.([1-9]\d?)\.([1-9]\d?)\b", address.get(HEADS.name), re.ASCII
-        )
-    ]
-    return tuple(head for head in dict.fromkeys(found) if _has(lens, head))
-
-
-def _has(lens: Lens, head: Head) -> bool:
-    if head.kind not in lens.trace.kinds:
-        return False
-    layers, heads = lens.trace.shape(head.kind)
-    return 0 <= head.layer < layers and 0 <= head.head < heads
-
-
-def framed_heads(lens: Lens, change: Change, means: Mapping[str, np.ndarray] | None) -> tuple[Head, ...]:
-    """The heads that the visitor switched off; before that the strongest ones."""
-    found = questions.head_effects(lens.sentence, change, lens.corrector, means)
-    return switched_off(lens) or found.strongest(STRONGEST)
-
-
-def _names(heads: Collection[Head]) -> str:
-    """What is off: each head by its name where they are few."""
-    if not heads:
-        return say("without_all_heads")
-    if len(heads) > MOST_NAMED:
-        return say("without_all", count=len(heads))
-    return say("without_heads", heads=", ".join(map(named, sorted(heads))))
-
-
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     """The squares and the points of all heads; nothing where nothing was changed."""
     change = change_of(lens)
@@ -220,18 +160,6 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     return {name: (figure, say(f"{name}_label")) for name, figure in made.items()}
 
 
-def switch(lens: Lens, off: Sequence[Head], point: dict) -> None:
-    """Switch the head of a chosen square off, or on again. A browser may send anything; an unknown point changes nothing."""
-    match point.get("custom"):
-        case [str(kind), int(layer), int(head)] if _has(lens, chosen := Head(kind, layer, head)):
-            _put([each for each in off if each != chosen] if chosen in off else [*off, chosen])
-
-
-def _put(heads: Iterable[Head]) -> None:
-    told = ",".join(f"{kind}.{layer + 1}.{head + 1}" for kind, layer, head in heads)
-    address.put(HEADS.name, told or NONE)
-
-
 def describe(lens: Lens, values: Values) -> str:
     """What became of the change without the heads that are off."""
     change = change_of(lens)
@@ -246,7 +174,7 @@ def describe(lens: Lens, values: Values) -> str:
     return say(
         f"without_reading_{after.outcome}",
         change=in_words(change),
-        heads=_names(off),
+        heads=names_of(off),
         before=shares[0],
         after=shares[1],
     )
@@ -267,11 +195,6 @@ def observed(lens: Lens, values: Values) -> str:
         strongest=named(found.strongest(1)[0]),
         correlation=correlation(found.correlation()),
     )
-
-
-def named(head) -> str:
-    """Short, because a sentence names two of them: the kind, then layer and head as on the tiles."""
-    return f"{say(f'kind_{head.kind}')} {head.layer + 1}·{head.head + 1}"
 
 
 def notes(lens: Lens, values: Values) -> list[str]:

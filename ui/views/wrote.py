@@ -17,10 +17,10 @@ from ui.shell import address, controls
 from ui.shell.settings import Choice
 from ui.views import needs
 from ui.views.edits import in_words
+from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name, picture_title
 from ui.views.sources import asked_about, choose_step
 from ui.views.view import Values, View
-from ui.views.without import change_of, named
 from ui.wording.numbers_text import nats
 from ui.wording.texts import say
 from viz.labels import visible_token

@@ -171,7 +171,7 @@ def _words(say: Say, note: str) -> dict[str, str]:
     }
 
 
-class _Maps(NamedTuple):
+class _KindMaps(NamedTuple):
     """All maps of one kind, with the column of the sink where there is one."""
 
     weights: np.ndarray  # (L, H, Q, K)
@@ -183,16 +183,16 @@ class _Maps(NamedTuple):
     sink: int  # how many columns stand before the tokens
 
 
-def _maps(trace: Trace, kind: str) -> _Maps:
+def _maps(trace: Trace, kind: str) -> _KindMaps:
     weights = np.clip(trace.attention(kind), 0, 1)
     queries, keys = trace.axes(kind)
     masked, padded, sink = trace.masked(kind), trace.padded(kind), trace.sink(kind)
     each = [found for layer in range(len(weights)) if (found := trace.masked(kind, layer)) is not None]
     somewhere = None if masked is None else np.logical_or.reduce(each)
     if sink is None:
-        return _Maps(weights, queries, keys, masked, somewhere, padded, 0)
+        return _KindMaps(weights, queries, keys, masked, somewhere, padded, 0)
     wider = ((0, 0), (1, 0))
-    return _Maps(
+    return _KindMaps(
         np.concatenate([sink[..., None], weights], -1),
         queries,
         (SINK, *keys),
@@ -239,7 +239,7 @@ def _difference(say: Say, one: Trace, other: Trace, kind: str, theme: str) -> di
     }
 
 
-def _hidden(say: Say, trace: Trace, kind: str, maps: _Maps) -> dict:
+def _hidden(say: Say, trace: Trace, kind: str, maps: _KindMaps) -> dict:
     """Which cells hold nothing, and what the hover says of them."""
     texts = map_texts(say, kind)
     own, first = kind == "decoder_attention", kind == trace.kinds[0]
@@ -256,7 +256,14 @@ def _hidden(say: Say, trace: Trace, kind: str, maps: _Maps) -> dict:
 
 
 def _figures(
-    say: Say, maps: _Maps, kind: str, label: str, theme: str, *, rows: Sequence[int] = (), largest: float = 0
+    say: Say,
+    maps: _KindMaps,
+    kind: str,
+    label: str,
+    theme: str,
+    *,
+    rows: Sequence[int] = (),
+    largest: float = 0,
 ) -> dict:
     """The overview and the map; with a ``largest`` difference in two colours, which part at 0. ``rows`` are bold."""
     difference = largest > 0
@@ -320,7 +327,7 @@ def _note(reason: str) -> str:
     return f" ({template_text(reason)})"
 
 
-def _padded_lines(trace: Trace, kind: str, maps: _Maps) -> dict[str, list[int]]:
+def _padded_lines(trace: Trace, kind: str, maps: _KindMaps) -> dict[str, list[int]]:
     """The rows and the columns of which the padded cells consist."""
     rows, columns = trace.padding(kind)
     cells = maps.padded[:, maps.sink :]

@@ -28,7 +28,7 @@ LINES = read_script(
     constants={**SAVING, **TYPE, "DASHES": LINE_DASHES},
 )
 
-Edge = tuple[int, int, float]  # query, key, weight
+WeightedLine = tuple[int, int, float]  # query, key, weight
 
 
 def lines_data(
@@ -106,7 +106,7 @@ def _tokens(say: Say, tokens: Sequence[str], changed: Iterable[int]) -> list[dic
     ]
 
 
-def thinned(heads: Sequence[list[Edge]]) -> list[list[Edge]]:
+def thinned(heads: Sequence[list[WeightedLine]]) -> list[list[WeightedLine]]:
     """At most MOST_LINES of the lines, so that every row of every head keeps as many as the others may.
 
     Leaving out the weakest of all lines instead would empty the rows that spread their attention. Rows come

@@ -12,7 +12,9 @@ from viz.browser.script import read_script
 from viz.browser.texts import Say
 from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, visible_token
 
-WEIGHT_UNIT = 10_000  # weights travel as whole numbers of this fraction: their fourth digit is the last
+WEIGHT_UNIT = (
+    10_000  # weights travel as whole numbers of 1 / 10,000, since no more than four digits are shown
+)
 
 KEEP = -1  # in place of a candidate's number: what was typed
 SPACE, OUTSIDE = (

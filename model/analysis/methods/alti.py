@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import Method, Row, Said, last_row
+from model.analysis.method import AskedRow, Method, Said, last_row
 from model.analysis.mixing import added_vectors, rolled_through
 from model.stored.config import MIXING
 from model.trace.laboratory_data import Insides
@@ -51,7 +51,7 @@ def _nearness(insides: Insides, kind: str, layer: int, vectors: np.ndarray) -> n
     return np.where(total > 0, near / np.where(total > 0, total, 1), 1 / near.shape[1])
 
 
-def say(row: Row) -> Said:
+def say(row: AskedRow) -> Said:
     return last_row(*alti(row.insides))
 
 

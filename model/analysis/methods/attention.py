@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from model.analysis.method import Method, Row, Said
+from model.analysis.method import AskedRow, Method, Said
 from model.stored.config import INTERVENTIONS
 
 
-def say(row: Row) -> Said:
+def say(row: AskedRow) -> Said:
     at, trace = row.contrast.row, row.trace
     source = trace.attention("cross_attention")[:, :, at].mean(axis=(0, 1)) / 2
     if "decoder_attention" not in trace.kinds:

@@ -8,10 +8,10 @@ Source: Sundararajan, Taly & Yan, "Axiomatic Attribution for Deep Networks" (ICM
 import numpy as np
 
 from model.analysis.integrated import integrate
-from model.analysis.method import PATH, Method, Row, Said
+from model.analysis.method import PATH, AskedRow, Method, Said
 
 
-def say(row: Row) -> Said:
+def say(row: AskedRow) -> Said:
     asked = row.contrast.row, row.contrast.written, row.contrast.instead
 
     def slope(points):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import Method, Row, Said, last_row
+from model.analysis.method import AskedRow, Method, Said, last_row
 from model.analysis.mixing import added_vectors
 from model.stored.config import MIXING
 from model.trace.laboratory_data import Insides
@@ -28,7 +28,7 @@ def norms(insides: Insides) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.divide(each, total, out=np.zeros_like(each), where=total > 0) for each in lengths)
 
 
-def say(row: Row) -> Said:
+def say(row: AskedRow) -> Said:
     return last_row(*norms(row.insides))
 
 

@@ -2,12 +2,12 @@
 p(instead) change? The other methods are compared with this one.
 """
 
-from model.analysis.method import EACH_TOKEN, Method, Row, Said
+from model.analysis.method import EACH_TOKEN, AskedRow, Method, Said
 from model.stored.config import INTERVENTIONS
 from model.trace.interventions import Intervention
 
 
-def say(row: Row) -> Said:
+def say(row: AskedRow) -> Said:
     length = len(row.trace.source_tokens)
     gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
     gone += [Intervention(without_target=frozenset([place])) for place in range(row.contrast.row + 1)]

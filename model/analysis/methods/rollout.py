@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import Method, Row, Said, last_row
+from model.analysis.method import AskedRow, Method, Said, last_row
 from model.analysis.mixing import rolled_through
 
 
@@ -18,7 +18,7 @@ def rollout(attention: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return rolled_through(encoder, own / 2, mean["cross_attention"] / 2)
 
 
-def say(row: Row) -> Said:
+def say(row: AskedRow) -> Said:
     return last_row(*rollout(row.attention))
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import EACH_TOKEN, Method, Row, Said, last_row
+from model.analysis.method import EACH_TOKEN, AskedRow, Method, Said, last_row
 from model.stored.config import MIXING
 from model.trace.laboratory_data import Zeroed
 
@@ -27,7 +27,7 @@ def zeroed_shares(zeroed: Zeroed) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def say(row: Row) -> Said:
+def say(row: AskedRow) -> Said:
     return last_row(*zeroed_shares(row.network.laboratory.zeroed(*row.ids)))
 
 

@@ -5,7 +5,7 @@ import doctest
 import pytest
 
 from benchmarks import composed_spans, composed_texts, invariants
-from benchmarks.composed_texts import RECIPES, ComposedText, Part, Repetition, compose
+from benchmarks.composed_texts import RECIPES, ComposedPart, ComposedText, Repetition, compose
 from benchmarks.invariants import (
     is_settled,
     lost_words,
@@ -35,7 +35,7 @@ def change(
 
 
 def prose(text: str) -> ComposedText:
-    return ComposedText("sentences", (Part(0, text, "prose"),))
+    return ComposedText("sentences", (ComposedPart(0, text, "prose"),))
 
 
 def test_they_are_the_same_for_the_same_seed():
@@ -92,14 +92,22 @@ def test_a_change_against_the_evidence_is_seen():
     ],
 )
 def test_a_change_of_a_protected_span_is_seen(wrong, right, at, violated):
-    parts = (Part(0, "안되요", "prose"), Part(3, " ", "mark"), Part(4, "#할수있다", "hashtag"))
+    parts = (
+        ComposedPart(0, "안되요", "prose"),
+        ComposedPart(3, " ", "mark"),
+        ComposedPart(4, "#할수있다", "hashtag"),
+    )
     text = ComposedText("beside_a_span", parts)
     correction = corrected(text.text, change(text.text, wrong, right, at=at))
     assert bool(list(protected_spans_stay(text, correction))) == violated
 
 
 def test_a_space_before_a_tag_is_seen():
-    parts = (Part(0, "<b>", "mark-up"), Part(3, "안되요", "prose"), Part(6, "</b>", "mark-up"))
+    parts = (
+        ComposedPart(0, "<b>", "mark-up"),
+        ComposedPart(3, "안되요", "prose"),
+        ComposedPart(6, "</b>", "mark-up"),
+    )
     text = ComposedText("marked_up", parts)
     assert not list(protected_spans_stay(text, corrected(text.text, change(text.text, "안되요", "안 돼요"))))
     assert list(protected_spans_stay(text, corrected(text.text, change(text.text, "안되요", "안 돼요 "))))
@@ -117,7 +125,7 @@ def test_what_is_corrected_further_is_seen():
 
 def test_a_lost_repetition_is_seen():
     what = Repetition("그래", " ", 3)
-    text = ComposedText("repeated", (Part(0, "그래 그래 그래", "prose"),), what)
+    text = ComposedText("repeated", (ComposedPart(0, "그래 그래 그래", "prose"),), what)
     assert list(repeats(text, corrected(text.text, change(text.text, "그래 ", "")), "그래"))
     assert not list(repeats(text, corrected(text.text), "그래"))
 

@@ -9,9 +9,9 @@ import pytest
 from benchmarks import development
 from benchmarks.development import (
     FOLDER,
-    Counts,
     Result,
-    Row,
+    SetCounts,
+    SetRow,
     by_set_and_kind,
     count,
     counts_as_json,
@@ -20,8 +20,8 @@ from benchmarks.development import (
 from training.documents.sets import development_table
 
 PATHS = sorted(FOLDER.glob("sets/*.csv"))
-ROW = Row("slips", "doubled", "우리리는 밥을 먹었다", "우리는 밥을 먹었다")
-RIGHT = Row("slips", "right", "산 책을 읽었다", "산 책을 읽었다")
+ROW = SetRow("slips", "doubled", "우리리는 밥을 먹었다", "우리는 밥을 먹었다")
+RIGHT = SetRow("slips", "right", "산 책을 읽었다", "산 책을 읽었다")
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
@@ -58,7 +58,7 @@ def test_harm_is_a_change_of_what_was_right(row, corrected, exact, harmed):
 
 def test_counts():
     results = [Result(ROW, ROW.right), Result(ROW, ROW.wrong), Result(RIGHT, "산책을 읽었다")]
-    assert count(results) == Counts(wrong=2, exact=1, left=1, right=1, untouched=0, harmed=1)
+    assert count(results) == SetCounts(wrong=2, exact=1, left=1, right=1, untouched=0, harmed=1)
     table = development_table(counts_as_json(by_set_and_kind(results))).splitlines()
     assert table[2] == "| **slips** |  | 2 | 1 (50.0 %) | 1 | 1 | 0 (0 %) | 1 |"
     assert table[3].startswith("|  | doubled | 2 |")

@@ -9,7 +9,7 @@ from model.correction.ngrams import NGrams
 from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.trees import Trees
 from model.correction.words import Words
-from model.text.anchors import Part
+from model.text.anchors import Passage
 from model.text.changes import apply_changes, find_changes
 from model.text.verbatim import verbatim_spans
 
@@ -18,7 +18,7 @@ TEXT = "`dhsmf` 나 rkrh 있어, 않돼 dhsmf"
 
 
 def read_as_if_right(text: str):
-    part = Part.of(text, verbatim_spans(text))
+    part = Passage.of(text, verbatim_spans(text))
     offers = find_offers(part, WORDS)
     return offers, as_if_right(part, offers)
 
@@ -31,7 +31,7 @@ def test_the_network_reads_the_hangul():
 
 
 def test_a_sentence_without_such_a_word_is_read_as_it_is():
-    part = Part.of("go 나 있어")
+    part = Passage.of("go 나 있어")
     assert as_if_right(part, find_offers(part, WORDS)) is part
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from model.graph.network import load_graph
-from model.graph.reading import Reading
+from model.graph.reading import GraphReading
 from model.stored.folder import ASSETS
 from model.text.tokenizer import pad
 
@@ -33,11 +33,11 @@ def network(request):
 def test_what_is_taken_over_changes_nothing(network):
     name, source, encoded, decode, tokenizer = network
     counting = Counting(decode)
-    reading = Reading(counting, encoded)
+    reading = GraphReading(counting, encoded)
     for text in (SOURCE, "할 수 있어요", "할 수", "할 수도 있다", "아니", SOURCE, SOURCE):
         draft = tokenizer.encode_target(text)
         one = reading.pass_over([draft]).row(0, source, draft)
-        two = Reading(decode, encoded).pass_over([draft]).row(0, source, draft)
+        two = GraphReading(decode, encoded).pass_over([draft]).row(0, source, draft)
         np.testing.assert_allclose(one.logits, two.logits, atol=1e-4)
         assert one.attention.keys() == two.attention.keys()
         for kind in one.attention:
@@ -51,9 +51,9 @@ def test_what_is_taken_over_changes_nothing(network):
 
 def test_writing_on_is_writing_from_the_start(network):
     _, _, encoded, decode, _ = network
-    written = Reading(decode, encoded).write_on([], 30)
+    written = GraphReading(decode, encoded).write_on([], 30)
     for known in (0, 1, 3):
-        reading = Reading(decode, encoded)
+        reading = GraphReading(decode, encoded)
         reading.pass_over([written[:known] + [5, 6]])
         assert reading.write_on(written[:known], 30) == written
     assert reading.write_on(written[:1], len(written) - 1) is None  # no end mark among so many

@@ -5,7 +5,7 @@ from model import Corrector
 from model.network.compiled import CompiledNetwork
 from model.network.decoding import greedy
 from model.network.loading import build_network, load_model_folder
-from model.network.seq2seq import FullPass
+from model.network.seq2seq import RecurrentPass
 from model.stored.config import Seq2SeqConfig
 from model.stored.folder import save_model_folder
 from model.text.tokenizer import END_ID, START_ID, Tokenizer
@@ -41,7 +41,7 @@ def decoder_input():
 
 @pytest.fixture(scope="module")
 def full_pass(network, source, decoder_input):
-    return FullPass(*map(np.asarray, network.full_pass(source, decoder_input)))
+    return RecurrentPass(*map(np.asarray, network.full_pass(source, decoder_input)))
 
 
 def test_shapes_of_one_full_pass(network, source, decoder_input, full_pass):

@@ -13,7 +13,7 @@ from model.analysis.writing import who_wrote
 from model.survey import answer_sums
 from model.survey.answer_file import ANSWERS_FILE, AnswerSurvey, write_answers
 from model.survey.head_survey import HeadSurvey
-from model.survey.survey import Plan, Survey
+from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import answers, result, table
 from model.text.hangul import is_hangul
 from model.trace.patches import Node
@@ -22,7 +22,7 @@ from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG
 
 
 def asked(planted, **plan) -> Survey:
-    survey = Survey(planted, Plan(PAIRS, effects=0, pruning=0, **plan))
+    survey = Survey(planted, SurveyPlan(PAIRS, effects=0, pruning=0, **plan))
     list(survey.run())
     return survey
 
@@ -70,7 +70,7 @@ def test_the_parts_of_an_edit_sum_to_its_score(planted):
 def test_a_run_that_is_asked_for_more_goes_on_where_it_ended(planted, survey, tmp_path):
     fewer = asked(planted, answers=2, circuits=2)
     fewer.save(tmp_path)
-    more = Survey(planted, Plan(PAIRS, effects=0, pruning=0, answers=4, circuits=2))
+    more = Survey(planted, SurveyPlan(PAIRS, effects=0, pruning=0, answers=4, circuits=2))
     assert more.restore(tmp_path) and more.done["answers"] == 2
     list(more.run())
     assert answers(more) == answers(survey)

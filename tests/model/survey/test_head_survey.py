@@ -11,7 +11,7 @@ from model.analysis.roles import COPIED, EDITED, NEXT, OWN
 from model.plain.alterations import every_head
 from model.stored.folder import ASSETS, fingerprint, of_weights
 from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
-from model.survey.survey import Plan, Survey
+from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from tests.model.survey.test_survey import PAIRS
 from tests.planted import CODA, COPY
@@ -21,7 +21,7 @@ SHIPPED = ASSETS / "transformer"
 
 @pytest.fixture(scope="module")
 def surveyed(planted):
-    survey = Survey(planted, Plan(PAIRS, effects=4, pruning=1, pruning_step=12, random_orders=1))
+    survey = Survey(planted, SurveyPlan(PAIRS, effects=4, pruning=1, pruning_step=12, random_orders=1))
     list(survey.run())
     return survey
 
@@ -40,7 +40,7 @@ def test_the_planted_heads_are_read_again(surveyed):
 
 
 def test_a_survey_that_has_just_begun_has_no_heads(surveyed):
-    begun = HeadSurvey(result(Survey(surveyed.corrector, Plan((), 4, 0))))
+    begun = HeadSurvey(result(Survey(surveyed.corrector, SurveyPlan((), 4, 0))))
     assert (begun.heads, begun.shape) == ([], (0, 0))
 
 

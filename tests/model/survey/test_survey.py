@@ -27,7 +27,7 @@ from model.analysis.roles import (
 )
 from model.analysis.tally import Tally
 from model.plain.alterations import every_head
-from model.survey.survey import Plan, Survey
+from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import SurveyFileError, read_given, read_pairs, result, table
 from model.trace.interventions import Head
 from tests.planted import CODA, COPY, DECOY, RIGHT, WRONG
@@ -43,7 +43,7 @@ PAIRS = (
 
 @pytest.fixture(scope="module")
 def survey(planted):
-    survey = Survey(planted, Plan(PAIRS, effects=4, pruning=5, pruning_step=1, random_orders=2))
+    survey = Survey(planted, SurveyPlan(PAIRS, effects=4, pruning=5, pruning_step=1, random_orders=2))
     assert {part for part, _ in survey.run()} == {"roles", "effects", "pruning"}
     return survey
 
@@ -158,7 +158,7 @@ def test_heads_that_do_nothing_are_removed_first_and_cost_nothing(survey):
 
 def test_the_curve_is_judged_on_the_last_sentences(planted):
     unlike = (*PAIRS, ("가나.", "가다."))  # which the planted network never writes
-    survey = Survey(planted, Plan(unlike, effects=1, pruning=1, pruning_step=12, random_orders=0))
+    survey = Survey(planted, SurveyPlan(unlike, effects=1, pruning=1, pruning_step=12, random_orders=0))
     list(survey.run())
     found = result(survey)
     assert found["pruning"]["effect"][0] == [0, 0.0, 1.0]
@@ -237,7 +237,7 @@ def test_a_stopped_survey_goes_on_with_the_same_numbers(planted, survey, tmp_pat
     assert going_on.done == stopped.done != {"roles": 0, "effects": 0}
     list(going_on.run())
     assert result(going_on) == result(survey)
-    assert not Survey(planted, Plan(PAIRS[:2], 4, 5)).restore(tmp_path)
+    assert not Survey(planted, SurveyPlan(PAIRS[:2], 4, 5)).restore(tmp_path)
     assert not Survey(planted, plan).restore(tmp_path / "nowhere")
 
 
@@ -313,13 +313,13 @@ def test_files_that_cannot_be_read_are_named(planted, tmp_path, command):
 
 def test_surveys_of_two_halves_are_the_survey_of_the_whole(planted):
     def surveyed(pairs):
-        survey = Survey(planted, Plan(pairs, effects=len(pairs), pruning=0))
+        survey = Survey(planted, SurveyPlan(pairs, effects=len(pairs), pruning=0))
         assert [part for part, _ in survey.run()][-1] == "effects"
         return survey
 
-    whole, joined = surveyed(PAIRS), Survey(planted, Plan((), effects=0, pruning=0))
+    whole, joined = surveyed(PAIRS), Survey(planted, SurveyPlan((), effects=0, pruning=0))
     for pairs in (PAIRS[:2], PAIRS[2:]):
-        half = Survey(planted, Plan(pairs, effects=len(pairs), pruning=0))
+        half = Survey(planted, SurveyPlan(pairs, effects=len(pairs), pruning=0))
         assert half.unpack(surveyed(pairs).packed())
         joined.join(half)
     assert joined.done == whole.done

@@ -10,19 +10,19 @@ from openpyxl import load_workbook
 from model.__main__ import main
 from model.tables import (
     CorrectedRow,
-    Counts,
-    Row,
+    TableCounts,
+    TableRow,
     correct_rows,
     count_rows,
     read_rows,
 )
-from model.tables.resuming import Job, PartialResult
+from model.tables.resuming import PartialResult, ResumableJob
 from model.tables.writing import COLUMNS, Wording, as_bytes
 from tests.model.tables.made_files import Replacer, read
 
 
 def test_kinds_of_errors_are_counted():
-    counts = Counts()
+    counts = TableCounts()
     for done in correct_rows(Replacer(), read("안되요.\n날싸가 할수\n좋아요.\n"), together=2):
         counts.add(done)
     assert (counts.rows, counts.changed, counts.bad) == (3, 2, 0)
@@ -31,7 +31,7 @@ def test_kinds_of_errors_are_counted():
 
 
 def test_a_change_of_two_kinds_is_one_change_in_the_table():
-    rows = list(correct_rows(Replacer(), [Row(1, "안되요. 할수")]))
+    rows = list(correct_rows(Replacer(), [TableRow(1, "안되요. 할수")]))
     assert rows[0].kinds == ("spacing+sound", "spacing")
     (written,) = csv.DictReader(io.StringIO(as_bytes(rows, ".csv").decode("utf-8-sig"), newline=""))
     assert (written["changes"], written["kinds"]) == ("2", "spacing+sound spacing")
@@ -39,7 +39,7 @@ def test_a_change_of_two_kinds_is_one_change_in_the_table():
 
 def test_rows_are_asked_for_as_they_are_wanted():
     corrector = Replacer()
-    done = correct_rows(corrector, (Row(i, f"{i}") for i in range(10_000)), together=4)
+    done = correct_rows(corrector, (TableRow(i, f"{i}") for i in range(10_000)), together=4)
     assert next(done).row.text == "0"
     assert len(corrector.asked) == 4
 
@@ -48,7 +48,7 @@ FORMULAS = ["=1+1", "+82", "-1", "@a", "\t=1", "\r=1", "＝1", '=HYPERLINK("x")'
 
 
 def test_no_spreadsheet_calculates_what_was_typed():
-    rows = list(correct_rows(Replacer(), [Row(i, text) for i, text in enumerate(FORMULAS, 1)]))
+    rows = list(correct_rows(Replacer(), [TableRow(i, text) for i, text in enumerate(FORMULAS, 1)]))
     written = list(csv.DictReader(io.StringIO(as_bytes(rows, ".csv").decode("utf-8-sig"), newline="")))
     for name in ("text", "corrected"):
         assert [row[name] for row in written] == [f"'{text}" for text in FORMULAS[:-1]] + FORMULAS[-1:]
@@ -59,14 +59,14 @@ def test_no_spreadsheet_calculates_what_was_typed():
 
 
 def test_control_characters_and_half_surrogates_can_be_written():
-    rows = list(correct_rows(Replacer(), [Row(1, "가\x00\x01\ud800나")]))
+    rows = list(correct_rows(Replacer(), [TableRow(1, "가\x00\x01\ud800나")]))
     assert "가\x00\x01\ufffd나" in as_bytes(rows, ".csv").decode("utf-8-sig")
     assert load_workbook(io.BytesIO(as_bytes(rows, ".xlsx"))).active.cell(2, 2).value
 
 
 def test_an_interrupted_run_goes_on(tmp_path):
-    result, job = tmp_path / "out.csv", Job("digest", None, "model", 0.5)
-    rows = [Row(i, f"날싸 {i}") for i in range(1, 11)]
+    result, job = tmp_path / "out.csv", ResumableJob("digest", None, "model", 0.5)
+    rows = [TableRow(i, f"날싸 {i}") for i in range(1, 11)]
     with PartialResult(result, job) as part:
         for done in list(correct_rows(Replacer(), rows))[:4]:
             part.add(done)
@@ -90,10 +90,10 @@ def test_an_interrupted_run_goes_on(tmp_path):
     "change", [{"sha256": "other"}, {"fingerprint": "other"}, {"minimum_confidence": 0.9}]
 )
 def test_a_part_of_something_else_is_begun_anew(tmp_path, change):
-    job = Job("digest", None, "model", 0.5)
+    job = ResumableJob("digest", None, "model", 0.5)
     with PartialResult(tmp_path / "out.xlsx", job) as part:
-        part.add(next(correct_rows(Replacer(), [Row(1, "가")])))
-    with PartialResult(tmp_path / "out.xlsx", Job(**vars(job) | change)) as part:
+        part.add(next(correct_rows(Replacer(), [TableRow(1, "가")])))
+    with PartialResult(tmp_path / "out.xlsx", ResumableJob(**vars(job) | change)) as part:
         assert part.finished == 0
         assert list(part.rows()) == []
 
@@ -142,8 +142,8 @@ def test_counting_leaves_the_file_at_its_beginning():
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
 def test_a_file_for_people_is_worded_for_them(suffix):
     rows = [
-        CorrectedRow(Row(1, "안되요", None), "안 돼요", ("spacing+sound",)),
-        CorrectedRow(Row(2, "", "csv"), "", ()),
+        CorrectedRow(TableRow(1, "안되요", None), "안 돼요", ("spacing+sound",)),
+        CorrectedRow(TableRow(2, "", "csv"), "", ()),
     ]
     wording = Wording(tuple("줄글고수류흠"), " / ".join, {"csv": "어긋남"}.get)
     written = as_bytes(rows, suffix, wording)

@@ -7,8 +7,8 @@ import pytest
 from openpyxl import Workbook
 
 from model.tables import (
-    Row,
     TableError,
+    TableRow,
     correct_rows,
     read_columns,
 )
@@ -35,7 +35,7 @@ from tests.model.tables.made_files import Replacer, read, rows_of, xlsx
     ],
 )
 def test_rows_are_read_with_the_numbers_a_spreadsheet_shows(content, name, column, rows):
-    assert read(content, name, column) == [Row(*row) for row in rows]
+    assert read(content, name, column) == [TableRow(*row) for row in rows]
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_bad_rows_are_told_by_number_and_their_neighbours_are_corrected(
     content, name, column, number, problem
 ):
     rows = read(content, name, column)
-    assert [row for row in rows if row.problem] == [Row(number, "", problem)]
+    assert [row for row in rows if row.problem] == [TableRow(number, "", problem)]
     assert len(rows) >= 2
     done = list(correct_rows(Replacer(), rows))
     assert [each.corrected for each in done] == [row.text for row in rows]
@@ -142,12 +142,16 @@ def test_a_sheet_that_begins_elsewhere_and_one_that_is_hidden():
     workbook = Workbook()
     book(workbook.active, state="hidden", rows=[["text"], ["숨은 글"]])
     book(workbook.create_sheet(), at=(8, 3), rows=[["문장", "번호"], ["가나다", 1], ["라마바", 2]])
-    assert read(saved(workbook), "a.xlsx") == [Row(9, "가나다"), Row(10, "라마바")]
+    assert read(saved(workbook), "a.xlsx") == [TableRow(9, "가나다"), TableRow(10, "라마바")]
 
 
 def test_cells_that_hold_no_text_are_told_by_row():
     content = xlsx(["문장"], ["=A1"], [3], ["가_x000D_나"])
-    assert read(content, "a.xlsx") == [Row(2, "", "formula"), Row(3, "", "not_text"), Row(4, "가\r나")]
+    assert read(content, "a.xlsx") == [
+        TableRow(2, "", "formula"),
+        TableRow(3, "", "not_text"),
+        TableRow(4, "가\r나"),
+    ]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
@@ -163,7 +167,7 @@ def test_the_other_columns_are_kept(suffix):
 
 
 def test_a_first_row_may_be_shorter_than_the_column():
-    assert read("제목\n1,가\n", column="2") == [Row(1, "", "no_cell"), Row(2, "가")]
+    assert read("제목\n1,가\n", column="2") == [TableRow(1, "", "no_cell"), TableRow(2, "가")]
 
 
 def test_a_file_that_unpacks_to_too_much(monkeypatch):

@@ -2,15 +2,15 @@
 
 import pytest
 
-from model.text.anchors import Part, lost_anchors, parts_beside
+from model.text.anchors import Passage, lost_anchors, passages_beside
 from model.text.verbatim import verbatim_spans
 
 
-def part_of(text: str) -> Part:
-    return Part.of(text, verbatim_spans(text))
+def part_of(text: str) -> Passage:
+    return Passage.of(text, verbatim_spans(text))
 
 
-def anchors(part: Part) -> list[str]:
+def anchors(part: Passage) -> list[str]:
     return [part.text[a:b] for a, b in part.anchors]
 
 
@@ -48,11 +48,11 @@ def test_an_anchor_is_lost_where_the_target_does_not_copy_it(source, target, los
     assert [source[a:b] for a, b in lost_anchors(part, target)] == lost
 
 
-def test_the_parts_beside_lost_anchors_keep_their_places_and_their_own_anchors():
+def test_the_passages_beside_lost_anchors_keep_their_places_and_their_own_anchors():
     text = "  * 역활 3회 @민수 를 정하자 "
     part = part_of(text)
     star, _, mention = part.anchors
-    parts = parts_beside(part, [star, mention])
+    parts = passages_beside(part, [star, mention])
     assert [each.text for each in parts] == ["역활 3회", "를 정하자"]
     for each in parts:
         assert text[each.start :].startswith(each.text)
@@ -63,7 +63,7 @@ def test_the_parts_beside_lost_anchors_keep_their_places_and_their_own_anchors()
 def test_every_cut_loses_an_anchor_so_reading_ends():
     part = part_of("1가2나3다")
     for anchor in part.anchors:
-        assert all(len(each.anchors) < len(part.anchors) for each in parts_beside(part, [anchor]))
+        assert all(len(each.anchors) < len(part.anchors) for each in passages_beside(part, [anchor]))
 
 
 def test_what_is_no_prose_is_not_read():
@@ -73,4 +73,4 @@ def test_what_is_no_prose_is_not_read():
 
 def test_a_particle_that_is_joined_to_a_lost_anchor_is_too_little_to_read():
     part = part_of("신청서{두 쪽}를 내세요")
-    assert [each.text for each in parts_beside(part, part.anchors)] == ["신청서", "두 쪽", "내세요"]
+    assert [each.text for each in passages_beside(part, part.anchors)] == ["신청서", "두 쪽", "내세요"]

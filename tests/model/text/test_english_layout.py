@@ -10,7 +10,7 @@ from model.correction.offers import find_offers
 from model.correction.words import Words
 from model.stored.folder import ASSETS, DEFAULT_MODEL, WORDS_FILE
 from model.text import english_layout
-from model.text.anchors import Part
+from model.text.anchors import Passage
 from model.text.changes import Change, apply_changes
 from model.text.english_layout import find_in_english_layout, hangul_of
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose
@@ -52,7 +52,7 @@ def known() -> Words:
 
 
 def offered(text: str) -> tuple[Change, ...]:
-    return find_offers(Part.of(text, verbatim_spans(text)), known())
+    return find_offers(Passage.of(text, verbatim_spans(text)), known())
 
 
 def test_the_examples_of_the_docstrings_are_true():

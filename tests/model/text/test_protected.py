@@ -3,7 +3,7 @@
 import pytest
 
 from model.correction.reading import Answer
-from model.text.anchors import Part
+from model.text.anchors import Passage
 from model.text.changes import Change, apply_changes, find_changes
 from model.text.protected import spares_gaps, spares_outcries, spares_protected
 
@@ -92,6 +92,6 @@ class Written:
 
 def test_a_corrector_proposes_no_such_change(tiny_corrector):
     source, target = "마니 ㅋㅋ", "많이 금"
-    answer = Answer(Part.of(source), target, Written(tiny_corrector.tokenizer.encode_target(target)))
+    answer = Answer(Passage.of(source), target, Written(tiny_corrector.tokenizer.encode_target(target)))
     ((changes, _),) = tiny_corrector._weigh([answer])
     assert [change.right for change in changes] == ["많이"]

@@ -8,8 +8,8 @@ import pytest
 from training.corpus.corpus import (
     CorpusError,
     Pair,
-    Problem,
     Sentence,
+    SkippedRow,
     read_corpus,
     read_pairs,
     read_sentences,
@@ -80,8 +80,8 @@ def test_bad_csv_rows_are_reported_with_the_line_they_begin_on(write):
     assert corpus.holds_pairs
     assert corpus.rows == [Pair("두 줄\n짜리", "두 줄 짜리"), Pair("감배", "담배")]
     assert corpus.problems[:2] == (
-        Problem(4, "1 fields where the header has 2"),
-        Problem(6, "src is empty"),
+        SkippedRow(4, "1 fields where the header has 2"),
+        SkippedRow(6, "src is empty"),
     )
     assert corpus.problems[2].line == 7
     assert corpus.problems[2].reason.startswith("not CSV")
@@ -118,7 +118,7 @@ def test_a_line_in_another_encoding_costs_only_itself(write):
         write("a.csv", b"src,tgt\n" + "감배,담배\n".encode("cp949") + "왠지,왠지\n".encode())
     )
     assert corpus.rows == [Pair("왠지", "왠지")]
-    assert corpus.problems == (Problem(2, "src is not UTF-8"),)
+    assert corpus.problems == (SkippedRow(2, "src is not UTF-8"),)
 
 
 def test_summary_is_short_and_counts_the_rest(write):

@@ -112,13 +112,13 @@ def test_what_is_heard_is_told_by_place_and_beside_random_directions():
         },
     }
 
-    class Measured:
+    class HeadMeans:
         def measured(self, name: str) -> dict:
             return {"heard": measured}[name]
 
-    assert rows(heard.size(Measured(), "en"))[-1][2:] == ["1,234", "56", "`abc`"]
-    start, after, likeliest = rows(heard.places(Measured(), "en"))[2:]
+    assert rows(heard.size(HeadMeans(), "en"))[-1][2:] == ["1,234", "56", "`abc`"]
+    start, after, likeliest = rows(heard.places(HeadMeans(), "en"))[2:]
     assert start[1:] == ["0.50 ± 0.10", "0.25"] and after[0] == "after attention 1" and likeliest[2] == "–"
-    (row,) = rows(heard.erased(Measured(), "ko"))[2:]
+    (row,) = rows(heard.erased(HeadMeans(), "ko"))[2:]
     assert row[1:] == ["9", "12.00 ± 1.00", "0.25 ± 0.00", "0.75 ± 0.00", "8.00 ± 0.50", "2.00 ± 0.50"]
-    assert len(rows(heard.erased_places(Measured(), "en"))[2:]) == 2  # a place each, without all of them
+    assert len(rows(heard.erased_places(HeadMeans(), "en"))[2:]) == 2  # a place each, without all of them

@@ -13,7 +13,7 @@ from model.text import hangul
 from model.text.particles import DIGIT_NAMES, LETTER_NAMES, last_coda, particle
 from model.text.tokenizer import normalise
 from training.__main__ import main
-from training.intact.command import Kept, correct_samples, score_intact, score_kinds
+from training.intact.command import KeptSample, correct_samples, score_intact, score_kinds
 from training.intact.frames import FILLERS, FRAMES, STORIES
 from training.intact.samples import KINDS, LONG, LONGEST, SHORTEST_LONG, TAIL, Sample, fill, make_samples
 from training.intact.slots import EMOJI, MARKS, SURNAMES, WORDS, draw, draw_marks
@@ -202,7 +202,7 @@ def test_losses_are_counted_by_kind(samples):
 
 def test_a_correct_sentence_can_change_without_a_loss():
     sample = Sample("digits", "3이 많다", "3이 많다", ("3",))
-    scores = score_intact([Kept(sample, "3이 만타")])
+    scores = score_intact([KeptSample(sample, "3이 만타")])
     assert (scores.intact, scores.untouched) == (1, 0)
     assert score_intact([]).as_json()["share"] is None
 

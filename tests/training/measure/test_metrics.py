@@ -5,7 +5,7 @@ import math
 import pytest
 
 from training.measure.metrics import (
-    Counts,
+    EditCounts,
     Scores,
     character_error_rate,
     edit_counts,
@@ -20,16 +20,16 @@ from training.measure.metrics import (
 @pytest.mark.parametrize(
     ("source", "hypothesis", "reference", "expected"),
     [
-        ("감배를 피울 생각읃", "담배를 피울 생각은", "담배를 피울 생각은", Counts(tp=2)),
-        ("감배를 피울 생각읃", "담배를 피울 생각읃", "담배를 피울 생각은", Counts(tp=1, fn=1)),
-        ("감배를 피울 생각읃", "담배를 피운 생각은", "담배를 피울 생각은", Counts(tp=2, fp=1)),
-        ("감배", "밤배", "담배", Counts(fp=1, fn=1)),  # the right place, the wrong repair
-        ("손니미", "손님미", "손님이", Counts(fp=1, fn=1)),  # half of one region
-        ("안갔다", "안 갔다", "안 갔다", Counts(tp=1)),  # an insertion
-        ("학교 에", "학교에", "학교에", Counts(tp=1)),  # a deletion
-        ("맞는 문장", "맞는 문장", "맞는 문장", Counts()),
-        ("맞는 문장", "맡는 문장", "맞는 문장", Counts(fp=1)),
-        ("", "가", "가", Counts(tp=1)),
+        ("감배를 피울 생각읃", "담배를 피울 생각은", "담배를 피울 생각은", EditCounts(tp=2)),
+        ("감배를 피울 생각읃", "담배를 피울 생각읃", "담배를 피울 생각은", EditCounts(tp=1, fn=1)),
+        ("감배를 피울 생각읃", "담배를 피운 생각은", "담배를 피울 생각은", EditCounts(tp=2, fp=1)),
+        ("감배", "밤배", "담배", EditCounts(fp=1, fn=1)),  # the right place, the wrong repair
+        ("손니미", "손님미", "손님이", EditCounts(fp=1, fn=1)),  # half of one region
+        ("안갔다", "안 갔다", "안 갔다", EditCounts(tp=1)),  # an insertion
+        ("학교 에", "학교에", "학교에", EditCounts(tp=1)),  # a deletion
+        ("맞는 문장", "맞는 문장", "맞는 문장", EditCounts()),
+        ("맞는 문장", "맡는 문장", "맞는 문장", EditCounts(fp=1)),
+        ("", "가", "가", EditCounts(tp=1)),
     ],
 )
 def test_edit_counts(source, hypothesis, reference, expected):
@@ -42,7 +42,7 @@ def test_edits_are_spans_of_the_source_and_what_replaces_them():
 
 
 def test_precision_recall_and_f():
-    counts = Counts(tp=6, fp=2, fn=4)
+    counts = EditCounts(tp=6, fp=2, fn=4)
     assert counts.precision == 0.75
     assert counts.recall == 0.6
     assert counts.f(1) == pytest.approx(2 * 0.75 * 0.6 / (0.75 + 0.6))
@@ -51,12 +51,12 @@ def test_precision_recall_and_f():
 
 
 def test_counts_of_nothing_are_undefined_not_perfect():
-    assert math.isnan(Counts().precision)
-    assert math.isnan(Counts(fn=3).precision)
-    assert Counts(fn=3).recall == Counts(fn=3).f() == 0
-    assert math.isnan(Counts(fp=3).recall)
-    assert Counts(fp=3).precision == Counts(fp=3).f() == 0
-    assert none_if_nan(Counts().f()) is None
+    assert math.isnan(EditCounts().precision)
+    assert math.isnan(EditCounts(fn=3).precision)
+    assert EditCounts(fn=3).recall == EditCounts(fn=3).f() == 0
+    assert math.isnan(EditCounts(fp=3).recall)
+    assert EditCounts(fp=3).precision == EditCounts(fp=3).f() == 0
+    assert none_if_nan(EditCounts().f()) is None
 
 
 def test_character_error_rate_is_pooled():
@@ -104,7 +104,7 @@ def test_score_by_hand():
         exact=2,
         cer_before=2 / 12,
         cer_after=2 / 12,
-        edits=Counts(tp=1, fp=1, fn=1),
+        edits=EditCounts(tp=1, fp=1, fn=1),
         clean=2,
         untouched=1,
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from training.measure.metrics import Counts, score
+from training.measure.metrics import EditCounts, score
 from training.measure.reliability import (
     EDGES,
     THRESHOLDS,
@@ -125,10 +125,10 @@ def test_as_many_corrections_as_pairs():
 def test_thresholds_score_the_same_decoding():
     table = threshold_table(CORRECTIONS, PAIRS)
     assert list(table) == list(THRESHOLDS)
-    assert table[0.0].edits == Counts(tp=2, fp=2, fn=1)
-    assert table[0.4].edits == Counts(tp=2, fp=2, fn=1)  # a change as sure as the minimum is made
-    assert table[0.5].edits == Counts(tp=1, fp=1, fn=2)
-    assert table[0.9].edits == Counts(tp=1, fp=0, fn=2)
+    assert table[0.0].edits == EditCounts(tp=2, fp=2, fn=1)
+    assert table[0.4].edits == EditCounts(tp=2, fp=2, fn=1)  # a change as sure as the minimum is made
+    assert table[0.5].edits == EditCounts(tp=1, fp=1, fn=2)
+    assert table[0.9].edits == EditCounts(tp=1, fp=0, fn=2)
     assert [table[minimum].untouched for minimum in (0.0, 0.5)] == [0, 1]
     same = [(each.wrong, made.text, each.right) for made, each in zip(CORRECTIONS, PAIRS, strict=True)]
     assert table[CORRECTIONS[0].minimum] == score(same)
@@ -150,7 +150,7 @@ def test_the_best_threshold_does_not_hang_on_chance():
     table = threshold_table(CORRECTIONS, PAIRS)
     counts = {0.5: (700, 100, 300), 0.6: (7000, 1000, 3001), 0.7: (7000, 1001, 3000), 0.8: (600, 100, 400)}
     for minimum, found in counts.items():
-        table[minimum] = replace(table[minimum], edits=Counts(*found))
+        table[minimum] = replace(table[minimum], edits=EditCounts(*found))
     assert best_threshold({minimum: table[minimum] for minimum in counts}) == 0.6
     # Of two that do about the same it is the better one, the lower here.
     assert best_threshold({minimum: table[minimum] for minimum in (0.5, 0.6)}) == 0.5

@@ -20,7 +20,7 @@ from training.measure import confidence
 from training.measure.boosting import Boosting
 from training.ship import command
 from training.ship.choose import command as choose
-from training.ship.plan import ROOT, Plan
+from training.ship.plan import ROOT, ShipPlan
 from training.ship.steps import steps_of
 
 SMALL = {
@@ -153,7 +153,7 @@ def test_a_run_is_shipped_and_shipping_it_again_changes_nothing(place, loaded_on
 def test_the_steps_and_their_commands_can_be_seen_first(tmp_path):
     (tmp_path / "run").mkdir()
     listed = CliRunner().invoke(main, ["ship", str(tmp_path / "run"), "--list"])
-    assert listed.exit_code == 0 and listed.output.count("to do") == len(steps_of(tmp_path, Plan()))
+    assert listed.exit_code == 0 and listed.output.count("to do") == len(steps_of(tmp_path, ShipPlan()))
     shown = CliRunner().invoke(main, ["ship", str(tmp_path / "run"), "--dry-run", "--only", "confidence"])
     assert shown.output.startswith("python -m training confidence ")
     assert (
@@ -206,7 +206,7 @@ def test_two_ways_to_average_are_refused(tmp_path):
 
 def test_a_step_reads_only_what_is_there_or_what_a_step_before_it_leaves(tmp_path):
     left: list[Path] = []
-    plan = Plan(corpus=tmp_path / "corpus", other="growing-up", share=(0.5, 0.9), minimum="choose")
+    plan = ShipPlan(corpus=tmp_path / "corpus", other="growing-up", share=(0.5, 0.9), minimum="choose")
     for step in steps_of(tmp_path / "run", plan):
         for path in step.inputs:
             known = path.is_relative_to(plan.corpus) or path.is_relative_to(tmp_path / "run" / "model")

@@ -4,15 +4,15 @@ from itertools import combinations
 
 import pytest
 
-from ui.components.diagram_layout import FORMS, Box, Column, Drawing, Layer, Stage, Sublayer, arrange
+from ui.components.diagram_layout import FORMS, Box, Column, DiagramBox, Drawing, Layer, Sublayer, arrange
 
 
-def stage(name: str, **more) -> Stage:
-    return Stage("embedding", name, **more)
+def stage(name: str, **more) -> DiagramBox:
+    return DiagramBox("embedding", name, **more)
 
 
 def sublayer(name: str, norm_first: bool, **more) -> Sublayer:
-    return Sublayer(stage(name, **more), Stage("norm", f"norm of {name}"), norm_first)
+    return Sublayer(stage(name, **more), DiagramBox("norm", f"norm of {name}"), norm_first)
 
 
 def drawn(form: str, norm_first: bool = True) -> Drawing:

@@ -7,7 +7,7 @@ import pytest
 
 from model import ModelFolderError
 from model.survey.head_survey import HeadSurvey
-from model.survey.survey import Plan, Survey
+from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from tests.model.survey.test_survey import PAIRS
 from tests.planted import CODA, COPY
@@ -16,7 +16,7 @@ from ui.asking import loaders, surveys
 from ui.asking.jobs import TooManyRowsError
 from ui.asking.surveys import MOST_ROWS
 from ui.parts.head_numbers import QUANTITIES, SIGNS
-from ui.views.without import named
+from ui.views.heads_off import named
 from ui.wording.texts import table
 
 KO = table("ko")
@@ -25,7 +25,7 @@ CSV = "src,tgt\n" + "".join(f"{source},{target}\n" for source, target in PAIRS)
 
 @pytest.fixture(scope="module")
 def surveyed(planted):
-    survey = Survey(planted, Plan(PAIRS, effects=4, pruning=1, pruning_step=6, random_orders=1))
+    survey = Survey(planted, SurveyPlan(PAIRS, effects=4, pruning=1, pruning_step=6, random_orders=1))
     list(survey.run())
     return result(survey)
 
@@ -122,7 +122,7 @@ def finished(job):
 def test_a_file_in_small_bits_finds_what_one_run_finds(planted, monkeypatch):
     monkeypatch.setattr(surveys, "ROLES_TOGETHER", 2)
     job = finished(surveys.surveys().job(CSV.encode(), "a.csv", planted))
-    survey = Survey(planted, Plan(PAIRS, effects=100, pruning=0))
+    survey = Survey(planted, SurveyPlan(PAIRS, effects=100, pruning=0))
     list(survey.run())
     one, other = (result(each) for each in (job._survey, survey))
     assert one.keys() == other.keys()

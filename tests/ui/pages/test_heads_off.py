@@ -8,13 +8,14 @@ import pytest
 
 from model.analysis.head_effects import head_effects
 from model.survey.head_survey import HeadSurvey
-from model.survey.survey import Plan, Survey
+from model.survey.survey import Survey, SurveyPlan
 from model.survey.survey_files import result
 from model.text.changes import find_changes
 from tests.planted import CODA, DECOY, RIGHT, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
 from ui.asking import loaders
-from ui.views.without import named, outcome
+from ui.views.heads_off import named
+from ui.views.without import outcome
 from ui.wording.texts import table
 
 KO = table("ko")
@@ -27,7 +28,7 @@ def test_a_head_can_be_replaced_by_its_mean_instead_of_nothing(open_laboratory, 
     assert figure_text(app) == [nothing]  # nobody knows the means
     app = open_popover(app, "explanation")
     assert KO["without_no_means"] in html(app)
-    survey = Survey(planted, Plan(((WRONG, RIGHT),), effects=1, pruning=0))
+    survey = Survey(planted, SurveyPlan(((WRONG, RIGHT),), effects=1, pruning=0))
     list(survey.run())
     monkeypatch.setattr(loaders, "head_survey", lambda path, corrector: HeadSurvey(result(survey)))
     app = open_laboratory("without", off="mean")

@@ -11,7 +11,7 @@ from tests.ui.hostile import TEXTS
 from tests.ui.view_script import lens
 from ui.shell import controls
 from ui.shell.declared import defaults
-from ui.shell.settings import Choice, Written
+from ui.shell.settings import Choice, Text
 from ui.views import (
     EXPERIMENTS,
     VIEWS,
@@ -89,9 +89,7 @@ def test_every_view_says_one_thing_about_every_sentence(view, settings):
 
 @pytest.mark.parametrize("view", ALL, ids=lambda view: view.name)
 def test_hostile_settings_read_as_the_defaults(view, settings):
-    typed = [
-        each for each in view.settings if not isinstance(each, Written)
-    ]  # what is written may be anything
+    typed = [each for each in view.settings if not isinstance(each, Text)]  # what is written may be anything
     expected = controls.values(typed)
     for text in TEXTS:
         settings.update(dict.fromkeys((each.name for each in typed), text))

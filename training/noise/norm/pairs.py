@@ -9,7 +9,7 @@ from typing import NamedTuple
 from model.norm.kinds import Entry, Rule, kinds, rows
 from training.noise.native_table import Mistake, by_beginning, sites
 from training.noise.norm.inflected import clauses
-from training.noise.norm.table import Practice, frames, practices, slots
+from training.noise.norm.table import NormPractice, frames, practices, slots
 
 SENTENCE_SHARE = 0.5  # of the pairs of a kind that has words and sentences are made of its sentences
 OPENED_SHARE = 0.4  # begin with a few more words
@@ -67,19 +67,19 @@ def norm_in(text: str, rng: random.Random) -> tuple[str, str] | None:
     return None
 
 
-Place = tuple[int, int, str]  # start, end and what is written there instead
+Mistaken = tuple[int, int, str]  # start, end and what is written there instead
 
 
-def _standing(text: str, held_out: bool) -> dict[str, list[Place]]:
+def _standing(text: str, held_out: bool) -> dict[str, list[Mistaken]]:
     """Where rows stand in a correct text, by their kinds."""
-    places: dict[str, list[Place]] = {}
+    places: dict[str, list[Mistaken]] = {}
     for start, found in sites(text, _rows(held_out), SHORTEST_ROW):
         for row in found:
             places.setdefault(row.name, []).append((start, start + len(row.right), row.wrong))
     return places
 
 
-def _ruled(name: str, text: str) -> list[Place]:
+def _ruled(name: str, text: str) -> list[Mistaken]:
     return [
         (*match.span(), wrong)
         for rule in _rules().get(name, ())
@@ -93,26 +93,26 @@ def _rules() -> dict[str, tuple[Rule, ...]]:
     return {name: kind.rules for name, kind in kinds().items() if kind.rules}
 
 
-def _has_mistakes(practice: Practice) -> bool:
+def _has_mistakes(practice: NormPractice) -> bool:
     return bool(practice.entries or practice.sentences)
 
 
-def _has_stay(practice: Practice) -> bool:
+def _has_stay(practice: NormPractice) -> bool:
     return bool(practice.stay)
 
 
 @cache
-def _drawn_from(held_out: bool, wanted: Callable) -> tuple[list[Practice], list[float]]:
+def _drawn_from(held_out: bool, wanted: Callable) -> tuple[list[NormPractice], list[float]]:
     found = [each for each in practices(held_out) if wanted(each)]
     return found, list(accumulate(each.weight if wanted is _has_mistakes else 1.0 for each in found))
 
 
-def _draw(rng: random.Random, held_out: bool, wanted: Callable) -> Practice:
+def _draw(rng: random.Random, held_out: bool, wanted: Callable) -> NormPractice:
     found, weights = _drawn_from(held_out, wanted)
     return rng.choices(found, cum_weights=weights)[0]
 
 
-def _mistaken(practice: Practice, rng: random.Random, held_out: bool) -> tuple[str, str]:
+def _mistaken(practice: NormPractice, rng: random.Random, held_out: bool) -> tuple[str, str]:
     share = SENTENCE_SHARE if practice.entries and practice.sentences else bool(practice.sentences)
     if rng.random() < share:
         return rng.choice(practice.sentences).fill(slots(held_out), rng)
@@ -134,7 +134,7 @@ def _of_word(entry: Entry, rng: random.Random) -> tuple[str, str]:
     return frame.fill({"@": (wrong,)}, rng)[1], frame.fill({"@": (right,)}, rng)[1]
 
 
-def _pair(wrong: str, right: str, practice: Practice, rng: random.Random) -> NormPair:
+def _pair(wrong: str, right: str, practice: NormPractice, rng: random.Random) -> NormPair:
     if rng.random() < OPENED_SHARE:
         opening = rng.choice(slots(False)["말머리"])
         wrong, right = f"{opening} {wrong}", f"{opening} {right}"

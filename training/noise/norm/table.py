@@ -19,7 +19,7 @@ LARGEST_SHARE = 8.0  # a kind with many words comes at most so many times as oft
 
 
 @dataclass(frozen=True)
-class Practice:
+class NormPractice:
     """What there is to practise, or to measure on, of one kind."""
 
     kind: Kind
@@ -30,7 +30,7 @@ class Practice:
 
 
 @cache
-def practices(held_out: bool) -> tuple[Practice, ...]:
+def practices(held_out: bool) -> tuple[NormPractice, ...]:
     """Of every kind that has any, what is practised, or what is held out of it."""
     written = _written()
     found = []
@@ -40,7 +40,7 @@ def practices(held_out: bool) -> tuple[Practice, ...]:
         sentences, stay = (_templates(fields.get(key, ""), held_out) for key in ("sentences", "stay"))
         size = len(entries) + len(sentences)
         weight = min(LARGEST_SHARE, math.sqrt(size)) * fields.get("weight", 1.0)
-        found.append(Practice(kind, entries, sentences, stay, weight))
+        found.append(NormPractice(kind, entries, sentences, stay, weight))
     return tuple(found)
 
 

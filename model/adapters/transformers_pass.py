@@ -1,0 +1,119 @@
+"""One pass of the laboratory through a model of transformers: what is replaced while it runs, and what it recorded.
+
+Each of that library's model files computes attention in a function ``eager_attention_forward``, which calls PyTorch's softmax. Both are
+replaced while the pass runs, and put back afterwards. One pass may run at a time, because the whole process shares them.
+
+B interventions (or rows), H heads, S source and T target tokens, Q query and K key positions, D d_model.
+"""
+
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from model.adapters.altering import Altering
+from model.adapters.listening import replaced
+
+
+class TorchPass:
+    """One pass: what is replaced while it runs, and what it recorded."""
+
+    def __init__(
+        self,
+        modules: Mapping[str, list[Any]],
+        changes: Mapping[str, list[Altering]],
+        length: tuple[int, int],
+    ):
+        self.used: dict[str, list[Any]] = {}
+        self.calls: dict[str, list[tuple]] = {}
+        self.found: dict[str, list[Any]] = {}
+        self._places = {id(each): (kind, n) for kind, some in modules.items() for n, each in enumerate(some)}
+        self._changes, self._length = changes, length
+        self._current: tuple[str, int] | None = None
+
+    @contextmanager
+    def running(self, model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
+        import torch
+
+        functional, name = torch.nn.functional, "eager_attention_forward"
+        files = {sys.modules[type(each).__module__] for each in model.modules()}
+        with ExitStack() as stack:
+            stack.enter_context(replaced(functional, "softmax", self._softmax(functional.softmax)))
+            for file in files:
+                if hasattr(file, name):
+                    stack.enter_context(replaced(file, name, self._attending(getattr(file, name))))
+            if factors:
+                stack.enter_context(_scaled_embeddings(model, given, factors))
+            yield
+
+    def _attending(self, attend: Callable) -> Callable:
+        def attended(module, query, key, value, *args, **kwargs):
+            self._current = self._place(module, query.shape[-2], key.shape[-2])
+            kind, number = self._current
+            self.calls.setdefault(kind, []).append((query, key, value))
+            output, weights = attend(module, query, key, value, *args, **kwargs)
+            self._current = None
+            change = self._changes[kind][number] if self._changes else None
+            if change is not None and change.added is not None:  # output: (B, Q, H, D/H)
+                output = output + _tensor(output, change.added.transpose(0, 2, 1, 3))
+            return output, weights
+
+        return attended
+
+    def _softmax(self, softmax: Callable) -> Callable:
+
+        def taken(scores, *args, **kwargs):
+            weights = softmax(scores, *args, **kwargs)
+            if self._current is None:
+                return weights
+            kind, number = self._current
+            change = self._changes[kind][number] if self._changes else Altering(*[None] * 5)
+            used = change.used(weights, lambda array: _tensor(weights, array))
+            self.used.setdefault(kind, []).append(used.detach())
+            return change.working(used, lambda array: _tensor(weights, array))
+
+        return taken
+
+    def _place(self, module: Any, rows: int, columns: int) -> tuple[str, int]:
+        """The kind and the layer of an attention module. The first pass finds them by the shape of its weights."""
+        if id(module) not in self._places:
+            source, target = self._length
+            kinds = {(source, source): "encoder_attention", (target, target): "decoder_attention"}
+            kind = kinds.get((rows, columns), "cross_attention")
+            same = self.found.setdefault(kind, [])
+            self._places[id(module)] = kind, len(same)
+            same.append(module)
+        return self._places[id(module)]
+
+
+@contextmanager
+def _scaled_embeddings(model: Any, given: Sequence[Any], factors: Sequence[Any]) -> Iterator[None]:
+    """Multiplies the embedding of each token by its factor, first those of the source, which the encoder looks up first."""
+    import torch
+
+    waiting = list(zip(given, factors, strict=True))
+
+    def scale(module, arguments, output):
+        if waiting and torch.equal(arguments[0].reshape(waiting[0][0].shape), waiting[0][0]):
+            return output * waiting.pop(0)[1].to(output)[..., None]
+        return output
+
+    tables = {id(side.get_input_embeddings()): side.get_input_embeddings() for side in sides_of(model)}
+    hooks = [table.register_forward_hook(scale) for table in tables.values()]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def sides_of(model: Any) -> tuple[Any, Any]:
+    return model.get_encoder(), model.get_decoder()
+
+
+def _tensor(like: Any, array: np.ndarray) -> Any:
+    import torch
+
+    return torch.as_tensor(np.ascontiguousarray(array), dtype=like.dtype, device=like.device)

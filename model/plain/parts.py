@@ -1,0 +1,258 @@
+"""The parts of a Transformer in NumPy: what each sub-layer computes, from the arrays of its weights.
+
+They compute what ``model/network`` computes (Vaswani et al. 2017). ``model/plain/patched.py`` puts them together to a pass.
+
+Rows of a batch are compared with row 0, because most rows of a patched pass equal it nearly everywhere. N rows (B where any batch
+will do), S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from model.plain.nearby import Units
+from model.plain.output_weights import compose, output_weights
+from model.plain.positions import positional_encoding
+from model.stored.config import NetworkConfig
+from model.text.tokenizer import START_ID
+from model.trace.output_weights import Normalisation, OutputWeights
+from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, nodes_of
+
+FEW = 0.5  # of all positions: with more, choosing them costs what it saves
+_AROUNDS = {
+    "encoder_attention": ("self_attention", "around_attention"),
+    "decoder_attention": ("self_attention", "around_self_attention"),
+    "cross_attention": ("cross_attention", "around_cross_attention"),
+}
+
+
+class PlainParts:
+    """The sub-layers of one network. Safe to call from threads.
+
+    ``arrays``: float32 by path without the network's name, such as ``encoder_1/self_attention/query/kernel``. ``features``: the
+    tokenizer's, (ids, 4). Raises ValueError for another architecture.
+    """
+
+    def __init__(self, config: NetworkConfig, features: np.ndarray, arrays: Mapping[str, np.ndarray]):
+        if config.architecture != "transformer":
+            raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")
+        self.config: Any = config
+        self.arrays, self._features = arrays, features
+        self.vectors = compose(arrays, features)  # (ids, D)
+        self._vocabulary = np.ascontiguousarray(self.vectors[: config.vocab_size].T)  # (D, V)
+
+    # From here to ``difference``: what differs between networks; ``model/adapters/own_stream.py`` overrides it.
+
+    start = START_ID  # what the decoder reads first
+    normalisation = Normalisation()
+    scores_hold_positions = False  # whether something besides queries and keys makes attention scores
+
+    @property
+    def output_weights(self) -> OutputWeights:
+        return output_weights(self.config, self._features, self.arrays)
+
+    def layers(self, side: str) -> int:
+        return self.config.num_layers
+
+    def heads(self, kind: str) -> int:
+        return self.config.num_heads
+
+    def scale(self, depth: int) -> np.float32:
+        """What the dot products of queries and keys (D/H,) are divided by."""
+        return np.float32(np.sqrt(depth))
+
+    def position_scores(self, kind: str, queries: int, keys: int) -> np.ndarray | None:
+        """(H, Q, K): what is added to the attention scores, such as relative positions; None: nothing."""
+        return None
+
+    def difference(self, written: int, instead: int) -> np.ndarray:
+        """(D,): the direction whose dot product with the end of the stream, after ``close``, is the score without the output bias."""
+        return self._vocabulary[:, written] - self._vocabulary[:, instead]
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """All parts in the order in which data passes them."""
+        kinds = [kind for some in ATTENTIONS.values() for kind in some]
+        return nodes_of(
+            {side: self.layers(side) for side in ATTENTIONS}, {kind: self.heads(kind) for kind in kinds}
+        )
+
+    def logits(self, states: np.ndarray) -> np.ndarray:
+        """The logits of the end of the decoder's stream: (..., D) -> (..., V)."""
+        return states @ self._vocabulary + self.arrays["embedding/output_bias"]
+
+    def stream_start(self, ids: Sequence[int], side: str = "encoder") -> np.ndarray:
+        """(Q, D): embeddings and positions."""
+        tokens = self.vectors[list(ids)] * np.float32(np.sqrt(self.config.d_model))
+        return tokens + self.positions(len(ids), side)
+
+    def positions(self, length: int, side: str) -> np.ndarray:
+        """(Q, D): what is added to embeddings at the beginning of a side's stream."""
+        return positional_encoding(length, self.config.d_model)
+
+    def projected(
+        self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Queries of ``asking`` (B, Q, D), keys and values of ``read`` (B, K, D): each (B, H, positions, D/H)."""
+        name, heads = self._attention(kind, layer), self.heads(kind)
+        new = unlike_first(asking)
+        new_read = new if asking is read else unlike_first(read)
+        return (
+            self._heads(asking, f"{name}/query", heads, new),
+            self._heads(read, f"{name}/key", heads, new_read),
+            self._heads(read, f"{name}/value", heads, new_read),
+        )
+
+    def join(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
+        """What the heads found, (B, H, Q, D/H), through the output projection -> (B, Q, D)."""
+        return self.dense(_joined(heads), f"{self._attention(kind, layer)}/output")
+
+    def output_projection(self, kind: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
+        """(D, D) and (D,): the kernel and the bias behind all heads of a layer."""
+        name = f"{self._attention(kind, layer)}/output"
+        return self.arrays[f"{name}/kernel"], self.arrays[f"{name}/bias"]
+
+    def look(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
+        """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose queries and keys these are; None: those of all."""
+        logits = query @ key.swapaxes(-1, -2)
+        logits /= self.scale(key.shape[-1])
+        queries, keys = logits.shape[-2:]
+        if (more := self.position_scores(kind, max(queries, keys), keys)) is not None:
+            more = more[:, -queries:]  # where only the last positions ask
+            logits = logits + (more if head is None else more[head])
+        if kind == "decoder_attention":
+            later = np.tri(queries, keys, keys - queries) == 0
+            logits[..., later] = -np.inf
+        logits -= logits.max(axis=-1, keepdims=True)
+        weights = np.exp(logits, out=logits)
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return weights
+
+    def units(self, side: str, layer: int) -> Units | None:
+        """The units of a feed-forward network with ReLU; None where it is another function."""
+        name = f"{side}_{layer + 1}/feed_forward"
+        return Units.of(
+            *(
+                self.arrays[f"{name}/{part}"]
+                for part in ("hidden/kernel", "hidden/bias", "output/kernel", "output/bias")
+            )
+        )
+
+    def feed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
+        hidden = self.dense(entered, f"{side}_{layer + 1}/feed_forward/hidden")
+        return self.dense(np.maximum(hidden, 0, out=hidden), f"{side}_{layer + 1}/feed_forward/output")
+
+    def enter(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
+        """What a sub-layer reads of the stream."""
+        return self._norm(x, self._norm_name(kind, layer)) if self.config.norm_first else x
+
+    def leave(self, kind: str, layer: int, x: np.ndarray) -> np.ndarray:
+        """The stream after a sub-layer, from the sum of what it read and what it adds."""
+        return x if self.config.norm_first else self._norm(x, self._norm_name(kind, layer))
+
+    def resumed(
+        self,
+        side: str,
+        residual: np.ndarray,
+        output: np.ndarray,
+        until: int,
+        since: int | None,
+        added: np.ndarray,
+    ) -> np.ndarray:
+        """The stream at place ``until`` if ``added`` (..., Q, D) is added to it earlier, and all sub-layers add what they did.
+
+        ``residual`` and ``output``: the taps of the pass. ``since``: the sub-layer to whose output it is added; None: to the start of
+        the stream.
+        """
+        if self.config.norm_first:
+            return residual[until] + added
+        x = residual[0] + added
+        if since is not None:
+            x = self._left(side, since, residual[since] + output[since] + added)
+        for number in range(0 if since is None else since + 1, until):
+            x = self._left(side, number, x + output[number])
+        return x
+
+    def _left(self, side: str, sublayer: int, x: np.ndarray) -> np.ndarray:
+        kinds = SUBLAYERS[side]
+        return self.leave(kinds[sublayer % len(kinds)], sublayer // len(kinds), x)
+
+    def close(self, side: str, x: np.ndarray) -> np.ndarray:
+        """The end of a stream as it is read: by the output layer, or as the memory."""
+        return self._norm(x, f"{side}_norm") if self.config.norm_first else x
+
+    def norm_weights(self, kind: str, layer: int) -> tuple[np.ndarray, np.ndarray]:
+        """Gamma and beta of the normalisation around a sub-layer."""
+        name = self._norm_name(kind, layer)
+        return self.arrays[f"{name}/gamma"], self.arrays[f"{name}/beta"]
+
+    def closing_norm(self, side: str) -> tuple[np.ndarray, np.ndarray]:
+        """Gamma and beta of the normalisation behind the last layer, with ``norm_first``."""
+        return self.arrays[f"{side}_norm/gamma"], self.arrays[f"{side}_norm/beta"]
+
+    def projection(self, node: Node, part: str) -> tuple[np.ndarray, np.ndarray]:
+        """(D, D/H) and (D/H,): a head's own part of the "query", "key" or "value" projection."""
+        assert node.head is not None, "only heads have projections"
+        name = f"{self._attention(node.kind, node.layer)}/{part}"
+        kernel = self.arrays[f"{name}/kernel"]
+        depth = kernel.shape[1] // self.heads(node.kind)
+        own = slice(node.head * depth, (node.head + 1) * depth)
+        return kernel[:, own], self.arrays[f"{name}/bias"][own]
+
+    def written(self, node: Node, heads: np.ndarray) -> np.ndarray:
+        """What a node adds to the stream (..., D), from the output (..., D/H) of a head or (..., D) of a feed-forward network. The bias of
+        an output projection belongs to no head."""
+        if node.head is None:
+            return heads
+        depth = heads.shape[-1]
+        kernel = self.arrays[f"{self._attention(node.kind, node.layer)}/output/kernel"]
+        return heads @ kernel[node.head * depth : (node.head + 1) * depth]
+
+    def dense(self, x: np.ndarray, name: str) -> np.ndarray:
+        kernel = self.arrays[f"{name}/kernel"]
+        # One product of two matrices, because NumPy would make a small product for each row of the batch.
+        flat = x.reshape(-1, x.shape[-1]) @ kernel
+        flat += self.arrays[f"{name}/bias"]
+        return flat.reshape(*x.shape[:-1], kernel.shape[-1])
+
+    def _heads(self, x: np.ndarray, name: str, heads: int, new: np.ndarray) -> np.ndarray:
+        """(B, K, D) -> (B, H, K, D/H). ``new`` (B, K): where a row differs from row 0; where few do, the others are not computed again."""
+        batch, length, _ = x.shape
+        if new.mean() > FEW:
+            found = self.dense(x, name)
+        else:
+            found = np.repeat(self.dense(x[:1], name), batch, axis=0)
+            found[new] = self.dense(x[new], name)
+        return found.reshape(batch, length, heads, -1).transpose(0, 2, 1, 3)
+
+    def _attention(self, kind: str, layer: int) -> str:
+        return f"{kind_side(kind)}_{layer + 1}/{_AROUNDS[kind][0]}"
+
+    def _norm_name(self, kind: str, layer: int) -> str:
+        around = _AROUNDS[kind][1] if kind in _AROUNDS else "around_feed_forward"
+        return f"{kind_side(kind)}_{layer + 1}/{around}/norm"
+
+    def _norm(self, x: np.ndarray, name: str) -> np.ndarray:
+        return self.normalisation.of(x, self.arrays[f"{name}/gamma"], self.arrays[f"{name}/beta"])
+
+
+def kind_side(kind: str) -> str:
+    """The side on which a kind of sub-layer stands.
+
+    >>> kind_side("cross_attention")
+    'decoder'
+    """
+    return "encoder" if kind.startswith("encoder") else "decoder"
+
+
+def unlike_first(x: np.ndarray) -> np.ndarray:
+    """(rows, Q): where a row (Q, D) differs from row 0. Mostly few do: a patch of one position changes no other one before the next
+    attention, and in the decoder never an earlier one."""
+    return (x != x[:1]).any(axis=-1)
+
+
+def _joined(heads: np.ndarray) -> np.ndarray:
+    """(B, H, Q, D/H) -> (B, Q, D)."""
+    batch, _, length, _ = heads.shape
+    return heads.transpose(0, 2, 1, 3).reshape(batch, length, -1)

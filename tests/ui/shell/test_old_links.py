@@ -1,0 +1,97 @@
+"""Links that earlier versions gave out open what they opened then: nothing that an address could ever say has lost its meaning.
+
+What stands here was collected from all versions. Names and options are only ever added; a renamed file keeps the name that its
+addresses use (``ui/views/side_by_side.py`` is ``twins``).
+"""
+
+import pytest
+
+from tests.ui.screen import setting
+from ui.shell.declared import settings
+from ui.shell.header import PAGES
+from ui.shell.settings import Choice
+from ui.views import EXPERIMENTS, VIEWS
+from ui.views.lines import chosen_heads
+
+GIVEN_OUT = {
+    "view": "heatmap lines steps edits wrote decided received numbers predict",
+    "experiment": "without sources replace fork twins patched circuit why receipts",
+    "order": "place entropy distance edit",
+    "shown": "weights difference",
+    "unit": "syllable word",
+    "off": "zero mean",
+    "instead": "uniform copy permuted painted",
+    "twin": "typed pair model",
+    "wrote_as": "parts map",
+    "wrote_order": "size network",
+    "decided_as": "grid curve jamo",
+    "decided_part": "final medial initial",
+    "decided_side": "decoder encoder",
+    "patch_side": "encoder decoder",
+    "patch_part": "residual output heads",
+    "patch_twin": "changed right sentence",
+    "circuit_as": "graph growth checks",
+    "circuit_goal": "90 80 95",
+    "circuit_instead": "twin mean",
+    "why_as": "parts without",
+    "receipts_as": "told picture",
+}
+OLD_PAGES = (
+    "attention laboratory heads calculation masks positions network growing table classroom trace model"
+)
+
+
+@pytest.mark.parametrize("name", GIVEN_OUT)
+def test_every_option_that_was_given_out_is_still_one(name):
+    declared = settings()[name]
+    assert isinstance(declared, Choice)
+    assert set(GIVEN_OUT[name].split()) <= set(declared.options)
+
+
+def test_the_list_above_has_every_choice():
+    assert {name for name, each in settings().items() if isinstance(each, Choice)} == GIVEN_OUT.keys()
+
+
+def test_every_page_is_where_it_was():
+    assert set(OLD_PAGES.split()) <= set(PAGES)
+    assert PAGES[0] == "attention"  # a link to the product alone
+
+
+def test_settings_that_are_lists_are_read_as_they_were():
+    assert chosen_heads("1.2,3.4", layers=4, heads=8) == [(0, 1), (2, 3)]
+    assert settings()["step"].read("3") == 2
+    assert settings()["unscaled"].read("1") is True
+    assert settings()["positions"].read("100") == 100
+
+
+# An address of each view and experiment, with settings that only it has, and a part of the page that shows them.
+LINKS = {
+    "heatmap": {"kind": "encoder_attention", "layer": "1", "head": "2", "cell": "0,1", "unit": "syllable"},
+    "lines": {"heads": "1.1,2.2", "mass": "40"},
+    "steps": {"step": "2", "kind": "decoder_attention"},
+    "edits": {"edit": "1", "layer": "mean"},
+    "received": {"kind": "encoder_attention"},
+    "numbers": {"layer": "1", "head": "1", "cell": "0,1"},
+    "predict": {"marks": "0,1", "revealed": "1", "around": "12"},
+}
+LABORATORY_LINKS = {
+    "without": {"off": "mean", "switched_off": "cross_attention.1.1"},
+    "replace": {"instead": "painted", "painted": "1,1,2"},
+    "fork": {"fork_step": "1"},
+    "twins": {"twin": "pair", "twin_sentence": "친구의 가치", "twin_difference": "1"},
+    "sources": {"sources_step": "1"},
+}
+
+
+@pytest.mark.parametrize("view", LINKS)
+def test_a_link_to_a_view_opens_it_as_it_was_left(view, open_planted):
+    app = open_planted(view, **LINKS[view])
+    assert {name: setting(app, name) for name in LINKS[view]} == LINKS[view]
+    assert setting(app, "view") == view and view in {each.name for each in VIEWS}
+
+
+@pytest.mark.parametrize("experiment", LABORATORY_LINKS)
+def test_a_link_to_an_experiment_opens_it_as_it_was_left(experiment, open_laboratory):
+    app = open_laboratory(experiment, **LABORATORY_LINKS[experiment])
+    assert {name: setting(app, name) for name in LABORATORY_LINKS[experiment]} == LABORATORY_LINKS[experiment]
+    assert setting(app, "experiment") == experiment and experiment in {each.name for each in EXPERIMENTS}

@@ -1,8 +1,11 @@
 """What the last row sees: lecture mode fills the screen of a projector, and nothing is small."""
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.test_sentences import LONG
 from tests.browser.visit import settle
 
 LEAST_TYPE = 24  # pixels at 1920
@@ -43,6 +46,21 @@ def test_every_label_can_be_read_from_the_last_row(open_page):
         # Type in the signs of the tools is measured in their own drawing's units, not in pixels.
         assert min(type_sizes(page, f".st-key-{key} svg.main-svg text")) >= LEAST_TYPE, key
     assert min(type_sizes(page, ", ".join(SETTINGS_OF_A_LESSON[:2]))) >= LEAST_TYPE
+
+
+@pytest.mark.parametrize("sentence", ["같이 가요.", LONG], ids=["short", "long"])
+@pytest.mark.parametrize(("width", "height"), [*SIZES, (1920, 1200)])
+def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(open_page, width, height, sentence):
+    asked = {"lecture": "1", "lang": "en", "sentence": sentence}  # English words are longer
+    page = open_page(f"?{urlencode(asked)}", width=width, height=height)
+    right = page.locator(".st-key-heatmap .plot").evaluate("plot => plot.getBoundingClientRect().right")
+    explained = (
+        page.locator(".st-key-heatmap")
+        .locator(".legendtext, .colorbar text")
+        .evaluate_all("texts => texts.map(text => [text.textContent, text.getBoundingClientRect().right])")
+    )
+    assert len(explained) > 3
+    assert [text for text, end in explained if end > right] == []
 
 
 @pytest.mark.parametrize("order", ["entropy", "edit"])

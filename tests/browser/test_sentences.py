@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.visit import changed_words, figure, settle, wait_until
+from tests.browser.visit import changed_words, figure, settle, toggle, wait_until
 from ui.wording.texts import LANGUAGES
 
 LONG = "오늘은 날싸가 맑라서 학꾜 아페서 국쑤를 머꼬 친구하고 공원까지 천천히 거러갔습니다."
@@ -94,6 +94,16 @@ def test_a_long_text_leaves_a_phone_room_for_the_picture(open_page):
     wait_until(page, lambda: page.locator(".st-key-writing").bounding_box()["y"] < -100, True)
     writing = page.locator(".st-key-writing").bounding_box()
     assert writing["y"] + writing["height"] < 0.62 * 844
+
+
+@pytest.mark.parametrize("opened", ["settings", "view_options", "taking"])
+def test_what_opens_on_a_turned_phone_has_the_height_of_the_window(open_page, opened):
+    page = open_page("?lang=en", width=844, height=390)
+    toggle(page, opened)
+    body = page.get_by_test_id("stPopoverBody")
+    cut = body.evaluate("body => body.scrollHeight - body.clientHeight")
+    expect(body).to_be_in_viewport(ratio=1)
+    assert cut <= 1 or body.bounding_box()["height"] > 0.9 * 390
 
 
 OF_LETTERS = """title => {

@@ -36,6 +36,7 @@ def shadow(place: Locator) -> int:
 
 def check_told(place: Locator) -> None:
     """A sentence is whole, or a bar beside it and a shadow at its lower edge say that there is more, until one is at its end."""
+    assert place.evaluate("told => getComputedStyle(told).wordBreak") == "keep-all"  # Korean is read by words
     is_cut = place.evaluate(IS_CUT)
     assert (shadow(place) > 1) == is_cut, place.inner_text()
     if is_cut:
@@ -74,6 +75,8 @@ def test_what_a_touched_change_is_about_stands_where_a_phone_shows_it(
     change.click()
     settle(page)
     expect(page.locator(".about .what")).to_contain_text("→")
+    for part in (".corrected", ".about"):
+        assert page.locator(part).evaluate("part => getComputedStyle(part).wordBreak") == "keep-all", part
     wait_until(page, lambda: page.locator(".about").evaluate(COVERED), [])
     assert page.locator(".about").bounding_box()["height"] == high  # so the picture has not moved
 

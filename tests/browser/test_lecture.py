@@ -100,6 +100,12 @@ def test_one_look_takes_in_every_picture(open_page, path, figures):
         assert box["y"] + box["height"] <= 768, key
 
 
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_network_at_a_glance_is_whole(open_page, width, height):
+    box = open_page("network?lecture=1", width=width, height=height).locator("svg.wide").bounding_box()
+    assert box["y"] + box["height"] <= height and box["height"] > 0.7 * height
+
+
 def test_what_a_lesson_does_not_use_is_out_of_the_way(open_page):
     page = open_page("?lecture=1", width=1366, height=768)
     for name in ("examples", "settings", "language", "theme_change", "view_options", "taking"):

@@ -1,8 +1,11 @@
 """What the last row sees: lecture mode fills the screen of a projector, and nothing is small."""
 
+from urllib.parse import urlencode
+
 import pytest
 from playwright.sync_api import Page
 
+from tests.browser.test_sentences import LONG
 from tests.browser.visit import settle
 
 LEAST_TYPE = 24  # pixels at 1920
@@ -45,6 +48,21 @@ def test_every_label_can_be_read_from_the_last_row(open_page):
     assert min(type_sizes(page, ", ".join(SETTINGS_OF_A_LESSON[:2]))) >= LEAST_TYPE
 
 
+@pytest.mark.parametrize("sentence", ["같이 가요.", LONG], ids=["short", "long"])
+@pytest.mark.parametrize(("width", "height"), [*SIZES, (1920, 1200)])
+def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(open_page, width, height, sentence):
+    asked = {"lecture": "1", "lang": "en", "sentence": sentence}  # English words are longer
+    page = open_page(f"?{urlencode(asked)}", width=width, height=height)
+    right = page.locator(".st-key-heatmap .plot").evaluate("plot => plot.getBoundingClientRect().right")
+    explained = (
+        page.locator(".st-key-heatmap")
+        .locator(".legendtext, .colorbar text")
+        .evaluate_all("texts => texts.map(text => [text.textContent, text.getBoundingClientRect().right])")
+    )
+    assert len(explained) > 3
+    assert [text for text, end in explained if end > right] == []
+
+
 @pytest.mark.parametrize("order", ["entropy", "edit"])
 def test_the_names_of_ordered_heads_do_not_run_into_one_another(open_page, order):
     page = open_page(f"?lecture=1&order={order}&edit=1", width=1366, height=768)
@@ -80,6 +98,12 @@ def test_one_look_takes_in_every_picture(open_page, path, figures):
     for key in figures:
         box = page.locator(f".st-key-{key} .plot").bounding_box()
         assert box["y"] + box["height"] <= 768, key
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+def test_the_network_at_a_glance_is_whole(open_page, width, height):
+    box = open_page("network?lecture=1", width=width, height=height).locator("svg.wide").bounding_box()
+    assert box["y"] + box["height"] <= height and box["height"] > 0.7 * height
 
 
 def test_what_a_lesson_does_not_use_is_out_of_the_way(open_page):

@@ -1,14 +1,19 @@
-"""Walks through every step of every lesson plan: what the plan says stands on the page that it opens."""
+"""Walks through every step of every lesson plan, in both languages: what the plan asks to press is there, and what it says is shown."""
 
+import re
 from itertools import pairwise
 
 import pytest
+from playwright.sync_api import Page, expect
 
-from tests.browser.visit import settle
-from training.documents.lessons.plan import ADDRESS, PLANS, plan_of
+from tests.browser.visit import settings, settle, wait_until
+from training.documents.lessons.plan import ADDRESS, PLANS, PlanStep, plan_of
 from training.documents.sources import Sources
 
 LANGUAGES = ("ko", "en")
+PRESSED = re.compile(r"\*\*(.+?)\*\*")  # how a plan prints the name of a button
+# Weights and probabilities, not how many characters a head looks at.
+WEIGHT = re.compile(r"(?<![\d,])[01]\.\d{2,3}(?!\d)|<0\.\d{3}")
 
 
 @pytest.fixture(scope="module")
@@ -16,29 +21,57 @@ def facts():
     return Sources().measured("lesson")
 
 
-@pytest.mark.parametrize("minutes", PLANS)
-def test_the_page_shows_what_the_plan_says(open_page, facts, minutes, corrector):
+def steps(facts, language: str) -> dict[str, PlanStep]:
+    """By its name each step that opens something, of all plans once."""
+    return {step.name: step for minutes in PLANS for step in plan_of(facts, minutes, language) if step.link}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_page_shows_what_the_plan_says(open_page, facts, corrector, language):
     assert facts["fingerprint"] == corrector.fingerprint, "python -m training ship writes the plans anew"
-    for step in plan_of(facts, minutes, "ko"):
-        if not step.link:
-            continue
+    for step in steps(facts, language).values():
         page = open_page(step.link.removeprefix(ADDRESS), width=1366, height=768)
         settle(page)
-        said = page.locator("body").inner_text()
-        said += " ".join(page.locator(".js-plotly-plot svg text, .lines text").all_text_contents())
-        said += " ".join(
-            page.locator(".lines .told, .steps").all_inner_texts()
-        )  # what has a style of its own
-        for text in step.shows:
-            assert text in said, (step.name, text)
+        before = words(page)
+        do(page, step)
+        see(page, before, step)
+
+
+def see(page: Page, before: str, step: PlanStep) -> None:
+    """Wait until the page has shown, before the step or after it, what the step says."""
+    told = {*step.shows, *WEIGHT.findall(step.parts.get("see", ""))}
+    wait_until(page, lambda: {text for text in told if text not in before + words(page)}, set())
+
+
+def do(page: Page, step: PlanStep) -> None:
+    """Do what the step asks for."""
+    pressed = PRESSED.findall(step.parts["do"])
+    if settings(page).get("view") == "predict":  # a plan's first step opens it, too, and does without
+        page.locator(".st-key-control_marks button").nth(2).click()
+        settle(page)
+        pressed = pressed or [page.locator(".st-key-predict_reveal button").inner_text()]
+    for name in pressed:
+        button = page.get_by_role("button", name=name, exact=True)
+        expect(button, step.name).to_be_visible()
+        before = words(page)
+        button.click()
+        wait_until(page, lambda before=before: words(page) != before, True)
+        settle(page)
+
+
+def words(page: Page) -> str:
+    """All that a page shows, in its figures and in what has a style of its own, too."""
+    said = page.locator("body").inner_text()
+    said += " ".join(page.locator(".js-plotly-plot svg text, .lines text").all_text_contents())
+    return said + " ".join(page.locator(".correction, .lines .told, .steps").all_inner_texts())
 
 
 def test_a_lesson_takes_as_long_as_its_plan_says(facts):
     for minutes in PLANS:
         for language in LANGUAGES:
-            steps = plan_of(facts, minutes, language)
-            assert steps[0].begin == 0 and steps[-1].end == minutes
-            assert all(one.end == other.begin for one, other in pairwise(steps))
+            told = plan_of(facts, minutes, language)
+            assert told[0].begin == 0 and told[-1].end == minutes
+            assert all(one.end == other.begin for one, other in pairwise(told))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -67,21 +67,20 @@ function about(root, { proposals, chosen, words, text }) {
   const line = part("p", "about");
   line.setAttribute("aria-live", "polite");
   const found = proposals[chosen];
-  const copy = control(root, "copy", "copy", () => copyText(text, copy, words.copied), words.copy);
-  copy.title = words.copy_long;
-  if (!found) {
-    line.append(part("span", "", words.hint), copy);
-    return line;
-  }
-  line.append(part("span", "", found.about));
-  if (found.norm) {
+  const what = part("span", "what", found?.about ?? words.hint);
+  what.title = what.textContent; // where the line is too short for it
+  const acts = part("span", "acts");
+  line.append(what, acts);
+  if (found?.norm) {
     const button = control(root, "article", "norm", () => tell(root, root.told !== chosen && chosen), short(found.norm[0]));
     button.setAttribute("aria-controls", "norm");
     button.title = found.norm[1];
-    line.append(button);
+    acts.append(button);
   }
-  if (words.reject) line.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
-  line.append(copy);
+  if (found && words.reject) acts.append(control(root, "undo", "undo", () => root.ask("reject", chosen), words.reject));
+  const copy = control(root, "copy", "copy", () => copyText(text, copy, words.copied), words.copy);
+  copy.title = words.copy_long;
+  acts.append(copy);
   return line;
 }
 

@@ -6,6 +6,7 @@ another page first would wait for it there.
 
 import time
 from importlib import import_module
+from math import inf
 from threading import Timer
 
 import streamlit as st
@@ -28,5 +29,7 @@ def import_libraries() -> None:
 def _import() -> None:
     while not turns.TURNS.nobody_waits:
         time.sleep(_LOOK)
-    for name in LIBRARIES:
-        import_module(name)
+    # In a turn of its own: Plotly looks into pandas as soon as its import has begun, and a page that is drawn meanwhile would fail.
+    with turns.TURNS.taken(inf):
+        for name in LIBRARIES:
+            import_module(name)

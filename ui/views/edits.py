@@ -41,17 +41,22 @@ def draw(lens: Lens, values: Values) -> None:
     figures.draw(figure, "edits_bars", file_name(lens, "edits"), label=label, title=picture_title(lens))
     heads = leading_heads(lens.trace, change_of(lens), lens.all_changes)
     if len(heads) > 1:
-        with st.container(horizontal=True, gap="small"):
+        with st.container(key="edits_heads", horizontal=True, gap="small"):
             for found in heads:
-                place = f"{found.layer}_{found.head}"
-                head = Head(KIND, found.layer, found.head)
-                st.button(
-                    say("edits_open", place=place_of(lens, found)),
-                    key=f"edits_open_{place}",
-                    on_click=open_head,
-                    args=(lens, head),
-                )
-                ask_without(lens, head, f"edits_off_{place}")
+                _ask(lens, found)
+
+
+def _ask(lens: Lens, found: LeadingHead) -> None:
+    """The two buttons of a head, which stay side by side in a narrow window."""
+    place, head = f"{found.layer}_{found.head}", Head(KIND, found.layer, found.head)
+    with st.container(horizontal=True, width="content", gap="xsmall"):
+        st.button(
+            say("edits_open", place=place_of(lens, found)),
+            key=f"edits_open_{place}",
+            on_click=open_head,
+            args=(lens, head),
+        )
+        ask_without(lens, head, f"edits_off_{place}")
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:

@@ -14,7 +14,9 @@ const LEAST_CELL = 11; // pixels: smaller ones could not carry a label
 const LARGEST_CELL = 40;
 const LEAST_BOX = 240; // pixels, of a map on a very low window
 const FOOT = 6; // pixels below the cells
-const KEY_WIDTH = 190; // of the colour bar and the legend to the right of the cells
+const KEY_WIDTH = 190; // of the colour bar and the legend to the right of the cells, at least
+const KEY_TYPE = 12.5; // of the legend's names
+const KEY_SIGN = 56; // beside a name of the legend, for its sign and the gaps
 const KEY_HEIGHT = 84; // of the same below the cells
 const BAR = 150; // pixels that the colour bar is long
 const BAR_BELOW = 220; // the same below the cells, where its name stands beside it
@@ -150,12 +152,16 @@ function fittedCells(figure, width, room) {
     return Math.max(LEAST_CELL, Math.floor(cell * 4) / 4);
   };
   const keyHeight = KEY_HEIGHT * larger;
-  const [besideKey, aboveKey] = [largest(KEY_WIDTH, 0), largest(4, keyHeight)];
-  const beside = !narrow && besideKey >= aboveKey; // two maps side by side are high rather than wide
+  const family = figure.layout.font?.family ?? "sans-serif";
+  const names = figure.data.filter((trace) => trace.showlegend).map(({ name }) => inTwoRows(name, family));
+  const keyWidth = Math.max(KEY_WIDTH, ...names.map((name) => KEY_SIGN + pixels(name, family)));
+  const [besideKey, aboveKey] = [largest(keyWidth, 0), largest(4, keyHeight)];
+  const fits = measure(besideKey).left + besideKey * capacity + keyWidth <= width;
+  const beside = !narrow && fits && besideKey >= aboveKey; // two maps side by side are high rather than wide
   const cell = beside ? besideKey : aboveKey;
   const { font, left, top } = measure(cell);
   const [across, down] = [cell * columns, cell * rows];
-  const drawnWidth = Math.max(width, left + across + (beside ? KEY_WIDTH : 4));
+  const drawnWidth = Math.max(width, left + across + (beside ? keyWidth : 4));
   const whole = top + cell * Math.max(rows, extent) + (beside ? 0 : keyHeight) + FOOT;
   // The box keeps its height whatever stands in it; only a longer sentence makes it taller than the window.
   const height = narrow ? whole : Math.max(most, whole);
@@ -167,11 +173,24 @@ function fittedCells(figure, width, room) {
     margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
     xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font) }, font, larger),
     yaxis: axis(figure.layout.yaxis, font, larger),
-    legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: sized(12.5) } },
+    legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: sized(KEY_TYPE) } },
   };
   const bar = barPlace(beside, across, down, larger, cell * extent);
-  const data = figure.data.map((trace) => withBar(trace, bar, cell));
+  const named = (trace) => (beside && trace.showlegend ? { ...trace, name: inTwoRows(trace.name, family) } : trace);
+  const data = figure.data.map((trace) => withBar(named(trace), bar, cell));
   return { figure: { ...figure, data, layout }, width: drawnWidth, height, cell };
+}
+
+/** A name of the legend in two rows where it is long for the room beside the cells: what it has in brackets stands below. */
+function inTwoRows(name, family) {
+  return KEY_SIGN + pixels(name, family) > KEY_WIDTH ? name.replace(" (", "<br>(") : name;
+}
+
+/** How wide the longest row of a name of the legend is drawn. */
+function pixels(name, family) {
+  const pen = (pixels.pen ??= document.createElement("canvas").getContext("2d"));
+  pen.font = `${sized(KEY_TYPE)}px ${family}`;
+  return Math.max(...name.split("<br>").map((row) => pen.measureText(row).width));
 }
 
 /** A label for every column. A label that is wider than its column, such as the end mark, is written smaller. */

@@ -4,13 +4,22 @@ import subprocess
 import sys
 from threading import Event, Thread
 
+import pytest
+
 from ui.shell import spare_time
 from ui.shell.turns import TURNS
 
 
-def test_pages_that_wait_come_first(monkeypatch):
-    imported, looked = Event(), Event()
+@pytest.fixture
+def imported(monkeypatch):
+    """Set when the libraries are imported, which imports nothing here."""
+    imported = Event()
     monkeypatch.setattr(spare_time, "import_module", lambda _: imported.set())
+    return imported
+
+
+def test_pages_that_wait_come_first(monkeypatch, imported):
+    looked = Event()
     monkeypatch.setattr(spare_time.time, "sleep", lambda _: looked.wait(0.01))
     place = (0.0, 0, Event())
     TURNS._texts.append(place)
@@ -20,6 +29,16 @@ def test_pages_that_wait_come_first(monkeypatch):
         assert not imported.wait(0.1)
     finally:
         TURNS._texts.remove(place)
+    thread.join(10)
+    assert imported.is_set()
+
+
+def test_no_page_is_drawn_meanwhile(imported):
+    """Plotly would use what is only half imported."""
+    with TURNS.taken(0.0):
+        thread = Thread(target=spare_time._import)
+        thread.start()
+        assert not imported.wait(0.1)
     thread.join(10)
     assert imported.is_set()
 

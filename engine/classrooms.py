@@ -25,6 +25,8 @@ class Asks(Protocol):
 
     def ask(self, question: tuple, deadline: float) -> tuple[Any, int]: ...
 
+    def wait_for_loss(self) -> None: ...
+
 
 def shared(link: Asks) -> AnyClassrooms:
     """The classrooms that lie behind ``link``."""
@@ -43,13 +45,20 @@ class _SharedClassrooms:
         return partial(self._call, name)
 
     def _call(self, name: str, *arguments: Hashable) -> Any:
-        try:
-            answer, _ = self._link.ask(
-                (_NO_MODEL, CLASSROOMS, (name, *arguments)), time.monotonic() + _PATIENCE
-            )
-        except LOST as error:
-            raise EngineDiedError("the process with the classrooms does not answer") from error
-        return answer
+        """Ask once more where the way broke: a call goes through any replica, and that one may have been killed.
+
+        A call that had arrived is then made twice, which does no harm: a second opening or seat is never used, and what is shown,
+        asked or answered twice is as if it had come once.
+        """
+        deadline = time.monotonic() + _PATIENCE
+        for _ in range(2):
+            try:
+                found, _ = self._link.ask((_NO_MODEL, CLASSROOMS, (name, *arguments)), deadline)
+                return found
+            except LOST as error:
+                lost = error
+                self._link.wait_for_loss()
+        raise EngineDiedError("the process with the classrooms does not answer") from lost
 
 
 def answer(classrooms: Classrooms, arguments: tuple) -> Any:

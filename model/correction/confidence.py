@@ -36,6 +36,9 @@ from model.text.particles import misshapen
 LEAST_LOG = math.log(1e-5)  # smaller probabilities count as this one
 ALONE = 20.0  # the lead of a phrase that has no other candidate beside it
 DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees are asked
+# The one change of a sentence that replaces a known word by a known one takes either a network that is so sure, or morphemes that are
+# so much more usual, as a natural logarithm.
+PROBABILITY_OF_ANOTHER_WORD, A_MILLION = 0.75, math.log(1e6)
 
 
 class Features(NamedTuple):
@@ -298,4 +301,24 @@ class Confidence:
             asked = [rated[i] for i in doubtful.tolist()]
             more = second_features(source, stretches, asked)
             odds[doubtful] = self.second.odds([(*a.features, *m) for a, m in zip(asked, more, strict=True)])
+            replaced = [is_another_word(a.features, m) for a, m in zip(asked, more, strict=True)]
+            odds[doubtful] = np.where(replaced, np.minimum(odds[doubtful], 0.0), odds[doubtful])
         return odds
+
+
+def is_another_word(first: Features, second: SecondFeatures) -> bool:
+    """Whether a candidate puts other letters where words of the lexicon stand, in a sentence without another mistake, and nothing is
+    sure of it: no article of the norm, not the shape of a particle, not the analyser of morphemes, nor the network itself.
+
+    The trees are too sure of these. They learned from sentences with several mistakes, where a rare word mostly is one more. Such a
+    candidate may be offered, but is no surer than even.
+    """
+    return (
+        first.changes <= 1
+        and first.spaces == 0
+        and first.fix < math.log(PROBABILITY_OF_ANOTHER_WORD)
+        and second.unknown_kept == 0
+        and second.morphemes_kept < A_MILLION
+        and second.norm <= 0
+        and second.misshapen >= 0
+    )

@@ -124,5 +124,27 @@ def test_without_an_engine_the_error_says_so(tmp_path):
         def ask(self, question, deadline):
             raise EOFError
 
+        def wait_for_loss(self):
+            pass
+
     with pytest.raises(EngineError, match="does not answer"):
         classrooms.shared(Gone()).open()
+
+
+def test_a_call_on_a_way_that_broke_is_made_once_more():
+    class Broken:
+        """A link whose first way breaks, as where a replica was killed that would have passed the call on."""
+
+        rooms, ways = Classrooms(), iter([ConnectionError("status 500")])
+
+        def ask(self, question, deadline):
+            if error := next(self.ways, None):
+                raise error
+            return classrooms.answer(self.rooms, question[2]), 0
+
+        def wait_for_loss(self):
+            pass
+
+    rooms = classrooms.shared(Broken())
+    code, key = rooms.open()
+    assert rooms.is_teacher(code, key)

@@ -18,7 +18,7 @@ from playwright.sync_api import Error, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.browser_site import private_megabytes
+from benchmarks.browser_site import private_megabytes, tidied
 from benchmarks.hostile_texts import hostile_texts
 from benchmarks.made_sentences import pair_of
 from deploy.site import build
@@ -61,16 +61,13 @@ def written(page: Page, texts: list[str]) -> list[str | None]:
 
 def memory(page: Page, sentences: int) -> list[float]:
     """Megabytes before the first sentence, and after each READ of them."""
-    rng, sizes, session = random.Random(0), [private_megabytes(page)], page.context.new_cdp_session(page)
+    rng, sizes = random.Random(0), [private_megabytes(page)]
     for number in range(1, sentences + 1):
         text = pair_of(rng, 20 + number % 40).wrong
         page.evaluate("(text) => window.site.change({ ...window.site.fresh(), text }, true)", text)
         shows(page, text)
         if number % READ == 0:
-            session.send("HeapProfiler.collectGarbage")  # which a browser does when nobody types
-            # Chromium keeps decoded pictures until memory grows short: some megabyte a sentence, which is no growth of the page.
-            session.send("Memory.simulatePressureNotification", {"level": "critical"})
-            page.wait_for_timeout(1000)
+            tidied(page)
             sizes.append(private_megabytes(page))
             click.echo(f"  {number:,} sentences, {sizes[-1]:.0f} MB", err=True)
     return sizes

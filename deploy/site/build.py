@@ -35,7 +35,7 @@ def make(model: str = DEFAULT_MODEL) -> Site:
     found, known = packed.parts_of(find_model_folder(model))
     script, program = runtime.runtime()
     found |= {
-        "library": PLOTLY.read_bytes(),
+        "library": scripts.read_at_once(PLOTLY.read_text("utf-8")).encode(),
         "font": FONT.read_bytes(),
         "runtime": program,
         "worker": (script + scripts.joined("worker.js")).encode(),
@@ -52,7 +52,7 @@ def write_folder(site: Site, out: Path) -> None:
     for part in parts.values():
         (out / part.file).write_bytes(part.packed)
     files = {
-        "index.html": page(content, parts, PLOTLY.read_text("utf-8"), alone=False),
+        "index.html": page(content, parts, alone=False),
         "manifest.webmanifest": _manifest(content["texts"]["ko"]["product"]),
         "icon.svg": (HERE / "icon.svg").read_bytes(),
     }
@@ -67,7 +67,7 @@ def write_folder(site: Site, out: Path) -> None:
 
 def one_file(site: Site) -> bytes:
     """The whole site as one HTML file."""
-    return page(site.content, site.parts, PLOTLY.read_text("utf-8"), alone=True)
+    return page(site.content, site.parts, alone=True)
 
 
 def _part(name: str, content: bytes) -> PackedPart:

@@ -55,9 +55,8 @@ def _component(name: str, *before: str) -> Script:
 WRITING = (_component("live_text"), _component("correction", "copying"))
 
 
-def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], library: str, *, alone: bool) -> bytes:
-    """The HTML. ``content`` is what ``js/page.js`` starts with; ``alone``: whether the parts stand in the page; ``library``
-    is the text of the script that draws figures."""
+def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: bool) -> bytes:
+    """The HTML. ``content`` is what ``js/page.js`` starts with; ``alone``: whether the parts stand in the page."""
     modules = [
         (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
     ]
@@ -68,6 +67,7 @@ def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], library: s
         (' type="module"', f"{scripts.joined('page.js')}\n{start}\n"),
     ]
     texts = [(kind, whole(one_file.ascii_script(text), "</script")) for kind, text in texts]
+    library = zlib.decompress(parts["library"].packed).decode()
     hashes = [f"'sha256-{digest(text)}'" for text in (library, *(text for _, text in texts))]
     described = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
     charset = one_file.ENCODING if alone else "utf-8"

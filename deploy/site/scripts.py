@@ -11,6 +11,8 @@ FOLDER = Path(__file__).parent / "js"
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w/]+\.js)";\n', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:const|class|function)\b)", re.MULTILINE)
 _AGAIN = re.compile(r"^export \{[^}]*\};\n", re.MULTILINE)
+# A library for all module systems: the function that makes it is handed to one that knows the system.
+_MADE_BY = re.compile(r", \(\) => \{\n(.*)\n\}\)\);?\s*\Z", re.DOTALL)
 
 
 def joined(entry: str) -> str:
@@ -43,3 +45,18 @@ def _plain(name: str) -> str:
 
 def _read(name: str) -> str:
     return (FOLDER / name).read_text("utf-8")
+
+
+def read_at_once(library: str) -> str:
+    """A library whose making function stands in parentheses. Without them a browser first skims the function, to find its
+    end, and reads it again when it is called; of a large library that takes a fifth of the time it needs to start.
+
+    >>> read_at_once("(function(root, make) {make()}(this, () => {\\nlet a;\\n}));")
+    '(function(root, make) {make()}(this, (() => {\\nlet a;\\n})));\\n'
+
+    Raises ValueError for a library of another form.
+    """
+    found, times = _MADE_BY.subn(lambda made: f", (() => {{\n{made[1]}\n}})));\n", library)
+    if times != 1:
+        raise ValueError(f"a library should end with the function that makes it, ends with {library[-40:]!r}")
+    return found

@@ -37,10 +37,20 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
+class _Isolated(_Quiet):
+    """Its pages share a process with no other site's, so that a browser lets them measure their memory."""
+
+    def end_headers(self) -> None:
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
+
+
 @contextmanager
-def static_host(folder: Path) -> Iterator[str]:
+def static_host(folder: Path, *, isolated: bool = False) -> Iterator[str]:
     """The address of a host that serves files and does nothing else."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=folder)) as server:
+    answers = partial(_Isolated if isolated else _Quiet, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), answers) as server:
         thread = Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"

@@ -4,6 +4,9 @@ import { END_ID, PAD_ID, START_ID } from "./tokenizer.js";
 
 /** What a pass is asked to change, as model/trace/interventions.py: heads [kind, layer, head], places of the source and of what was read. */
 export const NOTHING = { off: [], source: [], target: [] };
+// What the runtime might do makes no pass over these graphs faster. To look for optimisations takes a quarter of a second; weights in another
+// order, and memory kept for the next pass, take 10 MB.
+const PLAIN = { graphOptimizationLevel: "disabled", enableCpuMemArena: false, enableMemPattern: false, extra: { session: { disable_prepacking: "1" } } };
 const KINDS = { encode: ["encoder_attention"], decode: ["decoder_attention", "cross_attention"] };
 // What a graph hands out is copied, so only what is needed is asked for.
 const STATE = ["memory_keys", "memory_values", "memory_mask", "cache_keys", "cache_values"];
@@ -18,8 +21,7 @@ const INSIDE = {
 export class Network {
   /** `halves`: the graphs `encode` and `decode`; `weights`: the file in which they look for theirs; `config`: of the network. */
   static async open(ort, { encode, decode }, weights, config) {
-    // The runtime finds nothing in these graphs that makes a pass faster, but looks for it for a quarter of a second.
-    const options = { externalData: [{ path: weights.name, data: weights.bytes }], executionProviders: ["wasm"], graphOptimizationLevel: "disabled" };
+    const options = { externalData: [{ path: weights.name, data: weights.bytes }], executionProviders: ["wasm"], ...PLAIN };
     const sessions = [];
     for (const graph of [encode, decode]) sessions.push(await ort.InferenceSession.create(graph, options));
     return new Network(ort, ...sessions, config);

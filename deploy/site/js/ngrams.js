@@ -4,6 +4,7 @@ export const ORDER = 5;
 const EDGE = "\n"; // stands before and behind every sentence
 const SHORT = 2; // characters up to which a run counts by what precedes it
 const LEVELS = 8; // of a count between a power of two and the next
+const APART = 32; // runs between two of which it is kept where they begin; to keep it of all would take half as much memory again
 
 export class NGrams {
   /** `table`: the arrays of ngrams.npz by their names. */
@@ -11,11 +12,11 @@ export class NGrams {
     this.numbers = new Map(Array.from(table.characters, (code, number) => [String.fromCodePoint(code), number]));
     this.last = [];
     this.levels = [];
-    this.children = []; // where the runs that continue each run begin, and where the last ones end
+    this.children = []; // where the runs that continue each run begin and end
     for (let length = 1; length <= ORDER; length += 1) {
       this.last.push(table[`last_${length}`]);
       this.levels.push(table[`levels_${length}`]);
-      if (length > 1) this.children.push(sums(table[`following_${length}`]));
+      if (length > 1) this.children.push(new Children(table[`following_${length}`]));
     }
     let all = 0.5 * (this.numbers.size + 1);
     for (const level of this.levels[0]) all += 2 ** (level / LEVELS);
@@ -53,7 +54,7 @@ export class NGrams {
 
   /** Of all that follows a run: how often that is, and the share that is left for shorter runs. */
   total(length, history) {
-    const [start, end] = this.children[length - 2].subarray(history, history + 2);
+    const [start, end] = this.children[length - 2].of(history);
     let seen = 0;
     for (let place = start; place < end; place += 1) seen += this.count(length, place);
     let rest = end - start;
@@ -70,7 +71,7 @@ export class NGrams {
   }
 
   child(length, history, number) {
-    const [start, end] = this.children[length - 2].subarray(history, history + 2);
+    const [start, end] = this.children[length - 2].of(history);
     return this.search(this.last[length - 1], start, end, number);
   }
 
@@ -85,8 +86,22 @@ export class NGrams {
   }
 }
 
-function sums(counts) {
-  const found = new Uint32Array(counts.length + 1);
-  for (let i = 0; i < counts.length; i += 1) found[i + 1] = found[i] + counts[i];
-  return found;
+/** Where the runs begin and end that continue each run; `counts`: how many these are. */
+class Children {
+  constructor(counts) {
+    this.counts = counts;
+    this.starts = new Uint32Array(Math.ceil(counts.length / APART));
+    let sum = 0;
+    for (let i = 0; i < counts.length; i += 1) {
+      if (i % APART === 0) this.starts[i / APART] = sum;
+      sum += counts[i];
+    }
+  }
+
+  of(run) {
+    const known = Math.floor(run / APART);
+    let start = this.starts[known];
+    for (let i = known * APART; i < run; i += 1) start += this.counts[i];
+    return [start, start + this.counts[run]];
+  }
 }

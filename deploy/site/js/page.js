@@ -6,6 +6,7 @@ import { moreViews } from "./views.js";
 const LONGEST = 20000; // characters that the area takes
 const MOST_ANSWERS = 12; // that are kept: each has the attention of a sentence
 const MEGABYTE = 1e6;
+const [SOON, LATER] = [50, 2000]; // milliseconds
 
 /** `content`: what page.py wrote: texts, figures, sizes, rules, known, examples, stored. */
 export class Site {
@@ -64,12 +65,15 @@ export class Site {
     this.loadFont();
   }
 
-  /** Keeps the site for visits without a network. It asks for every part again, so it waits until the network has opened with its own. */
+  /** Keeps the site for visits without a network. It asks for every part again, so it comes after the first sentence. */
   keep() {
     if (navigator.serviceWorker && this.isServed) navigator.serviceWorker.register("service.js");
   }
 
+  /** The font waits for the first pictures, since to read it takes as long as to draw one. The browser then writes them anew. */
   async loadFont() {
+    const drawn = () => this.isOpen || document.querySelector(".heatmap .plot")?.dataset.drawn;
+    while (!drawn()) await new Promise((done) => setTimeout(done, SOON));
     document.fonts.add(await new FontFace("Noto Sans KR", await window.part("font")).load());
   }
 
@@ -168,7 +172,7 @@ export class Site {
     }
     if (isOpen) {
       this.isOpen = true;
-      this.keep();
+      setTimeout(() => this.keep(), LATER);
     }
     const answered = isOpen ? null : this.asked.shift();
     if (error) {

@@ -4,6 +4,7 @@ import { isSyllable } from "./characters.js";
 import { sinusoids } from "./counting.js";
 
 const SYLLABLES = 11172;
+const HALVES = halves();
 const TYPES = { u1: Uint8Array, u2: Uint16Array, u4: Uint32Array };
 
 /** {name: typed array} of a file; 16-bit floats become 32-bit ones. */
@@ -22,15 +23,15 @@ export function readArrays(bytes) {
 
 /** 16-bit floats, all low bytes first, as 32-bit ones. */
 function floats(bytes) {
-  const count = bytes.length / 2;
-  const bits = new Uint32Array(count);
-  for (let i = 0; i < count; i += 1) {
-    const half = bytes[i] | (bytes[count + i] << 8);
-    bits[i] = ((half & 0x8000) << 16) | ((half & 0x7fff) << 13); // sign, exponent and fraction in their places
-  }
-  const values = new Float32Array(bits.buffer);
-  for (let i = 0; i < count; i += 1) values[i] *= 2 ** 112; // the exponents count from 127, not from 15
+  const values = new Float32Array(bytes.length / 2);
+  for (let i = 0; i < values.length; i += 1) values[i] = HALVES[bytes[i] | (bytes[values.length + i] << 8)];
   return values;
+}
+
+/** All 16-bit floats by their bits. */
+function halves() {
+  const bits = Uint32Array.from({ length: 65536 }, (_, half) => ((half & 0x8000) << 16) | ((half & 0x7fff) << 13)); // sign, exponent and fraction in their places
+  return new Float32Array(bits.buffer).map((value) => value * 2 ** 112); // the exponents count from 127, not from 15
 }
 
 /** The one file in which both graphs find their weights, as packed.graph_parts lays it out. */

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from model.correction.agreeing import agreeing
 from model.correction.answers import Passes
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence
 from model.correction.confidence_files import load_confidence
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
-from model.correction.mending import Mending
+from model.correction.mending import Mending, Proposed
 from model.correction.opening import answering, load_network
 from model.correction.reading import Answer
 from model.plain.drafting import Produced, read_off
@@ -114,7 +115,7 @@ class Corrector(Mending, Intervening):
         keep_passes = sum(len(each.text) for each in sentences) <= KEPT_CHARACTERS
         answers = iter(self._propose(sentences, keep_passes))
         return [
-            Correction(source, tuple(self._sentence(a, source[a:b], *next(answers)) for a, b in cuts))
+            self._correction(source, cuts, [next(answers) for _ in cuts])
             for source, cuts in zip(sources, spans, strict=True)
         ]
 
@@ -150,6 +151,14 @@ class Corrector(Mending, Intervening):
             verbatim = verbatim_spans(source)
             sentences += [Part.of(source[a:b], clipped(verbatim, a, b)) for a, b in cuts]
         return sources, spans, sentences
+
+    def _correction(self, source: str, spans: list[Span], answers: list[Proposed]) -> Correction:
+        changes = agreeing(source, spans, [proposed for proposed, _ in answers])
+        sentences = (
+            self._sentence(start, source[start:end], mine, produced)
+            for (start, end), mine, (_, produced) in zip(spans, changes, answers, strict=True)
+        )
+        return Correction(source, tuple(sentences))
 
     def _sentence(
         self, start: int, source: str, proposed: tuple[Change, ...], produced: Produced | None

@@ -16,7 +16,7 @@ from model.plain.drafting import Produced
 from model.stored.config import NetworkConfig
 from model.text.anchors import Part
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
-from model.text.protected import spares_gaps, spares_outcries, spares_protected
+from model.text.protected import spares_emphasis, spares_gaps, spares_outcries, spares_protected
 from model.text.tokenizer import Tokenizer
 from model.text.verbatim import spares_verbatim, verbatim_spans
 from model.text.whole_words import spares_words
@@ -122,7 +122,13 @@ class Mending:
         for i, one in zip(others, passes, strict=True):
             produced[i] = one
         return [
-            (select_changes(map(self._probable(answer.source, one), changes), is_supported), one)
+            (
+                select_changes(
+                    map(self._probable(answer.source, one), changes),
+                    partial(is_supported, source=answer.source),
+                ),
+                one,
+            )
             for answer, changes, one in zip(answers, chosen, produced, strict=True)
         ]
 
@@ -157,6 +163,7 @@ class Mending:
         return (
             spares_protected(change)
             and spares_outcries(change, source)
+            and spares_emphasis(change, source)
             and spares_gaps(change, source)
             and spares_verbatim(change, part.verbatim)
             and (self.confidence is None or spares_words(change, source))

@@ -10,6 +10,7 @@ from model.plain.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes, select_changes
 
 PROBABILITY_OF_LOSS = 0.75  # that the network writes it, for a change by which letters or words are gone
+PROBABILITY_OF_LOST_BEGINNING = 0.99  # the same, if a word loses how it begins: people seldom strike a first letter twice, but 남나무 is a name
 
 
 def changes_of(
@@ -68,18 +69,35 @@ def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Chan
     )
 
 
-def is_supported(change: Change) -> bool:
-    """Whether the network finds the change possible in the sentence with all other proposals.
+def is_supported(change: Change, source: str) -> bool:
+    """Whether the network finds the change of ``source`` possible in the sentence with all other proposals.
 
     A candidate's probability was read with other text before it. With the final text it may be nonsense. A change by which something
     is lost needs more: the trees know how usual a text is, and 나무 is always more usual than the name 남나무.
 
-    >>> loss = Change(0, 1, 0, 0, "남", "", fix_probability=0.51, keep_probability=0.46)
-    >>> is_supported(loss), is_supported(replace(loss, right="낮"))
-    (False, True)
+    >>> loss = Change(2, 3, 0, 0, "무", "", fix_probability=0.9, keep_probability=0.1)
+    >>> is_supported(loss, "남나무이"), is_supported(replace(loss, fix_probability=0.7), "남나무이")
+    (True, False)
+    >>> is_supported(replace(loss, source_start=0, source_end=1, wrong="남"), "남나무이")
+    False
+    >>> is_supported(replace(loss, source_start=1, source_end=2, wrong="나"), "나나이")
+    False
     """
-    least = PROBABILITY_OF_LOSS if _loses(change) else LEAST_PROBABILITY
+    if _loses_beginning(change, source):
+        least = PROBABILITY_OF_LOST_BEGINNING
+    else:
+        least = PROBABILITY_OF_LOSS if _loses(change) else LEAST_PROBABILITY
     return change.fix_probability is None or change.fix_probability >= least
+
+
+def _loses_beginning(change: Change, source: str) -> bool:
+    start, end = change.source_start, change.source_end
+    while (
+        start and source[start - 1] == source[end - 1]
+    ):  # 나나이 without its second 나 is 나나이 without its first
+        start, end = start - 1, end - 1
+    before, after = source[max(start - 1, 0) : start], source[change.source_end :][:1]
+    return not change.right and change.wrong.isalnum() and not before.isalnum() and after.isalnum()
 
 
 def _loses(change: Change) -> bool:

@@ -10,6 +10,7 @@ from model.text.changes import Change, apply_changes
 
 # Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens …) are protected.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
+ENDS = frozenset(".!?…")  # of a sentence; several of them (!!!) are as many as somebody wanted
 
 _MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a closing one
 _OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")
@@ -40,6 +41,19 @@ def spares_outcries(change: Change, source: str) -> bool:
     if not _JAMO.search(source) and not _JAMO.search(change.right):
         return True
     return _outcries(source) == _outcries(apply_changes(source, [change]))
+
+
+def spares_emphasis(change: Change, source: str) -> bool:
+    """Whether a change adds no mark to several that end a sentence, and takes none of them.
+
+    >>> spares_emphasis(Change(2, 2, 2, 3, "", "!"), "와!!"), spares_emphasis(Change(1, 1, 1, 2, "", "!"), "와")
+    (False, True)
+    """
+    if not ENDS.issuperset(change.wrong + change.right):
+        return True
+    return ENDS.isdisjoint(
+        source[max(change.source_start - 1, 0) : change.source_start] + source[change.source_end :][:1]
+    )
 
 
 def spares_gaps(change: Change, source: str) -> bool:

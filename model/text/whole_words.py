@@ -15,6 +15,9 @@ from model.text.hangul import is_hangul
 from model.text.sentences import Span
 
 LEAST_ALIKE = 0.25  # of a word's jamo, in order: of 꼬치 all four stand in 꽃이, of 저녁 one stands in 아침
+LEAST_ALIKE_JOINED = (
+    0.5  # more than this, if it is joined to the word before: 주말 에 → 주말에, but not 하늘 씨 → 하늘이
+)
 MOST_NEW = 2  # syllables that a change may add: 시이 → 시간이, 학교 → 학교에서
 
 _WORD = re.compile(r"\S+")
@@ -36,9 +39,17 @@ def spares_words(change: Change, source: str) -> bool:
     if not _has_hangul(change.wrong):
         return _is_beside_letters(change, source)
     kept = _kept_jamo(change)
-    gone = [word for word in covered if not _is_written_again(word, change.source_start, change.wrong, kept)]
+    shares = {word: _share_kept(word, change.source_start, change.wrong, kept) for word in covered}
+    if _joins(change) and any(share <= LEAST_ALIKE_JOINED for share in shares.values()):
+        return False
+    gone = [word for word, share in shares.items() if share < LEAST_ALIKE]
     # One word may give way to another one (저희 나라 → 우리나라), and to nothing shorter.
     return not gone or (len(gone) == 1 and _syllables(change.right) >= _syllables(change.wrong))
+
+
+def _joins(change: Change) -> bool:
+    """Whether what the change writes is joined to the word before, which the source set apart."""
+    return change.wrong[:1].isspace() and not change.right[:1].isspace()
 
 
 def _has_hangul(text: str) -> bool:
@@ -52,8 +63,8 @@ def _syllables(text: str) -> int:
 def _covered_words(change: Change, source: str) -> list[Span]:
     """The words of Hangul that the change covers from their beginning to their end."""
     start, end = change.source_start, change.source_end
-    # Whether the change begins, and ends, between words: otherwise the word at that edge is covered only in part.
-    whole = (not source[start - 1 : start].strip(), not source[end : end + 1].strip())
+    # Whether the change begins, and ends, beside no letter: otherwise the word at that edge is covered only in part.
+    whole = (not source[max(start - 1, 0) : start].isalnum(), not source[end : end + 1].isalnum())
     words = (
         Span(*found.span()) for found in _WORD.finditer(source, start, end) if _has_hangul(found.group())
     )
@@ -70,22 +81,21 @@ def _kept_jamo(change: Change) -> list[bool]:
     return kept
 
 
-def _is_written_again(word: Span, start: int, wrong: str, kept: list[bool]) -> bool:
-    """Whether enough jamo of a word are kept; ``wrong`` begins at ``start`` of the source."""
+def _share_kept(word: Span, start: int, wrong: str, kept: list[bool]) -> float:
+    """Which share of the jamo of a word is kept; ``wrong`` begins at ``start`` of the source."""
     first, last = (
         len(unicodedata.normalize("NFD", wrong[: place - start])) for place in (word.start, word.end)
     )
-    return sum(kept[first:last]) >= LEAST_ALIKE * (last - first)
+    return sum(kept[first:last]) / (last - first)
 
 
 def _is_doubled(word: Span, source: str) -> bool:
     """Whether the word stands there exactly twice in a row, in a text of more words. (A text of nothing but two equal words says
     them twice on purpose.)
     """
-    words = [(found.start(), found.group()) for found in _WORD.finditer(source)]
-    said = next(text for start, text in words if start == word.start)
-    run = max(len(list(same)) for text, same in groupby(text for _, text in words) if text == said)
-    return run == 2 < len(words)
+    words, said = _WORD.findall(source), source[word.start : word.end]
+    runs = (len(list(same)) for text, same in groupby(words) if text == said)
+    return max(runs, default=0) == 2 < len(words)
 
 
 def _is_beside_letters(change: Change, source: str) -> bool:

@@ -1,12 +1,13 @@
 // From a text to its correction, as model/correction/corrector.py: sentence by sentence, each with the pass that proved it.
+import { agreeing } from "./agreeing.js";
 import { lostAnchors, hasProse, partOf, partsBeside } from "./anchors.js";
 import { findStretches } from "./candidates.js";
 import { applyChanges, confidence, inOrder, moved, movesSpaces, selectChanges } from "./changes.js";
 import { normalise, restored, withSubstitutes } from "./characters.js";
 import { readOff } from "./drafting.js";
 import { asIfRight, findOffers, withOffers } from "./offers.js";
-import { afterSecondReading, changesOf, loses, made, probable } from "./proposing.js";
-import { sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./refusals.js";
+import { afterSecondReading, changesOf, isSupported, made, probable } from "./proposing.js";
+import { sparesEmphasis, sparesGaps, sparesOutcries, sparesProtected, sparesVerbatim, sparesWords, verbatimSpans } from "./refusals.js";
 import { clipped, splitSentences } from "./sentences.js";
 import { visible } from "./tokenizer.js";
 
@@ -31,7 +32,7 @@ export class Corrector {
       const part = partOf(source.slice(start, end), clipped(verbatim, start, end), this.rules);
       sentences.push({ start, source: part.text, ...(await this.remembered(part)) });
     }
-    return { source, sentences, substitutes };
+    return { source, sentences: agreeing(sentences), substitutes };
   }
 
   /** What becomes of a correction when a person decides about some proposals, by their numbers from 0, whatever their confidence. */
@@ -108,9 +109,8 @@ export class Corrector {
     if (chosen.length && text !== target)
       produced = await this.network.read(this.tokenizer.encodeSource(source), this.tokenizer.encodeTarget(text));
     const rate = probable(produced, this.tokenizer.encodeTarget(source));
-    const { LEAST_PROBABILITY, PROBABILITY_OF_LOSS } = this.rules.numbers;
-    const isSupported = (change) => change.fix >= (loses(change) ? PROBABILITY_OF_LOSS : LEAST_PROBABILITY);
-    return { changes: selectChanges(chosen.map(rate), isSupported), produced };
+    const supported = (change) => isSupported(change, source, this.rules.numbers);
+    return { changes: selectChanges(chosen.map(rate), supported), produced };
   }
 
   /** Whether a change may be proposed. */
@@ -118,6 +118,7 @@ export class Corrector {
     return (
       sparesProtected(change, this.rules) &&
       sparesOutcries(change, text, this.rules) &&
+      sparesEmphasis(change, text, this.rules) &&
       sparesGaps(change, text, this.rules) &&
       sparesVerbatim(change, verbatim) &&
       sparesWords(change, text, this.rules) &&

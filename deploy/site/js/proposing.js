@@ -34,10 +34,23 @@ const lettersOf = (text) => text.replace(/[^\p{L}\p{N}]/gu, "");
 const wordsOf = (text) => text.split(/\s+/u).filter(Boolean).join(" ");
 
 /** Whether fewer letters are written than were typed, or two words become other letters in another division. */
-export function loses({ wrong, right }) {
+function loses({ wrong, right }) {
   const [typed, written] = [wrong, right].map(lettersOf);
   const isDivided = wrong.trim().includes(" ") && wordsOf(wrong) !== wordsOf(right);
   return [...written].length < [...typed].length || (isDivided && typed !== written);
+}
+
+/** Whether the network finds the change of `source` possible in the sentence with all other proposals: the more so, the more is lost. */
+export function isSupported(change, source, { LEAST_PROBABILITY, PROBABILITY_OF_LOSS, PROBABILITY_OF_LOST_BEGINNING }) {
+  if (losesBeginning(change, source)) return change.fix >= PROBABILITY_OF_LOST_BEGINNING;
+  return change.fix >= (loses(change) ? PROBABILITY_OF_LOSS : LEAST_PROBABILITY);
+}
+
+function losesBeginning({ sourceStart, sourceEnd, wrong, right }, source) {
+  const isWord = (text) => text !== "" && lettersOf(text) === text;
+  let [start, end] = [sourceStart, sourceEnd];
+  while (start && source[start - 1] === source[end - 1]) [start, end] = [start - 1, end - 1]; // the first of two equal ones
+  return !right && isWord(wrong) && !isWord(source[start - 1] ?? "") && isWord(source[sourceEnd] ?? "");
 }
 
 /** A function that gives a change its probabilities in a pass over the text with all changes. */

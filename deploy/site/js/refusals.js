@@ -25,6 +25,12 @@ export function sparesOutcries(change, source, rules) {
   return cries(source) === cries(applyChanges(source, [change]));
 }
 
+/** Whether it adds no mark to several that end a sentence, and takes none of them. */
+export function sparesEmphasis({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
+  const isEnd = (character) => character !== undefined && marks.ends.includes(character);
+  return ![...wrong, ...right].every(isEnd) || !(isEnd(source[sourceStart - 1]) || isEnd(source[sourceEnd]));
+}
+
 /** Whether it puts no space beside white space, behind an opening bracket or before a closing one, and leaves those beside mark-up. */
 export function sparesGaps({ sourceStart, sourceEnd, wrong, right }, source, { marks }) {
   const [before, after] = [source[sourceStart - 1] ?? "", source[sourceEnd] ?? ""];
@@ -53,17 +59,29 @@ export function sparesWords(change, source, { numbers }) {
   const { wrong, right, sourceStart, sourceEnd } = change;
   if (!hasHangul(wrong) && !hasHangul(right)) return true;
   if (syllables(right) - syllables(wrong) > numbers.MOST_NEW) return false;
-  const words = [...source.matchAll(WORDS)].map(({ index, 0: word }) => ({ start: index, end: index + word.length, word }));
-  const covered = words.filter(({ start, end, word }) => hasHangul(word) && sourceStart <= start && end <= sourceEnd);
-  if (!hasHangul(right)) return !covered.length || (covered.length === 1 && isDoubled(covered[0], words));
+  const covered = coveredWords(change, source);
+  if (!hasHangul(right)) return !covered.length || (covered.length === 1 && isDoubled(covered[0], source));
   if (!hasHangul(wrong)) return isBesideLetters(change, source);
   const kept = keptJamo(change);
-  const gone = covered.filter(({ start, end }) => {
+  const shares = covered.map(({ start, end }) => {
     const [first, last] = [start, end].map((place) => jamo(wrong.slice(0, place - sourceStart)).length);
-    return kept.slice(first, last).filter(Boolean).length < numbers.LEAST_ALIKE * (last - first);
+    return kept.slice(first, last).filter(Boolean).length / (last - first);
   });
+  const joins = isSpace(wrong[0]) && !isSpace(right[0]); // to the word before, which the source set apart
+  if (joins && shares.some((share) => share <= numbers.LEAST_ALIKE_JOINED)) return false;
+  const gone = shares.filter((share) => share < numbers.LEAST_ALIKE);
   return !gone.length || (gone.length === 1 && syllables(right) >= syllables(wrong));
 }
+
+/** The words of Hangul that the change covers from their beginning to their end. */
+function coveredWords({ sourceStart, sourceEnd }, source) {
+  const [beginsWord, endsWord] = [!isLetter(source[sourceStart - 1]), !isLetter(source[sourceEnd])];
+  return [...source.slice(sourceStart, sourceEnd).matchAll(WORDS)]
+    .map(({ index, 0: word }) => ({ start: sourceStart + index, end: sourceStart + index + word.length, word }))
+    .filter(({ start, end, word }) => hasHangul(word) && (start > sourceStart || beginsWord) && (end < sourceEnd || endsWord));
+}
+
+const isLetter = (character) => character !== undefined && /[\p{L}\p{N}]/u.test(character);
 
 /** For each jamo of `wrong` whether it stands in `right`, too, in this order. */
 function keptJamo({ wrong, right }) {
@@ -73,9 +91,10 @@ function keptJamo({ wrong, right }) {
 }
 
 /** Whether the word stands there exactly twice in a row, in a text of more words. */
-function isDoubled({ word }, words) {
+function isDoubled({ word }, source) {
+  const words = source.match(WORDS) ?? [];
   let [run, longest] = [0, 0];
-  for (const each of words) longest = Math.max(longest, (run = each.word === word ? run + 1 : 0));
+  for (const each of words) longest = Math.max(longest, (run = each === word ? run + 1 : 0));
   return longest === 2 && words.length > 2;
 }
 

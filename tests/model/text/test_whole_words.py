@@ -25,6 +25,7 @@ def spared(source: str, target: str) -> bool:
         ("학교 에서", "학교에서"),
         ("ㅇㅓ제 왔다", "어제 왔다"),
         ("전화 드립니다", "전화드립니다"),
+        ("응답 읍 처리", "응답을 처리"),
     ],
 )
 def test_a_word_written_in_another_way_is_there(source, target):
@@ -39,6 +40,8 @@ def test_a_word_written_in_another_way_is_there(source, target):
         ("괜찮아 괜찮아", "괜찮아"),  # said twice, and nothing else
         ("그 일", "그 일 끝나고"),
         ("아침 점심 저녁에 먹는다", "밥을 먹는다"),
+        ("하늘 씨 왔어", "하늘이 왔어"),
+        ("하늘 씨, 왔어", "하늘이, 왔어"),
     ],
 )
 def test_a_word_that_vanishes_or_comes_is_no_correction(source, target):

@@ -2,13 +2,13 @@
 import { confidence, moved } from "./changes.js";
 
 const BEGINNING = ""; // stands for the word before the first one of a sentence
-const WORD = /[\p{L}\p{N}]+/gu;
+const SAID = /[\p{L}\p{N}]+/gu; // a word without the marks around it
 
 /** The same sentences; a change whose words stand in the text more than once is as sure as at the least sure of these places. */
 export function agreeing(sentences) {
   if (!sentences.some(({ proposed }) => proposed.length)) return sentences;
   const read = sentences.map(({ start, source }) =>
-    [...source.matchAll(WORD)].map(({ index, 0: said }) => ({ said, start: start + index, end: start + index + said.length }))
+    [...source.matchAll(SAID)].map(({ index, 0: said }) => ({ said, start: start + index, end: start + index + said.length }))
   );
   const lines = read.map((words) => [BEGINNING, ...words.map(({ said }) => said)]);
   const places = sentences.map(({ start, proposed }, i) => proposed.map((change) => placeOf(read[i], moved(change, start, 0))));

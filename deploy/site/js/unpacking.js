@@ -10,7 +10,7 @@ export async function inflated(stream) {
  * many packed bytes have come.
  */
 export async function unpackedPart({ address, text, spelling }, heard = () => {}) {
-  if (text !== undefined) return inflated(new Blob([bytesOf(text, spelling)]).stream());
+  if (text !== undefined) return inflated(new Response(bytesOf(text, spelling)).body); // in a file's worker WebKit streams no Blob
   const answer = await fetch(address);
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   let size = 0;

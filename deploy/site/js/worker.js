@@ -99,7 +99,7 @@ export function listen(scope) {
         const corrector = await opening;
         scope.postMessage(data.open ? { isOpen: true } : { found: await answered(corrector, data, pause) });
       } catch (error) {
-        scope.postMessage(error instanceof Outdated ? { isOutdated: true } : { error: String(error?.stack ?? error) });
+        scope.postMessage(error instanceof Outdated ? { isOutdated: true } : { error: `${error}\n${error?.stack}` });
       }
     });
   };

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 import streamlit as st
 
 from ui.shell import address
-from ui.shell.settings import AnySetting, Choice, Flag, Number, Place, is_number
+from ui.shell.settings import AnySetting, Choice, Flag, Number, Ordinal, is_number
 from ui.wording.texts import say
 
 Value = TypeVar("Value")
@@ -59,7 +59,7 @@ def values(settings: Iterable[AnySetting]) -> dict[str, Any]:
     return {setting.name: setting.read(address.get(setting.name)) for setting in settings}
 
 
-def place(setting: Place, count: int) -> int | None:
+def place(setting: Ordinal, count: int) -> int | None:
     """The chosen one of ``count`` things, from 0; None where none of them was."""
     found = setting.read(address.get(setting.name))
     return found if found is not None and found < count else None

@@ -5,10 +5,10 @@ from functools import cache
 
 from engine import own_model
 from ui.look import examples
-from ui.shell.settings import AnySetting, Flag, Number, Owner, Place, Text
+from ui.shell.settings import AnySetting, Flag, Number, Ordinal, Owner, Text
 
-PART = Place("part", of="text", is_step=True)  # which sentence of several; empty: the first that changed
-EDIT = Place("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
+PART = Ordinal("part", of="text", is_step=True)  # which sentence of several; empty: the first that changed
+EDIT = Ordinal("edit", of="text", is_step=True)  # which change of the sentence; empty: the whole sentence
 SHARED: tuple[AnySetting, ...] = (
     Text("lang", "ko", of="visitor"),
     Text("class", of="visitor"),  # the code of the classroom that one is in; empty: none
@@ -39,7 +39,7 @@ OF_PAGES: tuple[AnySetting, ...] = (
     Text("grown_role", "own"),  # which role of its heads it follows: a name of model.analysis.roles
     Flag("film"),  # it shows one snapshot after the other
     Text("batch", "손니미 왔는데 방이 업써요.\n갠찬아요!\n이제 집에 갈께요."),  # of the masks, one a line
-    Place("batch_row"),  # which of these sentences is looked into; empty: the shortest
+    Ordinal("batch_row"),  # which of these sentences is looked into; empty: the shortest
     Text("masks_kind", "decoder_attention"),
     POSITIONS,
     DIMENSIONS,

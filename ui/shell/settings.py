@@ -67,10 +67,10 @@ class Number(Setting):
 
 
 @dataclass(frozen=True)
-class Place(Setting):
+class Ordinal(Setting):
     """One of several things in a row, such as a step; the address counts from 1, code from 0. Empty: none was chosen.
 
-    >>> Place("step").read("3"), Place("step").read("")
+    >>> Ordinal("step").read("3"), Ordinal("step").read("")
     (2, None)
     """
 
@@ -90,7 +90,7 @@ class Text(Setting):
         return text
 
 
-AnySetting = Choice | Flag | Number | Place | Text
+AnySetting = Choice | Flag | Number | Ordinal | Text
 
 
 def is_number(text: str) -> bool:

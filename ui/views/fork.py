@@ -11,7 +11,7 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Place, Text
+from ui.shell.settings import Ordinal, Text
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
@@ -21,7 +21,7 @@ from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
 from viz.labels import visible_token
 
-STEP = Place("fork_step", of="sentence")  # where the roads part; empty: where the change begins
+STEP = Ordinal("fork_step", of="sentence")  # where the roads part; empty: where the change begins
 TOKEN = Text(
     "fork_token", of="sentence"
 )  # written there; empty: what was typed, or the likeliest other token

@@ -13,7 +13,7 @@ from ui.asking import loaders, models, questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import controls, later, markup
-from ui.shell.settings import Place
+from ui.shell.settings import Ordinal
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.edits import in_words
@@ -25,7 +25,7 @@ from ui.wording.numbers_text import correlation
 from ui.wording.texts import say
 from viz.labels import visible_token
 
-STEP = Place("sources_step", of="sentence")  # the written token asked about; empty: where the change begins
+STEP = Ordinal("sources_step", of="sentence")  # the written token asked about; empty: where the change begins
 WIDTH = 160  # pixels of the list of steps
 
 

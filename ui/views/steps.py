@@ -10,7 +10,7 @@ from model.trace.trace import AttentionTrace
 from ui.components.steps import steps
 from ui.look.lens import Lens
 from ui.shell import address, controls, header, markup
-from ui.shell.settings import Place
+from ui.shell.settings import Ordinal
 from ui.views import fork, needs
 from ui.views.naming import file_name
 from ui.views.view import Values, View
@@ -23,7 +23,9 @@ from viz.browser.steps import KEEP, NAMES, produced_place, revision, steps_data
 from viz.labels import CERTAIN, IMPOSSIBLE, log_odds
 
 SURE = 0.99  # a sentence whose steps are all more probable than this was written without hesitation
-STEP = Place("step", of="sentence")  # the one shown; empty: where the change in focus or the first one begins
+STEP = Ordinal(
+    "step", of="sentence"
+)  # the one shown; empty: where the change in focus or the first one begins
 
 
 def draw(lens: Lens, values: Values) -> None:

@@ -13,7 +13,7 @@ from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
 from ui.shell import address, controls, markup
-from ui.shell.settings import Choice, Place
+from ui.shell.settings import Choice, Ordinal
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.circuit import node_name
@@ -27,7 +27,7 @@ from viz.specification import Specification
 
 PARTS, WITHOUT = "parts", "without"
 AS = Choice("why_as", (PARTS, WITHOUT))
-ROW, COLUMN = Place("why_row", of="sentence"), Place("why_column", of="sentence")
+ROW, COLUMN = Ordinal("why_row", of="sentence"), Ordinal("why_column", of="sentence")
 SHOWN = 7  # bars that stand for one part each; all others are one bar together
 
 
@@ -91,7 +91,7 @@ def draw(lens: Lens, values: Values) -> None:
             figures.draw(figure, name, file_name(lens, name.replace("_", "-")), label=label)
 
 
-def _choose(setting: Place, tokens: Sequence[str], at: int) -> None:
+def _choose(setting: Ordinal, tokens: Sequence[str], at: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
         markup.paragraph(say(f"{setting.name}_label"), "label")
         controls.pick(

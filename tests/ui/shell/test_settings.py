@@ -4,11 +4,11 @@ import pytest
 
 from tests.ui.hostile import TEXTS
 from ui.shell import declared
-from ui.shell.settings import Choice, Flag, Number, Place
+from ui.shell.settings import Choice, Flag, Number, Ordinal
 from ui.views import EXPERIMENTS, VIEWS
 
 CHOICE, FLAG, NUMBER = Choice("shown", ("one", "other")), Flag("on"), Number("mass", 10, 95, start=60, step=5)
-PLACE = Place("step")
+PLACE = Ordinal("step")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,10 @@ _BOUNDARY = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\
 
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 _SPACE = re.compile(r"\s+")
+_BEGINNING = 32  # characters that are compared first: most parts of a long text differ there
 LEAST_JOINED = 2  # characters of what is repeated without a space between
-LEAST_REPETITIONS = 3  # twice is a way of speaking (정말 정말), and a word that slipped in twice
+LEAST_REPETITIONS = 3  # of a word: twice is a way of speaking (정말 정말), and a word that slipped in twice
+LEAST_REPETITIONS_OF_SEVERAL = 2  # of several words
 
 
 class Span(NamedTuple):
@@ -39,33 +41,44 @@ def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
     """Where the sentences of a text stand, in order; what lies between them is white space only, and the commas of a repetition.
 
-    What is said three times or more is so many sentences: 할 수 있다 할 수 있다 할 수 있다. (A network that reads it as one loses count.)
+    A text that says the same again and again is cut there first: 할 수 있다 할 수 있다. (A network that reads it as one loses count.)
     A sentence of more than ``longest`` characters is cut at white space into parts of about equal length;
     only what has no white space for so long stays longer.
 
     >>> split_sentences("안녕. 잘 가!")
     [Span(start=0, end=3), Span(start=4, end=8)]
     """
-    sentences = [each for sentence in _sentences(text) for each in _repetitions(text, *sentence)]
+    whole = Span(len(text) - len(text.lstrip()), len(text.rstrip()))
+    sentences = [
+        each
+        for said in _repetitions(text, *whole)
+        for sentence in _sentences(text, *said)
+        for each in _repetitions(text, *sentence)
+    ]
     if longest is None:
         return sentences
     return [part for sentence in sentences for part in _parts(text, *sentence, longest)]
 
 
 def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
-    """The repetitions that a sentence consists of, or the sentence."""
+    """The repetitions that a part of a text consists of, or the part."""
     said = text[start:end]
     gaps = [gap.end() for gap in _SPACE.finditer(said)]
     # Without spaces (사랑해사랑해사랑해) any length might be that of what is repeated; one letter again and again is a sound (하하하).
     for period in gaps or range(LEAST_JOINED, len(said) if len(set(said)) > 1 else 0):
-        if period * (LEAST_REPETITIONS - 1) >= len(said):
-            break
+        several = bool(gaps) and period > gaps[0]
+        if period * ((LEAST_REPETITIONS_OF_SEVERAL if several else LEAST_REPETITIONS) - 1) >= len(said):
+            if several or not gaps:
+                break
+            continue
         # The last repetition may lack what separates the others (좋아, 좋아, 좋아), which then belongs to none.
         length = (len(said) - 1) % period + 1
-        if said.startswith(said[period:]) and not any(map(str.isalnum, said[length:period])):
+        repeats = said.startswith(said[period : period + _BEGINNING]) and said.startswith(said[period:])
+        if repeats and not any(map(str.isalnum, said[length:period])):
             yield from (Span(first, first + length) for first in range(start, end, period))
             return
-    yield Span(start, end)
+    if start < end:
+        yield Span(start, end)
 
 
 def _parts(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
@@ -82,9 +95,8 @@ def _parts(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
     yield Span(start, end)
 
 
-def _sentences(text: str) -> list[Span]:
+def _sentences(text: str, start: int, end: int) -> list[Span]:
     spans: list[Span] = []
-    start, end = len(text) - len(text.lstrip()), len(text.rstrip())
     for boundary in _BOUNDARY.finditer(text, start, end):
         if boundary.start() > start:
             _add(spans, text, Span(start, boundary.start()))

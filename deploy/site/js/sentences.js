@@ -8,14 +8,15 @@ export function clipped(spans, start, end) {
 }
 
 export function splitSentences(text, longest, rules) {
-  const sentences = sentencesOf(text, rules).flatMap(([start, end]) => repetitions(text, start, end, rules));
+  const again = ([start, end]) => repetitions(text, start, end, rules);
+  const whole = [text.length - stripStart(text).length, stripEnd(text).length];
+  const sentences = again(whole).flatMap((said) => sentencesOf(text, said, rules)).flatMap(again);
   return sentences.flatMap(([start, end]) => parts(text, start, end, longest));
 }
 
-function sentencesOf(text, rules) {
+function sentencesOf(text, [first, end], rules) {
   const spans = [];
-  let start = text.length - stripStart(text).length;
-  const end = stripEnd(text).length;
+  let start = first;
   for (const { index, 0: gap } of text.slice(0, end).matchAll(rules.patterns.boundary)) {
     if (index < start) continue;
     if (index > start) spans.push([start, index]);
@@ -24,21 +25,24 @@ function sentencesOf(text, rules) {
   return start < end ? [...spans, [start, end]] : spans;
 }
 
-/** The repetitions that a sentence consists of, or the sentence. */
+/** The repetitions that a part of a text consists of, or the part. */
 function repetitions(text, start, end, { numbers }) {
   const said = text.slice(start, end);
-  let periods = [...said.matchAll(GAPS)].map(({ index, 0: gap }) => index + gap.length);
-  if (!periods.length && new Set(said).size > 1)
+  const gaps = [...said.matchAll(GAPS)].map(({ index, 0: gap }) => index + gap.length);
+  let periods = gaps;
+  if (!gaps.length && new Set(said).size > 1)
     periods = Array.from({ length: Math.max(said.length - numbers.LEAST_JOINED, 0) }, (_, i) => i + numbers.LEAST_JOINED);
   for (const period of periods) {
-    if (period * (numbers.LEAST_REPETITIONS - 1) >= said.length) break;
+    const isSeveral = gaps.length > 0 && period > gaps[0];
+    const least = isSeveral ? numbers.LEAST_REPETITIONS_OF_SEVERAL : numbers.LEAST_REPETITIONS;
+    if (period * (least - 1) >= said.length) continue;
     const length = ((said.length - 1) % period) + 1;
     if (!said.startsWith(said.slice(period)) || [...said.slice(length, period)].some(isLetterOrNumber)) continue;
     const spans = [];
     for (let first = start; first < end; first += period) spans.push([first, first + length]);
     return spans;
   }
-  return [[start, end]];
+  return start < end ? [[start, end]] : [];
 }
 
 function parts(text, start, end, longest) {

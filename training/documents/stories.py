@@ -34,7 +34,7 @@ WORDS = {
         "roles": "역할을 센 문장 쌍",
         "effects": "헤드를 하나씩 끈 쌍",
         "judged": "헤드를 빼 가며 본 다른 쌍",
-        "right": "그 가운데 옳은 문장",
+        "right": "그 가운데 맞는 문장",
         "second": "다음으로 큰 헤드를 껐을 때 줄어드는 로그 확률(nat)",
         "without": "이 헤드 없이 쓴 문장",
     },
@@ -71,7 +71,7 @@ SAYS = {  # of (role, rows) or (effect, rows): what is measured
         "change of log p without it, at copies",
     ),
     ("effect", LOSS, ""): (
-        "끄면 옳은 문장의 로그 확률이 줄어드는 값",
+        "끄면 맞는 문장의 로그 확률이 줄어드는 값",
         "what the right sentence loses without it",
     ),
 }
@@ -187,7 +187,7 @@ def pruning_table(survey: HeadSurvey, language: str) -> str:
     say = WORDS[language]
     orders = [rows for name, rows in survey.pruning.items() if name != "effect"]
     random = np.mean(orders, axis=0) if orders else np.array(survey.pruning["effect"]) * np.nan
-    exact, untouched = {"ko": ("똑같이 고침", "옳은 문장을 그대로 둠"), "en": ("exact", "untouched")}[
+    exact, untouched = {"ko": ("똑같이 고침", "맞는 문장을 그대로 둠"), "en": ("exact", "untouched")}[
         language
     ]
     header = [f"{what}, {say[order]}" for what in (exact, untouched) for order in ("least", "random")]

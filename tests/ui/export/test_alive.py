@@ -16,7 +16,7 @@ PRODUCT = {language: table(language) for language in ("ko", "en")}
 def file(tmp_path):
     """The page of a network called "abc.def", with nothing in it."""
     path = tmp_path / "page.html"
-    path.write_bytes(page({"fingerprint": "abc.def", "texts": PRODUCT}, {}, "", alone=True))
+    path.write_bytes(page({"fingerprint": "abc.def", "texts": PRODUCT}, {}, alone=True))
     return path
 
 

@@ -57,8 +57,11 @@ def read_pairs(
 
 
 def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
-    """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``); where a header names a column
-    ``tgt``, its cell is the target, and a row without one is left out. Raises TableError for what is no such file."""
+    """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``).
+
+    If a header names a column ``tgt``, its cells are the targets, and rows without a target are left out. Raises TableError for what
+    is no such file.
+    """
     content = file.read()
     targets: dict[int, str] | None = None
     if not name.lower().endswith(".txt"):

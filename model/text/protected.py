@@ -10,7 +10,7 @@ from model.text.changes import Change, apply_changes
 
 # Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens …) are protected.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
-ENDS = frozenset(".!?…")  # of a sentence; several of them (!!!) are as many as somebody wanted
+ENDS = frozenset(".!?…")  # of a sentence; several together (!!!) are meant so, and their number stays
 
 _MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a closing one
 _OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")

@@ -36,8 +36,8 @@ def agreeing(
 ) -> list[tuple[Change, ...]]:
     """The changes that are ``proposed`` for each sentence of ``source``, with one confidence for the same change of the same words.
 
-    ``spans`` say where the sentences stand. Words count as the same only behind the same word. If they stand in ``source`` more than
-    once, their change gets the lowest confidence that it has at any of these places, or 0 if one of them lacks it.
+    ``spans`` say where the sentences stand. Words count as the same only behind the same word. Their change gets the lowest confidence
+    that it has at any place where these words stand. If one of the places lacks the change, it gets 0.
 
     >>> change = Change(2, 3, 2, 3, "갓", "갔", known_confidence=0.9)
     >>> unsure = replace(change, known_confidence=0.3)

@@ -2,11 +2,10 @@
 
 The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small decision trees
 therefore combine its probabilities with two counts from the training sentences: how often the words occur, before and after the
-change (``words``), and how usual the run of characters is (``ngrams``). If the first trees are in doubt, second trees also ask for
-morphemes (``morphemes``), for the article of the norm that the change follows (``model.norm``) and for the shape of particles, which
-takes longer. The likeliest candidate is proposed. In about one sentence of 25 that is not what the
-network wrote (``Change.instead_of``); then one more pass gives its probabilities and its trace, so that every picture shows a
-pass over the text on the screen.
+change (``words``), and how usual the run of characters is (``ngrams``). If these trees are in doubt, second trees are asked, which take
+longer. They also know the morphemes (``morphemes``), the article of the norm that the change follows (``model.norm``) and the shape of
+particles. The likeliest candidate is proposed. In about one sentence of 25 that is not what the network wrote (``Change.instead_of``).
+Then one more pass gives its probabilities and its trace, so that every picture shows a pass over the text on the screen.
 
 The trees are fitted on development pairs by ``python -m training confidence``. They are data: ``confidence.json`` holds the trees,
 ``words.txt.gz`` and ``ngrams.npz`` the counts. Without these files the network's own answer and confidence are used.

@@ -244,8 +244,9 @@ def _written(survey: Survey) -> dict:
 
 
 def _agreement(survey: Survey) -> dict:
-    """Over edits: the rank correlation of heads' attention to an edit with the size of their effect on it, and the rank
-    of the effect of the head that looks most (1 is the largest)."""
+    """Two measures over edits: the rank correlation of heads' attention to an edit with the size of their effect on it, and how the
+    head that looks most ranks by its effect (1 is the largest).
+    """
     found = {}
     for error in ERROR_KINDS:
         if (tally := survey.sums.tallies.get(f"{LOOKER}/{error}")) is None:

@@ -41,9 +41,9 @@ def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
     """Where the sentences of a text stand, in order; what lies between them is white space only, and the commas of a repetition.
 
-    A text that says the same again and again is cut there first: 할 수 있다 할 수 있다. (A network that reads it as one loses count.)
-    A sentence of more than ``longest`` characters is cut at white space into parts of about equal length;
-    only what has no white space for so long stays longer.
+    A text that says the same again and again is cut there first: 할 수 있다 할 수 있다. A network that reads it as one loses count.
+    A sentence of more than ``longest`` characters is cut at white space into parts of about equal length. Only text without white
+    space stays longer.
 
     >>> split_sentences("안녕. 잘 가!")
     [Span(start=0, end=3), Span(start=4, end=8)]

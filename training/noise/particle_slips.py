@@ -1,6 +1,6 @@
 """Particles of the wrong shape, and particles and words that are written twice.
 
-Each function is given a word, the index of one of its syllables (which does not matter here) and a source of chance, and
+Each function is given a word, the index of one of its syllables (which does not matter here) and a source of chance. It
 returns what is written then, or None where it has nothing to do. What looks like a particle counts as one only behind a
 known noun: 배우는 may be 배우 with 는, but 그리는 is not 그리 with 는.
 

@@ -50,6 +50,6 @@ __all__ = [
     "trace_torch",
 ]
 
-# TensorFlow reads it when it is imported. It leaves oneDNN off on processors without AVX-512, whose products
-# took a quarter less of a training step and a sixth less of a batch of corrections there.
+# TensorFlow reads this when it is imported. By itself it leaves oneDNN off on processors without AVX-512, although
+# oneDNN saves a quarter of a training step and a sixth of a batch of corrections there.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")

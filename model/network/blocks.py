@@ -111,7 +111,7 @@ class Residual(keras.layers.Layer):
         return x if self.norm_first else self.norm(x)
 
 
-# Of each kind of attention the names of its layer and of the residual connection around it, which are parts of the
+# For each kind of attention the names of its layer and of the residual connection around it. They are parts of the
 # paths under which a model folder keeps weights.
 LAYER_NAMES = {
     "encoder_attention": ("self_attention", "around_attention"),

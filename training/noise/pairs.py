@@ -59,8 +59,8 @@ def _write_natively(draft: Draft, rng: random.Random, strength: float) -> None:
 
 
 def _space_wrongly(draft: Draft, rng: random.Random, strength: float) -> None:
-    # Some leave out all spaces, some know most rules but one: where every error comes in company, a network
-    # takes the one in a sentence that is otherwise right for something meant.
+    # Some people leave out all spaces, others know all rules but one. If errors always came several at once, a
+    # network would take the only one in a sentence for something meant.
     if rng.random() < 0.08 * strength:
         drop_all_spaces(draft, rng, 1.0)
     elif rng.random() < 0.5:

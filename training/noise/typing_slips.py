@@ -19,8 +19,8 @@ from training.noise.draft import Draft
 
 FAMILY = "typing"
 
-# What a syllable may turn into, one inner tuple a kind of change: first the kind is drawn, then the
-# result, so that the 27 codas do not crowd out the 18 other initials.
+# What a syllable may turn into, one inner tuple for each kind of change. First the kind is drawn, then
+# the result. Otherwise the 27 codas would crowd out the 18 other initials.
 Groups = tuple[tuple[str, ...], ...]
 
 # 표준 발음법 제4항 붙임: ㅚ may be said as [ㅞ]. ㅐ/ㅔ, ㅒ/ㅖ and ㅙ/ㅞ have merged in today's speech,

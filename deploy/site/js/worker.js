@@ -53,8 +53,8 @@ export function withPatterns(rules) {
 }
 
 /**
- * What the page shows of a text: its correction with a person's decisions, and the trace of one of its sentences; or, where it asks
- * `about` something, what experiments.js answers to that.
+ * What the page shows of a text: its correction with a person's decisions, and the trace of one of its sentences. If the page asks
+ * `about` something, it is what experiments.js answers.
  */
 export async function answered(corrector, { text, opened = null, accepted = [], rejected = [], about = null }, pause) {
   if (corrector.last?.text !== text) corrector.last = { text, found: await corrector.correct(text) };

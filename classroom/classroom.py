@@ -105,8 +105,10 @@ class Classroom:
         self._put(None)
 
     def answer(self, now: float, seat: str, number: int, chosen: Sequence[int]) -> None:
-        """Take the options that ``seat`` chooses, instead of those it chose before. Raises ClosedError where ``number`` is not the poll that
-        is open, NotAllowedError for a choice that the poll does not offer."""
+        """Take the options that ``seat`` chooses, instead of those that it chose before.
+
+        Raises ClosedError if ``number`` is not the poll that is open, NotAllowedError for a choice that the poll does not offer.
+        """
         sitting, poll = self._sitting(now, seat), self._poll
         if poll is None or poll.number != number or poll.revealed:
             raise ClosedError("this is not asked any more")

@@ -29,7 +29,7 @@ class Poll:
 
 @dataclass(frozen=True)
 class Quiz:
-    """Questions that check themselves. What is asked follows from ``plan`` and ``about``; here stands how many options each has."""
+    """Questions that check themselves. What is asked follows from ``plan`` and ``about``. ``sizes`` says how many options each has."""
 
     number: int
     plan: str

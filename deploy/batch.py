@@ -3,10 +3,10 @@
     python -m deploy.batch texts.csv --out FOLDER [--address auto]
     python -m deploy.batch texts.txt --out FOLDER --heads
 
-The rows are cut into numbered parts. A part is done as a whole, on any node, and this process writes its result to a
-file of its own in FOLDER/parts, which is there whole or not at all. So where a node is lost its parts are done again,
-where this process is lost the same command goes on with what is missing, and no row is lost or counted twice. The
-nodes need the same repository at the same place, and no other file.
+The rows are cut into numbered parts. A part is done as a whole, on any node. This process writes its result to a file of
+its own in FOLDER/parts, which is there whole or not at all. If a node is lost, its parts are done again. If this process
+is lost, the same command goes on with what is missing. No row is lost or counted twice. The nodes need the same
+repository at the same place, and no other file.
 """
 
 import hashlib

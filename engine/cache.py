@@ -1,7 +1,7 @@
 """``AnswerCache``: the last answers, within a limit of entries and of bytes.
 
-Kept although cachetools exists: its caches have one limit and do not let a second thread wait for the answer that a first one is
-finding. Both would stand here all the same, and that is most of this file.
+cachetools is not used: its caches have one limit and do not let a second thread wait for the answer that a first one is finding.
+Both would have to be written here all the same, and they are most of this file.
 """
 
 from collections import OrderedDict

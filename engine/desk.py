@@ -13,7 +13,8 @@ from engine.errors import EngineBusyError, EngineError, told
 from engine.questions import QUESTIONS, answered
 from model.correction.answers import Answers
 
-HANDS = 2  # threads that answer: a single sentence keeps one core busy. One more is for the laboratory alone
+# Threads that answer: a single sentence keeps only one core busy. One more thread is for the laboratory alone.
+HANDS = 2
 
 
 class DeskClosedError(EngineError):

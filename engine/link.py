@@ -16,7 +16,7 @@ from engine.versions import ModelKey
 
 LOST = (EOFError, OSError)  # what a connection raises when the other side has gone
 _PAUSES = (0.0, 0.5, 2.0, 30.0)  # seconds before the first start again, the second, …
-# The same for a worker that somebody else starts: to look for it costs nothing, and a page that was there first finds it soon.
+# The same for a worker that somebody else starts. Looking for it costs nothing, and a page that started earlier soon finds it.
 LOOKING = (0.0, 0.5, 1.0)
 _PATIENT_STARTS = 3  # in a row that may fail; from then on questions get an error at once
 _NOTICED = 1.0  # seconds within which the watching thread knows that a worker has gone

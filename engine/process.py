@@ -26,7 +26,7 @@ _SECONDS_TO_END = 5.0
 # not given back: 60 of 500 MB.
 _FRUGAL = {"MALLOC_ARENA_MAX": "2", "MALLOC_MMAP_THRESHOLD_": str(4 * 2**20)}
 
-# Several questions are answered at once, so each matrix product of NumPy keeps to one core: with more, its threads wait for each
+# Several questions are answered at once, so each matrix product of NumPy keeps to one core. With more cores its threads wait for each
 # other, and it takes three times as long.
 _ONE_CORE = {"OPENBLAS_NUM_THREADS": "1"}
 

@@ -1,8 +1,9 @@
 """The library: corrects Korean text, and shows the attention of the network that did.
 
-Most callers need only ``from model import Corrector``. Importing this package is quick, because it loads no
-TensorFlow. ``Corrector.load`` loads it only for a model without a graph; gradients load it, too, when they are first asked. ``trace_keras``, ``trace_torch``,
-``trace_jax`` and ``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to ``analysis``.
+Most callers need only ``from model import Corrector``. Importing this package is quick, because it loads no TensorFlow.
+``Corrector.load`` loads it only for a model without a graph. The first question about gradients loads it, too. ``trace_keras``,
+``trace_torch``, ``trace_jax`` and ``from_transformers`` open networks of your own, and ``laboratory_of`` makes them answer to
+``analysis``.
 
 The folders build on each other: ``text`` and ``trace`` need nothing else; ``stored``, ``plain`` and ``network`` are the
 networks; ``correction`` uses them; ``analysis``, ``tables`` and ``survey`` use corrections.
@@ -49,6 +50,6 @@ __all__ = [
     "trace_torch",
 ]
 
-# TensorFlow reads it when it is imported. It leaves oneDNN off on processors without AVX-512, whose products
-# took a quarter less of a training step and a sixth less of a batch of corrections there.
+# TensorFlow reads this when it is imported. By itself it leaves oneDNN off on processors without AVX-512, although
+# oneDNN saves a quarter of a training step and a sixth of a batch of corrections there.
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")

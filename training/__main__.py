@@ -4,8 +4,8 @@ from importlib import import_module
 
 import click
 
-# Where each command lives. It is imported when it is asked for, because training needs a few seconds to
-# load its network library and evaluating a file of pairs should not depend on it.
+# Where each command lives. A command is imported only when it is asked for: training needs a few seconds to
+# load its network library, and evaluating a file of pairs should not wait for that.
 COMMANDS = {
     "train": ("training.run.train", "train"),
     "average": ("training.run.average", "command"),

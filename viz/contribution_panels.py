@@ -254,7 +254,7 @@ def _name(info: _PanelsInfo, row: int, theme: str) -> dict:
         if panel.note
         else ""
     )
-    # Where bars have texts, their panels end in an empty strip, into which a name may reach: else it would lie over the panel above.
+    # Panels whose bars have texts end in an empty strip. A name may reach into it; else it would lie over the panel above.
     upper = info.top(row) + _NAME / (_PANEL + _NAME) / len(info.panels)
     return {
         "text": f"<b>{plain_text(panel.name)}</b>{note}",

@@ -25,8 +25,9 @@ def row_layout(
     theme: str,
     ticks: Sequence[str] | None = None,
 ) -> dict:
-    """The layout. ``span``: of the values. ``texts``: the title of the figure and of the values. ``ticks``: the names as they are written, where
-    that is not as they are."""
+    """The layout. ``span``: of the values. ``texts``: the title of the figure and of the values. ``ticks``: the names as HTML, if they
+    are to look different from ``names``.
+    """
     title, value_title = texts
     height = TITLE_HEIGHT + len(names) * sizes.row + sizes.foot
     widest = max(map(width_in_em, names), default=1.0)

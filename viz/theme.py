@@ -40,10 +40,10 @@ class Palette:
     lines: tuple[str, ...]
 
 
-# The sequential scales keep one hue and change only in lightness, steadily, away from the background: zero
+# The sequential scales keep one hue. Only their lightness changes, steadily, away from the background. So zero
 # looks like nothing, and the order survives every kind of colour blindness and a grey printer.
-# Lines: the palette of Okabe and Ito (2008), "Color Universal Design"; its black turns pale on a dark
-# ground, its yellow goes last because it is faint on a light one.
+# Lines have the palette of Okabe and Ito (2008), "Color Universal Design". On a dark ground its black turns pale.
+# Its yellow goes last, because it is faint on a light ground.
 _THEMES = {
     "light": Palette(
         text="#1b2430",

@@ -1,6 +1,6 @@
-"""The figures of the views that the site draws beside those of ``explore.js``, without a sentence; ``js/views.js`` fills them in.
+"""Templates of the figures that the site draws besides those of ``explore.js``. ``js/views.js`` fills in the numbers of a sentence.
 
-A word that differs from picture to picture stands in them as ``{name}``.
+A word that differs from picture to picture is a placeholder: ``{name}``.
 """
 
 import json

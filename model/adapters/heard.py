@@ -102,7 +102,7 @@ def sorted_by_kind(heard: Sequence[Maps], lengths: Lengths, again: Callable[[], 
 
 
 def with_masks(trace: AttentionTrace, masked: Mapping[str, np.ndarray]) -> AttentionTrace:
-    """``trace`` with what its masks hide by kind, ``masked`` (L, Q, K), as far as neither padding nor the order of writing is the reason."""
+    """``trace`` with ``masked``, which says by kind what its masks hide (L, Q, K). Padding and the order of writing are left out of it."""
     fields = {}
     for kind, cells in masked.items():
         rows, columns = trace.padding(kind)

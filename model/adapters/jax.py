@@ -25,16 +25,16 @@ def trace_jax(
     pad: int = 0,
     **named: Any,
 ) -> AttentionTrace:
-    """One pass of a network in JAX, seen from outside: Flax (``nnx`` and ``linen``), Equinox, attention of its own that takes ``jax.nn.softmax``,
-    and ``jax.nn.dot_product_attention``.
+    """One pass of a network in JAX, seen from outside: Flax (``nnx`` and ``linen``), Equinox, attention of its own that takes
+    ``jax.nn.softmax``, and ``jax.nn.dot_product_attention``.
 
     >>> trace_jax(model, source, read, token=words)  # doctest: +SKIP
     >>> trace_jax(partial(linen_model.apply, variables), source)  # doctest: +SKIP
 
     Args:
-        call: the network, or the function that makes its pass. It may use ``jax.vmap``, and ``jax.jit`` inside: while it is listened to, what is
-            compiled runs step by step. A function that was compiled as a whole and whose code JAX remembers keeps its numbers to itself; give
-            the one that was handed to ``jax.jit``.
+        call: the network, or the function that makes its pass. It may use ``jax.vmap`` and ``jax.jit`` inside: while it is listened
+            to, what is compiled runs step by step. The result of ``jax.jit`` itself may run from code that JAX remembers, which cannot
+            be listened to; give the function that was handed to ``jax.jit``.
         inputs: what it is called with, of one sentence. The first is the source; the second, where it is there, what the decoder reads, the
             start mark first. Ids are (1, S) or (S,); vectors (1, S, D), (S, 1, D) or (S, D), whose tokens are called 1, 2, 3 …
         token: what names an id: a function, a list or a dictionary.
@@ -42,8 +42,9 @@ def trace_jax(
         pad: the id of padding.
         named: goes to the network, too, such as masks, or ``deterministic=True`` for Flax's dropout.
 
-    Rows and probabilities are those of ``trace_torch``; an output of the shape (T, V) counts as well. Raises TraceError, which says why, where
-    no attention was heard.
+    Rows and probabilities are those of ``trace_torch``; an output of the shape (T, V) counts as well.
+
+    Raises TraceError, which says why, where no attention was heard.
     """
     sides = sides_of(inputs, token, target_token, pad)
     lengths = sides[2]
@@ -100,7 +101,9 @@ def _listening() -> Iterator[Ear]:
 
 
 def _heard(ear: Ear, softmax: Callable) -> Callable:
-    """``softmax`` whose weights and scores are handed to ``ear``. A callback gives it what ``vmap`` takes apart as one array, the mapped axes first."""
+    """``softmax`` whose weights and scores are handed to ``ear``. What ``vmap`` takes apart arrives by a callback as one array, the
+    mapped axes first.
+    """
     import jax
 
     @wraps(softmax)

@@ -79,7 +79,10 @@ def trace_keras(
 def _second_pass(
     model: Any, ids: np.ndarray, written: np.ndarray | None, inputs: Inputs | None, pad: int
 ) -> HeardPass | None:
-    """A pass over one more target token, or over one fewer where the model takes no more; None where it takes neither."""
+    """A pass with another number of target tokens, which ``sorted_by_kind`` needs where S and T are equal.
+
+    It has one target token more, or one fewer if the model takes no more. None if the model takes neither.
+    """
     assert written is not None
     for other in (np.append(written, written[-1]), written[:-1]):
         if len(other) > 1:

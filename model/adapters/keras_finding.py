@@ -1,7 +1,7 @@
 """The parts of a Transformer in Keras, found by what each of them computed in one pass.
 
-A head's queries and keys are the two linear layers whose products give the weights that the softmax returned; its values are those that these
-weights make into what the output projection reads; a feed-forward network is what reads the stream behind attention.
+A head's queries and keys are the two linear layers whose products give the weights that the softmax returned. Its values are the ones
+that these weights make into what the output projection reads. A feed-forward network is what reads the stream behind attention.
 
 S source tokens, T tokens that the decoder reads, N of either; H heads, d their width, Q query and K key positions, D d_model, V vocabulary.
 """
@@ -215,7 +215,9 @@ class Finding:
 
 
 def _looking(weights: np.ndarray, near_by: Sequence[Linear], what: str) -> tuple[Linear, Linear]:
-    """Which two linear layers make ``weights`` (H, Q, K). What scores are scaled by besides the root of a head's width goes into the queries."""
+    """Which two linear layers make ``weights`` (H, Q, K). If scores are scaled by more than the root of a head's width, the rest goes
+    into the queries.
+    """
     heads, rows, columns = weights.shape
     found: list[tuple[float, float, Linear, Linear]] = []
     for query, key in permutations(near_by, 2):

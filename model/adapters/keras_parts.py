@@ -117,8 +117,10 @@ def norm(place: int, call: Call) -> Norm | None:
 
 
 def output_layer(call: Call) -> tuple[np.ndarray, np.ndarray]:
-    """(out, in) and (out,): what a call multiplies its input by, and what it adds, without its activation. A layer of which nothing is known,
-    such as an embedding used backwards, is asked for the rows of a unit matrix."""
+    """(out, in) and (out,): what a call multiplies its input by, and what it adds, without its activation.
+
+    A layer of which nothing is known, such as an embedding used backwards, is asked for the rows of a unit matrix.
+    """
     import keras
 
     found = getattr(call.layer, "kernel", None)

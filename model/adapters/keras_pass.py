@@ -68,7 +68,7 @@ class KerasPass:
             self._is_innermost = True
             try:
                 weights = softmax(*args, **kwargs)
-                if self._is_innermost:  # its scores hold all masks
+                if self._is_innermost:  # only its scores hold all masks
                     weights = self._of_seen(softmax, weights, args, kwargs)
                 self._is_innermost = False
             finally:
@@ -78,7 +78,7 @@ class KerasPass:
         return taken
 
     def _of_seen(self, softmax: Callable, weights: Any, args: tuple, kwargs: dict) -> Any:
-        """``weights`` without what nobody may look at; the softmax is taken of the other scores."""
+        """The softmax of those scores that queries may look at, and 0 for the others; ``weights`` if nothing is hidden."""
         from keras import ops
 
         at = self._order[self._number] if self._order else None

@@ -1,8 +1,8 @@
 """The residual stream of a Transformer in Keras, found by the numbers of one pass.
 
 Tutorials, courses and KerasHub call their layers by other names and nest them in other ways. But they compute the same (Vaswani et al.
-2017), so each part is found by what it did: a head's queries and keys are the two linear layers whose products give the weights that the
-softmax returned, a feed-forward network is what reads the stream behind attention, and so on. What was found is then walked in
+2017), so each part is found by what it did. For example, a head's queries and keys are the two linear layers whose products give the
+weights that the softmax returned, and a feed-forward network is what reads the stream behind attention. What was found is then walked in
 NumPy, and has to give the network's own logits for other sentences (``own_stream.checked``).
 
 S source tokens, T tokens that the decoder reads, N of either; H heads, Q query and K key positions, D d_model, V vocabulary.

@@ -27,8 +27,8 @@ FUSED = (
 class Ear:
     """``heard``: the maps of each softmax, in the order in which they were taken. ``missed``: why some were not.
 
-    Of a softmax that calls another one the outer is heard: a layer may set rows of padding to 0 afterwards. What a mask hides is seen in the scores
-    that the inner one is given, because layers add their masks to them.
+    If a softmax calls another one, the outer one is heard, because a layer may set rows of padding to 0 afterwards. What a mask hides is
+    seen in the scores that the inner one is given, because layers add their masks to them.
     """
 
     def __init__(self) -> None:

@@ -1,8 +1,8 @@
 """``OwnStream``: the residual stream of a network of yours, walked in NumPy with its own weights.
 
-``PatchedTransformer`` walks through networks that are built as ours are. Others differ in a few places, which ``Built`` names: where normalisation
-stands and what it does, how a stream begins, the function in the feed-forward networks, what scores hold besides queries and keys. Then every
-question about a residual stream can be asked: who wrote it, lenses, circuits, why it looked.
+``PatchedTransformer`` walks through networks that are built as ours are. Others differ in a few places, which ``Built`` names: where
+normalisation stands and what it does, how a stream begins, the function in the feed-forward networks, what scores hold besides queries
+and keys. Then every question about a residual stream can be asked: who wrote it, lenses, circuits, why it looked.
 
 L layers, H heads, Q and K positions, D d_model, F feed-forward width, V vocabulary, P longest text.
 """

@@ -47,10 +47,10 @@ def from_transformers(
 
     Args:
         tokenizer: or the processor that prepares images or sounds for the model.
-        given: what the model reads. For an encoder, such as BERT, an encoder-decoder, such as MarianMT, T5 or BART, and a decoder alone, such
-            as GPT-2 or Llama, a text; for ViT and its like an image, whose patches become tokens; for Whisper and wav2vec 2.0 the samples
-            of a sound, at the rate that the processor names. For a model that reads an image and a text in one sequence, such as LLaVA, the
-            pair (image, text). In a decoder alone each row produces the next token.
+        given: what the model reads. A text for an encoder (BERT), an encoder-decoder (MarianMT, T5, BART) and a decoder alone (GPT-2,
+            Llama). An image for ViT and its like; its patches become tokens. The samples of a sound for Whisper and wav2vec 2.0, at the
+            rate that the processor names. The pair (image, text) for a model that reads both in one sequence (LLaVA). In a decoder alone
+            each row produces the next token.
         target: what an encoder-decoder should have written; by default what it generates, without sampling or beams. A decoder
             alone reads it behind the text.
         most_frames: how many tokens a sound has at most; more are put together.
@@ -108,8 +108,10 @@ def _encoder_decoder(
 
 
 def trace_of_pass(tokenizer: Any, ids: Any, written: Any, attention: dict, logits: Any) -> AttentionTrace:
-    """The trace of an encoder-decoder's pass. ``ids`` (S,); ``written`` (1 + T,), the start mark first; ``attention`` (L, H, Q, K) by kind; ``logits``
-    (T, V)."""
+    """The trace of an encoder-decoder's pass.
+
+    ``ids`` (S,); ``written`` (1 + T,), the start mark first; ``attention`` (L, H, Q, K) by kind; ``logits`` (T, V).
+    """
     return _trace(tokenizer, text_fields(tokenizer, ids, "source"), written, attention, logits)
 
 

@@ -84,8 +84,11 @@ def _patches(model: Any, pixels: Any, length: int) -> dict[str, Any]:
 
 
 def patches_read(model: Any, ids: Any, tokens: tuple[str, ...]) -> dict[str, Any]:
-    """The fields about what a decoder read, ``ids`` (T,), called ``tokens``. The patches of an image stand one behind the other in place of one
-    token each; they are called by their row and column where the image is as wide as the model says."""
+    """The fields about what a decoder read, ``ids`` (T,), called ``tokens``.
+
+    The patches of an image stand one behind the other in place of one token each. They are called by their row and column if the image
+    is as wide as the model says.
+    """
     marked = getattr(model.config, "image_token_id", None)
     places = [] if marked is None else np.flatnonzero(np.asarray(ids.cpu()) == marked).tolist()
     side = math.isqrt(len(places))
@@ -115,8 +118,9 @@ def _moments(processor: Any, sound: Any, features: Any, length: int) -> dict[str
 def grouped(
     fields: dict[str, Any], attention: dict[str, Any], most: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Source tokens put together, so that at most ``most`` are left: of a sound there are 50 in each second. A group looks at what its tokens
-    look at on average, and gets all that they get, so that rows still sum to 1.
+    """Source tokens put together, so that at most ``most`` are left: a sound has 50 in each second.
+
+    A group looks at what its tokens look at on average, and gets all that they get, so that rows still sum to 1.
 
     >>> weights = {"cross_attention": np.full((1, 1, 2, 4), 0.25)}
     >>> grouped({"source_tokens": tuple("abcd")}, weights, 2)[1]["cross_attention"].tolist()

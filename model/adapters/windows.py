@@ -12,8 +12,9 @@ from model.trace.windows import EVERYWHERE, beyond
 
 
 def windows_of(config: Any, weights: np.ndarray, places: Sequence[int] = ()) -> dict[str, Any]:
-    """The fields of a trace about the windows that a config of transformers names, for self-attention (L, H, Q, Q). A layer that looks farther
-    than its config says has none. ``places``: of the tokens that see all others, and are seen by all.
+    """The fields of a trace about the windows that a config of transformers names, for self-attention (L, H, Q, Q).
+
+    A layer that looks farther than its config says has none. ``places``: of the tokens that see all others, and are seen by all.
 
     >>> from types import SimpleNamespace as Config
     >>> windows_of(Config(sliding_window=2), np.eye(3)[None, None])
@@ -52,9 +53,10 @@ def _named(config: Any, layers: int) -> Sequence[int]:
 def spread(
     local: np.ndarray, of_all: np.ndarray | None = None, places: Sequence[int] | None = None
 ) -> np.ndarray:
-    """(H, S, S) of the (H, S, X + W) that Longformer and LED return: X columns for the tokens that everybody sees, then as many places before as
-    behind the token itself. ``of_all`` (H, S or more, X): what these X tokens look at. ``places``: where they stand; by default they are the
-    first ones of the text.
+    """(H, S, S) of the (H, S, X + W) that Longformer and LED return.
+
+    X columns are for the tokens that everybody sees. W columns are for places around the token itself, as many before as behind it.
+    ``of_all`` (H, S or more, X): what the X tokens look at. ``places``: where they stand; by default they are the first ones of the text.
 
     >>> spread(np.float32([[[0, 0.75, 0.25], [0.5, 0.5, 0]]])).tolist()
     [[[0.75, 0.25], [0.5, 0.5]]]

@@ -1,9 +1,8 @@
 """The edges of a circuit, by path patching: what one part writes is taken away from what one later part reads, and from nothing else.
 
-It is exact for each edge: the receiver is computed again from the stream as it would be without the sender, all others that the receiver reads
-stay as they are, and what follows the receiver is computed anew. Everything outside of the circuit stays taken away. Sources: Wang et
-al., "Interpretability in the Wild" (2023), section 3.1; Goldowsky-Dill et al., "Localizing Model Behavior with Path Patching"
-(2023).
+It is exact for each edge. The receiver is computed again from the stream as it would be without the sender. All others that the receiver
+reads stay as they are, and what follows the receiver is computed anew. Everything outside of the circuit stays taken away. Sources: Wang
+et al., "Interpretability in the Wild" (2023), section 3.1; Goldowsky-Dill et al., "Localizing Model Behavior with Path Patching" (2023).
 
 S source and T target tokens, Q query and K key positions, D d_model, E senders.
 """

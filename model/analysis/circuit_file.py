@@ -1,8 +1,8 @@
 """A circuit as JSON in the format in which public viewers of attribution graphs read theirs.
 
-The format is the one that the library circuit-tracer (Ameisen et al., "Circuit Tracing", 2025) writes and that Neuronpedia's schema of attribution
-graphs describes: metadata, nodes and links. Our nodes are heads and feed-forward networks in place of features, and each link's
-weight is an effect of an intervention, in nats, where theirs are linear attributions.
+The format is the one that the library circuit-tracer (Ameisen et al., "Circuit Tracing", 2025) writes and that Neuronpedia's schema of
+attribution graphs describes: metadata, nodes and links. Their nodes are features, ours are heads and feed-forward networks. The weights of
+their links are linear attributions, ours are effects of interventions, in nats.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,8 +24,8 @@ def graph_of(
     model: str,
     names: Mapping[Node, str] | None = None,
 ) -> dict:
-    """``source_tokens`` (S,), then ``read_tokens``, what the decoder has read up to the row (row + 1,), are the graph's prompt. ``names``: what nodes
-    are called.
+    """The graph's prompt is ``source_tokens`` (S,) and then ``read_tokens`` (row + 1,), what the decoder has read up to the row.
+    ``names``: what nodes are called.
 
     >>> from model.analysis import circuit_edges, find_circuit
     >>> from model.text.changes import find_changes

@@ -1,8 +1,8 @@
 """The circuit of a correction: the smallest set of parts found that keeps it when all others are taken away.
 
 Parts are heads and feed-forward networks of both sides. A part that is taken away puts out its mean over a corpus (``stand_ins``). Parts
-join the set in the order of their effect (how much of the score is lost without each alone) until the set keeps as much of the score
-as was asked for; each step is verified by a pass. Then each member that the set can do without is dropped. Sources: Wang et al.,
+join the set in the order of their effect: how much of the score is lost without each alone. They join until the set keeps as much of the
+score as was asked for. Each step is verified by a pass. Then each member that the set can do without is dropped. Sources: Wang et al.,
 "Interpretability in the Wild" (2023), from which the names of the three measures come; Conmy et al., "Towards Automated Circuit
 Discovery" (2023), who also drop greedily.
 

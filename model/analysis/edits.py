@@ -92,9 +92,9 @@ def copied_tokens(trace: AttentionTrace) -> np.ndarray:
 def row_positions(trace: AttentionTrace, kind: str, changes: Sequence[Change]) -> np.ndarray:
     """(Q,) int: where each row of a kind of attention stands among its keys, -1 where nowhere.
 
-    In the encoder a token stands at itself, in decoder self-attention a row at the last token it has
-    read (the one before the token it writes), in cross-attention at its ``copy_positions``; where tokens are not
-    the characters of the texts one by one, at its ``copied_tokens``.
+    In the encoder a token stands at itself. In decoder self-attention a row stands at the last token that it has read, the one before
+    the token that it writes. In cross-attention it stands at its ``copy_positions``, or at its ``copied_tokens`` if tokens are not the
+    characters of the texts one by one.
     """
     rows, columns = trace.axes(kind)
     if kind == "cross_attention":
@@ -120,10 +120,10 @@ def focus(trace: AttentionTrace, kind: str, change: Change) -> Focus:
     cross_attention: the rows that write the correction look at the characters it replaces. A deletion has
     the row that follows; an insertion has the two source characters between which it goes.
 
-    encoder_attention: the replaced characters are the rows (of an insertion, the two it goes between);
-    the columns are the same characters and one neighbour on each side, since it is the syllables beside
-    it that decide how a syllable sounds, and so whether it is spelled right. What a row gives to itself
-    says nothing of that and is not counted in ``attention_to_edit``.
+    encoder_attention: the replaced characters are the rows (of an insertion, the two it goes between). The columns are
+    the same characters and one neighbour on each side, because the syllables beside a syllable decide how it sounds, and
+    so whether it is spelled right. What a row gives to itself says nothing of that and is not counted in
+    ``attention_to_edit``.
 
     decoder_attention: the rows that write the correction look at what they have written of it so far, and
     at the token before it. Of these columns each row sees only those up to itself; the others are masked.

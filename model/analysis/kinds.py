@@ -23,12 +23,12 @@ def kind_of(change: Change, source: str, target: str) -> str:
 
     spacing: only white space differs.
     liaison: both spellings sound alike, and a coda stands as the onset of the next syllable or the other
-        way round (바비 → 밥이, 설겆이 → 설거지), whatever other rule of sound takes part (갱니믈 → 객님을).
+        way round (바비 → 밥이, 설겆이 → 설거지). Other rules of sound may take part (갱니믈 → 객님을).
     sound: both spellings sound alike by the rules of pronunciation, as ``model.analysis.sounds`` has them
         (궁물 → 국물, 가치 → 같이, 할께 → 할게, 되요 → 돼요).
     jamo: Hangul in which a single jamo, or a single key of the keyboard, is wrong, missing, too much or
-        swapped with the next one (날싸 → 날씨, 안녀ㅇ → 안녕); also a coda that makes a syllable Korean does
-        not use (늖 → 는): it may sound alike, but nobody spells so by ear.
+        swapped with the next one (날싸 → 날씨, 안녀ㅇ → 안녕). Also a coda that makes a syllable that Korean
+        does not use (늖 → 는): it may sound alike, but nobody spells so by ear.
     word: anything else; another word, another ending, punctuation, several slips at once.
 
     It is a description of the difference, not of what the writer was thinking: 낳다 for 낫다 is one jamo.
@@ -94,9 +94,10 @@ def _heard_alike(change: Change, source: str, target: str) -> tuple[str, str] | 
 
 
 def _in_context(change: Change, source: str, target: str) -> Iterator[tuple[str, str]]:
-    """(typed, corrected): the change between its neighbours, these corrected or as they were typed; then
-    the same with the change before it and with the one behind it, for 오 탄 and 옷 한 differ in two places
-    that explain each other."""
+    """(typed, corrected): the change between its neighbours, once with these corrected and once as they were typed.
+
+    Then the same with the change before it, and with the one behind it: 오 탄 and 옷 한 differ in two places that explain each other.
+    """
     near = [each for each in _changes_between(source, target) if _gap(each, change) <= _CONTEXT]
     for first, last in ((change, change), *(sorted((change, each), key=_start) for each in near)):
         spans = (first.source_start, last.source_end), (first.target_start, last.target_end)

@@ -11,8 +11,8 @@ Transformers with the Tuned Lens", 2023). ``benchmarks/lens_agreement.md`` has h
 
 The jamo lens reads initial, medial and final apart. In the decoder the probability of a final is that of all syllables that have
 it together, so at the last place it is the network's own. In the encoder nothing reads the stream like this, and the
-syllable that was typed drowns everything else; but syllables enter as sums of jamo vectors, so the stream is compared with the
-vectors of one part alone: a softmax of the dot products tells which final's vector it resembles, no more. Where a token is
+syllable that was typed drowns everything else. But syllables enter as sums of jamo vectors, so the stream is compared with the
+vectors of one part alone. A softmax of the dot products tells which final's vector it resembles, no more. Where a token is
 no syllable neither says anything.
 """
 

@@ -1,10 +1,10 @@
 """Why a head looked there: the score of one attention weight, taken apart over what its query and its key were made of.
 
-Before the softmax a score is a dot product of query and key. Both are linear in what is read, and that is a sum of what earlier parts wrote. A
-softmax sees differences alone, so the question is: why this key and not the average key that the row sees? The difference is
-split twice, over the parts of the query and over the parts of the key; each split sums to it exactly (Elhage et al., "A
-Mathematical Framework for Transformer Circuits", 2021). Then the largest parts are taken away at that position, one by one, and the
-look is measured again.
+Before the softmax a score is a dot product of query and key. Both are linear in what is read, and that is a sum of what earlier parts
+wrote. A softmax sees differences alone, so the question is: why this key and not the average key that the row sees? The difference is
+split twice, over the parts of the query and over the parts of the key. Each split sums to it exactly (Elhage et al., "A Mathematical
+Framework for Transformer Circuits", 2021). Then the largest parts are taken away at that position, one by one, and the look is measured
+again.
 
 D d_model, K key positions.
 """
@@ -82,8 +82,9 @@ def why_looked(
     key: int,
     instead: StandIns | None = None,
 ) -> Look:
-    """The weight of ``head`` between row ``query`` and column ``key``. ``instead``: what stands in for a part that is taken away, by default
-    ``means_for``.
+    """The weight of ``head`` between row ``query`` and column ``key``.
+
+    ``instead``: what stands in for a part that is taken away, by default ``means_for``.
 
     Raises ValueError for a cell that the map does not have, one that is masked, and for a network without a residual stream.
 

@@ -21,7 +21,7 @@ class PairEffects:
 
     ``changes``: those of the pair that change a token.
     ``edits``: how log p(fix) - log p(keep) changes where each of E changes begins, as ``HeadEffects.effect``.
-    ``copied``: how log p changes of each of C target characters that stand in the source as well.
+    ``copied``: how log p changes, for each of the C target characters that are copied from the source.
     ``whole``: how log p of the whole target given the source changes.
     """
 
@@ -72,7 +72,9 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
 
 
 def _contrasts(corrector: Network, source: str, target: str, changes) -> Iterator[tuple[Change, Contrast]]:
-    """What each change can be asked; none of one that writes the tokens of the source, such as one emoji for another."""
+    """Each change with the contrast that is asked about it. A change that writes the same tokens as the source, such as one emoji for
+    another, has no contrast and is left out.
+    """
     for change in changes:
         with suppress(ValueError):
             yield change, contrast_of_change(corrector, source, target, change)

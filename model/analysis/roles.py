@@ -27,10 +27,10 @@ CLASSES = (COPIED, EDITED)
 class Rows:
     """The rows of one kind of attention in one sentence, and where each stands among the keys.
 
-    ``own``: in cross-attention the source token that a copy would write (inside an insertion the one it goes before), in
-    the encoder the token itself, in decoder self-attention the token just read. ``edited``: rows that write
-    a change, or in the encoder the characters that are changed. ``liaison``: the key of the next syllable, spaces
-    skipped, for rows of a change in which a coda had moved there, else -1. The end mark has no row here.
+    ``own``: in the encoder the token itself; in decoder self-attention the token just read; in cross-attention the source token
+    that a copy would write, and inside an insertion the one that it goes before. ``edited``: rows that write a change, or in the
+    encoder the characters that are changed. ``liaison``: the key of the next syllable, spaces skipped, for rows of a change in
+    which a coda had moved there, else -1. The end mark has no row here.
     """
 
     own: np.ndarray  # (Q - 1,) int

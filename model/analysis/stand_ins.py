@@ -1,9 +1,9 @@
 """What stands in for a part of a network where the part is taken away: its mean, or what it puts out in a twin.
 
 A mean disturbs a network less than zeros, which it may never meet (Wang et al., "Interpretability in the Wild", 2023, section 2).
-It is taken over the positions of the everyday sentences that ship with the product, as typed and as they are right. What a part puts
-out in a twin, a sentence in which the character is not corrected, leaves all in place that both sentences share
-(Conmy et al., "Towards Automated Circuit Discovery", 2023).
+It is taken over the positions of the everyday sentences that ship with the product, as typed and as they are right. A twin is a sentence
+in which the character is not corrected. What a part puts out there leaves all in place that both sentences share (Conmy et al., "Towards
+Automated Circuit Discovery", 2023).
 
 L layers, H heads, D d_model.
 """

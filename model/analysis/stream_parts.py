@@ -1,7 +1,7 @@
 """What each part that wrote to a residual stream adds to a linear question about a place of it.
 
-A question is a direction: its dot product with what a layer reads is asked for. The layer reads the stream normalised; with the scales of this
-pass held, the answer is the sum of what each part adds (as in ``writing``, for any place of any side).
+A question is a direction: its dot product with what a layer reads is asked for. The layer reads the stream normalised. If the scales of
+this pass are held, the answer is the sum of what each part adds (as in ``writing``, for any place of any side).
 
 D d_model, J positions.
 """

@@ -1,7 +1,7 @@
 """Twins for patching: another sentence in which the same character was not, or need not be, corrected.
 
-A twin is compared with the typed sentence position by position, so it says which of its positions is which of the typed one's. The question is
-the same in both: log p(fix) - log p(keep) where the change begins.
+A twin is compared with the typed sentence position by position, so it says where each typed token stands in it. The question is the
+same in both: log p(fix) - log p(keep) where the change begins.
 
 S source tokens of the typed sentence; its decoder has read ``row + 1`` tokens where it is asked.
 """
@@ -35,7 +35,7 @@ class TwinRun:
     source: str
     written: str  # what its decoder has written before the row
     source_places: tuple[int, ...]  # (S,) where each typed token stands in this sentence; NO_PLACE if nowhere
-    target_places: tuple[int, ...]  # (row + 1,) the same of what the decoder has read
+    target_places: tuple[int, ...]  # (row + 1,) the same for the tokens that the decoder has read
 
 
 def corrected_twin(source: str, target: str, row: int) -> TwinRun:
@@ -49,8 +49,9 @@ def corrected_twin(source: str, target: str, row: int) -> TwinRun:
 
 
 def sentence_twin(source: str, target: str, change: Change, other: str, row: int | None = None) -> TwinRun:
-    """``other`` as a twin: any sentence that contains what was typed at the change. It is laid over the typed sentence there. ``row``: the row
-    that is asked about, by default where the change begins.
+    """``other`` as a twin: any sentence that contains what was typed at the change. The two sentences are aligned there.
+
+    ``row``: the row that is asked about, by default where the change begins.
 
     Raises ValueError where ``other`` does not contain it.
 
@@ -66,7 +67,7 @@ def sentence_twin(source: str, target: str, change: Change, other: str, row: int
         place + shift if 0 <= place + shift < len(other) and place < len(source) else NO_PLACE
         for place in range(len(source) + 1)
     )
-    read = at + row - change.target_start  # its row
+    read = at + row - change.target_start  # the row of ``other`` that is asked about
     moved = (place + read - row for place in range(1, row + 1))
     written = other[:at] + target[change.target_start : row]
     return TwinRun(other, written, places, (0, *(place if place >= 1 else NO_PLACE for place in moved)))
@@ -85,7 +86,8 @@ def changed_twin(corrector: Network, source: str, target: str, change: Change) -
     contrast, tokenizer = contrast_of_change(corrector, source, target, change), corrector.tokenizer
     if len(tokenizer.encode_source(source)) != len(source) + 1:
         raise ValueError("a twin is made of characters, so each token should be one")
-    kept = change.source_start + contrast.row - change.target_start  # what it is compared with has to stay
+    # The typed character that the fix is compared with has to stay.
+    kept = change.source_start + contrast.row - change.target_start
     around = range(max(change.source_start - 1, 0), min(change.source_end + 1, len(source)))
     tried = [
         (place, other)

@@ -3,8 +3,8 @@
 N questions, L layers, H heads, S source and T target tokens, K key positions, D d_model, d = D/H, V vocabulary. A
 question is about one row: why this token and not that one? Its score is log p(written) - log p(instead), in nats.
 
-The score is a difference of two logits, so it is linear in the normalised end of the residual stream, which is a sum of
-all that was added to it. With the last layer normalisation held at the scale that it had in this pass, the score is the sum
+The score is a difference of two logits, so it is linear in the normalised end of the residual stream. This end is a sum of
+all that was added to the stream. With the last layer normalisation held at the scale that it had in this pass, the score is the sum
 of what each part adds. Source: Elhage et al., "A Mathematical Framework for Transformer Circuits" (2021), direct logit
 attribution. What an attention adds is split over its heads and over the positions they look at, because a head's output
 is a sum over positions of weight times value (Kobayashi et al. 2020).

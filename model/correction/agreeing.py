@@ -1,7 +1,7 @@
-"""What stands twice in a text is corrected twice, or not at all.
+"""Gives the same change of the same words one confidence in a whole text: it is made at all their places or at none.
 
-The network reads a word again with other text before it, and may be surer of it there. Nobody understands a text in which 그랬담 is
-corrected once and left once. So a change is as sure as at the least sure of the places where the same words stand.
+Different text stands before each place, so the network may be surer at one place than at another. A reader would not understand a
+text in which 그랬담 is corrected once and left once. So each of these places gets the lowest confidence among them.
 """
 
 from collections import Counter
@@ -17,16 +17,16 @@ _BEGINNING = ""  # stands for the word before the first one of a sentence
 
 
 class _Word(NamedTuple):
-    said: str  # without the marks around it
+    said: str  # its letters and digits, without punctuation
     start: int  # in the whole text
     end: int
 
 
 class _Place(NamedTuple):
-    """Where a change stands: the word before, the words that it touches, and how far behind their beginning."""
+    """What two changes have in common if they count as the same change of the same words."""
 
-    said: tuple[str, ...]
-    offset: int
+    said: tuple[str, ...]  # the word before, then the words that the change touches
+    offset: int  # from the beginning of the first touched word to the change, in characters
     wrong: str
     right: str
 
@@ -34,8 +34,10 @@ class _Place(NamedTuple):
 def agreeing(
     source: str, spans: Sequence[Span], proposed: Sequence[tuple[Change, ...]]
 ) -> list[tuple[Change, ...]]:
-    """The changes that are ``proposed`` for each sentence of ``source``, which stands at its span. A change whose words stand there
-    more than once, each time behind the same word, has the lowest confidence of all these places; 0 where it is not proposed.
+    """The changes that are ``proposed`` for each sentence of ``source``, with one confidence for the same change of the same words.
+
+    ``spans`` say where the sentences stand. Words count as the same only behind the same word. Their change gets the lowest confidence
+    that it has at any place where these words stand. If one of the places lacks the change, it gets 0.
 
     >>> change = Change(2, 3, 2, 3, "갓", "갔", known_confidence=0.9)
     >>> unsure = replace(change, known_confidence=0.3)
@@ -100,7 +102,8 @@ def _place(words: Sequence[_Word], change: Change) -> _Place | None:
 
 
 def _count(said: tuple[str, ...], pairs: Counter, sentences: Sequence[Sequence[_Word]]) -> int:
-    """How often these words stand in the text, one behind the other."""
+    """How often these words follow one another in the text."""
+    # Words cannot follow one another more often than two of them do. For two words this is already the count.
     fewest = min(pairs[pair] for pair in pairwise(said))
     if fewest < 2 or len(said) == 2:
         return fewest

@@ -111,8 +111,10 @@ class _Other(NamedTuple):
 
 
 class _Logs:
-    """The natural logarithms of the probabilities of single tokens in a pass. Most rows of a pass leave no doubt and are never
-    asked about, so each row is normalised when it is."""
+    """The natural logarithms of the probabilities of single tokens in a pass.
+
+    Most rows of a pass leave no doubt and are never asked about. So a row is normalised only when it is asked about.
+    """
 
     def __init__(self, produced: Produced):
         self.ids, self._logits = produced.ids, produced.logits
@@ -127,7 +129,7 @@ class _Logs:
 
     def probable(self, least: float) -> Iterator[tuple[int, int]]:
         """(t, token) of all other tokens than the written ones that have a logarithm of ``least`` or more."""
-        # None is more probable than its ratio to the most probable one.
+        # A token is at most as probable as its ratio to the most probable one, so this finds all that may qualify.
         near = np.flatnonzero(self._logits > self._highest[:, np.newaxis] + least)
         for t, token in (divmod(place, self._logits.shape[1]) for place in near.tolist()):
             if token != self.ids[t] and self(t, token) > least:

@@ -2,11 +2,10 @@
 
 The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small decision trees
 therefore combine its probabilities with two counts from the training sentences: how often the words occur, before and after the
-change (``words``), and how usual the run of characters is (``ngrams``). If the first trees are in doubt, second trees also ask for
-morphemes (``morphemes``), for the article of the norm that the change follows (``model.norm``) and for the shape of particles, which
-takes longer. The likeliest candidate is proposed. In about one sentence of 25 that is not what the
-network wrote (``Change.instead_of``); then one more pass gives its probabilities and its trace, so that every picture shows a
-pass over the text on the screen.
+change (``words``), and how usual the run of characters is (``ngrams``). If these trees are in doubt, second trees are asked, which take
+longer. They also know the morphemes (``morphemes``), the article of the norm that the change follows (``model.norm``) and the shape of
+particles. The likeliest candidate is proposed. In about one sentence of 25 that is not what the network wrote (``Change.instead_of``).
+Then one more pass gives its probabilities and its trace, so that every picture shows a pass over the text on the screen.
 
 The trees are fitted on development pairs by ``python -m training confidence``. They are data: ``confidence.json`` holds the trees,
 ``words.txt.gz`` and ``ngrams.npz`` the counts. Without these files the network's own answer and confidence are used.
@@ -36,8 +35,8 @@ from model.text.particles import misshapen
 LEAST_LOG = math.log(1e-5)  # smaller probabilities count as this one
 ALONE = 20.0  # the lead of a phrase that has no other candidate beside it
 DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees are asked
-# The one change of a sentence that replaces a known word by a known one takes either a network that is so sure, or morphemes that are
-# so much more usual, as a natural logarithm.
+# ``is_another_word`` lets a candidate pass if the network's probability reaches the first, or if its morphemes are so much more usual
+# (the second, a natural logarithm).
 PROBABILITY_OF_ANOTHER_WORD, A_MILLION = 0.75, math.log(1e6)
 
 
@@ -68,7 +67,7 @@ class Features(NamedTuple):
     phrase: float  # how usual it is, per character
 
 
-# 1: more of it never makes a candidate less sure; -1: never surer. The others are free.
+# 1: a larger value never makes a candidate less sure. -1: a larger value never makes it surer. The trees are free in the others.
 MONOTONE = {
     "fix": 1,
     "keep": -1,
@@ -95,15 +94,15 @@ class SecondFeatures(NamedTuple):
     morphemes_kept: float  # how much more usual they are than those of the source
     morphemes_other: float  # the same, compared with the most usual other candidate
     morphemes: float  # how usual they are, per morpheme
-    # How many are not in the lexicon. A word that is in it (파종) is seldom a slip, even if a similar word (포장) is far more usual.
+    # How many morphemes are not in the lexicon. A word that is in it (파종) is seldom a slip, even if a similar word (포장) is far more usual.
     unknown_kept: float  # in the source
     unknown: float
-    # ``longest_known`` there: 2 in 탁본, a word that another word (반복) must not replace, but 1 in 아경, which is none.
+    # ``longest_known`` at that place. It is 2 for 탁본, a word that must not be replaced by another (반복), and 1 for 아경, which is no word.
     whole_kept: float  # in the source
     whole: float
     norm: float  # 1 if an article of the norm makes exactly this change, -1 if one makes the opposite
     misshapen: (
-        float  # how many particles more than in the source are in a shape that does not follow their word
+        float  # how many particles have a shape that does not fit the word before, minus those of the source
     )
 
 
@@ -165,7 +164,7 @@ def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NG
 def second_features(
     source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]
 ) -> list[SecondFeatures]:
-    """The additional features for the second trees, of some candidates."""
+    """What the second trees ask besides, about the candidates ``asked``."""
     sentence = _OneStretch(source, stretches)
     texts, starts = {}, {}
     for number in sorted({each.stretch for each in asked}):
@@ -216,13 +215,13 @@ class _OneStretch:
         self._parts.append(source[done:])
 
     def span(self, number: int, text: str) -> tuple[str, int, int]:
-        """The sentence with ``text`` in one stretch, where that text begins, and how far n-grams reach that contain it."""
+        """The sentence with ``text`` in one stretch, where that text begins, and where the last n-gram that touches it ends."""
         before, after = self.around(number)
         whole, start = f"{before}{text}{after}", len(before)
         return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
 
     def nearby(self, number: int, text: str) -> tuple[str, int]:
-        """``text`` in one stretch, with the rest of its words and one further word on either side, and where it begins there."""
+        """``text`` in one stretch with the rest of its words and one more word on either side, and where ``text`` begins in that."""
         before, after = (part.split(" ") for part in self.around(number))
         first = " ".join(before[-2:])
         return first + text + " ".join(after[:2]), len(first)
@@ -249,8 +248,9 @@ class Chosen(NamedTuple):
 
 @dataclass(frozen=True)
 class Confidence:
-    """``trees`` rate every candidate by its ``Features``. ``second``, trees with ``SecondFeatures``, rate those of which the
-    first are in doubt; only those, because these take more time than all others. None if a folder has no second trees.
+    """``trees`` rate every candidate by its ``Features``. Where they are in doubt, ``second`` rate again, with ``SecondFeatures``, too.
+
+    They are asked only then, because they take more time than all the rest. None if a folder has no second trees.
     """
 
     words: Words
@@ -274,7 +274,7 @@ class Confidence:
         return f"{self.trees.to_json()[:-1]}{second}}}\n"
 
     def warm_up(self) -> None:
-        """Load what the second trees ask now, Kiwi and the norm, so that no question waits for it."""
+        """Load Kiwi and the norm, which the second trees ask, so that the first question does not wait for them."""
         if self.second is not None:
             load_kiwi()
             article_of("몇일", "며칠", "", "")
@@ -307,11 +307,11 @@ class Confidence:
 
 
 def is_another_word(first: Features, second: SecondFeatures) -> bool:
-    """Whether a candidate puts other letters where words of the lexicon stand, in a sentence without another mistake, and nothing is
-    sure of it: no article of the norm, not the shape of a particle, not the analyser of morphemes, nor the network itself.
+    """Whether a candidate replaces words of the lexicon by other letters, in a sentence without another mistake, with nothing to
+    support it: no article of the norm, no better shape of a particle, no far more usual morphemes, and no sure network.
 
-    The trees are too sure of these. They learned from sentences with several mistakes, where a rare word mostly is one more. Such a
-    candidate may be offered, but is no surer than even.
+    The trees are too sure of such candidates. They learned from sentences with several mistakes, where a rare word mostly is one more
+    mistake. Such a candidate may be offered, but its confidence is at most one half.
     """
     return (
         first.changes <= 1

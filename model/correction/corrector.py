@@ -34,7 +34,7 @@ from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
 from model.trace.trace import AttentionTrace
 
-KEPT_CHARACTERS = 2_000  # in one call; with more the passes are not kept
+KEPT_CHARACTERS = 2_000  # in one call; the passes over more text are not kept
 
 
 class Corrector(Mending, Intervening):
@@ -111,7 +111,7 @@ class Corrector(Mending, Intervening):
     def correct_batch(self, texts: Sequence[str]) -> list[Correction]:
         """Correct many texts at once; the result has their order. Raises TypeError for a single text."""
         sources, spans, sentences = self._cut(texts)
-        # The passes over a long text would fill the memory: its traces take a pass of their own when asked for.
+        # The passes over a long text would fill the memory. Its traces are computed when somebody asks for them.
         keep_passes = sum(len(each.text) for each in sentences) <= KEPT_CHARACTERS
         answers = iter(self._propose(sentences, keep_passes))
         return [

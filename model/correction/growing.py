@@ -99,5 +99,5 @@ def growing_network(folder: Path) -> GrowingNetwork:
 
 @lru_cache(maxsize=1)
 def _kept_network(folder: Path, snapshots: tuple[tuple[str, int], ...]) -> GrowingNetwork:
-    """``snapshots``, the names and times of the files, is only a part of the key."""
+    """``snapshots``, the names and times of the files, is not used: as a part of the key it drops a network whose files have changed."""
     return GrowingNetwork(folder)

@@ -30,7 +30,7 @@ Proposed = tuple[
 
 
 class Mending:
-    """Has the network read sentences and says what to change in them."""
+    """Lets the network read sentences, and decides what to change in them."""
 
     config: NetworkConfig
     tokenizer: Tokenizer
@@ -38,8 +38,9 @@ class Mending:
     _network: AnswersInIds
 
     def _propose(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
-        """For each sentence the proposed changes, what else is offered, and the pass that wrote the answer, if passes are kept and
-        one pass read the whole sentence as it is.
+        """For each sentence the proposed changes, what else is offered, and the pass that wrote the answer.
+
+        The pass is None unless ``keep_passes`` is set and one pass read the whole sentence as it was typed.
         """
         offered = [self._offers(sentence) for sentence in sentences]
         read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
@@ -56,7 +57,7 @@ class Mending:
         return find_offers(sentence, self.confidence.words)
 
     def _mended(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
-        """What the network would change in each sentence, and the pass that proved it, after all its readings."""
+        """What the network would change in each sentence after all readings of it, and the pass that wrote the answer."""
         proposed, minimum = self._one_reading(sentences, keep_passes), self.config.minimum_confidence
         if self.confidence is None:
             return proposed
@@ -73,12 +74,12 @@ class Mending:
                 first, _ = proposed[i]
                 proposed[i] = after_second_reading(sentences[i].text, first, second, minimum), None
             unsettled = [i for i, _ in more]
-        for i in unsettled:  # each reading had another answer: better left as it was typed
+        for i in unsettled:  # the last reading still changed something: the sentence is left as it was typed
             proposed[i] = (), None
         return proposed
 
     def _one_reading(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
-        """What the network would change in each sentence, read once, and the pass that proved it."""
+        """What the network would change in each sentence after one reading, and the pass that wrote the answer."""
         proposed: list[Proposed] = [((), None)] * len(sentences)
         for batch in self._answers(sentences):
             weighed = iter(self._weigh([answer for answers in batch.values() for answer in answers]))
@@ -112,7 +113,7 @@ class Mending:
             return [(self._written(answer), answer.produced) for answer in answers]
         chosen = [self._chosen(answer, self.confidence) for answer in answers]
         targets = [apply_changes(a.source, changes) for a, changes in zip(answers, chosen, strict=True)]
-        # Where something else is proposed than what the network wrote, its probabilities take a pass of their own.
+        # If the proposed text is not what the network wrote, one more pass is needed for its probabilities.
         others = [i for i, answer in enumerate(answers) if chosen[i] and targets[i] != answer.target]
         passes = self._network.read(
             [self.tokenizer.encode_source(answers[i].source) for i in others],
@@ -155,10 +156,12 @@ class Mending:
         return lambda change: with_probabilities(change, produced, original[change.source_start])
 
     def _accepts(self, part: Passage, change: Change) -> bool:
-        """Whether a change may be proposed: not if it would touch a protected character, a laugh or what is no prose, let a
-        word vanish, or move the spaces beside what the network cannot read.
+        """Whether a change may be proposed.
 
-        A network whose changes nothing weighs shows what it writes, also while it is still learning to keep words."""
+        It may not touch a protected character, a laugh or what is no prose. It may not remove a word, nor move spaces beside a character
+        that the network cannot read. Without a ``confidence`` it may remove words: the network may be an early snapshot that is still
+        learning to keep them, and its answer is shown as it is.
+        """
         source = part.text
         return (
             spares_protected(change)
@@ -171,13 +174,15 @@ class Mending:
         )
 
     def _can_judge(self, change: Change, source: str) -> bool:
-        """Not where a change only moves spaces beside a character outside the vocabulary: an emoji, half an
-        emoji and an opening bracket are all ``<outside>`` to the network, and want different spaces."""
+        """False for a change that only moves spaces beside a character outside the vocabulary.
+
+        An emoji, half an emoji and an opening bracket are all the same token to the network, ``<outside>``, but need different spaces.
+        """
         if not change.moves_spaces:
             return True
         around = source[max(change.source_start - 1, 0) : change.source_end + 1]
         return not any(map(self.tokenizer.is_outside, around))
 
     def _worth_reading(self, part: Passage) -> bool:
-        # Errors of this product are errors of Hangul; a sentence without any is right as it is.
+        # Only Hangul is corrected, so a sentence without Hangul is left as it is.
         return part.has_prose and len(part.text) <= self.config.max_length

@@ -21,8 +21,8 @@ _loading = Lock()
 
 
 def analyse(texts: Sequence[str]) -> np.ndarray:
-    """(N, 3) for each text the natural logarithm of the probability of its likeliest analysis, how many morphemes that has, and
-    how many of them are not in Kiwi's lexicon.
+    """(N, 3) for each text: the natural logarithm of the probability of its likeliest analysis, the number of its morphemes, and
+    how many of these are not in Kiwi's lexicon.
 
     The first call loads Kiwi: about a second, and 230 MB that the process keeps.
 
@@ -34,7 +34,7 @@ def analyse(texts: Sequence[str]) -> np.ndarray:
 
 def longest_known(text: str, start: int, end: int) -> int:
     """How many characters the longest morpheme of the lexicon has that ``text[start:end]`` is a part of; 0 where there is none.
-    Of an empty place, the morpheme that goes on behind it counts.
+    For an empty place it is the morpheme that goes on from before the place to behind it.
 
     >>> longest_known("비문을 탁본했다.", 4, 5), longest_known("그는 아경을 썼다.", 3, 4)
     (2, 1)

@@ -29,9 +29,11 @@ _LARGEST = 20_000_000  # runs of one length that are read; the shipped table has
 
 
 class NGrams:
-    """Counts of runs of characters. ``characters``: the sorted alphabet. ``keys[n - 1]``: of the runs of n characters, sorted, their
-    numbers in the alphabet as digits; ``levels[n - 1]``: LEVELS times the binary logarithm of each count, rounded.
-    ``following[n - 1]``: how many runs begin with each and have one character more.
+    """Counts of runs of characters.
+
+    ``characters``: the sorted alphabet. ``keys[n - 1]``: the runs of n characters, sorted. Each is one number, whose digits are the
+    numbers of its characters in the alphabet. ``levels[n - 1]``: LEVELS times the binary logarithm of each count, rounded.
+    ``following[n - 1]``: for each run, how many runs begin with it and have one character more.
     """
 
     def __init__(
@@ -44,8 +46,8 @@ class NGrams:
         self.characters, self.keys, self.levels = characters, tuple(keys), tuple(levels)
         self.following = tuple(following)
         self._numbers = {character: number for number, character in enumerate(characters)}
-        # For the runs of each length where those begin that continue each, with one character more, and where the last ones end; and the sum
-        # of the counts of the runs before each. What is asked of a run is computed from these when it is asked.
+        # For the runs of each length: where the runs begin that continue each by one character, and where the last of those end. Then
+        # the sum of the counts of all runs before each. Everything else about a run is computed from these when it is asked.
         self._starts = [_sums(each, np.int32) for each in following]
         self._sums = [_sums(_COUNTS[each], np.float64) for each in levels]
         self._everything = float(self._sums[0][-1]) + 0.5 * (len(characters) + 1)
@@ -56,8 +58,8 @@ class NGrams:
 
     @classmethod
     def count(cls, sentences: Iterable[str], least: dict[int, int] = LEAST) -> "NGrams":
-        """Count the runs; those of n characters or more that stand there fewer than ``least[n]`` times are left out, which is
-        possible for n > SHORT + 1.
+        """Count the runs. Those of n characters or more that occur fewer than ``least[n]`` times are left out; n has to be more than
+        SHORT + 1.
 
         Raises ValueError for more characters than a key has room for.
         """
@@ -103,10 +105,12 @@ class NGrams:
         return np.array([each[a:b].sum() for a, b in pairwise(ends.tolist())], float)
 
     def _windows(self, runs: str, sizes: Sequence[int]) -> np.ndarray:
-        """(N, ORDER) numbers of N characters and of those before each. ``runs``: one after the other the characters of a span,
-        so many as ``sizes`` says, behind ORDER - 1 that stand before them."""
+        """(N, ORDER) numbers of N characters and of those before each.
+
+        ``runs``: for one span after the other, the ORDER - 1 characters before it and then its own, as many as ``sizes`` says.
+        """
         numbers = np.array([self._numbers.get(character, _UNKNOWN) for character in runs], np.uint64)
-        # The first character of each window; behind those of a span ORDER - 1 begin none.
+        # The first character of each window. At the last ORDER - 1 characters of a span no window begins.
         first = np.arange(sum(sizes)) + np.repeat((ORDER - 1) * np.arange(len(sizes)), sizes)
         return numbers[first[:, np.newaxis] + np.arange(ORDER)]
 
@@ -129,19 +133,20 @@ class NGrams:
         return np.log(probability)
 
     def _after(self, runs: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:
-        """(N,) of each of N runs of that length: how often something follows it, what was left out included, and the share of that
-        which is left for shorter runs; 1 for an unknown run."""
+        """(N,), (N,): how often something follows each of N runs of that length, runs that were left out included; and the share of
+        this that goes to shorter runs, 1 for an unknown run.
+        """
         place, known = self._find(runs, length)
         start, stop = (np.where(known, self._starts[length - 1][place + more], 0) for more in (0, 1))
         seen = self._sums[length][stop] - self._sums[length][start]
         rest = (stop - start).astype(float)
-        if length > SHORT:  # each that was left out stood there, too
+        if length > SHORT:  # runs that were left out followed it, too
             rest += np.maximum(self._counts(place, length) - seen, 0)
         total = np.maximum(seen + rest, 1.0)
         return total, np.where(seen > 0, rest / total, 1.0)
 
     def _counts(self, place: np.ndarray, length: int) -> np.ndarray:
-        """(N,) how often the runs at these places among those of that length stand there."""
+        """(N,) the counts of the runs of that length at these places."""
         return self._sums[length - 1][place + 1] - self._sums[length - 1][place]
 
     def _find(self, runs: np.ndarray, length: int) -> tuple[np.ndarray, np.ndarray]:

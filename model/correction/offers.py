@@ -1,7 +1,7 @@
 """Words that were typed in the English keyboard layout. They are offered beside the corrections of a sentence, never made.
 
-The network reads such a word as the Hangul that its keys write, so the rest of the sentence is corrected as if it were right.
-Only the person who typed the word knows what was meant. So an offer has no probability, and no minimum confidence makes it.
+The network is given the Hangul that the keys write, so that the rest of the sentence is corrected well.
+Only the person who typed the word knows what was meant. So an offer has no probability, and it is not made at any minimum confidence.
 """
 
 import math
@@ -39,9 +39,9 @@ def as_if_right(part: Passage, offers: Sequence[Change]) -> Passage:
 
 
 def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Change, ...]:
-    """The changes of a sentence from those of the sentence ``as_if_right``, and the offers among them.
+    """``changes``, found in the sentence ``as_if_right``, moved to their places in the sentence as typed, together with the offers.
 
-    A change that touches what is offered is left out: it would mean nothing where the offer is declined.
+    A change that touches an offer is left out: it would make no sense if the offer is declined.
     """
     rest = [change for change in changes if not any(_touches(change, offer) for offer in offers)]
     moved = [
@@ -52,7 +52,7 @@ def with_offers(changes: Iterable[Change], offers: Sequence[Change]) -> tuple[Ch
 
 
 def _touches(change: Change, offer: Change) -> bool:
-    """``change`` is of the text that ``offer`` has made."""
+    """Whether a change touches what an offer wrote. Both places are counted in the sentence ``as_if_right``."""
     return change.source_start <= offer.target_end and offer.target_start <= change.source_end
 
 

@@ -11,8 +11,11 @@ from model.text.tokenizer import Tokenizer
 def load_network(
     folder: Path, snapshot: int | None = None, beam_width: int = 1
 ) -> tuple[Any, Tokenizer, str]:
-    """(network, tokenizer, fingerprint) of a folder: from its graph where it has one and Keras is not wanted, else a
-    keras.Model. Raises ModelFolderError with the reason."""
+    """(network, tokenizer, fingerprint) of a folder.
+
+    The network answers from the folder's graph if that can answer and ``beam_width`` is 1; else it is a keras.Model.
+    Raises ModelFolderError with the reason.
+    """
 
     def in_keras() -> tuple[Any, Tokenizer, str]:
         from model.network.loading import load_model_folder

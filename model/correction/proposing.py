@@ -9,8 +9,10 @@ from model.correction.confidence import Chosen
 from model.plain.drafting import Produced
 from model.text.changes import Change, apply_changes, find_changes, select_changes
 
-PROBABILITY_OF_LOSS = 0.75  # that the network writes it, for a change by which letters or words are gone
-PROBABILITY_OF_LOST_BEGINNING = 0.99  # the same, if a word loses how it begins: people seldom strike a first letter twice, but 남나무 is a name
+# What the network's probability of a change should be at least if the change removes letters or words.
+PROBABILITY_OF_LOSS = 0.75
+# The same if a word loses its first syllable. People seldom type that twice by mistake, but the name 남나무 would become 나무.
+PROBABILITY_OF_LOST_BEGINNING = 0.99
 
 
 def changes_of(
@@ -18,7 +20,7 @@ def changes_of(
 ) -> tuple[Change, ...]:
     """The changes of ``source`` that the chosen candidates make, each with its confidence.
 
-    Candidates that touch become one change, as wherever two texts are compared. ``accepts`` is asked about that whole change.
+    Candidates that touch become one change, as in ``find_changes``. ``accepts`` is asked about that whole change.
     """
     kept = without_spoilers(list(chosen))
     parts = [Change(s.start, s.end, 0, 0, s.kept, text) for s, text, _ in kept]
@@ -27,9 +29,9 @@ def changes_of(
 
 
 def without_spoilers(chosen: Sequence[Chosen]) -> list[Chosen]:
-    """Drop a choice that the network would have left alone if it touches a surer one that the network made.
+    """Drop a choice for a stretch that the network left as it was, if it touches a surer choice for one that the network changed.
 
-    As one change both would be only as sure as the unsure one.
+    Together they would be one change, and that would be only as sure as the less sure of the two.
     """
     changed = [each for each in chosen if each.stretch.is_changed]
     return [
@@ -70,10 +72,10 @@ def with_probabilities(change: Change, produced: Produced, kept_id: int) -> Chan
 
 
 def is_supported(change: Change, source: str) -> bool:
-    """Whether the network finds the change of ``source`` possible in the sentence with all other proposals.
+    """Whether the network still finds the change of ``source`` possible when all proposals for the sentence are made.
 
-    A candidate's probability was read with other text before it. With the final text it may be nonsense. A change by which something
-    is lost needs more: the trees know how usual a text is, and 나무 is always more usual than the name 남나무.
+    A candidate's probability comes from a pass with other text before it. In the final text the candidate may be nonsense. A change
+    that removes letters needs a higher probability: the trees prefer usual text, and 나무 is far more usual than the name 남나무.
 
     >>> loss = Change(2, 3, 0, 0, "무", "", fix_probability=0.9, keep_probability=0.1)
     >>> is_supported(loss, "남나무이"), is_supported(replace(loss, fix_probability=0.7), "남나무이")
@@ -92,16 +94,15 @@ def is_supported(change: Change, source: str) -> bool:
 
 def _loses_beginning(change: Change, source: str) -> bool:
     start, end = change.source_start, change.source_end
-    while (
-        start and source[start - 1] == source[end - 1]
-    ):  # 나나이 without its second 나 is 나나이 without its first
+    # 나나이 gives 나이 whichever 나 is removed, so the change may name the second. Move it back to the first.
+    while start and source[start - 1] == source[end - 1]:
         start, end = start - 1, end - 1
     before, after = source[max(start - 1, 0) : start], source[change.source_end :][:1]
     return not change.right and change.wrong.isalnum() and not before.isalnum() and after.isalnum()
 
 
 def _loses(change: Change) -> bool:
-    """Whether fewer letters are written than were typed, or two words become other letters in another division."""
+    """Whether fewer letters are written than were typed, or text with a space inside is replaced by other letters."""
     typed, written = ("".join(filter(str.isalnum, text)) for text in (change.wrong, change.right))
     divided = " " in change.wrong.strip() and change.wrong.split() != change.right.split()
     return len(written) < len(typed) or (divided and typed != written)

@@ -1,4 +1,4 @@
-"""Has a network read sentences: whole, or in parts where it loses its way at an anchor."""
+"""Has a network read sentences: whole, or in parts if its answer lost an anchor (``model.text.anchors``)."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -35,8 +35,8 @@ def read(sentences: dict[int, Passage], write: Write) -> dict[int, list[Answer]]
     """What the network wrote for some sentences, by their numbers. If it lost an anchor, the parts beside the anchor are read by
     themselves.
 
-    ``write(texts)`` gives for each text what the network wrote for it and the pass that did; None where no end mark came: such a
-    text stays uncorrected, which is better than cut off.
+    ``write(texts)`` gives for each text what the network wrote for it and the pass that wrote it. It gives None if no end mark came:
+    that answer is cut off, so the text stays uncorrected.
     """
     found: dict[int, list[Answer]] = {number: [] for number in sentences}
     waiting = list(sentences.items())

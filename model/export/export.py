@@ -1,4 +1,4 @@
-"""A model folder gets its graph."""
+"""Writes the graph of a model folder."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def graph_of(config: NetworkConfig, *, opened: bool = False) -> GraphFiles:
 
     graph_of(TransformerConfig(vocab_size=100)).halves["encode"]  # an ONNX file, without weights
 
-    ``opened``: of a Transformer, one that takes interventions and hands out queries, keys and values (``transformer.py``).
+    ``opened``: for a Transformer, a graph that takes interventions and hands out queries, keys and values (``transformer.py``).
     """
     writers = dict(zip(("encode", "decode"), _halves(config, opened), strict=True))
     metadata = {name: str(value) for name, value in graph_shape(config).items()}

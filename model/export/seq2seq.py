@@ -71,8 +71,8 @@ def _embed(graph: GraphWriter, config: Seq2SeqConfig, ids: str) -> str:
 def recurrence(
     graph: GraphWriter, x: str, paths: list[str], sizes: tuple[int, int], lengths: str = "", state: str = ""
 ) -> list[str]:
-    """Gated recurrent units over x (B, T, width), in a direction for each of ``paths`` -> states (T, N, B, units) of all steps
-    and the last (N, B, units).
+    """Gated recurrent units over x (B, T, width), one direction for each of the N ``paths`` -> states (T, N, B, units) of all steps,
+    and the last state (N, B, units).
 
     ``sizes``: width and units. ``lengths`` (B,) are the real tokens of each row. Keras and ONNX have the gates in the same
     order; "linear_before_reset" is Keras's ``reset_after``.

@@ -15,7 +15,7 @@ from model.plain.positions import positional_encoding
 from model.stored.config import NetworkConfig
 from model.stored.folder import ModelFolderError
 
-FATAL = 4  # the runtime's log level: what goes wrong is raised
+FATAL = 4  # the runtime's log level: errors are raised, so they need not be logged, too
 Arrays = dict[str, np.ndarray]
 
 

@@ -1,4 +1,4 @@
-"""The halves of a Keras network whose passes take an intervention: one graph for each set of taps and of arrays that it needs."""
+"""The halves of a Keras network, whose passes take an intervention. Each set of taps and of arrays that occurs gets a graph."""
 
 from collections.abc import Callable, Sequence
 from threading import Lock

@@ -18,7 +18,7 @@ class TokenEmbedding(keras.layers.Layer):
     """Scaled, jamo-composed token embedding, tied to the output layer (section 3.4 of the paper).
 
     The vector of a Hangul syllable is the sum of its own row and of the rows of its initial,
-    medial and final jamo, so that syllables never seen in training still mean something; any
+    medial and final jamo, so that syllables never seen in training still mean something. Any
     other token has its own row alone. ``call``: ids (B, S) -> (B, S, D), times sqrt(D).
     ``logits``: (B, T, D) -> (B, T, V), the dot product with every vocabulary vector.
     """
@@ -111,7 +111,7 @@ class Residual(keras.layers.Layer):
         return x if self.norm_first else self.norm(x)
 
 
-# Of each kind of attention the names of its layer and of the residual connection around it, which are parts of the
+# For each kind of attention the names of its layer and of the residual connection around it. They are parts of the
 # paths under which a model folder keeps weights.
 LAYER_NAMES = {
     "encoder_attention": ("self_attention", "around_attention"),

@@ -73,7 +73,7 @@ def beam_search(step, cache, batch, max_tokens: int, width: int):
         state = DecodingState(*loop)
         logits, cache = step(state.last, state.index, state.cache)
         vocabulary = logits.shape[-1]
-        # What has ended goes on with padding, at no cost.
+        # A finished beam continues with padding, which costs no probability.
         ended = IMPOSSIBLE * (1 - ops.one_hot(PAD_ID, vocabulary))[None]
         logs = ops.where(state.finished[:, None], ended, ops.log_softmax(logits, axis=-1))
         total = ops.reshape(state.scores[:, None] + logs, (batch, width * vocabulary))

@@ -34,8 +34,9 @@ class Scope(NamedTuple):
 
 
 def decoder_scopes(length, states, mask) -> dict[str, Scope]:
-    """The scopes for a whole target of ``length`` tokens: each token sees itself, the tokens before it, and the real tokens of
-    the source, for which the encoder left ``states`` (B, S, D) and ``mask`` (B, 1, 1, S).
+    """The scopes for a whole target of ``length`` tokens: each token sees itself, the tokens before it, and the real source tokens.
+
+    Of the source the encoder left ``states`` (B, S, D) and ``mask`` (B, 1, 1, S).
     """
     return {
         "decoder_attention": Scope(look_ahead_mask(length)),

@@ -90,8 +90,9 @@ def _fitting_rows(text: str, mistaken: str, span: tuple[int, int], held_out: boo
 
 
 def _difference(one: str, other: str) -> tuple[str, str]:
-    """What is left of two texts without the beginning and the end that they share. Its letters are sorted: where one letter of
-    two equal ones is gone, it may be either.
+    """What is left of two texts without the beginning and the end that they share.
+
+    The letters are sorted, because if one of two equal letters is gone, nobody can tell which.
 
     >>> _difference("며칠 뒤", "몇일 뒤")
     ('며칠', '몇일')

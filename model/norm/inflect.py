@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from model.text.hangul import compose, decompose
 
-CODAS = "ㄴㄹㅁㅂ"  # what endings begin with that close the syllable before them: -ㄴ, -ㄹ, -ㅁ, -ㅂ니다
+CODAS = "ㄴㄹㅁㅂ"  # an ending that begins with one of these closes the syllable before it: -ㄴ, -ㄹ, -ㅁ, -ㅂ니다
 
 
 class Stem(NamedTuple):

@@ -4,8 +4,8 @@ An ``Altered`` is a tree of arrays, stacked over layers: gates for heads, means 
 values, hidden keys. ``encode`` and ``decode`` take it as an argument; without an intervention it is None. One graph is made for each
 set of arrays that occurs.
 
-``embedding_scale``, one factor for each token's embedding, serves three purposes. With 0 a decoder token is left out. The derivative by it is
-gradient × input. Its integral from 0 to 1 is integrated gradients, with a baseline that has positions but no tokens.
+``embedding_scale``, one factor for each token's embedding, serves three purposes. With 0 a decoder token is left out. The derivative by
+it is gradient × input. Its integral from 0 to 1 is integrated gradients, with a baseline that has positions but no tokens.
 
 B interventions (or sentences), L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model.
 """
@@ -32,9 +32,11 @@ def every_head(config: NetworkConfig) -> tuple[Head, ...]:
 
 
 def check(intervention: Intervention, config: NetworkConfig, source_length: int) -> None:
-    """Raise ValueError for an intervention that a network and a sentence of S = ``source_length`` tokens
-    do not have: unknown heads, means or weights of other shapes, rows that are no distribution. Also for a sentence
-    that is longer than the network can read."""
+    """Raise ValueError for an intervention that does not fit the network or a sentence of S = ``source_length`` tokens.
+
+    It may name unknown heads, have means or weights of other shapes, or rows that are no distribution. A sentence that is longer
+    than the network can read is refused, too.
+    """
     if source_length - 1 > config.max_length:  # the end mark is no character
         raise ValueError(f"a sentence may have {config.max_length} characters, received {source_length - 1}")
     known = set(every_head(config))

@@ -47,9 +47,11 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def read_off(produced: Produced) -> dict[str, np.ndarray]:
-    """What a trace needs of one pass: log_probabilities (T,), the ids (T, A) and probabilities (T, A) of the
-    ALTERNATIVES most probable tokens of each row, the most probable first, and, of encoder_attention
-    (L, H, S, S), decoder_attention (L, H, T, T) and cross_attention (L, H, T, S), those which the network has.
+    """What a trace needs of one pass, by name.
+
+    log_probabilities (T,). The ids (T, A) and probabilities (T, A) of the ALTERNATIVES most probable tokens of each row, the most
+    probable first. And those kinds of attention that the network has: encoder_attention (L, H, S, S), decoder_attention
+    (L, H, T, T) and cross_attention (L, H, T, S).
     """
     logs = log_softmax(produced.logits)
     best = np.argpartition(-logs, ALTERNATIVES - 1, axis=-1)[:, :ALTERNATIVES]

@@ -1,7 +1,7 @@
 """The halves of a Transformer in NumPy, whose passes take an intervention. They compute what ``model/network/walk.py`` does.
 
-What a sub-layer computes is asked of ``patched.py``. Its walk is another one: there a batch is one sentence under many patches, and a row joins
-where it first differs; here it is many sentences, each under its own intervention.
+What a sub-layer computes is asked of ``patched.py``, but its walk is another one. There a batch is one sentence under many patches, and a
+row joins where it first differs. Here a batch is many sentences, each under its own intervention.
 
 B rows, L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model, V vocabulary.
 """
@@ -92,7 +92,7 @@ class PlainHalves:
     def one_layer(
         self, layer: int, x: np.ndarray, memory: PlainMemory, changed: dict[str, AlteredAttention]
     ) -> np.ndarray:
-        """The decoder's stream behind one layer, computed from the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
+        """The decoder's stream behind one layer, from the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
         return self._through("decoder", layer, x, changed, _decoder_scopes(x.shape[1], memory), Found())
 
     def _through(

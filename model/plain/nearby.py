@@ -1,8 +1,8 @@
-"""A feed-forward network of many variations of one row, of which only the units are computed that may open.
+"""A feed-forward network for many variations of one row. Only the units that may open are computed.
 
-With ReLU a unit that is far below zero puts out nothing (Nair & Hinton 2010), in a network that is trained mostly nine of ten. A variation that
-lies at a distance r of the row changes what enters a unit by at most r times the length of its weights (Cauchy and Schwarz). So
-units that stay closed are known before they are computed, and the result is the same but for rounding.
+With ReLU a unit below zero puts out nothing (Nair & Hinton 2010). In a trained network these are mostly nine units of ten. A
+variation at the distance r from the row changes what enters a unit by at most r times the length of the unit's weights (Cauchy and
+Schwarz). So it is known of many units that they stay closed. They are left out, and the result is the same but for rounding.
 
 N variations, D d_model, F feed-forward width.
 """

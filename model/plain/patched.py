@@ -168,7 +168,7 @@ class PatchedTransformer(PlainParts):
 
 
 def _first_layer(patches: Patches, layers: Mapping[str, int]) -> int:
-    """The layer in which a pass first differs. Decoder layers are counted after those of the encoder. ``layers``: how many each side has."""
+    """The layer in which a pass first differs; decoder layers count after those of the encoder. ``layers``: how many each side has."""
     return min((_layer(each, layers) for each in patches), default=sum(layers.values()) - 1)
 
 

@@ -228,7 +228,7 @@ def load_vocabulary(path: Path) -> Tokenizer:
 
 @lru_cache(maxsize=4)
 def _tokenizer(vocabulary: bytes) -> Tokenizer:
-    """One for all networks with the same vocabulary, such as the snapshots of a training."""
+    """Networks with the same vocabulary, such as the snapshots of a training, share one tokenizer."""
     return Tokenizer(chr(int(line.split(" ", 1)[0], 16)) for line in vocabulary.decode().split("\n") if line)
 
 

@@ -4,8 +4,8 @@ A change is counted as an edit if the network prefers its fix, given the right s
 
 looked: what share of its attention each head gives to the edit (``edits.attention_to_edit``). Observed.
 wrote: what each part of the decoder added to the score log p(fix) - log p(keep) (``writing``). Observed, and exact.
-mattered: what the score loses when the output of a head or a feed-forward network is replaced by its mean; direct: the part of this loss
-that does not go through later parts (``node_effects``). Intervened.
+mattered: what the score loses when the output of a head or a feed-forward network is replaced by its mean (``node_effects``). Intervened.
+direct: the part of this loss that does not go through later parts. Intervened.
 
 They are compared twice: over the heads of the decoder, the only ones that can write; and over the characters of the source, where what
 matters is measured by leaving a character out.
@@ -162,8 +162,9 @@ def _asked(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str, np.ndarra
 
 
 def _over_heads(edit: AskedEdit, shares: dict[str, np.ndarray]) -> Iterator[tuple[str, float]]:
-    """How well the order of the decoder's heads by looking, and by writing, agrees with their order by mattering; and the rank by
-    mattering of the head that looks, or writes, most."""
+    """Rank correlations: of how much the decoder's heads look, and of how much they write, with how much they matter. For the head that
+    looks most, and for the one that writes most, also its rank by how much it matters.
+    """
     layers, heads = shares[WRITING[0]].shape
     numbers = {node: number for number, node in enumerate(edit.effects.nodes)}
     places = [Node(kind, *place) for kind in WRITING for place in np.ndindex(layers, heads)]

@@ -57,8 +57,11 @@ def read_pairs(
 
 
 def read_given(file: BinaryIO, name: str) -> Iterator[GivenText]:
-    """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``); where a header names a column
-    ``tgt``, its cell is the target, and a row without one is left out. Raises TableError for what is no such file."""
+    """The rows of a CSV, TXT or XLSX file that hold a text (``model.tables.read_rows``).
+
+    If a header names a column ``tgt``, its cells are the targets, and rows without a target are left out. Raises TableError for what
+    is no such file.
+    """
     content = file.read()
     targets: dict[int, str] | None = None
     if not name.lower().endswith(".txt"):
@@ -241,8 +244,9 @@ def _written(survey: Survey) -> dict:
 
 
 def _agreement(survey: Survey) -> dict:
-    """Over edits: the rank correlation of heads' attention to an edit with the size of their effect on it, and the rank
-    of the effect of the head that looks most (1 is the largest)."""
+    """Two measures over edits: the rank correlation of heads' attention to an edit with the size of their effect on it, and how the
+    head that looks most ranks by its effect (1 is the largest).
+    """
     found = {}
     for error in ERROR_KINDS:
         if (tally := survey.sums.tallies.get(f"{LOOKER}/{error}")) is None:

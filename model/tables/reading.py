@@ -39,8 +39,8 @@ def read_rows(file: BinaryIO, name: str, column: str | None = None) -> Iterator[
 
     ``column`` is a name in the header, or a number from 1. Without it the column is the one whose header is one of
     ``columns.HEADERS``, or the only one. A TXT file has one text a line.
-    Raises TableError for another format, a damaged file, a column that is not there, and where there are several columns and none is
-    chosen; that no row reaches a column with this number is known only behind the last row.
+    Raises TableError for another format, a damaged file, a column that is not there, and if none of several columns is chosen. A
+    number that no row reaches is refused only after the last row.
     """
     cells = _cells(file, name)
     if cells is None:

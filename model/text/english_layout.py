@@ -24,11 +24,11 @@ _LOWER = {
 # A capital letter counts only where the shift key writes another jamo: nobody writes Dkssud.
 _JAMO = _LOWER | {letter.upper(): SHIFTED[jamo] for letter, jamo in _LOWER.items() if jamo in SHIFTED}
 
-# A whole word of letters. What is joined to it by one of these marks makes it a part of a name, a path or a contraction.
+# A whole word of letters. One of these marks beside it shows that it is part of a name, a path or a contraction.
 _WORD = re.compile(r"(?<![\w'’&@#/\\.+=$%*~^-])[A-Za-z]{4,}(?![\w'’&@#/\\+=$%*~^(-]|[.:]\w)")
 
-# Words, names and short forms in Latin letters whose keys also write a known word of Hangul, as `work` writes 재가. There are few: of
-# the English words only those whose letters lie by turns on the left and on the right half of the keyboard.
+# Words, names and short forms in Latin letters whose keys also write a known word of Hangul, as `work` writes 재가. There are few,
+# because their letters have to lie on the left and on the right half of the keyboard by turns.
 _LATIN_WORDS = frozenset(
     "ahem claus cleo cork didn diem dirk dork dory enfp entp flcl goth gotham gowns rhcp rory roth rudi shelf soso thrown togo "
     "work".split()
@@ -52,8 +52,9 @@ def hangul_of(word: str) -> str | None:
 def find_in_english_layout(
     text: str, verbatim: Iterable[Span], knows: Callable[[str], bool]
 ) -> tuple[Change, ...]:
-    """The words of Latin letters that are none, each with the Hangul that its keys write; ``target`` is the text with all of them.
+    """Words of Latin letters that may be meant as Hangul, each as a change to the Hangul that its keys write.
 
+    The changes are those between ``text`` and the text with all of them made.
     ``verbatim``: spans of the text that are no prose, such as addresses. ``knows`` says whether a word of Hangul is known.
 
     >>> [(c.wrong, c.right) for c in find_in_english_layout("지금 rkrh 있어, ok?", (), {"가고"}.__contains__)]

@@ -2,8 +2,8 @@
 
 한글 맞춤법 and 표준국어대사전: 은, 이, 을, 과 follow a consonant and 는, 가, 를, 와 a vowel; 으로 follows a
 consonant except ㄹ, and 로 a vowel or ㄹ. Figures and Latin letters are read in Korean, by the name of the last
-one: 3 is 삼 and L is 엘. (A round number ends in 십, 백, 천, 만 or 억, which, like 영, all end in a consonant
-that is not ㄹ, so its last 0 decides as well as the whole number would.)
+one: 3 is 삼 and L is 엘. The last 0 of a round number is read as 영, which gives the right form: 영 ends in a
+consonant that is not ㄹ, and so do 십, 백, 천, 만 and 억.
 """
 
 import re

@@ -10,14 +10,14 @@ from model.text.changes import Change, apply_changes
 
 # Marks that end or join sentences may be corrected. All others (brackets, quotation marks, slashes, hyphens …) are protected.
 _FREE_PUNCTUATION = frozenset(".,!?~…")
-ENDS = frozenset(".!?…")  # of a sentence; several of them (!!!) are as many as somebody wanted
+ENDS = frozenset(".!?…")  # of a sentence; several together (!!!) are meant so, and their number stays
 
 _MARKUP = frozenset("*_`")  # the network cannot tell an opening one from a closing one
 _OPENING, CLOSING = tuple("([{<‘“「『《"), tuple(")]}>’”」』》")
 
 # Outcries: laughing (ㅋㅋ, ㅎㅎ), weeping (ㅠㅠ, ㅜㅜ) and other jamo that are written twice or more often (ㅇㅇ, ㄷㄷ, ㅡㅡ).
-# A single ㅋ, ㅎ, ㅠ or ㅜ counts where nothing to the left or right could make a syllable with it: in 네ㅎ it is a
-# laugh, in ㅎㅏ나 and in 안녕ㅎ하세요 a slip.
+# A single ㅋ, ㅎ, ㅠ or ㅜ counts only if nothing beside it could make a syllable with it. In 네ㅎ it is a laugh. In ㅎㅏ나 and in
+# 안녕ㅎ하세요 it is a slip.
 # Words of consonants alone are initials (ㄱㅅ) or keys struck at random (ㅁㄴㅇㄹ).
 _OUTCRY = re.compile(
     r"""

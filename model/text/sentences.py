@@ -18,9 +18,9 @@ _BOUNDARY = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"'”’)\]」』》]))\
 
 _LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 _SPACE = re.compile(r"\s+")
-_BEGINNING = 32  # characters that are compared first: most parts of a long text differ there
-LEAST_JOINED = 2  # characters of what is repeated without a space between
-LEAST_REPETITIONS = 3  # of a word: twice is a way of speaking (정말 정말), and a word that slipped in twice
+_BEGINNING = 32  # characters that are compared first, to save time: most parts of a long text differ there
+LEAST_JOINED = 2  # characters of a unit that is repeated without spaces
+LEAST_REPETITIONS = 3  # of one word: twice may be emphasis (정말 정말), or a slip that is to be corrected
 LEAST_REPETITIONS_OF_SEVERAL = 2  # of several words
 
 
@@ -41,9 +41,9 @@ def clipped(spans: Iterable[Span], start: int, end: int) -> tuple[Span, ...]:
 def split_sentences(text: str, longest: int | None = None) -> list[Span]:
     """Where the sentences of a text stand, in order; what lies between them is white space only, and the commas of a repetition.
 
-    A text that says the same again and again is cut there first: 할 수 있다 할 수 있다. (A network that reads it as one loses count.)
-    A sentence of more than ``longest`` characters is cut at white space into parts of about equal length;
-    only what has no white space for so long stays longer.
+    A text that says the same again and again is cut there first: 할 수 있다 할 수 있다. A network that reads it as one loses count.
+    A sentence of more than ``longest`` characters is cut at white space into parts of about equal length. Only text without white
+    space stays longer.
 
     >>> split_sentences("안녕. 잘 가!")
     [Span(start=0, end=3), Span(start=4, end=8)]
@@ -61,17 +61,17 @@ def split_sentences(text: str, longest: int | None = None) -> list[Span]:
 
 
 def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
-    """The repetitions that a part of a text consists of, or the part."""
+    """The repetitions of which a part of a text consists; the part itself if it repeats nothing."""
     said = text[start:end]
     gaps = [gap.end() for gap in _SPACE.finditer(said)]
-    # Without spaces (사랑해사랑해사랑해) any length might be that of what is repeated; one letter again and again is a sound (하하하).
+    # Without spaces (사랑해사랑해사랑해) the repeated unit may have any length. One repeated letter (하하하) is a sound and stays whole.
     for period in gaps or range(LEAST_JOINED, len(said) if len(set(said)) > 1 else 0):
         several = bool(gaps) and period > gaps[0]
         if period * ((LEAST_REPETITIONS_OF_SEVERAL if several else LEAST_REPETITIONS) - 1) >= len(said):
             if several or not gaps:
                 break
             continue
-        # The last repetition may lack what separates the others (좋아, 좋아, 좋아), which then belongs to none.
+        # The last repetition may lack the comma of the others (좋아, 좋아, 좋아). Then no repetition contains its comma.
         length = (len(said) - 1) % period + 1
         repeats = said.startswith(said[period : period + _BEGINNING]) and said.startswith(said[period:])
         if repeats and not any(map(str.isalnum, said[length:period])):
@@ -82,6 +82,7 @@ def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _parts(text: str, start: int, end: int, longest: int) -> Iterator[Span]:
+    """Parts of about equal length, cut at white space; none has more than ``longest`` characters if there is enough white space."""
     gaps = [Span(start + gap.start(), start + gap.end()) for gap in _SPACE.finditer(text[start:end])]
     while end - start > longest:
         first, last = (bisect_right(gaps, place, key=itemgetter(0)) for place in (start, start + longest))

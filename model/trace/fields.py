@@ -116,8 +116,11 @@ def placed_grid(name: str, value: object) -> tuple[int, int, int]:
 
 
 def check_extras(trace: Any, source: int, target: int) -> None:
-    """Raises TraceError for sinks of kinds that are not there, for a prefix or a prompt that is too long, for windows of another number of
-    layers, or where there is no self-attention, and for a grid with more patches than there are tokens."""
+    """Raises TraceError for fields that do not fit the attention.
+
+    These are sinks of kinds that are not there, a prefix or a prompt that is too long, windows of another number of layers or without
+    self-attention, and a grid with more patches than there are tokens.
+    """
     if trace.windows:
         kind = trace.kinds[0]
         layers = 0 if kind == "cross_attention" else trace.shape(kind)[0]

@@ -56,7 +56,9 @@ def check_rows(
 
 
 def check_hidden(name: str, weights: np.ndarray, layer: int, padded: np.ndarray, hidden: np.ndarray) -> None:
-    """Raises TraceError, about the field ``name``, if a row of ``weights`` (H, Q, K) that is not ``padded`` (Q,) looks at what is ``hidden`` (Q, K)."""
+    """Raises TraceError, about the field ``name``, if a row of ``weights`` (H, Q, K) looks at what is ``hidden`` (Q, K). Rows that are
+    ``padded`` (Q,) may.
+    """
     outside = ((weights != 0) & hidden).any(-1) & ~padded
     if outside.any():
         head, row = (int(number) for number in np.argwhere(outside)[0])

@@ -3,8 +3,8 @@
 NumPy allocates whatever size a file claims before it reads it. Here each claim is compared with the size of the file
 first, and nothing is unpickled.
 
-safetensors is as safe, but whoever reads a trace would need one more library where NumPy opens this file. Its files are not
-compressed (a trace would be a fifth larger), and the shapes and the JSON would have to be checked all the same.
+safetensors is as safe, but readers of a trace would need one more library, while NumPy opens this file. Its files are not
+compressed (a trace would be a fifth larger), and the shapes and the JSON would have to be checked here, too.
 """
 
 import io
@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-# What a server reads of a file that came from anywhere; one's own files have no limits.
+# Limits for a file from an unknown sender. One's own files have none.
 MOST_BYTES = 20 * 2**20  # of a file
 MOST_UNPACKED = 256 * 2**20  # of everything in it
 MOST_WORDS = 8 * 2**20  # of its JSON
@@ -56,9 +56,11 @@ def packed(arrays: Mapping[str, np.ndarray], words: object) -> dict[str, Any]:
 def read(
     path: str | Path | BinaryIO, ranks: Mapping[str, int], limited: bool, beside: Iterable[str] = ()
 ) -> tuple[dict[str, np.ndarray], dict[str, object]]:
-    """(arrays, words): float32 arrays of ``ranks``, a name -> its number of dimensions, as far as the file has them,
-    and what was written as JSON beside them. ``limited``: whether a file of more than MOST_BYTES, or of more than
-    MOST_UNPACKED unpacked, is refused. ``beside``: names of what else may be there; it is not unpacked.
+    """(arrays, words): float32 arrays by name, and what was written as JSON beside them.
+
+    ``ranks``: the number of dimensions of each array, by name; the file may lack some. ``limited``: whether a file of more than
+    MOST_BYTES, or of more than MOST_UNPACKED unpacked, is refused. ``beside``: names of other members that the file may have; they
+    are not unpacked.
 
     Raises TraceError for anything else, and OSError where there is no such file.
     """

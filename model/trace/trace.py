@@ -96,14 +96,14 @@ class AttentionTrace:
     the next column of decoder self-attention, which stands for that token, is padding, too.
 
     A head of some networks may look nowhere: its softmax has one more score, the attention sink, whose weight falls on no token
-    (Xiao et al. 2024; Agarwal et al. 2025). ``sinks`` names the kinds of attention that have one; their rows sum to less than 1, and ``sink``
-    is what is missing. In a prefix language model (Raffel et al. 2020, section 3.2.1) the first ``prefix`` tokens that the decoder
-    reads all see each other, later ones included.
+    (Xiao et al. 2024; Agarwal et al. 2025). ``sinks`` names the kinds of attention that have one. Their rows sum to less than 1, and
+    ``sink`` is what is missing. In a prefix language model (Raffel et al. 2020, section 3.2.1) the first ``prefix`` tokens that the
+    decoder reads all see each other, later ones included.
 
-    Some networks let a row see only what is near (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral 7B", 2023). ``windows`` says how far, layer by
-    layer, in self-attention: the encoder's, or that of a decoder alone. Sparse attention of any other form (Child et al. 2019; Zaheer et al. 2020)
-    is told cell by cell: ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of a layer may look, for another reason
-    than padding or the order in which a decoder writes.
+    Some networks let a row see only what is near (Beltagy, Peters & Cohan 2020; Jiang et al., "Mistral 7B", 2023). ``windows`` says how
+    far, layer by layer, in self-attention: the encoder's, or that of a decoder alone. Sparse attention of any other form (Child et al.
+    2019; Zaheer et al. 2020) is told cell by cell. ``encoder_masked``, ``decoder_masked`` and ``cross_masked`` are True where no head of
+    a layer may look. Padding and the order in which a decoder writes are not told there.
 
     Spans count the characters of ``source_text`` or ``target_text``; a mark such as ``</s>`` has an empty one.
     Words count tokens, and every token is in one of them. They are needed only where words are not what
@@ -279,8 +279,11 @@ class AttentionTrace:
         return rows[:, None] | (columns & ignored)
 
     def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None:
-        """(Q, K) bool: where a row may not look: in a decoder at what comes later, with ``windows`` at what lies far away, and what a mask of sparse
-        attention hides; None where it may look everywhere. Without a ``layer`` these are the cells that no layer may look at."""
+        """(Q, K) bool, True where a row may not look; None where it may look everywhere.
+
+        A decoder may not look at what comes later, and with ``windows`` not at what lies far away. A mask of sparse attention may hide
+        more. Without a ``layer`` these are the cells that no layer may look at.
+        """
         if layer is None:
             each = [self.masked(kind, number) for number in range(self.shape(kind)[0])]
             known = [found for found in each if found is not None]

@@ -23,7 +23,8 @@ class Described:
 
 
 def described(model: object) -> Described:
-    """
+    """What a model says of itself, with the defaults for what it does not say.
+
     >>> class Translator:
     ...     task, examples, language = "translate", ["손님이 왔다."], "en"
     >>> described(Translator())
@@ -93,6 +94,9 @@ class InterveningModel(TracedModel, Protocol):
         ...
 
     def trace_under(self, source: str, target: str, intervention: Intervention) -> AttentionTrace:
-        """``trace`` with something changed. It has ``log_probabilities``, and shows the weights that the pass used: replaced ones in
-        place of a head's own, of a head that is off those that it computed. A row that is left with nothing to look at is 0."""
+        """``trace`` with something changed. It has ``log_probabilities``.
+
+        It shows the weights that the pass used: replaced weights in place of a head's own. A head that is off still shows the weights
+        that it computed. A row that has nothing left to look at is 0.
+        """
         ...

@@ -20,8 +20,9 @@ def later(length: int, prefix: int = 0) -> np.ndarray:
 
 
 def beyond(length: int, window: int, globals_: int = 0) -> np.ndarray:
-    """(length, length) bool: what lies more than ``window`` tokens away from a row, to either side. The first ``globals_`` tokens see all others
-    and are seen by all (Beltagy, Peters & Cohan 2020).
+    """(length, length) bool: what lies more than ``window`` tokens away from a row, to either side.
+
+    The first ``globals_`` tokens see all others and are seen by all (Beltagy, Peters & Cohan 2020).
 
     >>> beyond(3, 1).astype(int).tolist()
     [[0, 0, 1], [0, 0, 0], [1, 0, 0]]

@@ -18,7 +18,7 @@ _MOTION = frozenset(
     "가 오 나가 나오 들어가 들어오 다니 다녀오 떠나 내려가 내려오 올라가 올라오 돌아다니 나서 들르".split()
 )
 _PLACES = frozenset("위 안 밖 앞 뒤 옆 속 밑".split())
-# With 안 these are a plan, as 개편안 is.
+# Behind these words 안 means a plan (개편안), not a place.
 _PLANNED = frozenset(
     "상정 인상 개정 법률 개편 수정 타협 중재 합의 협상 대책 정책 제정 예산 결의 의결 동의 건의 제출 심의".split()
 )
@@ -40,7 +40,8 @@ _WITHOUT = frozenset(
     """상관 관계 밤낮 유례 문제 아낌 거리낌 가차 스스럼 영락 어김 변함 끊임 꾸밈 거침 빠짐 남김 틀림 난데 염치 터무니 주책 볼품 두말 두서 소용
     쓸모 쓸데 버릇 다름 정신 재수 세상 시름 아랑곳 여지 유감 종작 지각 하염 하릴 한량 한정 허물 형편 경황 기탄 까딱 꼼짝 부질 느닷 더할 주저""".split()
 )
-# What may follow: 위 may also be 위원회 (징계위가), 밖에 a particle (너밖에), 속 a genus (딸기속에 속하는).
+# What follows a noun of place. With other endings it may be another word: 위 for 위원회 (징계위가), the particle 밖에 (너밖에), 속 for a
+# genus (딸기속에 속하는).
 _AFTER_PLACE = {
     **dict.fromkeys("앞뒤옆밑", re.compile("(?:에서?|으로|[이가을를은의]|까지|부터)[는도]?(?![가-힣])")),
     **dict.fromkeys("위안속", re.compile("에서?[는도]?(?![가-힣]| 대| 관| 속)")),
@@ -146,7 +147,7 @@ def find_joints(texts: Iterable[str]) -> Iterator[list[Joint]]:
 
 
 def is_misspaced(text: str) -> bool:
-    """Whether a space is missing, or one too many, for nearly certain.
+    """Whether a space is almost certainly missing, or one too many.
 
     >>> [is_misspaced(text) for text in ("친구를 만나러왔어요.", "친구를 만나러 왔어요.", "책상위에 있다.")]
     [True, False, True]

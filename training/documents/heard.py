@@ -6,7 +6,7 @@ from training.documents.sources import Sources
 from training.documents.wording import NOTHING, interval, number, table
 from training.measure.heard import EVERYWHERE, HEARD, RANDOM
 
-FEWEST = 5  # edits of a kind that has a row
+FEWEST = 5  # edits that a kind of mistake needs to get a row
 WORDS = {
     "ko": {
         "fitted": "맞춘 문장 쌍",

@@ -38,9 +38,9 @@ class Sample:
     def lost(self, output: str) -> str | None:
         """What ``output`` lost, or what it holds beyond what was typed; None if all is intact.
 
-        All slots have to be there, in order; the characters that are neither Hangul, nor space, nor
-        sentence marks have to be those that were typed, or 3 would be found in 13 and a quotation mark
-        could be doubled; and a long sentence has to end as it did.
+        All slots have to be there, in order. The characters that are neither Hangul, nor space, nor sentence marks have to be
+        those that were typed; otherwise 3 would be found in 13, and a quotation mark could be doubled. A long sentence has to
+        end as it did.
         """
         position = 0
         for slot in self.slots:
@@ -119,7 +119,7 @@ def _story(rng: random.Random) -> tuple[str, list[tuple[int, int]]]:
 def _misspell(clean: Sample, spans: list[tuple[int, int]], rng: random.Random) -> Sample | None:
     """The sentence with errors beside its slots; None if ATTEMPTS draws all hit a slot or did nothing."""
     for attempt in range(ATTEMPTS):
-        # Where heavy errors keep hitting the slots, lighter ones find a way past.
+        # Many errors in a sentence often hit a slot, so the later draws make fewer.
         pair = make_pair(clean.right, rng, strength=1.0 if attempt < ATTEMPTS // 2 else 0.4)
         touched = any(edit.start < end and start < edit.end for edit in pair.edits for start, end in spans)
         if pair.wrong != pair.right and not touched and len(pair.wrong) <= LONGEST:

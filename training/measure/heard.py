@@ -2,8 +2,8 @@
 
 What is heard at a syllable is the onset of the next one in the standard pronunciation: ㄱ at 먹 in 먹어요 [머거요], and the same at 머 in
 머거요. A linear probe reads it from each place of the encoder's residual stream. Then everything that a linear probe could read is erased
-where a mistake stands, at one place of the stream or at all of them, and the score of the fix is measured again. To compare, as many
-random directions are erased.
+where a mistake stands, at one place of the stream or at all of them. The score of the fix is measured again. To compare, as many random
+directions are erased.
 
 L layers, S source tokens, D d_model, P = 2L + 1 places, C onsets.
 """

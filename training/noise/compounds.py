@@ -4,8 +4,8 @@
 So leaving such a space out is no mistake. A network that had to put it back would learn to change right texts. Kiwi tells which words
 are nouns (``model.correction.morphemes``).
 
-A space stays obligatory beside a noun of time, place, measure or person (오늘일출, 도로주변, 엄마친구), beside a name (제48항, 제49항),
-and beside a noun of one syllable (책값, 시험때), because those are often half of another word.
+A space stays obligatory beside a noun of time, place, measure or person (오늘일출, 도로주변, 엄마친구) and beside a name (제48항, 제49항).
+It also stays beside a noun of one syllable (책값, 시험때), because those are often half of another word.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Slips of one key: struck too late, too early, twice or not at all, as the two-set input method writes them.
 
-Each function is given a word, the index of one of its syllables and a source of chance, and returns what is written then,
+Each function is given a word, the index of one of its syllables and a source of chance. It returns what is written then,
 or None where it has nothing to do there. Letters are often left loose: a consonant that finds no vowel in time stays alone.
 Whatever they write violates 한글 맞춤법 제1항 (a word is written in its standard form) and 제2항 of its 부록, by which
 jamo are put together to syllables.

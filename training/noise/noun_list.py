@@ -5,8 +5,8 @@ that are used most like it (책상 beside 의자, 부산 beside 대구). Kiwi kn
 named by its end, those stand with nouns of the same last syllable and length (개척지 beside 거주지); rare nouns of two syllables all
 stand together.
 
-Left out are the rarest nouns, dialect, what looks like a misspelling of a commoner noun (버쓰 beside 버스), nouns that Kiwi does not read
-as nouns before each of the usual particles (가지는 may be a verb), and nouns that are more grammar than thing (경우, 정도).
+Left out are the rarest nouns, dialect, and what looks like a misspelling of a commoner noun (버쓰 beside 버스). So are nouns that Kiwi
+does not read as nouns before each of the usual particles (가지는 may be a verb), and nouns that are more grammar than thing (경우, 정도).
 
 It takes about three minutes. The list is shipped, since machines for training need not have Kiwi's model.
 """

@@ -59,8 +59,8 @@ def _write_natively(draft: Draft, rng: random.Random, strength: float) -> None:
 
 
 def _space_wrongly(draft: Draft, rng: random.Random, strength: float) -> None:
-    # Some leave out all spaces, some know most rules but one: where every error comes in company, a network
-    # takes the one in a sentence that is otherwise right for something meant.
+    # Some people leave out all spaces, others know all rules but one. If errors always came several at once, a
+    # network would take the only one in a sentence for something meant.
     if rng.random() < 0.08 * strength:
         drop_all_spaces(draft, rng, 1.0)
     elif rng.random() < 0.5:
@@ -106,12 +106,12 @@ def make_pair(
     weights: list[float] | None = None,
     misspaces: bool = False,
 ) -> NoisyPair:
-    """One error pair of a correct sentence; ``strength`` multiplies how often each family errs, ``weights`` say for
-    each character how likely a slip is there (``aim.Aim``), and a writer who ``misspaces`` makes some of
-    the commonest spacing mistakes, too, whatever the family (``common_spacing.misspace_commonly``).
+    """One error pair of a correct sentence.
 
-    ``family`` is a key of MIX, or None to draw one by its share in ``mix``; a family that finds nothing to do
-    in this sentence gives way to another one when drawn, and to "clean" when asked for.
+    ``family`` is a key of MIX, or None to draw one by its share in ``mix``. A drawn family that finds nothing to do in this sentence
+    gives way to another one; a given family gives way to "clean". ``strength`` multiplies how often each family errs. ``weights`` say
+    for each character how likely a slip is there (``aim.Aim``). A writer who ``misspaces`` makes some of the commonest spacing
+    mistakes, too, whatever the family (``common_spacing.misspace_commonly``).
     Raises ValueError for an unknown family.
 
     >>> pair = make_pair("밥을 먹어요.", random.Random(0), family="pronunciation")

@@ -1,8 +1,8 @@
 """Particles of the wrong shape, and particles and words that are written twice.
 
-Each function is given a word, the index of one of its syllables (which does not matter here) and a source of chance, and
-returns what is written then, or None where it has nothing to do. A particle is one only behind a noun that is known:
-배우는 may be 배우 with 는, 그리는 is not 그리 with 는.
+Each function is given a word, the index of one of its syllables (which does not matter here) and a source of chance. It
+returns what is written then, or None where it has nothing to do. What looks like a particle counts as one only behind a
+known noun: 배우는 may be 배우 with 는, but 그리는 is not 그리 with 는.
 
 Sources: 표준국어대사전 for the shapes of particles; 표준어 규정 제26항 for 이에요. Behind a vowel 이라고, 이며 and 이었다 are right,
 too (친구이며), so only the shapes behind a consonant lose their 이 here.

@@ -12,9 +12,9 @@ from training.noise.draft import Draft
 
 PronunciationRule = Callable[[Draft, random.Random, float], None]
 
-# (rule, weight), in an order in which chaining gives the standard pronunciation: first what turns
-# on the written letters (구개음화, ㅎ), then what moves a coda away, then what the remaining codas
-# do. Weight 1: 표준 발음법 prescribes it. Below 1: it only permits it, or it is casual speech.
+# (rule, weight). The rules are chained in an order that gives the standard pronunciation: first those
+# that depend on the written letters (구개음화, ㅎ), then those that move a coda away, then those of the
+# remaining codas. Weight 1: 표준 발음법 prescribes it. Below 1: it only permits it, or it is casual speech.
 _ORDER: tuple[tuple[PronunciationRule, float], ...] = (
     (tense.tensification_after_l, 1.0),
     (liaison.palatalisation, 1.0),

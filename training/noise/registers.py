@@ -1,7 +1,7 @@
 """Makes (wrong, right) pairs of short notes: lists, tables, headings, chat, mark-up and code.
 
 The corpora are running text. A network that read nothing else is confused by a line that begins with ``*``, a cell that ends with
-``|`` or a sentence that ends with ``^^``, and rewrites what stands beside the sign. So pieces of correct sentences are set as notes.
+``|`` or a sentence that ends with ``^^``. It rewrites what stands beside the sign. So pieces of correct sentences are set as notes.
 Prose in them is misspelt and mended. Signs, names and figures stay. Text for a machine stays even if it is misspelt, because
 ``#할수있다`` is right as it is.
 """

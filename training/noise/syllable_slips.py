@@ -1,8 +1,8 @@
 """Slips of whole syllables and of finals: in another place, twice, missing, one too many.
 
-Each function is given a word, the index of one of its syllables and a source of chance, and returns what is written then,
-or None where it has nothing to do there. What is lost or moved is lost or moved in words that everybody knows, for
-nobody can mend it in others. All violate 한글 맞춤법 제1항 (a word is written in its standard form).
+Each function is given a word, the index of one of its syllables and a source of chance. It returns what is written then,
+or None where it has nothing to do there. Only words that everybody knows lose or move something, because nobody could
+mend it in others. All violate 한글 맞춤법 제1항 (a word is written in its standard form).
 """
 
 import random

@@ -1,8 +1,8 @@
 """Slips of the fingers: one jamo of a Hangul syllable replaced, dropped, added, swapped or shifted.
 
 Each rule is ``rule(draft, rng, rate)``: every place where it can act fires with probability ``rate``.
-A rule reads the cells as they are now, touches only cells that are one precomposed syllable and that no
-rule of this family has touched, and never brings back the correct character that another family changed.
+A rule reads the cells as they are now. It touches only cells that are one precomposed syllable and that no rule of
+this family has touched. It never brings back the correct character that another family changed.
 Whatever it does violates 한글 맞춤법 제1항 (a word is written in its standard form).
 
 A slip can by chance give another correct word (수 -> 숙); no rule here looks words up.
@@ -19,8 +19,8 @@ from training.noise.draft import Draft
 
 FAMILY = "typing"
 
-# What a syllable may turn into, one inner tuple a kind of change: first the kind is drawn, then the
-# result, so that the 27 codas do not crowd out the 18 other initials.
+# What a syllable may turn into, one inner tuple for each kind of change. First the kind is drawn, then
+# the result. Otherwise the 27 codas would crowd out the 18 other initials.
 Groups = tuple[tuple[str, ...], ...]
 
 # 표준 발음법 제4항 붙임: ㅚ may be said as [ㅞ]. ㅐ/ㅔ, ㅒ/ㅖ and ㅙ/ㅞ have merged in today's speech,

@@ -1,8 +1,8 @@
 """Optimiser steps under JAX: loss, gradients and update are one compiled function, and no step waits for Python.
 
 Keras's ``train_on_batch`` writes a thousand variables back after each step and waits for the loss. Here the state stays on the
-device and is updated in place (its buffers are donated), a few steps are always under way, and the running mean of the losses is part
-of the state. JAX compiles each shape of a batch anew, so batches have few shapes (``--widths``, each with a fixed number of rows),
+device and is updated in place (its buffers are donated). The running mean of the losses is part of the state, and a few steps are always
+under way. JAX compiles each shape of a batch anew, so batches have few shapes (``--widths``, each with a fixed number of rows),
 which are compiled at the same time in threads.
 """
 

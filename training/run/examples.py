@@ -30,7 +30,7 @@ RIGHT_IN_DRILL = (
 
 @dataclass(frozen=True)
 class ExampleSettings:
-    """What is made of a sentence; shares are of the sentences."""
+    """How a sentence is made into pairs. A share of 0.1 concerns a tenth of the sentences."""
 
     max_length: int = 128  # characters; longer sentences are left out
     join_share: float = 0.05  # get a second one appended, to practise length
@@ -138,7 +138,10 @@ class ExampleMaker:
         return text
 
     def _named(self, text: str, rng: random.Random) -> tuple[str, str]:
-        """The sentence with a name that both sides share, and errors beside it. A name never seen could not be mended."""
+        """The sentence with a name that both sides share, and errors beside it.
+
+        The name has no errors, because nobody could mend a name that he has never seen.
+        """
         name = made_up_phrase(rng)
         if rng.random() < ALONE:
             return name, name

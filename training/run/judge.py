@@ -1,11 +1,11 @@
 """Chooses the pairs that are worth a training step: a small network, the judge, picks those that it finds hard.
 
-Most generated pairs are solved long before training ends: of the shipped network's loss on its own training pairs,
-83 % lie in a fifth of the tokens, those of the pairs with the highest loss per token. A network of a thirteenth of
-its size picks a fifth that holds 65 %, and reads a batch for a twentieth of the price of a training step. So it reads many
-pairs, and the large one is trained on those the small one found hard, as in online batch selection (Loshchilov and Hutter 2016),
-with a proxy for the judge (Coleman et al. 2020). What it leaves out is not forgotten: a share of the others, drawn
-by chance, is kept beside them, or a network would unlearn to leave alone what is right.
+Most generated pairs are solved long before training ends. The fifth of the tokens that stands in the pairs with the highest loss per
+token holds 83 % of the shipped network's loss on its own training pairs. A network of a thirteenth of its size picks a fifth that
+holds 65 %, and it reads a batch for a twentieth of the price of a training step. So the small network reads many pairs, and the large one
+is trained on those that the small one found hard. That is online batch selection (Loshchilov and Hutter 2016) with a proxy for the judge
+(Coleman et al. 2020). A share of the other pairs, drawn by chance, is kept beside them. Without it a network would unlearn to leave alone
+what is right.
 """
 
 import random

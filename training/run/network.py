@@ -40,11 +40,12 @@ def make_optimizer(name: str):
 def compile_network(network, optimizer: str, label_smoothing: float, precision: str = "float32"):
     """Give a built network its loss and its optimiser, with the learning rate still at 1.
 
-    In ``bfloat16`` matrices are multiplied in that format, and what TensorFlow finds safe between them is added in
-    it, while weights, their updates and the loss stay in float32 (Kalamkar et al. 2019): a step takes two thirds of
-    the time where the processor multiplies bfloat16 itself (AVX512_BF16, AMX). The choice holds for all graphs that
-    the process makes from then on. Under JAX it is part of the compiled step (``compiled.CompiledSteps``). Raises ValueError for
-    other names, and for bfloat16 on other backends.
+    In ``bfloat16`` matrices are multiplied in that format, and so are the operations between them that TensorFlow finds safe.
+    Weights, their updates and the loss stay in float32 (Kalamkar et al. 2019). A step takes two thirds of the time on a processor
+    that multiplies bfloat16 itself (AVX512_BF16, AMX). The choice holds for all graphs that the process makes from then on.
+    Under JAX it is part of the compiled step (``compiled.CompiledSteps``).
+
+    Raises ValueError for other names, and for bfloat16 on other backends.
     """
     import keras
 

@@ -77,7 +77,7 @@ def _answers(work: Path, plan: ShipPlan) -> list[Step]:
     """What looked, what wrote and what mattered in edits of the development sentences, and what is heard there."""
     weights = (plan.into / "weights.npz", plan.into / "vocabulary.txt")
     dev, errors, out = plan.corpus / "dev.jsonl", work / "data" / "error_pairs.csv", work / "answers"
-    # Roles are counted in all sentences that are read; about two thirds of them have an error.
+    # Only edits are asked, and about two thirds of the sentences have an error: twice as many are read. Roles are counted in all of them.
     sizes = {
         "limit": 2 * plan.answers,
         "effects": 0,

@@ -90,7 +90,7 @@ def is_live(entry: ModelEntry) -> bool:
 
 
 def corrects(config: object) -> bool:
-    """Whether what a model writes is a correction: a model of one's own may say that it translates or goes on."""
+    """Whether what a model writes is a correction. A visitor's own model may say that it translates or continues a text."""
     told = getattr(config, "described", None)
     return told is None or told.task == "correct"
 

@@ -131,7 +131,7 @@ def patch_map(
     how: str,
     other: str = "",
 ) -> PatchMap | None:
-    """What returns when places of this sentence are put into its twin: ``model.analysis.patching.PatchMap``; None where there is no twin."""
+    """The ``model.analysis.patching.PatchMap``: what returns when places of this sentence are put into its twin. None without a twin."""
     return corrector.ask("patch_map", sentence.source, sentence.text, _span(change), part, of, how, other)
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ui.asking.loaders import EngineCorrector
 
 MOST_ROWS = 10_000  # of one file; the command takes any number
-TOGETHER = 48  # rows of one question; between two of them others are answered
+TOGETHER = 48  # rows of one question; other visitors' questions are answered between two of these
 
 
 class TableJob(Job):
@@ -31,7 +31,7 @@ class TableJob(Job):
 
     @property
     def seconds_left(self) -> float | None:
-        """As the pace so far lets expect; None at the beginning."""
+        """An estimate from the pace so far; None at the beginning."""
         count = len(self.done)
         return (time.monotonic() - self.started) / count * (len(self.rows) - count) if count else None
 

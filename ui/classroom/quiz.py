@@ -1,4 +1,4 @@
-"""Questions that check themselves, before and after the lesson: asked of everybody, graded by the network, told to the teacher as counts."""
+"""Questions before and after the lesson that check themselves: everybody is asked, the network grades, and the teacher sees counts."""
 
 import csv
 import io
@@ -81,7 +81,7 @@ def _spread(lens: Lens, head: Head) -> bool:
 
 
 def _returns(lens: Lens, contrast: Contrast) -> bool | None:
-    """Whether the network writes all the rest as typed if the first token of the change is kept as typed; None if it cannot write that token."""
+    """Whether the network writes all the rest as typed if the first token of the change is kept. None if it cannot write that token."""
     if not lens.can("road_not_taken"):
         return None
     try:

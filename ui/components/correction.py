@@ -11,7 +11,7 @@ from ui.components.heard import heard
 from ui.components.packed import component
 from viz.labels import visible_token
 
-LEAST_OFFERED = 0.3  # a proposal that the network believes in less than this is not shown
+LEAST_OFFERED = 0.3  # a proposal with less confidence is not shown
 WHAT = ("choose", "accept", "reject", "open")  # what a visitor may ask for
 
 _FOLDER = Path(__file__).parent
@@ -166,7 +166,10 @@ def _offer(
 
 
 def _side(source: str, start: int, end: int, changes: list[Change], *, old: bool) -> list[tuple[str, bool]]:
-    """(text, whether it differs) for the parts of the word, before or after these changes. A removed space does not differ."""
+    """(text, whether it differs) for the parts of the word, before or after these changes.
+
+    A removed space leaves an empty part that differs, so that its place can be marked. Other removals leave no part.
+    """
     parts, done = [], start
     for change in sorted(changes, key=lambda change: change.source_start):
         side = change.wrong if old else change.right

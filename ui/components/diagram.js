@@ -76,7 +76,7 @@ class Diagram {
     return group;
   }
 
-  /** Title and detail below one another, or in a low box beside one another; `sign` is the width of a sign. */
+  /** Title and detail below one another, or in a low box beside one another; `sign` is the room that the sign of `lead` takes. */
   labels(box, sign) {
     const { x, y, width, height, title, detail, style } = box;
     const padding = paddingOf(box);

@@ -161,7 +161,7 @@ def _trace(lens: Lens) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """Nested lists; a float32 as the float whose shortest spelling is that of the float32."""
+    """Nested lists. Each float32 becomes the float that JSON writes with the same few digits."""
     if not isinstance(value, np.ndarray):
         return value
     return np.array([float(text) for text in value.ravel().astype(str)]).reshape(value.shape).tolist()

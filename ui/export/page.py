@@ -126,7 +126,7 @@ def _table(rows: str, label: str) -> str:
 
 def _overview(overviews: Mapping[str, Component], say: Say) -> Iterable[str]:
     if not overviews:
-        return  # the one map there is follows at full size
+        return  # there is only one map, and it follows at full size
     yield f"<h2>{escape(say('take_away_overview'))}</h2>"
     yield _paragraph(say("take_away_overview_caption"), "note")
     yield '<div class="several">'

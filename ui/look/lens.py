@@ -79,7 +79,7 @@ class Lens:
 
     @cached_property
     def padded(self) -> np.ndarray | None:
-        """(Q, K) bool, True where there is only padding; None where there is none, as in all that the app writes itself."""
+        """(Q, K) bool, True where there is only padding; None if there is no padding. The app's own traces have none."""
         found = self.trace.padded(self.kind)
         return found if found.any() else None
 

@@ -50,7 +50,7 @@ class LookedAt:
     """A text with its correction, and what the open view is to show of it. None where there is nothing to show."""
 
     corrector: loaders.EngineCorrector | None = None
-    status: DeltaGenerator | None = None  # where it is said that no answer came
+    status: DeltaGenerator | None = None  # where the page says so if no answer came
     view: View | None = None
     lens: Lens | None = None
 

@@ -53,8 +53,10 @@ def show_controls(
     among: tuple[View, ...],
     setting: str,
 ) -> tuple[st.delta_generator.DeltaGenerator, st.delta_generator.DeltaGenerator]:
-    """Draw the controls for ``chosen_view``; ``selection`` is the attention that it shows. Returns the popovers for its options and for what can
-    be taken along."""
+    """Draw the controls for ``chosen_view``; ``selection`` is the attention that it shows.
+
+    Returns the popovers for its options and for what can be taken along.
+    """
     with stage.tabs:
         controls.choose(
             setting,

@@ -17,7 +17,10 @@ _REST = "drawn_beside_the_text"  # the settings and the pictures for which the r
 
 @st.fragment(key=TEXT)
 def show(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None:
-    """``write`` the text, and ``draw`` its pictures. ``write`` returns what the rest of the page depends on; None if there are no pictures."""
+    """``write`` the text, and ``draw`` its pictures.
+
+    ``write`` returns what the rest of the page depends on; None if there are no pictures.
+    """
     if not runs_alone():
         with notices.page():
             write()
@@ -39,8 +42,10 @@ def show(write: Callable[[], Hashable | None], draw: Callable[[], None]) -> None
 
 
 def rest_is_drawn(told: Hashable | None) -> None:
-    """Remember that the rest of the page is drawn for ``told``, which ``write`` returned. None: the rest changes with every text, as an open
-    list of options does, so each key must draw the whole page."""
+    """Remember that the rest of the page is drawn for ``told``, which ``write`` returned.
+
+    None says that the rest changes with every text, as an open list of options does. Then each key draws the whole page.
+    """
     st.session_state[_REST] = None if told is None else (_settings(), told)
 
 

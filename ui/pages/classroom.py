@@ -118,7 +118,7 @@ def show_news(mine: Membership) -> None:
         st.info(say("class_loading"))
     except ClassroomError:
         membership.lost()
-        st.rerun()  # it is over, which the whole page says
+        st.rerun()  # the class is over; the whole page says so
     except ModelFolderError:
         st.error(say("model_folder_error"))
     except loaders.NotLoadedError:

@@ -104,7 +104,7 @@ def show_similarity(matrix: np.ndarray) -> None:
 
 
 def show_sentence() -> None:
-    """What the chosen network adds to the typed sentence, and what that weighs."""
+    """What the chosen network adds to the typed sentence, and how large that is."""
     st.header(say("positions_sentence_heading"))
     entry = models.choose()
     if notices.has_no_inside(entry):
@@ -154,7 +154,7 @@ def show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: in
         names=(say("positions_embedding"), say("positions_embedding_scaled"), say("positions_encoding")),
         theme=controls.theme(),
     )
-    # On a phone, many tokens scroll inside their box instead of melting into one another.
+    # On a phone, a figure of many tokens scrolls inside its box, so that the tokens stay apart.
     with st.container(key="wide_figure" if len(tokens) > MOST_COLUMNS_ON_A_PHONE else "figure"):
         draw(figure, "sizes", "positions-and-embeddings")
     markup.paragraph(f"{text} {say(f'positions_sizes_{larger}')}", "reading")
@@ -163,7 +163,7 @@ def show_sizes(tokens: tuple[str, ...], sizes: analysis.VectorLengths, width: in
 def show_move(
     tokens: tuple[str, ...], embeddings: np.ndarray, encoding: np.ndarray, first: int, farthest: int
 ) -> None:
-    """One of ``tokens`` moved 0 to ``farthest`` positions on, beside its nearest others where it stands."""
+    """How far a token's vector moves if it stands 0 to ``farthest`` positions later, beside the nearest other tokens at its place."""
     st.header(say("positions_move_heading"))
     places = [str(place) for place in range(len(tokens))]
     chosen = controls.pick(

@@ -14,7 +14,7 @@ from ui.wording.texts import say
 from viz.browser.plot import plot_data
 from viz.specification import Specification
 
-MOST_COLUMNS_ON_A_PHONE = 20  # more scroll inside their box instead of melting into one another
+MOST_COLUMNS_ON_A_PHONE = 20  # a figure with more scrolls inside its box, so that columns stay apart
 
 
 def draw(

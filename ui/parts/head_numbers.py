@@ -37,7 +37,7 @@ class ChosenNumber:
 
     @property
     def is_signed(self) -> bool:
-        """Whether it is told in nats, which may speak for the right character or against it."""
+        """Whether it is told in nats. These have a sign: they speak for the right character or against it."""
         return self.name in (WROTE, *INTERVENED)
 
     def of(self, kind: str) -> HeadMeans | None:

@@ -1,6 +1,6 @@
 // Keeps the address bar at the view of the session. A choice is a step of the browser's history, typing is none.
 
-const PATIENCE = 10_000; // milliseconds in which the session has followed Back, or has missed it
+const PATIENCE = 10_000; // milliseconds to wait for the session to follow Back; later it has missed it
 
 let seen = null; // the choices of the last address
 let page = null; // where they were made; turning to another page is a step that Streamlit notes itself
@@ -10,7 +10,7 @@ let awaited = null; // the last Back, until the session has followed it
 
 window.addEventListener("popstate", () => {
   if (window.location.hash) return; // a place in the page
-  seen = null; // what the session answers is where the browser already is
+  seen = null; // the browser is already at the address that the session will report, so that report is no new step
   awaited = { followed, query: plain(window.location.search), until: Date.now() + PATIENCE };
 });
 
@@ -36,7 +36,7 @@ function plain(query) {
 function follow(data) {
   const parameters = new URLSearchParams(window.location.search);
   for (const [name, value] of data.settings) {
-    parameters.delete(name); // and at the end again, so that equal views have equal addresses
+    parameters.delete(name); // it is appended again at the end, so that equal views have equal addresses
     if (value !== null) parameters.append(name, value);
   }
   const url = new URL(window.location.href);

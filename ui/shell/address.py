@@ -42,9 +42,9 @@ def get(name: str) -> str:
 def put(name: str, value: str) -> None:
     """Change the setting ``name``. Raises KeyError for a name that is not declared.
 
-    In a run of a fragment without controls (``ui/asking/loading.py``, ``ui/components/ahead.py``) nothing changes: the visitor chose nothing.
-    The browser reports the state of its controls with every run. If the session has just moved a control and the browser does not
-    know yet, the old state would look like a choice.
+    In a run of a fragment without controls (``ui/asking/loading.py``, ``ui/components/ahead.py``) nothing changes, because the visitor
+    chose nothing. The browser reports the state of its controls with every run. If the session has just moved a control and the
+    browser does not know yet, the old state would look like a choice.
     """
     if name not in defaults():
         raise KeyError(f"no setting {name!r}, there are {sorted(defaults())}")

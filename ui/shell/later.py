@@ -27,5 +27,5 @@ def go_on() -> None:
     if question is None:
         return
     question()
-    forget()  # this looks into the session, and there Streamlit ends a run whose visitor did something meanwhile
+    forget()  # looks into the session: there Streamlit ends this run if the visitor did something meanwhile
     st.rerun()

@@ -29,7 +29,7 @@ def import_libraries() -> None:
 def _import() -> None:
     while not turns.TURNS.nobody_waits:
         time.sleep(_LOOK)
-    # In a turn of its own: Plotly looks into pandas as soon as its import has begun, and a page that is drawn meanwhile would fail.
+    # In a turn of its own, because a page that is drawn meanwhile would fail: Plotly looks into pandas before pandas is imported whole.
     with turns.TURNS.taken(inf):
         for name in LIBRARIES:
             import_module(name)

@@ -65,8 +65,9 @@ class Turns:
             self._take(self._texts, -inf)
 
     def behind_texts(self, since: float, look: Callable[[], object]) -> None:
-        """Let those go first who have not reached this point. So that nobody waits for ever, after a few of them one goes on who has reached
-        it: the one with the smallest ``since``.
+        """Let those go first who have not reached this point.
+
+        So that nobody waits for ever, after a few of them one goes on who has reached it: the one with the smallest ``since``.
 
         ``look`` is called now and then meanwhile. If it raises, the place is given up.
         """

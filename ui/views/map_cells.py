@@ -15,8 +15,9 @@ TokenSpans = tuple[tuple[int, int], ...]  # (start, end) among the tokens
 
 @dataclass(frozen=True)
 class MapCells:
-    """Q rows and K columns, each standing for a span of tokens; the first ones may be left out. Before the tokens there may be the column of
-    an attention sink, which stands for none.
+    """Q rows and K columns, each standing for a span of tokens; the first ones may be left out.
+
+    Before the tokens there may be the column of an attention sink, which stands for none.
 
     Rows and columns are numbered from ``first``, as in the figure, and by what they stand for.
     """

@@ -83,7 +83,7 @@ def _other_model() -> loaders.ModelEntry | None:
 
 
 def draw(lens: Lens, values: Values) -> None:
-    """What this pass is compared with, and both maps side by side; or the second map minus the first. Below, all heads of the other pass."""
+    """What this pass is compared with; both maps side by side, or the second minus the first; below, all heads of the other pass."""
     with st.container(key="twin_choices", horizontal=True, vertical_alignment="bottom", gap="small"):
         controls.show(OTHER)
         if values["twin"] == "pair":

@@ -32,8 +32,11 @@ SHOWN = 7  # bars that stand for one part each; all others are one bar together
 
 
 def cell_of(lens: Lens) -> tuple[int, int]:
-    """The row and the column that are asked about: those chosen here, else the cell chosen on the heatmap, else the row where a change begins
-    and the column that it looks at most."""
+    """The row and the column that are asked about.
+
+    They are those chosen here, else the cell chosen on the heatmap. Else it is the row where a change begins and the column that it looks
+    at most.
+    """
     weights = lens.weights
     found = re.fullmatch(r"(\d{1,4}),(\d{1,4})", address.get("cell"), re.ASCII)
     cell = (int(found[1]), int(found[2])) if found else None

@@ -41,7 +41,7 @@ def plot_data(
 ) -> dict:
     """Everything that ``plot.js`` needs, as JSON; it works without Streamlit, too.
 
-    ``label`` says what the figure shows to who cannot see it. A saved picture is called ``file`` and has the
+    ``label`` describes the figure to people who cannot see it. A saved picture is called ``file`` and has the
     already escaped ``title`` above it.
     """
     return {

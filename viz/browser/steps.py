@@ -109,7 +109,9 @@ def steps_data(
     ``weights`` gives the (Q, K) map that is shown of a kind of attention: of both kinds of the decoder, as far as the
     trace has them. ``place`` names its layer and head. ``step`` counts from 1. ``changes`` are those of the text, with
     the attributes of ``model.text.changes.Change``. ``chosen`` is part of the ``revision``, so that choosing another change
-    goes to ``step``. ``may_part``: whether other candidates can be chosen, of which the page is told. ``file`` is what a saved picture is called, without ending.
+    goes to ``step``. ``may_part``: whether other candidates can be chosen, of which the page is told. ``file`` is the name of a saved
+    picture, without ending.
+
     Raises ValueError for a step outside 1..T.
     """
     length = len(trace.target_tokens)

@@ -4,7 +4,7 @@ import { confidence, moved } from "./changes.js";
 const BEGINNING = ""; // stands for the word before the first one of a sentence
 const SAID = /[\p{L}\p{N}]+/gu; // a word without the marks around it
 
-/** The same sentences; a change whose words stand in the text more than once is as sure as at the least sure of these places. */
+/** The same sentences. If the words of a change stand in the text more than once, it gets the lowest confidence of these places. */
 export function agreeing(sentences) {
   if (!sentences.some(({ proposed }) => proposed.length)) return sentences;
   const read = sentences.map(({ start, source }) =>

@@ -1,4 +1,4 @@
-// From a text to its correction, as model/correction/corrector.py: sentence by sentence, each with the pass that proved it.
+// From a text to its correction, as model/correction/corrector.py: sentence by sentence, each with the pass that wrote it.
 import { agreeing } from "./agreeing.js";
 import { lostAnchors, hasProse, partOf, partsBeside } from "./anchors.js";
 import { findStretches } from "./candidates.js";

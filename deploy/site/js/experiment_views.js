@@ -70,7 +70,7 @@ function namesOf(say, off, named) {
   return off.length < STRONGEST ? say("without_heads", { heads: off.map(named).join(", ") }) : say("without_all", { count: off.length });
 }
 
-/** What leaving out each token takes from a written one, above where all heads looked on average. */
+/** Two panels: what leaving out each token takes from a written one, and below it where all heads looked on average. */
 export function sources({ site, say, changes, chosen, trace, templates, sizes }) {
   const change = chosen ?? changes[0];
   const asked = site.state.row ?? (change ? null : 0);

@@ -6,7 +6,10 @@ import { mean, upTo } from "./counting.js";
 import { NOTHING } from "./network.js";
 import { END_ID, PAD_ID } from "./tokenizer.js";
 
-/** What is asked about a sentence {source, text, changes} of `corrector`, by `about.what`; `about.number`: of a change. `pause` lets newer questions in, and throws then. */
+/**
+ * Answers a question about a sentence {source, text, changes} of `corrector`. `about.what` names the question, `about.number` the change.
+ * `pause` lets newer questions in, and throws if there is one.
+ */
 export async function experiment(corrector, sentence, trace, about, pause) {
   const change = sentence.changes.find(({ number }) => number === about.number);
   const asked = { ...about, change, corrector, sentence, trace, pause };

@@ -4,8 +4,8 @@ import { END_ID, PAD_ID, START_ID } from "./tokenizer.js";
 
 /** What a pass is asked to change, as model/trace/interventions.py: heads [kind, layer, head], places of the source and of what was read. */
 export const NOTHING = { off: [], source: [], target: [] };
-// What the runtime might do makes no pass over these graphs faster. To look for optimisations takes a quarter of a second; weights in another
-// order, and memory kept for the next pass, take 10 MB.
+// The runtime's optimisations make no pass over these graphs faster, so they are off. Looking for them takes a quarter of a second; weights in
+// another order, and memory kept for the next pass, take 10 MB.
 const PLAIN = { graphOptimizationLevel: "disabled", enableCpuMemArena: false, enableMemPattern: false, extra: { session: { disable_prepacking: "1" } } };
 const KINDS = { encode: ["encoder_attention"], decode: ["decoder_attention", "cross_attention"] };
 // What a graph hands out is copied, so only what is needed is asked for.

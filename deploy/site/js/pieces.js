@@ -75,7 +75,7 @@ function word(source, start, end, inside, write, say) {
   return { typed: written(made, true), now: written(made, false), made: made.map(({ number }) => number), offered };
 }
 
-/** [text, whether it differs] for the parts of the word, before or after these changes. A removed space does not differ. */
+/** [text, whether it differs] for the parts of the word, before or after these changes. A removed space leaves an empty part that differs. */
 function side(source, start, end, changes, old) {
   const parts = [];
   let done = start;

@@ -40,7 +40,7 @@ function loses({ wrong, right }) {
   return [...written].length < [...typed].length || (isDivided && typed !== written);
 }
 
-/** Whether the network finds the change of `source` possible in the sentence with all other proposals: the more so, the more is lost. */
+/** Whether the network still finds the change of `source` possible with all other proposals made. A change that removes letters needs more. */
 export function isSupported(change, source, { LEAST_PROBABILITY, PROBABILITY_OF_LOSS, PROBABILITY_OF_LOST_BEGINNING }) {
   if (losesBeginning(change, source)) return change.fix >= PROBABILITY_OF_LOST_BEGINNING;
   return change.fix >= (loses(change) ? PROBABILITY_OF_LOSS : LEAST_PROBABILITY);

@@ -25,7 +25,7 @@ function sentencesOf(text, [first, end], rules) {
   return start < end ? [...spans, [start, end]] : spans;
 }
 
-/** The repetitions that a part of a text consists of, or the part. */
+/** The repetitions of which a part of a text consists; the part itself if it repeats nothing. */
 function repetitions(text, start, end, { numbers }) {
   const said = text.slice(start, end);
   const gaps = [...said.matchAll(GAPS)].map(({ index, 0: gap }) => index + gap.length);

@@ -21,8 +21,8 @@ window.part = (name) => (parts[name] ??= unpackedPart(placeOf(name)));
 window.sizeOf = (names) => names.reduce((sum, name) => sum + PARTS[name].size, 0);
 
 /**
- * {worker, early}: the worker, which fetches and unpacks what it computes with while the page is still being made, and what it has said meanwhile. It
- * is made of a text of the page, so that it obeys the page's policy.
+ * {worker, early}: the worker, and what it has said so far. While the page is still being made, it fetches and unpacks what it computes
+ * with. It is made of a text of the page, so that it obeys the page's policy.
  */
 window.begunWorker = (async () => {
   const script = await window.part("worker");

@@ -47,7 +47,8 @@ function areaOf(rows, columns, isHidden) {
 
 /**
  * `values`: rows of numbers, null for a gap, -Infinity for a masked logit. `isWeight`: colours from 0 to `largest`. `masked`, `padded`:
- * functions of row and column. `small`: whether the legend has weights of almost 0. `design`: pixels of a map from tokens to tokens. `every`: of the column labels. `lines`: of the legend.
+ * functions of row and column. `small`: whether the legend has weights of almost 0. `design`: pixels of a map from tokens to tokens.
+ * `every`: of the column labels. `lines`: of the legend.
  */
 export function filledTable({ spec, colours, textfont, ...rest }, table, sizes) {
   const { values, rows, columns, isWeight = false, masked, padded, design = null, every = 1 } = table;

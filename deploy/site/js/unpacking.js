@@ -6,8 +6,8 @@ export async function inflated(stream) {
 }
 
 /**
- * The bytes of a part of the site, which lies at an `address` or stands in the page as `text`, spelled as `spelling` says. `heard` is told how
- * many packed bytes have come.
+ * The bytes of a part of the site. It lies at an `address`, or stands in the page as `text`, spelled as `spelling` says. `heard` is told
+ * how many packed bytes have come.
  */
 export async function unpackedPart({ address, text, spelling }, heard = () => {}) {
   if (text !== undefined) return inflated(new Response(bytesOf(text, spelling)).body); // in a file's worker WebKit streams no Blob

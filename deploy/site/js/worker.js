@@ -1,4 +1,4 @@
-// Corrects, away from the page, so that typing never waits. It is told where the parts lie that it computes with, and fetches nothing else.
+// Corrects, away from the page, so that typing never waits. It fetches nothing but the parts that it computes with, from places that it is told.
 import { Confidence, Trees } from "./confidence.js";
 import { Corrector } from "./corrector.js";
 import { experiment } from "./experiments.js";
@@ -20,7 +20,7 @@ function unpackedParts(places, heard) {
       received[name] = size;
       if (performance.now() - told > SELDOM) heard({ ...received }, (told = performance.now()));
     });
-    bytes.then(() => heard({ ...received })).catch(() => {}); // who waits for the part is told
+    bytes.then(() => heard({ ...received })).catch(() => {}); // whoever awaits the part gets the error
     return [name, bytes];
   };
   return Object.fromEntries(Object.entries(places).map(begin));
@@ -30,7 +30,7 @@ function unpackedParts(places, heard) {
 async function startedRuntime(program) {
   Object.assign(ort.env.wasm, { wasmBinary: await program, numThreads: 1, proxy: false });
   ort.env.logLevel = "fatal"; // what goes wrong is thrown
-  await ort.InferenceSession.create(new Uint8Array(1)).catch(() => {}); // that is no graph, but to find out the program had to be compiled
+  await ort.InferenceSession.create(new Uint8Array(1)).catch(() => {}); // one byte is no graph, but the program is compiled to find that out
   delete ort.env.wasm.wasmBinary; // else the runtime would keep its 14 MB
   return ort;
 }
@@ -53,8 +53,8 @@ export function withPatterns(rules) {
 }
 
 /**
- * What the page shows of a text: its correction with a person's decisions, and the trace of one of its sentences; or, where it asks
- * `about` something, what experiments.js answers to that.
+ * What the page shows of a text: its correction with a person's decisions, and the trace of one of its sentences. If the page asks
+ * `about` something, it is what experiments.js answers.
  */
 export async function answered(corrector, { text, opened = null, accepted = [], rejected = [], about = null }, pause) {
   if (corrector.last?.text !== text) corrector.last = { text, found: await corrector.correct(text) };

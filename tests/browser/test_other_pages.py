@@ -59,7 +59,8 @@ def test_nothing_lies_over_a_heading(open_page, name, path):
     covered = page.evaluate(
         """() => [...document.querySelectorAll(".stHeading")].filter(heading => {
           const text = heading.querySelector("h1, h2, h3").getBoundingClientRect();
-          const next = heading.closest(".stElementContainer").nextElementSibling;
+          const place = heading.closest(".stElementContainer");
+          const next = getComputedStyle(place).clipPath === "none" && place.nextElementSibling; // some are put away in a lecture
           return next && next.getBoundingClientRect().top < text.bottom;
         }).map(heading => heading.textContent)"""
     )

@@ -56,7 +56,8 @@ WRITING = (_component("live_text"), _component("correction", "copying"))
 
 
 def page(content: Mapping[str, Any], parts: Mapping[str, PackedPart], *, alone: bool) -> bytes:
-    """The HTML. ``content`` is what ``js/page.js`` starts with; ``alone``: whether the parts stand in the page."""
+    """The HTML. ``content`` is what ``js/page.js`` starts with; ``alone``: whether the parts stand in the page. The part that is
+    named library, the one that draws, is always there."""
     modules = [
         (' type="module"', each.handed_to(f'window.register("{each.name}")')) for each in (*WRITING, *DRAWING)
     ]

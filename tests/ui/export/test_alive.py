@@ -1,14 +1,16 @@
 """The page with its network: offered where the file is there and of the same network, and made to begin with the view's sentence."""
 
+import zlib
 from urllib.parse import parse_qs
 
 import pytest
 
-from deploy.site.page import page
+from deploy.site.page import PackedPart, page
 from tests.ui.screen import open_popover
 from ui.export import alive
 from viz.browser.texts import table
 
+LIBRARY = {"library": PackedPart("library", zlib.compress(b""))}
 PRODUCT = {language: table(language) for language in ("ko", "en")}
 
 
@@ -16,7 +18,7 @@ PRODUCT = {language: table(language) for language in ("ko", "en")}
 def file(tmp_path):
     """The page of a network called "abc.def", with nothing in it."""
     path = tmp_path / "page.html"
-    path.write_bytes(page({"fingerprint": "abc.def", "texts": PRODUCT}, {}, alone=True))
+    path.write_bytes(page({"fingerprint": "abc.def", "texts": PRODUCT}, LIBRARY, alone=True))
     return path
 
 

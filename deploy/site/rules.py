@@ -23,7 +23,7 @@ def rules() -> dict[str, Any]:
         "numbers": {
             "LEAST_JOINED": sentences.LEAST_JOINED,
             "LEAST_REPETITIONS": sentences.LEAST_REPETITIONS,
-            "LEAST_REPETITIONS_OF_SEVERAL": sentences.LEAST_REPETITIONS_OF_SEVERAL,
+            "LEAST_REPETITIONS_JOINED": sentences.LEAST_REPETITIONS_JOINED,
             "MOST_NEW": whole_words.MOST_NEW,
             "LEAST_ALIKE": whole_words.LEAST_ALIKE,
             "LEAST_ALIKE_JOINED": whole_words.LEAST_ALIKE_JOINED,

@@ -20,8 +20,8 @@ _LINE_END = re.compile(r"[\n\r\u2028\u2029]")
 _SPACE = re.compile(r"\s+")
 _BEGINNING = 32  # characters that are compared first, to save time: most parts of a long text differ there
 LEAST_JOINED = 2  # characters of a unit that is repeated without spaces
-LEAST_REPETITIONS = 3  # of one word: twice may be emphasis (정말 정말), or a slip that is to be corrected
-LEAST_REPETITIONS_OF_SEVERAL = 2  # of several words
+LEAST_REPETITIONS = 2  # of what white space sets apart
+LEAST_REPETITIONS_JOINED = 3
 
 
 class Span(NamedTuple):
@@ -65,12 +65,10 @@ def _repetitions(text: str, start: int, end: int) -> Iterator[Span]:
     said = text[start:end]
     gaps = [gap.end() for gap in _SPACE.finditer(said)]
     # Without spaces (사랑해사랑해사랑해) the repeated unit may have any length. One repeated letter (하하하) is a sound and stays whole.
+    least = LEAST_REPETITIONS if gaps else LEAST_REPETITIONS_JOINED
     for period in gaps or range(LEAST_JOINED, len(said) if len(set(said)) > 1 else 0):
-        several = bool(gaps) and period > gaps[0]
-        if period * ((LEAST_REPETITIONS_OF_SEVERAL if several else LEAST_REPETITIONS) - 1) >= len(said):
-            if several or not gaps:
-                break
-            continue
+        if period * (least - 1) >= len(said):
+            break
         # The last repetition may lack the comma of the others (좋아, 좋아, 좋아). Then no repetition contains its comma.
         length = (len(said) - 1) % period + 1
         repeats = said.startswith(said[period : period + _BEGINNING]) and said.startswith(said[period:])

@@ -32,10 +32,9 @@ function repetitions(text, start, end, { numbers }) {
   let periods = gaps;
   if (!gaps.length && new Set(said).size > 1)
     periods = Array.from({ length: Math.max(said.length - numbers.LEAST_JOINED, 0) }, (_, i) => i + numbers.LEAST_JOINED);
+  const least = gaps.length ? numbers.LEAST_REPETITIONS : numbers.LEAST_REPETITIONS_JOINED;
   for (const period of periods) {
-    const isSeveral = gaps.length > 0 && period > gaps[0];
-    const least = isSeveral ? numbers.LEAST_REPETITIONS_OF_SEVERAL : numbers.LEAST_REPETITIONS;
-    if (period * (least - 1) >= said.length) continue;
+    if (period * (least - 1) >= said.length) break;
     const length = ((said.length - 1) % period) + 1;
     if (!said.startsWith(said.slice(period)) || [...said.slice(length, period)].some(isLetterOrNumber)) continue;
     const spans = [];

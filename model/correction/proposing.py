@@ -93,12 +93,14 @@ def is_supported(change: Change, source: str) -> bool:
 
 
 def _loses_beginning(change: Change, source: str) -> bool:
+    if change.right or not change.wrong.isalnum():
+        return False
     start, end = change.source_start, change.source_end
     # 나나이 gives 나이 whichever 나 is removed, so the change may name the second. Move it back to the first.
     while start and source[start - 1] == source[end - 1]:
         start, end = start - 1, end - 1
     before, after = source[max(start - 1, 0) : start], source[change.source_end :][:1]
-    return not change.right and change.wrong.isalnum() and not before.isalnum() and after.isalnum()
+    return after.isalnum() and not before.isalnum()
 
 
 def _loses(change: Change) -> bool:

@@ -1,5 +1,5 @@
 // Which changes no correction may make, as model/text/protected.py, verbatim.py and whole_words.py.
-import { WORDS, isHangul, isSpace } from "./characters.js";
+import { WORDS, isHangul, isLetterOrNumber, isSpace } from "./characters.js";
 import { applyChanges, movesSpaces } from "./changes.js";
 import { opcodes } from "./levenshtein.js";
 
@@ -75,13 +75,11 @@ export function sparesWords(change, source, { numbers }) {
 
 /** The words of Hangul that the change covers from their beginning to their end. */
 function coveredWords({ sourceStart, sourceEnd }, source) {
-  const [beginsWord, endsWord] = [!isLetter(source[sourceStart - 1]), !isLetter(source[sourceEnd])];
+  const [beginsWord, endsWord] = [sourceStart - 1, sourceEnd].map((place) => !isLetterOrNumber(source[place] ?? ""));
   return [...source.slice(sourceStart, sourceEnd).matchAll(WORDS)]
     .map(({ index, 0: word }) => ({ start: sourceStart + index, end: sourceStart + index + word.length, word }))
     .filter(({ start, end, word }) => hasHangul(word) && (start > sourceStart || beginsWord) && (end < sourceEnd || endsWord));
 }
-
-const isLetter = (character) => character !== undefined && /[\p{L}\p{N}]/u.test(character);
 
 /** For each jamo of `wrong` whether it stands in `right`, too, in this order. */
 function keptJamo({ wrong, right }) {

@@ -15,10 +15,7 @@ import numpy as np
 from model.trace.arrays import all_layers, of_sentence, plain_array
 from model.trace.fields import (
     Spans,
-    check_extras,
-    check_spans,
     count,
-    expect_shape,
     flags,
     grid,
     hidden_cells,
@@ -31,6 +28,7 @@ from model.trace.fields import (
 )
 from model.trace.interventions import Head
 from model.trace.rows import check_hidden, check_rows, expect_range
+from model.trace.shapes import MASKS, PADDING, check_shapes
 from model.trace.strict_npz import TraceError, read, write
 from model.trace.windows import beyond, later
 
@@ -39,27 +37,18 @@ ATTENTION_KINDS = ("encoder_attention", "decoder_attention", "cross_attention")
 VERSION = 1  # of the file; another one is refused
 _FORMAT = "attention-trace"
 
-_MASKS = dict(zip(ATTENTION_KINDS, ("encoder_masked", "decoder_masked", "cross_masked"), strict=True))
-
 _RANKS = {  # how many dimensions each array has
     **dict.fromkeys(ATTENTION_KINDS, 4),
-    **dict.fromkeys(_MASKS.values(), 3),
+    **dict.fromkeys(MASKS.values(), 3),
     **dict.fromkeys(("source_positional_encoding", "target_positional_encoding"), 2),
     "log_probabilities": 1,
     "alternative_probabilities": 2,
 }
-_AXES = {  # what gives an attention its rows and columns
-    "encoder_attention": "Rows and columns are the source_tokens",
-    "decoder_attention": "Rows are the target_tokens, columns the decoder_input_tokens",
-    "cross_attention": "Rows are the target_tokens, columns the source_tokens",
-}
-_PADDING = ("source_padding", "target_padding")
-
 _OF_WORDS: dict[str, Callable[[str, object], Any]] = {
     **dict.fromkeys(("source_tokens", "target_tokens", "decoder_input_tokens"), texts),
     **dict.fromkeys(("source_text", "target_text"), text),
     **dict.fromkeys(("source_spans", "target_spans", "source_words", "target_words"), pairs),
-    **dict.fromkeys(_PADDING, flags),
+    **dict.fromkeys(PADDING, flags),
     "alternatives": rows_of_texts,
     "sinks": texts,
     **dict.fromkeys(("prefix", "prompt", "global_tokens"), count),
@@ -164,34 +153,7 @@ class AttentionTrace:
                 object.__setattr__(self, field.name, _OF_WORDS[field.name](field.name, value))
         if not self.kinds:
             raise TraceError("kinds", "be at least one of " + ", ".join(ATTENTION_KINDS), "none")
-        source, target = len(self.source_tokens), len(self.target_tokens)
-        if self.decoder_input_tokens or self.decoder_attention is not None:
-            expect_shape("decoder_input_tokens", self.decoder_input_tokens, (target,))
-        for name, length in zip(_PADDING, (source, target), strict=True):
-            if getattr(self, name):
-                expect_shape(name, getattr(self, name), (length,))
-        for kind in self.kinds:
-            rows, columns = map(len, self.axes(kind))
-            received = np.shape(getattr(self, kind))
-            if len(received) != 4 or 0 in received or received[2:] != (rows, columns):
-                raise TraceError(kind, f"have the shape (L, H, {rows}, {columns})", received, _AXES[kind])
-        for kind, name in _MASKS.items():
-            if self._has(name):
-                if not self._has(kind):
-                    raise TraceError(name, f"come with {kind}", "none")
-                expect_shape(name, getattr(self, name), (self.shape(kind)[0], *map(len, self.axes(kind))))
-        self._check_positions(source, target)
-        if self.log_probabilities is not None:
-            expect_shape("log_probabilities", self.log_probabilities, (target,))
-        if self.alternatives or self.alternative_probabilities is not None:
-            found = getattr(self.alternative_probabilities, "shape", ())
-            expect_shape("alternative_probabilities", self.alternative_probabilities, (target, *found[1:2]))
-            for place, row in enumerate(self.alternatives):
-                expect_shape(f"alternatives[{place}]", row, found[1:])
-            expect_shape("alternatives", self.alternatives, (target,))
-        for side, length in (("source", source), ("target", target)):
-            check_spans(self, side, length)
-        check_extras(self, source, target)
+        check_shapes(self)
 
     def _take_arrays(self, batch: int | None) -> None:
         for name in _RANKS:
@@ -199,17 +161,10 @@ class AttentionTrace:
             if value is not None:
                 is_attention = name in ATTENTION_KINDS
                 taken = all_layers(name, value, batch) if is_attention else plain_array(name, value)
-                taken = hidden_cells(name, taken) if name in _MASKS.values() else taken
+                taken = hidden_cells(name, taken) if name in MASKS.values() else taken
                 object.__setattr__(self, name, taken)
-        for name in _PADDING:
+        for name in PADDING:
             object.__setattr__(self, name, of_sentence(name, getattr(self, name), batch))
-
-    def _check_positions(self, source: int, target: int) -> None:
-        sides = ("source_positional_encoding", source), ("target_positional_encoding", target)
-        d_model = next((np.shape(getattr(self, name))[1:] for name, _ in sides if self._has(name)), ())
-        for name, length in sides:
-            if self._has(name):
-                expect_shape(name, getattr(self, name), (length, *(d_model or ("D",))))
 
     def _has(self, name: str) -> bool:
         return getattr(self, name) is not None
@@ -297,8 +252,8 @@ class AttentionTrace:
         """The field, and the cells (Q, K) that it hides in ``layer``."""
         if self.windows and kind == self.kinds[0]:
             yield "windows", beyond(len(self.axes(kind)[0]), self.windows[layer], self.global_tokens)
-        if self._has(_MASKS[kind]):
-            yield _MASKS[kind], getattr(self, _MASKS[kind])[layer]
+        if self._has(MASKS[kind]):
+            yield MASKS[kind], getattr(self, MASKS[kind])[layer]
 
     def sink(self, kind: str) -> np.ndarray | None:
         """(L, H, Q) the weight on the attention sink, which is no token; None where there is none. It is 0 in rows of padding."""

@@ -30,7 +30,7 @@ class AnyClassrooms(Protocol):
     def join(self, code: str, seat: str = "") -> str:
         """A seat: the one that somebody had before, or a new one."""
 
-    def look(self, code: str, seat: str = "") -> State:
+    def state_of(self, code: str, seat: str = "") -> State:
         """What this seat may know; asking counts as being present."""
 
     def is_teacher(self, code: str, key: str) -> bool:
@@ -77,10 +77,10 @@ class Classrooms:
     >>> seat = rooms.join(code)
     >>> rooms.ask(code, key, "where", ["가", "나"], 1, ())
     >>> rooms.answer(code, seat, 1, [1])
-    >>> rooms.look(code, seat).answered, rooms.look(code, seat).counts  # nobody is told before the reveal
+    >>> rooms.state_of(code, seat).answered, rooms.state_of(code, seat).counts  # nobody is told before the reveal
     (1, ())
     >>> rooms.reveal(code, key)
-    >>> rooms.look(code, seat).counts
+    >>> rooms.state_of(code, seat).counts
     (0, 1)
     """
 
@@ -105,7 +105,7 @@ class Classrooms:
         with self._lock:
             return self._room(code).sit(self._clock(), seat)
 
-    def look(self, code: str, seat: str = "") -> State:
+    def state_of(self, code: str, seat: str = "") -> State:
         with self._lock:
             return self._room(code).state(self._clock(), seat)
 

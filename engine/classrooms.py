@@ -66,7 +66,7 @@ def answer(classrooms: Classrooms, arguments: tuple) -> Any:
 
     >>> rooms = Classrooms()
     >>> code, key = answer(rooms, ("open",))
-    >>> answer(rooms, ("look", code)).present
+    >>> answer(rooms, ("state_of", code)).present
     0
     """
     match arguments:

@@ -48,7 +48,7 @@ def test_a_node_killed_under_many_questions(cluster, address, tiny_folder, tiny_
         trace = model.trace("가나", "가나")
         assert trace.cross_attention.shape == tiny_corrector.trace("가나", "가나").cross_attention.shape
         check_what_is_refused(engine, model, address, tiny_folder)
-        assert engine.classrooms.look(code).present == 0  # the class is not gone with the node
+        assert engine.classrooms.state_of(code).present == 0  # the class is not gone with the node
     check_that_a_class_meets(address)
 
 
@@ -72,8 +72,8 @@ def check_that_a_class_meets(address):
         seat = phones.classrooms.join(code)
         teachers.classrooms.ask(code, key, "where", ("가", "나"), 1, ())
         phones.classrooms.answer(code, seat, 1, (1,))
-        states = {phones.classrooms.look(code).answered for _ in range(8)}
+        states = {phones.classrooms.state_of(code).answered for _ in range(8)}
         teachers.classrooms.reveal(code, key)
-        assert states == {1} and phones.classrooms.look(code).counts == (0, 1)
+        assert states == {1} and phones.classrooms.state_of(code).counts == (0, 1)
         with pytest.raises(NotTheTeacherError):
             phones.classrooms.reveal(code, seat)

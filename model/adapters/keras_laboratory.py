@@ -86,7 +86,7 @@ class KerasPasses(WithoutTaps):
         """One teacher-forced pass over each of B rows: a source, T produced ids and an intervention. Sources have one length, and
         targets have one. Raises ValueError for others, and for an intervention that the network does not have."""
         one_length(sources, targets)
-        found = [self._look(*each) for each in zip(sources, targets, interventions, strict=True)]
+        found = [self._pass(*each) for each in zip(sources, targets, interventions, strict=True)]
         attention = {kind: np.stack([each.attention[kind] for each in found]) for kind in self.sizes}
         return Pass(np.stack([each.logits for each in found]), attention)
 
@@ -98,8 +98,8 @@ class KerasPasses(WithoutTaps):
             if len(ids) >= longest_target(len(source)):
                 return None
             # The last token of a target is not read, so ``end`` only makes room for the row that writes the next one.
-            ids.append(int(self._look(source, [*ids, end], intervention).logits[-1].argmax()))
-        return self._look(source, ids, intervention)
+            ids.append(int(self._pass(source, [*ids, end], intervention).logits[-1].argmax()))
+        return self._pass(source, ids, intervention)
 
     def slopes(
         self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
@@ -143,7 +143,7 @@ class KerasPasses(WithoutTaps):
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         words = self.vocabulary
         ids, written = words.encode_source(source), words.encode_target(target)
-        looked = self._look(ids, written, Intervention() if intervention is None else intervention)
+        looked = self._pass(ids, written, Intervention() if intervention is None else intervention)
         attention: dict[str, Any] = looked.attention
         return AttentionTrace(
             source_tokens=words.labels(ids),
@@ -157,7 +157,7 @@ class KerasPasses(WithoutTaps):
             **probabilities(looked.logits, np.array(written), lambda each: words.labels([each])[0]),
         )
 
-    def _look(self, source: Sequence[int], target: Sequence[int], intervention: Intervention) -> Produced:
+    def _pass(self, source: Sequence[int], target: Sequence[int], intervention: Intervention) -> Produced:
         read = [self.vocabulary.start, *target[:-1]]
         changes = altering([intervention], self.sizes, len(source), len(read))
         factors = None

@@ -66,7 +66,7 @@ def _turned(stream: OwnStream, found: dict[str, np.ndarray], zeroed: str, layer:
         else:
             read = entered if kind == "decoder_attention" else np.repeat(found["memory"][None], count, axis=0)
             query, key, value = stream.projected(kind, layer, entered, read)
-            output = stream.join(kind, layer, stream.look(kind, query, key) @ value)
+            output = stream.join(kind, layer, stream.weights(kind, query, key) @ value)
         x = stream.leave(kind, layer, x + output)
     unit = [each / np.maximum(np.linalg.norm(each, axis=-1, keepdims=True), 1e-6) for each in (x, plain)]
     return np.maximum(1 - (unit[0] * unit[1]).sum(axis=-1), 0).T

@@ -26,14 +26,14 @@ def has_insides(model: Any, modules: Mapping[str, Sequence[Any]]) -> bool:
     return all(_parts(model, each) for some in modules.values() for each in some)
 
 
-def insides_of(model: Any, modules: Mapping[str, Sequence[Any]], look: Callable[[], Any]) -> Insides:
-    """``Insides`` of the pass that ``look`` makes. Raises ValueError for layers that are built otherwise."""
+def insides_of(model: Any, modules: Mapping[str, Sequence[Any]], run: Callable[[], Any]) -> Insides:
+    """``Insides`` of the pass that ``run`` makes. Raises ValueError for layers that are built otherwise."""
     parts = {kind: [_parts(model, each) for each in some] for kind, some in modules.items()}
     known = [each for some in parts.values() for each in some if each is not None]
     if len(known) < sum(map(len, modules.values())):
         raise ValueError(f"the layers of {type(model).__name__} are not built like BART's or T5's")
     with _order([module for each in known for module in (each.attention, each.norm)]) as seen:
-        looked = look()
+        looked = run()
     places = [[id(module) for module, _ in seen].index(id(known[0][n])) for n in (0, 2)]
     norm_first = places[1] < places[0]
     entered = {id(module): value for module, value in seen}
@@ -70,7 +70,7 @@ def layers_of(model: Any, modules: Sequence[Any]) -> list[Any]:
 
 def distances(
     layer: Any,
-    look: Callable[[Sequence[Intervention]], None],
+    run: Callable[[Sequence[Intervention]], None],
     gone: Sequence[Intervention],
     batch: int,
 ) -> np.ndarray:
@@ -82,9 +82,9 @@ def distances(
 
     hook = layer.register_forward_hook(keep)
     try:
-        look([Intervention()])
+        run([Intervention()])
         for first in range(0, len(gone), batch):
-            look(gone[first : first + batch])
+            run(gone[first : first + batch])
     finally:
         hook.remove()
     plain, *varied = (

@@ -92,7 +92,7 @@ class TransformersPasses(WithoutTaps):
         self._never = [each[0] for each in getattr(config, "bad_words_ids", None) or () if len(each) == 1]
         self.modules: dict[str, list[Any]] = {}  # the attention modules of each kind, layer by layer
         source, read = ([self.end] * length for length in _PROBE)
-        looked = self._look([source], [read], [Intervention()])
+        looked = self._pass([source], [read], [Intervention()])
         self.sizes: dict[str, Sizes] = {
             kind: Sizes(
                 len(layers), layers[0].shape[1], layers[0].shape[1] * looked.calls[kind][0][2].shape[-1]
@@ -113,7 +113,7 @@ class TransformersPasses(WithoutTaps):
         for first in range(0, len(sources), _BATCH):
             cut = slice(first, first + _BATCH)
             read = [[self.start, *ids[:-1]] for ids in targets[cut]]
-            found.append(self._look(sources[cut], read, interventions[cut]))
+            found.append(self._pass(sources[cut], read, interventions[cut]))
         attention = {
             kind: np.concatenate([np.stack([_array(w) for w in one.attention[kind]], 1) for one in found])
             for kind in self.sizes
@@ -127,7 +127,7 @@ class TransformersPasses(WithoutTaps):
         while not ids or ids[-1] != self.end:
             if len(ids) >= longest_target(len(source)):
                 return None
-            logits = _array(self._look([source], [[self.start, *ids]], [intervention]).logits)[0, -1]
+            logits = _array(self._pass([source], [[self.start, *ids]], [intervention]).logits)[0, -1]
             logits[self._never] = -np.inf
             ids.append(int(logits.argmax()))
         return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
@@ -145,7 +145,7 @@ class TransformersPasses(WithoutTaps):
             factors = [some.repeat(1, len(ids)).requires_grad_() for ids in (source, read)]
             rows = len(some)
             with torch.enable_grad():
-                logits = self._look(
+                logits = self._pass(
                     [source] * rows, [read] * rows, [Intervention()] * rows, factors=factors
                 ).logits
                 score = logits[:, row, written] - logits[:, row, instead]
@@ -156,7 +156,7 @@ class TransformersPasses(WithoutTaps):
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """What one plain pass holds. Raises ValueError for a network whose layers are not known by their names."""
         read = [self.start, *target[:-1]]
-        return insides_of(self.model, self.modules, lambda: self._look([source], [read], [Intervention()]))
+        return insides_of(self.model, self.modules, lambda: self._pass([source], [read], [Intervention()]))
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
         """As ``Laboratory.zeroed`` says. Layers below the one without a value compute what they always do."""
@@ -174,12 +174,12 @@ class TransformersPasses(WithoutTaps):
         self, source: Sequence[int], read: Sequence[int], interventions: Sequence[Intervention]
     ) -> None:
         count = len(interventions)
-        self._look([source] * count, [read] * count, interventions)
+        self._pass([source] * count, [read] * count, interventions)
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         texts = TransformersTexts(self.tokenizer)
         ids, written = texts.encode_source(source), texts.encode_target(target)
-        looked = self._look(
+        looked = self._pass(
             [ids], [[self.start, *written[:-1]]], [Intervention() if intervention is None else intervention]
         )
         import torch
@@ -187,7 +187,7 @@ class TransformersPasses(WithoutTaps):
         attention = {kind: torch.cat(layers) for kind, layers in looked.attention.items()}
         return trace_of_pass(self.tokenizer, ids, [self.start, *written], attention, looked.logits[0])
 
-    def _look(
+    def _pass(
         self,
         sources: Sequence[Sequence[int]],
         read: Sequence[Sequence[int]],

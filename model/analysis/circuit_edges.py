@@ -183,4 +183,4 @@ class _Paths:
         query, key, value = (
             each[:, node.head] for each in self._network.projected(node.kind, node.layer, entered, read)
         )
-        return self._network.look(node.kind, query, key, node.head) @ value
+        return self._network.weights(node.kind, query, key, node.head) @ value

@@ -45,7 +45,7 @@ class Intervening:
         """The odds under each intervention, from one batch of teacher-forced passes."""
         # Rows behind the one that is asked about have no influence on it.
         ids = self.tokenizer.encode_target(target)[: contrast.row + 1]
-        looked = self._look(source, ids, interventions)
+        looked = self._pass(source, ids, interventions)
         logs = log_softmax(looked.logits[:, contrast.row].astype(np.float64))  # (B, V)
         written, instead = logs[:, contrast.written], logs[:, contrast.instead]
         return Odds(written.astype(np.float32), instead.astype(np.float32))
@@ -62,10 +62,10 @@ class Intervening:
     def attention_under(
         self, source: str, target: str, head: Head, interventions: Sequence[Intervention]
     ) -> np.ndarray:
-        looked = self._look(source, self.tokenizer.encode_target(target), interventions)
+        looked = self._pass(source, self.tokenizer.encode_target(target), interventions)
         return looked.attention[head.kind][:, head.layer, head.head]
 
-    def _look(self, source: str, ids: list[int], interventions: Sequence[Intervention]) -> Pass:
+    def _pass(self, source: str, ids: list[int], interventions: Sequence[Intervention]) -> Pass:
         count = len(interventions)
         return self.laboratory.pass_over(
             [self.tokenizer.encode_source(source)] * count, [ids] * count, interventions

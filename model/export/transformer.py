@@ -186,15 +186,15 @@ def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     half = _HalfWriter(config, "decoder", opened)
     graph, layers = half.graph, config.num_layers
 
-    def kept(name: str, length: str) -> list[str]:
+    def by_layer(name: str, length: str) -> list[str]:
         shape = ("batch", layers, config.num_heads, length, half.head)
         parts = graph.several("Split", layers, graph.input(name, shape), axis=1)
         return [graph("Squeeze", part, graph.constant([1])) for part in parts]
 
     ids = graph.input("ids", ("batch", "target"), "int")
-    memory = [kept(f"memory_{part}", "source") for part in ("keys", "values")]
+    memory = [by_layer(f"memory_{part}", "source") for part in ("keys", "values")]
     mask = graph.input("memory_mask", ("batch", 1, 1, "source"))
-    cache = [kept(f"cache_{part}", "past") for part in ("keys", "values")]
+    cache = [by_layer(f"cache_{part}", "past") for part in ("keys", "values")]
     new: list[list[str]] = [[], []]
 
     def with_cache(name: str, x: str, layer: int) -> KeysValues:

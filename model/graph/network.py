@@ -59,7 +59,7 @@ class GraphNetwork:
 
     def warm_up(self) -> None:
         """One pass: the first takes longer than those after it."""
-        self._look([END_ID], [END_ID])
+        self._pass([END_ID], [END_ID])
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids the most probable token at each place, the end mark last; None where no end mark came
@@ -72,11 +72,11 @@ class GraphNetwork:
 
     def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
-        return self._in_threads(self._look, sources, targets)
+        return self._in_threads(self._pass, sources, targets)
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """What ``drafting.read_off`` tells of one pass over one sentence; ``target`` are produced ids, the end mark last."""
-        return read_off(self._look(source, list(target)))
+        return read_off(self._pass(source, list(target)))
 
     def embeddings(self, ids: Sequence[int]) -> np.ndarray:
         """(S, D) float32 of S ids: the vectors before they are multiplied by sqrt(D)."""
@@ -139,7 +139,7 @@ class GraphNetwork:
 
         return settle(reading, [source], self.space_id, finish)[0]
 
-    def _look(self, source: Sequence[int], target: list[int]) -> Produced:
+    def _pass(self, source: Sequence[int], target: list[int]) -> Produced:
         return self._reading(source).pass_over([target]).row(0, source, target)
 
     def _reading(self, source: Sequence[int]) -> GraphReading:

@@ -60,7 +60,7 @@ class CompiledNetwork:
 
     def warm_up(self) -> None:
         """Make the graph of a pass, so that no question waits for it."""
-        self._look([[END_ID]], [[END_ID]])
+        self._pass([[END_ID]], [[END_ID]])
 
     def produce(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         """For each sentence's ids the most probable token at each place, the end mark last. With more than one beam, the most probable
@@ -78,15 +78,15 @@ class CompiledNetwork:
     def read(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         """A teacher-forced pass over each source and the ids that stand for its correction, the end mark last."""
         if len(sources) > FEW:
-            return self._look(sources, targets)
-        return [self._look([source], [target])[0] for source, target in zip(sources, targets, strict=True)]
+            return self._pass(sources, targets)
+        return [self._pass([source], [target])[0] for source, target in zip(sources, targets, strict=True)]
 
     def attend(self, source: Sequence[int], target: Sequence[int]) -> dict[str, np.ndarray]:
         """One teacher-forced pass over one sentence: what step-by-step decoding saw, at once.
 
         ``target`` are T produced ids, the end mark last. Returns what ``drafting.read_off`` describes.
         """
-        return read_off(self._look([source], [list(target)])[0])
+        return read_off(self._pass([source], [list(target)])[0])
 
     def project(
         self, source: Sequence[int], target: Sequence[int], padding: int = 0
@@ -169,10 +169,10 @@ class CompiledNetwork:
     def _follow_beams(self, sources: Sequence[Sequence[int]]) -> list[Produced | None]:
         targets = _ended(self._search_widely(pad(sources)).numpy().tolist(), sources)
         ended = [(source, target) for source, target in zip(sources, targets, strict=True) if target]
-        seen = iter(self._look(*zip(*ended, strict=True)) if ended else ())
+        seen = iter(self._pass(*zip(*ended, strict=True)) if ended else ())
         return [next(seen) if target else None for target in targets]
 
-    def _look(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
+    def _pass(self, sources: Sequence[Sequence[int]], targets: Sequence[list[int]]) -> list[Produced]:
         looked = KerasReading(self._halves, sources).pass_over(targets)
         return [looked.row(i, *each) for i, each in enumerate(zip(sources, targets, strict=True))]
 

@@ -102,11 +102,11 @@ class Seq2Seq(keras.Model):
     def decode(self, decoder_input_ids, memory: RecurrentMemory, training=False, taps=("cross_attention",)):
         """(B, T) -> logits (B, T, V), and by name those of ``taps`` that it has, with L = H = 1 (``Seq2SeqConfig.taps``)."""
         found = Found(taps)
-        logits = self._look(self._recur(decoder_input_ids, memory, training), memory, found, training)
+        logits = self._logits(self._recur(decoder_input_ids, memory, training), memory, found, training)
         found.put("logits", logits)
         return logits, found.stacked(ops.stack)
 
-    def _look(self, states, memory: RecurrentMemory, found: Found, training=False):
+    def _logits(self, states, memory: RecurrentMemory, found: Found, training=False):
         """Decoder states (B, T, D) -> logits (B, T, V)."""
         query, keys, values = self.query_projection(states), memory.keys, memory.values
         context, weights = scaled_dot_product_attention(query, keys, values, memory.mask)
@@ -141,6 +141,6 @@ class Seq2Seq(keras.Model):
             for layer, state in zip(self.decoder_layers, cache, strict=True):
                 x, _ = layer.cell(x, [state])
                 states.append(x)
-            return self._look(x[:, None], memory, Found())[:, 0], tuple(states)
+            return self._logits(x[:, None], memory, Found())[:, 0], tuple(states)
 
         return step, memory.states

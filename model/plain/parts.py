@@ -113,7 +113,7 @@ class PlainParts:
         name = f"{self._attention(kind, layer)}/output"
         return self.arrays[f"{name}/kernel"], self.arrays[f"{name}/bias"]
 
-    def look(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
+    def weights(self, kind: str, query: np.ndarray, key: np.ndarray, head: int | None = None) -> np.ndarray:
         """(..., Q, D/H) and (..., K, D/H) -> weights (..., Q, K). ``head``: whose queries and keys these are; None: those of all."""
         logits = query @ key.swapaxes(-1, -2)
         logits /= self.scale(key.shape[-1])

@@ -64,7 +64,7 @@ class PatchedRows:
         query, key, value = self._parts.projected(
             kind, layer, asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
         )
-        weights = self._parts.look(kind, query, key)
+        weights = self._parts.weights(kind, query, key)
         like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
         heads = (weights @ value)[like]
         for head in range(heads.shape[1]):

@@ -53,28 +53,28 @@ def test_phones_join_by_the_code_alone_and_see_what_the_teacher_shows(rooms, ope
     seats = [rooms.join(code) for _ in range(3)]
     assert len(set(seats)) == 3
     rooms.show(code, key, "attention", ABOUT)
-    state = rooms.look(code, seats[0])
+    state = rooms.state_of(code, seats[0])
     assert (state.shown.page, state.shown.settings, state.present) == ("attention", ABOUT, 3)
 
 
 def test_the_version_grows_with_a_change_and_only_with_one(rooms, opened):
     code, key = opened
     rooms.show(code, key, "attention", ABOUT)
-    version = rooms.look(code).version
+    version = rooms.state_of(code).version
     rooms.show(code, key, "attention", ABOUT)
-    assert rooms.look(code).version == version
+    assert rooms.state_of(code).version == version
     rooms.show(code, key, "attention", (("layer", "2"), *ABOUT))
-    assert rooms.look(code).version == version + 1
+    assert rooms.state_of(code).version == version + 1
 
 
 def test_who_was_not_heard_of_for_a_while_is_not_present_and_finds_the_same_seat_again(rooms, opened, clock):
     code, _ = opened
     seat = rooms.join(code)
     clock.now += PRESENT + 1
-    assert rooms.look(code).present == 0
+    assert rooms.state_of(code).present == 0
     assert rooms.join(code, seat) == seat
     clock.now += 1
-    assert rooms.look(code).present == 1
+    assert rooms.state_of(code).present == 1
 
 
 def test_a_code_is_read_whatever_a_person_types_between_its_characters():
@@ -92,10 +92,10 @@ def test_answers_are_counted_and_shown_to_nobody_before_the_reveal(rooms, opened
     rooms.ask(code, key, "where", ["가", "나", "다"], 2, ABOUT)
     for seat, chosen in zip(seats, ([0], [0, 2], []), strict=True):
         rooms.answer(code, seat, 1, chosen)
-    state = rooms.look(code, seats[1])
+    state = rooms.state_of(code, seats[1])
     assert (state.answered, state.counts, state.mine) == (2, (), (0, 2))
     rooms.reveal(code, key)
-    assert rooms.look(code).counts == (2, 0, 1)
+    assert rooms.state_of(code).counts == (2, 0, 1)
 
 
 def test_the_last_answer_of_a_seat_counts_once(rooms, opened):
@@ -106,7 +106,7 @@ def test_the_last_answer_of_a_seat_counts_once(rooms, opened):
         rooms.answer(code, seat, 1, chosen)
     rooms.answer(code, seat, 1, [1])
     rooms.reveal(code, key)
-    assert (rooms.look(code).counts, rooms.look(code).answered) == ((0, 1, 0), 1)
+    assert (rooms.state_of(code).counts, rooms.state_of(code).answered) == ((0, 1, 0), 1)
 
 
 def test_an_answer_that_comes_too_late_or_to_another_question_is_not_taken(rooms, opened):
@@ -122,7 +122,7 @@ def test_an_answer_that_comes_too_late_or_to_another_question_is_not_taken(rooms
     rooms.stop_asking(code, key)
     with pytest.raises(ClosedError):
         rooms.answer(code, seat, 2, [0])
-    assert rooms.look(code).poll is None
+    assert rooms.state_of(code).poll is None
 
 
 @pytest.mark.parametrize("chosen", [[2], [-1], [0, 1]])
@@ -132,7 +132,7 @@ def test_what_is_no_answer_is_not_taken(rooms, opened, chosen):
     rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
     with pytest.raises(NotAllowedError):
         rooms.answer(code, seat, 1, chosen)
-    assert rooms.look(code).answered == 0
+    assert rooms.state_of(code).answered == 0
 
 
 # --- questions before and after ---
@@ -142,13 +142,13 @@ def test_first_answers_before_and_after_the_lesson_are_told_to_the_teacher_alone
     code, key = opened
     one, other = rooms.join(code), rooms.join(code)
     rooms.check(code, key, "plan", ABOUT, [2, 3], BEFORE)
-    number = rooms.look(code).quiz.number
+    number = rooms.state_of(code).quiz.number
     rooms.answer_check(code, one, number, BEFORE, 0, 1)
     rooms.answer_check(code, one, number, BEFORE, 0, 0)  # the second try helps to learn, and does not count
     rooms.answer_check(code, other, number, BEFORE, 1, 2)
-    assert (rooms.look(code, one).checked, rooms.look(code, other).checked) == ((0,), (1,))
+    assert (rooms.state_of(code, one).checked, rooms.state_of(code, other).checked) == ((0,), (1,))
     rooms.check(code, key, "plan", ABOUT, [2, 3], AFTER)
-    assert rooms.look(code).quiz.number == number  # the same questions again
+    assert rooms.state_of(code).quiz.number == number  # the same questions again
     rooms.answer_check(code, one, number, AFTER, 0, 0)
     with pytest.raises(ClosedError):
         rooms.answer_check(code, one, number, BEFORE, 0, 0)
@@ -161,7 +161,7 @@ def test_another_sentence_is_another_quiz(rooms, opened):
     code, key = opened
     seat = rooms.join(code)
     rooms.check(code, key, "plan", ABOUT, [2], BEFORE)
-    rooms.answer_check(code, seat, rooms.look(code).quiz.number, BEFORE, 0, 1)
+    rooms.answer_check(code, seat, rooms.state_of(code).quiz.number, BEFORE, 0, 1)
     rooms.check(code, key, "plan", (("sentence", "다른 문장"),), [2], AFTER)
     assert rooms.results(code, key).before == ((0, 0),)
 
@@ -186,12 +186,12 @@ def test_who_has_not_the_key_changes_nothing(rooms, opened, call):
     code, key = opened
     seat, (_, key_of_another) = rooms.join(code), rooms.open()
     rooms.show(code, key, "attention", ABOUT)
-    before = rooms.look(code, seat)
+    before = rooms.state_of(code, seat)
     for forged in ("", seat, code, key_of_another, key[:-1], key + "x", "열쇠", "\udc80"):
         with pytest.raises(NotTheTeacherError):
             teachers_calls(rooms, code, forged)[call]()
         assert not rooms.is_teacher(code, forged)
-    assert rooms.look(code, seat) == before
+    assert rooms.state_of(code, seat) == before
     assert rooms.is_teacher(code, key)
 
 
@@ -202,14 +202,14 @@ def test_a_seat_of_another_classroom_is_no_seat_here(rooms, opened):
     for seat in ("", "made up", rooms.join(elsewhere)):
         with pytest.raises(NotTheTeacherError):
             rooms.answer(code, seat, 1, [0])
-    assert rooms.look(code).answered == 0
+    assert rooms.state_of(code).answered == 0
 
 
 def test_a_state_says_nothing_that_would_let_anybody_act_for_another(rooms, opened):
     code, key = opened
     seats = [rooms.join(code) for _ in range(5)]
     rooms.ask(code, key, "where", ["가", "나"], 1, ABOUT)
-    told = repr(rooms.look(code, seats[0])) + repr(rooms.results(code, key))
+    told = repr(rooms.state_of(code, seats[0])) + repr(rooms.results(code, key))
     assert key not in told and not any(seat in told for seat in seats)
 
 
@@ -229,7 +229,7 @@ def test_a_thousand_join_and_one_more_is_told_that_it_is_full(rooms, opened):
     with pytest.raises(FullError):
         rooms.join(code)
     assert rooms.join(code, seats[7]) == seats[7]
-    assert rooms.look(code).present == MOST_SEATS
+    assert rooms.state_of(code).present == MOST_SEATS
     assert time.monotonic() - begun < 5
 
 
@@ -263,7 +263,7 @@ def test_a_hundred_thousand_votes_from_many_threads_are_counted_right_and_leave_
         thread.join()
     took = time.monotonic() - begun
     rooms.reveal(code, key)
-    state = rooms.look(code)
+    state = rooms.state_of(code)
     assert sum(state.counts) == state.answered == 1000
     assert state.counts == (200,) * 5
     assert took < 20  # about two seconds; a page sends one vote at a time
@@ -284,19 +284,19 @@ def test_a_hundred_thousand_votes_from_many_threads_are_counted_right_and_leave_
 )
 def test_a_teacher_cannot_fill_the_memory(rooms, opened, call):
     code, key = opened
-    before = rooms.look(code)
+    before = rooms.state_of(code)
     with pytest.raises(NotAllowedError):
         call(rooms, code, key)
-    assert rooms.look(code) == before
+    assert rooms.state_of(code) == before
 
 
 def test_a_classroom_is_forgotten_after_a_day_or_at_once(rooms, opened, clock):
     code, key = opened
     clock.now += DAY - 1
-    rooms.look(code)
+    rooms.state_of(code)
     clock.now += 2
     with pytest.raises(UnknownCodeError):
-        rooms.look(code)
+        rooms.state_of(code)
     code, key = rooms.open()
     rooms.end(code, key)
     with pytest.raises(UnknownCodeError):
@@ -310,9 +310,9 @@ def test_a_new_classroom_takes_the_place_of_one_that_is_silent_and_of_no_other(r
         rooms.open()
     clock.now += QUIET - 1
     for code in codes[1:]:
-        rooms.look(code)
+        rooms.state_of(code)
     clock.now += 2
     rooms.open()
     with pytest.raises(UnknownCodeError):
-        rooms.look(codes[0])
+        rooms.state_of(codes[0])
     assert len(rooms) == MOST_CLASSROOMS

@@ -76,17 +76,17 @@ def test_a_class_meets_whatever_page_process_each_of_them_has(pages):
     teachers.show(code, key, "attention", ABOUT)
     teachers.ask(code, key, "where", ("가", "나"), 1, ABOUT)
     phones.answer(code, seat, 1, (1,))
-    assert teachers.look(code) == phones.look(code)
-    assert phones.look(code, seat).mine == (1,)
-    assert phones.look(code).shown.settings == ABOUT
+    assert teachers.state_of(code) == phones.state_of(code)
+    assert phones.state_of(code, seat).mine == (1,)
+    assert phones.state_of(code).shown.settings == ABOUT
     teachers.reveal(code, key)
-    assert phones.look(code).counts == (0, 1)
+    assert phones.state_of(code).counts == (0, 1)
     teachers.check(code, key, "plan", ABOUT, (2, 2), BEFORE)
-    phones.answer_check(code, seat, phones.look(code).quiz.number, BEFORE, 1, 0)
+    phones.answer_check(code, seat, phones.state_of(code).quiz.number, BEFORE, 1, 0)
     assert teachers.results(code, key).before == ((0, 0), (1, 0))
     teachers.end(code, key)
     with pytest.raises(UnknownCodeError):
-        phones.look(code)
+        phones.state_of(code)
 
 
 def test_what_is_refused_is_refused_with_the_same_error(pages):

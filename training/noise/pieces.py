@@ -64,7 +64,7 @@ def prose(text: str) -> RegisterPart:
     return RegisterPart(text, Role.PROSE)
 
 
-def kept(text: str) -> RegisterPart:
+def left_alone(text: str) -> RegisterPart:
     return RegisterPart(text, Role.KEPT)
 
 

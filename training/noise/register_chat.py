@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from training.noise.pieces import Pieces, RegisterPart, kept, prose, verbatim
+from training.noise.pieces import Pieces, RegisterPart, left_alone, prose, verbatim
 
 _ENDS = (
     "ㅋㅋ ㅋㅋㅋ ㅋㅋㅋㅋ ㅎㅎ ㅎㅎㅎ ㅠㅠ ㅜㅜ ㅠ ㅋ ㅎ ^^ ^^; ^_^ ;; ;;; ~~ ~ ~~~ !! !!! ?? ?! ... .. … :) :( :D ^0^ -_- ㅡㅡ >_< T_T "
@@ -15,17 +15,17 @@ _END_MARK = re.compile(r"[.!?…]+$")
 
 def ended(words: Pieces) -> list[RegisterPart]:
     """``희한하네^^``, ``내일 봐 ㅋㅋ``"""
-    return [prose(_unmarked(words)), kept(words.one("", " ") + words.one(*_ENDS))]
+    return [prose(_unmarked(words)), left_alone(words.one("", " ") + words.one(*_ENDS))]
 
 
 def begun(words: Pieces) -> list[RegisterPart]:
     """``ㅇㅇ 지금 가는 중``"""
-    return [kept(words.one(*_ANSWERS) + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
+    return [left_alone(words.one(*_ANSWERS) + words.one(" ", " ", ", ", "... ")), prose(_unmarked(words))]
 
 
 def interrupted(words: Pieces) -> list[RegisterPart]:
     """``나 지금 왔어 ㅋㅋ 어디야``"""
-    return [prose(words.phrase(4)), kept(f" {words.one(*_ENDS)} "), prose(words.phrase(4))]
+    return [prose(words.phrase(4)), left_alone(f" {words.one(*_ENDS)} "), prose(words.phrase(4))]
 
 
 def said(words: Pieces) -> list[RegisterPart]:
@@ -41,7 +41,7 @@ def said(words: Pieces) -> list[RegisterPart]:
         f"({name}) ",
         f"{name}> ",
     )
-    return [kept(who), prose(_unmarked(words))]
+    return [left_alone(who), prose(_unmarked(words))]
 
 
 def time_stamped(words: Pieces) -> list[RegisterPart]:
@@ -55,23 +55,23 @@ def time_stamped(words: Pieces) -> list[RegisterPart]:
         f"{time} ",
         f"{name} ({half} {time}) ",
     )
-    return [kept(stamp), prose(_unmarked(words))]
+    return [left_alone(stamp), prose(_unmarked(words))]
 
 
 def mention(words: Pieces) -> list[RegisterPart]:
     """``@민수 회의 자료 보내 주세요``, ``결석 2회 @민수``"""
-    at, text = kept("@" + words.name()), prose(_unmarked(words))
+    at, text = left_alone("@" + words.name()), prose(_unmarked(words))
     if words.rng.random() < 0.3:
-        at = kept(at.text + " @" + words.name())
-    return [at, kept(" "), text] if words.rng.random() < 0.6 else [text, kept(" "), at]
+        at = left_alone(at.text + " @" + words.name())
+    return [at, left_alone(" "), text] if words.rng.random() < 0.6 else [text, left_alone(" "), at]
 
 
 def hashtags(words: Pieces) -> list[RegisterPart]:
     """``드디어 끝났다 #오늘의운동``: what follows # is one word, however many words it joins."""
     tags = [verbatim(squashed(words.phrase(3))) for _ in range(words.rng.randint(1, 3))]
-    parts = [part for tag in tags for part in (kept(" #"), tag)]
+    parts = [part for tag in tags for part in (left_alone(" #"), tag)]
     if words.rng.random() < 0.3:
-        return [kept("#"), *parts[1:]]
+        return [left_alone("#"), *parts[1:]]
     return [prose(_unmarked(words)), *parts]
 
 
@@ -79,7 +79,7 @@ def bare(words: Pieces) -> list[RegisterPart]:
     """A sentence without its full stop, or two in a row: ``나 왔어 어디야``."""
     first = prose(_unmarked(words))
     return (
-        [first, kept(words.one(" ", " / ", "~ ", ", ")), prose(words.phrase(3))]
+        [first, left_alone(words.one(" ", " / ", "~ ", ", ")), prose(words.phrase(3))]
         if words.rng.random() < 0.4
         else [first]
     )
@@ -88,7 +88,12 @@ def bare(words: Pieces) -> list[RegisterPart]:
 def aside(words: Pieces) -> list[RegisterPart]:
     """``내일 가요 (비가 오면 못 가요)``"""
     opening, closing = tuple(words.one("()", "()", "[]", "{}"))
-    return [prose(words.phrase(4)), kept(words.one(" ", "") + opening), prose(words.phrase(3)), kept(closing)]
+    return [
+        prose(words.phrase(4)),
+        left_alone(words.one(" ", "") + opening),
+        prose(words.phrase(3)),
+        left_alone(closing),
+    ]
 
 
 def squashed(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from training.noise.pieces import Pieces, RegisterPart, kept, prose, verbatim
+from training.noise.pieces import Pieces, RegisterPart, left_alone, prose, verbatim
 from training.noise.register_chat import squashed
 
 _SITES = (
@@ -43,7 +43,7 @@ def statement(words: Pieces) -> list[RegisterPart]:
     spelt = words.phrase(3)
     apart = opening[-1] in "\"'"
     text = verbatim(spelt if apart and words.rng.random() < 0.6 else squashed(spelt))
-    return _in_prose(words, [kept(opening), text, kept(closing)])
+    return _in_prose(words, [left_alone(opening), text, left_alone(closing)])
 
 
 def assignment(words: Pieces) -> list[RegisterPart]:
@@ -53,17 +53,19 @@ def assignment(words: Pieces) -> list[RegisterPart]:
         '%s = "%s"', "%s = '%s'", "%s.append('%s')", "%s['%s'] += 1", '%s("%s")', "%s.%s = 0", "${%s} %s"
     )
     before, middle, after = form.split("%s")
-    return _in_prose(words, [kept(before), verbatim(name), kept(middle), verbatim(value), kept(after)])
+    return _in_prose(
+        words, [left_alone(before), verbatim(name), left_alone(middle), verbatim(value), left_alone(after)]
+    )
 
 
 def address(words: Pieces) -> list[RegisterPart]:
     """``www.쇼핑몰.한국/공지``"""
     before, after = words.one(*_SITES).split("{}")
-    parts = [kept(before), verbatim(squashed(words.noun())), kept(after)]
+    parts = [left_alone(before), verbatim(squashed(words.noun())), left_alone(after)]
     if words.rng.random() < 0.5:
-        parts += [kept("/"), verbatim(words.one("", "게시판/") + squashed(words.phrase(2)))]
+        parts += [left_alone("/"), verbatim(words.one("", "게시판/") + squashed(words.phrase(2)))]
     if words.rng.random() < 0.2:
-        parts += [kept("?q="), verbatim(squashed(words.phrase(2)))]
+        parts += [left_alone("?q="), verbatim(squashed(words.phrase(2)))]
     return _in_prose(words, parts)
 
 
@@ -76,7 +78,7 @@ def path(words: Pieces) -> list[RegisterPart]:
         words.one("사용자", "바탕화면", "문서", "다운로드", "사진", squashed(words.noun()), words.name())
         for _ in range(words.rng.randint(1, 2))
     ]
-    return _in_prose(words, [kept(root + slash.join(folders) + slash), *_file_name(words, squash=True)])
+    return _in_prose(words, [left_alone(root + slash.join(folders) + slash), *_file_name(words, squash=True)])
 
 
 def file_name(words: Pieces) -> list[RegisterPart]:
@@ -93,22 +95,22 @@ def password(words: Pieces) -> list[RegisterPart]:
     forms = ("{w}{f}!", "{w}_{f}", "{w}@{f}", "{w}!@#{f}", "{w}{f}#")
     form = words.one(*forms, *(("{w}{f}", "{f}{w}", "{w}.{f}") if label else ()))
     before, after = form.replace("{f}", figures).split("{w}")
-    parts = [kept(label + before), verbatim(word), kept(after)]
+    parts = [left_alone(label + before), verbatim(word), left_alone(after)]
     return parts if label else _in_prose(words, parts)
 
 
 def _file_name(words: Pieces, squash: bool) -> list[RegisterPart]:
     name = words.phrase(3).replace(" ", words.one("", "_", "-")) if squash else words.phrase(3)
-    return [verbatim(name), kept(words.one(*_VERSIONS) + "." + words.one(*_ENDINGS))]
+    return [verbatim(name), left_alone(words.one(*_VERSIONS) + "." + words.one(*_ENDINGS))]
 
 
 def _in_prose(words: Pieces, parts: list[RegisterPart]) -> list[RegisterPart]:
     """Such parts alone, or beside a phrase of prose."""
     place = words.rng.random()
     if place < 0.3:
-        return [prose(words.phrase(4)), kept(words.one(" ", ": ", " ")), *parts]
+        return [prose(words.phrase(4)), left_alone(words.one(" ", ": ", " ")), *parts]
     if place < 0.6:
-        return [*parts, kept(words.one(" ", " - ", " ")), prose(words.phrase(4))]
+        return [*parts, left_alone(words.one(" ", " - ", " ")), prose(words.phrase(4))]
     return parts
 
 

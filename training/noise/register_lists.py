@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from training.noise.pieces import Pieces, RegisterPart, kept, prose
+from training.noise.pieces import Pieces, RegisterPart, left_alone, prose
 
 _BULLETS = (
     "* ",
@@ -68,14 +68,14 @@ _WEEKDAYS = "월화수목금토일"
 def bullet(words: Pieces) -> list[RegisterPart]:
     """``* 늦게 온 사람은 청소``"""
     text = words.sentence() if words.rng.random() < 0.4 else words.phrase()
-    return [kept(words.one(*_BULLETS)), prose(text)]
+    return [left_alone(words.one(*_BULLETS)), prose(text)]
 
 
 def numbered(words: Pieces) -> list[RegisterPart]:
     """``1) 물 끓이기``"""
     number = str(words.rng.randint(1, 12))
     mark = words.one(*_CIRCLED) + " " if words.rng.random() < 0.25 else words.one(*_NUMBERS).format(number)
-    return [kept(mark), prose(words.phrase())]
+    return [left_alone(mark), prose(words.phrase())]
 
 
 def numbered_row(words: Pieces) -> list[RegisterPart]:
@@ -83,51 +83,51 @@ def numbered_row(words: Pieces) -> list[RegisterPart]:
     form = words.one("{}) ", "{}. ", "({}) ", "{}.")
     parts: list[RegisterPart] = []
     for number in range(1, words.rng.randint(2, 4)):
-        parts += [kept((" " if parts else "") + form.format(number)), prose(words.phrase(3))]
+        parts += [left_alone((" " if parts else "") + form.format(number)), prose(words.phrase(3))]
     return parts
 
 
 def check_list(words: Pieces) -> list[RegisterPart]:
     """``[x] 우유 사기``"""
-    return [kept(words.one(*_BOXES)), prose(words.phrase(4))]
+    return [left_alone(words.one(*_BOXES)), prose(words.phrase(4))]
 
 
 def table_row(words: Pieces) -> list[RegisterPart]:
     """``| 민수 | 지각 1회 | 비고 |``"""
     bar = words.one(" | ", " | ", "|", " / ", ", ", " · ", ";")
     framed = "|" in bar and words.rng.random() < 0.7
-    parts = [kept(bar.lstrip())] if framed else []
+    parts = [left_alone(bar.lstrip())] if framed else []
     for index in range(words.rng.randint(2, 4)):
         cell = words.rng.random()
         filled = (
-            kept(words.name())
+            left_alone(words.name())
             if cell < 0.2
-            else kept(_figure(words))
+            else left_alone(_figure(words))
             if cell < 0.35
             else prose(words.entry())
         )
-        parts += [kept(bar), filled] if index else [filled]
-    return [*parts, kept(bar.rstrip())] if framed else parts
+        parts += [left_alone(bar), filled] if index else [filled]
+    return [*parts, left_alone(bar.rstrip())] if framed else parts
 
 
 def heading(words: Pieces) -> list[RegisterPart]:
     """``[공지] 내일은 쉽니다``, ``## 준비물``, ``<오늘의 할 일>``"""
     mark = words.one("# ", "## ", "### ", "[]", "[]", "<>", "【】", "《》", "== ==", "(())")
     if mark.startswith("#"):
-        return [kept(mark), prose(words.phrase())]
+        return [left_alone(mark), prose(words.phrase())]
     opening, closing = mark[: len(mark) // 2], mark[len(mark) // 2 :]
     if words.rng.random() < 0.4:
-        return [kept(opening), prose(words.phrase(4)), kept(closing)]
-    head = kept(words.one(*_HEADS)) if words.rng.random() < 0.7 else prose(words.entry())
-    return [kept(opening), head, kept(closing + words.one(" ", " ", "")), prose(words.phrase())]
+        return [left_alone(opening), prose(words.phrase(4)), left_alone(closing)]
+    head = left_alone(words.one(*_HEADS)) if words.rng.random() < 0.7 else prose(words.entry())
+    return [left_alone(opening), head, left_alone(closing + words.one(" ", " ", "")), prose(words.phrase())]
 
 
 def key_value(words: Pieces) -> list[RegisterPart]:
     """``준비물: 물, 모자 꼭 가져오기``"""
-    key = kept(words.one(*_KEYS)) if words.rng.random() < 0.6 else prose(words.entry())
-    parts = [key, kept(words.one(": ", ": ", " : ", ":", " - ", " = ", "=", " → ", " -> ", " => "))]
+    key = left_alone(words.one(*_KEYS)) if words.rng.random() < 0.6 else prose(words.entry())
+    parts = [key, left_alone(words.one(": ", ": ", " : ", ":", " - ", " = ", "=", " → ", " -> ", " => "))]
     if words.rng.random() < 0.15:
-        parts.append(kept(words.name() + " / "))
+        parts.append(left_alone(words.name() + " / "))
     return [*parts, prose(words.phrase())]
 
 
@@ -136,8 +136,8 @@ def keys_and_values(words: Pieces) -> list[RegisterPart]:
     joint = words.one(" / ", ", ", " | ", "; ")
     parts: list[RegisterPart] = []
     for _ in range(words.rng.randint(2, 3)):
-        value = kept(_when(words)) if words.rng.random() < 0.25 else prose(words.entry())
-        parts += [kept((joint if parts else "") + words.one(*_KEYS) + words.one(": ", ":", "=")), value]
+        value = left_alone(_when(words)) if words.rng.random() < 0.25 else prose(words.entry())
+        parts += [left_alone((joint if parts else "") + words.one(*_KEYS) + words.one(": ", ":", "=")), value]
     return parts
 
 
@@ -146,8 +146,8 @@ def menu(words: Pieces) -> list[RegisterPart]:
     parts: list[RegisterPart] = []
     gap, joint = words.one(" ", " ", ": ", "........", " - "), words.one(" / ", ", ", " ")
     for _ in range(words.rng.randint(1, 3)):
-        dish = kept(words.one(*_DISHES)) if words.rng.random() < 0.5 else prose(words.entry())
-        parts += [*([kept(joint)] if parts else []), dish, kept(gap + _price(words))]
+        dish = left_alone(words.one(*_DISHES)) if words.rng.random() < 0.5 else prose(words.entry())
+        parts += [*([left_alone(joint)] if parts else []), dish, left_alone(gap + _price(words))]
     return parts
 
 
@@ -155,8 +155,8 @@ def appointment(words: Pieces) -> list[RegisterPart]:
     """``3/14(목) 10:00 치과 가기``"""
     when, what = _when(words), prose(words.phrase(4))
     if words.rng.random() < 0.7:
-        return [kept(when + words.one(" ", " ", " - ", ": ")), what]
-    return [what, kept(words.one(f" {when}", f" ({when})"))]
+        return [left_alone(when + words.one(" ", " ", " - ", ": ")), what]
+    return [what, left_alone(words.one(f" {when}", f" ({when})"))]
 
 
 def word_row(words: Pieces) -> list[RegisterPart]:
@@ -164,7 +164,7 @@ def word_row(words: Pieces) -> list[RegisterPart]:
     joint = words.one(", ", "/", " / ", "+", " + ", " & ", "·", " > ", "→", " -> ", "=", " vs ")
     parts: list[RegisterPart] = []
     for _ in range(words.rng.randint(2, 5)):
-        parts += [*([kept(joint)] if parts else []), prose(words.entry())]
+        parts += [*([left_alone(joint)] if parts else []), prose(words.entry())]
     return parts
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from training.noise.pieces import Pieces, RegisterPart, kept, prose
+from training.noise.pieces import Pieces, RegisterPart, left_alone, prose
 
 _PAIRS = (
     ("**", "**"),
@@ -49,22 +49,22 @@ def nested_tags(words: Pieces) -> list[RegisterPart]:
     """``<li><b>시간</b> 오후에 알려 드려요</li>``"""
     outer, inner = words.rng.sample(_TAGS, 2)
     parts = [
-        kept(f"<{outer}><{inner}>"),
+        left_alone(f"<{outer}><{inner}>"),
         prose(words.entry()),
-        kept(f"</{inner}>" + words.one("", " ", ": ")),
+        left_alone(f"</{inner}>" + words.one("", " ", ": ")),
     ]
-    return [*parts, prose(words.phrase(4)), kept(f"</{outer}>" + words.one("", "<br>", "<br/>"))]
+    return [*parts, prose(words.phrase(4)), left_alone(f"</{outer}>" + words.one("", "<br>", "<br/>"))]
 
 
 def in_backticks(words: Pieces) -> list[RegisterPart]:
     """A text that is quoted as it is: `지각 1회`."""
     mark = words.one("`", "`", "``", "```")
-    return _around(words, mark, kept(words.entry()), mark)
+    return _around(words, mark, left_alone(words.entry()), mark)
 
 
 def quotation(words: Pieces) -> list[RegisterPart]:
     """``> 내일 몇 시에 만나요``"""
-    return [kept(words.one("> ", ">> ", ">", "| ", "» ")), prose(words.sentence())]
+    return [left_alone(words.one("> ", ">> ", ">", "| ", "» ")), prose(words.sentence())]
 
 
 def linked(words: Pieces) -> list[RegisterPart]:
@@ -75,19 +75,19 @@ def linked(words: Pieces) -> list[RegisterPart]:
 
 def e_mail_header(words: Pieces) -> list[RegisterPart]:
     """``제목: Re: 모임 장소를 바꿉니다``"""
-    return [kept(words.one(*_HEADERS) + words.one("", "", "Re: ", "[긴급] ")), prose(words.phrase())]
+    return [left_alone(words.one(*_HEADERS) + words.one("", "", "Re: ", "[긴급] ")), prose(words.phrase())]
 
 
 def _around(words: Pieces, opening: str, inside: RegisterPart, closing: str) -> list[RegisterPart]:
     """The inside between its marks; often with prose before or behind."""
-    parts = [kept(opening), inside, kept(closing)]
+    parts = [left_alone(opening), inside, left_alone(closing)]
     place = words.rng.random()
     if place < 0.3:
-        return [prose(words.phrase(3)), kept(" "), *parts]
+        return [prose(words.phrase(3)), left_alone(" "), *parts]
     if place < 0.55:
-        return [*parts, kept(" "), prose(words.phrase(3))]
+        return [*parts, left_alone(" "), prose(words.phrase(3))]
     if place < 0.7:
-        return [prose(words.phrase(3)), kept(" "), *parts, kept(" "), prose(words.phrase(3))]
+        return [prose(words.phrase(3)), left_alone(" "), *parts, left_alone(" "), prose(words.phrase(3))]
     return parts
 
 

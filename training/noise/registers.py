@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from model.text.hangul import is_syllable
 from model.text.protected import protected
-from training.noise.pieces import Pieces, RegisterPart, Role, kept, verbatim
+from training.noise.pieces import Pieces, RegisterPart, Role, left_alone, verbatim
 from training.noise.register_chat import CHAT
 from training.noise.register_code import CODE
 from training.noise.register_lists import LISTS
@@ -48,10 +48,10 @@ def in_register(sentences: Sequence[str], rng: random.Random) -> list[RegisterPa
         group = rng.choices(groups, weights=shares)[0]
         parts = rng.choice(group)(words)
         if group is not LISTS and rng.random() < LISTED:
-            parts = [kept(words.one("* ", "- ", "• ", "1) ", "> ")), *parts]
+            parts = [left_alone(words.one("* ", "- ", "• ", "1) ", "> ")), *parts]
         if sum(len(part.text) for part in parts) <= LONGEST_NOTE:
             return parts
-    return [kept("* "), *parts[:1]]
+    return [left_alone("* "), *parts[:1]]
 
 
 def make_note(sentences: Sequence[str], rng: random.Random, misspell: Misspell) -> tuple[str, str]:

@@ -43,7 +43,7 @@ class Judge:
         network, *_ = load_model_folder(self.folder)
         return _pair_loss(network)
 
-    def kept(self, losses: Sequence[float], rng: random.Random) -> list[int]:
+    def chosen(self, losses: Sequence[float], rng: random.Random) -> list[int]:
         """Which of the pairs with these losses per token stay: indices, in order."""
         order = sorted(range(len(losses)), key=lambda i: -losses[i])
         hard = round(self.share * len(order))

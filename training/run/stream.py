@@ -172,4 +172,4 @@ class PoolMaker:
 def _judged(judge: Judge, encoded: list[Encoded], rng: random.Random) -> list[Encoded]:
     batches = (make_batch(rows) for rows in _rows(encoded, JUDGED_TOKENS))
     losses = np.concatenate([judge.losses(batch) for batch in batches])
-    return [encoded[i] for i in judge.kept(losses.tolist(), rng)]
+    return [encoded[i] for i in judge.chosen(losses.tolist(), rng)]

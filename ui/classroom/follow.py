@@ -35,14 +35,14 @@ _LOCKS = tuple(Lock() for _ in range(16))  # one picture is made once, by the ph
 
 @dataclass(frozen=True)
 class Picture:
-    """What a phone shows: a sentence with its changes, a text about it, the ``parts``, each a (component, its data), and lines below."""
+    """What a phone shows: a sentence with its changes, a text about it, the ``parts``, each a (component, its data), and paragraphs below."""
 
     source: str
     changes: tuple[tuple[int, int, str], ...]
     told: str
     intervened: bool
     parts: tuple[ShownPart, ...]
-    lines: tuple[str, ...] = ()
+    paragraphs: tuple[str, ...] = ()
 
 
 def show(mine: Membership, state: State) -> None:
@@ -109,7 +109,7 @@ def make(page: str, seen: Lens) -> Picture:
         view.describe(seen, values),
         view.intervenes,
         _parts(view, seen, values),
-        tuple(view.lines(seen, values)),
+        tuple(view.paragraphs(seen, values)),
     )
 
 
@@ -178,8 +178,8 @@ def _draw(picture: Picture) -> None:
                 markup.marked(data["tokens"])
             case "formulas":
                 _write(data)
-    for line in picture.lines:
-        markup.paragraph(line, "note")
+    for each in picture.paragraphs:
+        markup.paragraph(each, "note")
 
 
 def _write(part: dict) -> None:

@@ -36,7 +36,7 @@ class Membership:
 
     def state(self) -> State:
         """What this seat may know now; it counts as present."""
-        return loaders.classrooms().look(self.code, self.seat)
+        return loaders.classrooms().state_of(self.code, self.seat)
 
 
 def current() -> Membership | None:

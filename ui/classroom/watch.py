@@ -22,7 +22,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from classroom import ClassroomError
 from ui.asking import loaders
 
-LOOK = 0.2  # seconds between two looks at a classroom
+PAUSE = 0.2  # seconds between two looks at a classroom
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Watch:
     ``version_of`` looks at a classroom; it raises ClassroomError where that is over, and then everybody is woken once.
     """
 
-    def __init__(self, version_of: Callable[[str], int], look: float = LOOK):
-        self._version_of, self._look = version_of, look
+    def __init__(self, version_of: Callable[[str], int], pause: float = PAUSE):
+        self._version_of, self._pause = version_of, pause
         self._waiting: dict[str, dict[str, Waiting]] = {}
         self._lock = Lock()
         self._thread: Thread | None = None
@@ -60,7 +60,7 @@ class Watch:
 
     def _run(self) -> None:
         while self._go_round():
-            time.sleep(self._look)
+            time.sleep(self._pause)
 
     def _go_round(self) -> bool:
         """Look at each classroom once; False where nobody waits any more, and the thread ends."""
@@ -92,7 +92,7 @@ class Watch:
             return [sessions.pop(session) for session in due]
 
 
-WATCH = Watch(lambda code: loaders.classrooms().look(code).version)
+WATCH = Watch(lambda code: loaders.classrooms().state_of(code).version)
 
 
 def wait(code: str, version: int, fragment: str) -> None:

@@ -21,7 +21,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 # When this session began to wait for what it has not been shown yet: its text, and what belongs to it.
 _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
-_LOOK = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
+_PAUSE = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
 _GIVES_WAY = 1.0  # seconds that a fragment lets pages go first: a class of phones draws anew all at once
 _AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
 
@@ -64,15 +64,15 @@ class Turns:
         finally:
             self._take(self._texts, -inf)
 
-    def behind_texts(self, since: float, look: Callable[[], object]) -> None:
+    def behind_texts(self, since: float, meanwhile: Callable[[], object]) -> None:
         """Let those go first who have not reached this point.
 
         So that nobody waits for ever, after a few of them one goes on who has reached it: the one with the smallest ``since``.
 
-        ``look`` is called now and then meanwhile. If it raises, the place is given up.
+        ``meanwhile`` is called now and then meanwhile. If it raises, the place is given up.
         """
         if not self.nobody_waits and self._give():
-            self._take(self._pictures, since, look)
+            self._take(self._pictures, since, meanwhile)
 
     @property
     def nobody_waits(self) -> bool:
@@ -80,7 +80,9 @@ class Turns:
         with self._lock:
             return not (self._texts or self._pictures)
 
-    def _take(self, queue: list[_InTurn], since: float, look: Callable[[], object] | None = None) -> None:
+    def _take(
+        self, queue: list[_InTurn], since: float, meanwhile: Callable[[], object] | None = None
+    ) -> None:
         with self._lock:
             place = (since, next(self._numbers), Event())
             if self._free:
@@ -89,9 +91,9 @@ class Turns:
             else:
                 heappush(queue, place)
         try:
-            while not place[-1].wait(_LOOK if look else None):
-                if look:
-                    look()
+            while not place[-1].wait(_PAUSE if meanwhile else None):
+                if meanwhile:
+                    meanwhile()
         except BaseException:
             self._leave(queue, place)
             raise

@@ -39,7 +39,7 @@ def draw(lens: Lens, values: Values) -> None:
     choose_query(lens, chosen_query(lens))
     for panel in panels(lens):
         _side_by_side(lens, panel)
-    for line in lines_of(lens, values):
+    for line in paragraphs_of(lens, values):
         markup.paragraph(line, "note")
 
 
@@ -58,7 +58,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     }
 
 
-def lines_of(lens: Lens, values: Values) -> list[str]:
+def paragraphs_of(lens: Lens, values: Values) -> list[str]:
     """What is left out of a long sentence, and by how little the calculation is off."""
     layer, head = place_of(lens)
     row = chosen_query(lens)
@@ -237,6 +237,6 @@ VIEW = View(
     explain=explain,
     one_head=one_head,
     figures=figures_of,
-    lines=lines_of,
+    paragraphs=paragraphs_of,
     lacks=needs.answers("projections", "lacks_projections"),
 )

@@ -150,7 +150,7 @@ def describe(lens: Lens, values: Values) -> str:
     )
 
 
-def lines(lens: Lens, values: Values) -> list[str]:
+def paragraphs(lens: Lens, values: Values) -> list[str]:
     """The paragraph for the exported file: what the page shows as a list."""
     found = found_for(lens)
     return [
@@ -177,7 +177,7 @@ VIEW = View(
     framed=lambda lens: [],
     has_map=False,
     figures=figures_of,
-    lines=lines,
+    paragraphs=paragraphs,
     drawn=(AS,),
     intervenes=True,
     lacks=needs.inside("explained"),

@@ -109,7 +109,7 @@ def experiment(lens: Lens, opened: View) -> Experiment | None:
     made = opened.figures(lens, values) if opened.figures and not opened.lacks(lens) else {}
     if not made:
         return None
-    told = opened.describe(lens, values), *opened.lines(lens, values), *opened.notes(lens, values)
+    told = opened.describe(lens, values), *opened.paragraphs(lens, values), *opened.notes(lens, values)
     return Experiment(say(f"view_{opened.name}"), told, made, opened.intervenes)
 
 

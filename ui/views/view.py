@@ -45,7 +45,7 @@ class View:
     # (L, H, Q, K) values of both signs that the picture of all heads shows; None there: their attention.
     tiles: Callable[[Lens], np.ndarray | None] = lambda lens: None
     # For the exported page: what ``draw`` says in words beside its pictures, in the order of the page.
-    lines: Callable[[Lens, Values], list[str]] = lambda lens, values: []
+    paragraphs: Callable[[Lens, Values], list[str]] = lambda lens, values: []
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
     lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need
 

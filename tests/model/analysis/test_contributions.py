@@ -29,7 +29,6 @@ from tests.own_model import Speller
 from tests.planted import CAUSE, RIGHT, ROW, WRONG
 
 SENTENCE, TARGET = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
-SEEN = ["attention", "norms", "rollout", "alti"]  # shares of the pass as it was
 
 
 @pytest.fixture(scope="module")

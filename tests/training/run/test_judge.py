@@ -72,11 +72,11 @@ def test_the_hardest_stay_and_a_share_of_the_others():
     folder = find_model_folder("growing-up")
     losses = [0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.5, 0.0] * 100
     hardest = [i for i, loss in enumerate(losses) if loss >= 0.8]
-    assert Judge(folder, 0.2, others=0.0).kept(losses, random.Random(1)) == hardest
-    kept = Judge(folder, 0.2, others=0.1).kept(losses, random.Random(1))
+    assert Judge(folder, 0.2, others=0.0).chosen(losses, random.Random(1)) == hardest
+    kept = Judge(folder, 0.2, others=0.1).chosen(losses, random.Random(1))
     assert set(hardest) < set(kept)
     assert 40 < len(kept) - len(hardest) < 120
-    assert Judge(folder, 0.0, others=1.0).kept(losses, random.Random(1)) == list(range(1000))
+    assert Judge(folder, 0.0, others=1.0).chosen(losses, random.Random(1)) == list(range(1000))
 
 
 def test_a_judged_pool_is_a_part_of_the_whole_one_and_the_same_each_time(judge):

@@ -26,12 +26,12 @@ def taught(open_app, rooms, cookies, opened):
 def test_the_class_predicts_and_its_answers_stand_beside_the_network_in_one_picture(open_app, rooms, taught):
     teacher, code = taught
     teacher = press(teacher, "class_kind_where")
-    assert rooms.look(code).poll.about == SHOWN
+    assert rooms.state_of(code).poll.about == SHOWN
     phone = open_app("classroom", **{"class": code})
     assert not phone.exception
     assert "class_reveal" not in components(phone)
     phone = touch(phone, "class_answer_1", [0, 3])
-    assert rooms.look(code).answered == 1
+    assert rooms.state_of(code).answered == 1
     assert "class_reveal" not in components(phone.run())
     teacher = press(teacher, "class_reveal_now")
     for app in (teacher, phone.run()):
@@ -39,9 +39,9 @@ def test_the_class_predicts_and_its_answers_stand_beside_the_network_in_one_pict
         drawn = json.loads(component(app, "class_reveal")["spec"])
         assert [trace["type"] for trace in drawn["data"]] == ["bar"] * len(drawn["data"])
         assert len(drawn["data"]) >= 2  # the class, and the network
-    assert rooms.look(code).counts[0] == rooms.look(code).counts[3] == 1
+    assert rooms.state_of(code).counts[0] == rooms.state_of(code).counts[3] == 1
     press(teacher, "class_stop")
-    assert rooms.look(code).poll is None
+    assert rooms.state_of(code).poll is None
 
 
 def test_nothing_on_the_phone_gives_the_answer_away_before_the_reveal(open_app, rooms, taught):
@@ -54,7 +54,7 @@ def test_nothing_on_the_phone_gives_the_answer_away_before_the_reveal(open_app, 
 def test_one_who_is_alone_asks_and_answers(rooms, taught):
     teacher, code = taught
     teacher = touch(press(teacher, "class_kind_where"), "class_answer_1", [0])
-    assert rooms.look(code).answered == 1
+    assert rooms.state_of(code).answered == 1
     teacher = press(teacher, "class_reveal_now")
     assert not teacher.exception and "class_reveal" in components(teacher)
 
@@ -64,13 +64,13 @@ def test_more_touches_than_allowed_push_out_the_oldest(open_app, rooms, taught):
     phone = open_app("classroom", **{"class": taught[1]})
     phone = touch(phone, "class_answer_1", [0, 1, 2, 3])
     assert not phone.exception
-    assert rooms.look(taught[1]).answered == 1
+    assert rooms.state_of(taught[1]).answered == 1
     assert sum(map(bool, _counts(rooms, taught))) == 3
 
 
 def _counts(rooms, taught):
     press(taught[0].run(), "class_reveal_now")
-    return rooms.look(taught[1]).counts
+    return rooms.state_of(taught[1]).counts
 
 
 def test_what_cannot_be_asked_says_why(open_app, rooms, cookies, opened):
@@ -79,7 +79,7 @@ def test_what_cannot_be_asked_says_why(open_app, rooms, cookies, opened):
     app = open_app("classroom", **{"class": code, "sentence": "그대로인 문장"})
     app = press(app, "class_kind_where")
     assert KO["predict_nothing"] in messages(app)
-    assert rooms.look(code).poll is None
+    assert rooms.state_of(code).poll is None
     app = press(app, "class_kind_needed")
     assert KO["predict_nothing"] in messages(app)
 
@@ -92,7 +92,7 @@ def test_questions_before_and_after_the_lesson_reach_the_teacher_as_counts_witho
 ):
     teacher, code = taught
     teacher = press(teacher, "class_quiz_lesson-plan_before")
-    quiz = rooms.look(code).quiz
+    quiz = rooms.state_of(code).quiz
     assert len(quiz.sizes) == 7  # of eight: this network considers a single other candidate
     phone = open_app("classroom", **{"class": code})
     assert not phone.exception
@@ -115,7 +115,7 @@ def membership_key(app) -> str:
 
 def test_a_wrong_answer_gets_a_hint_and_may_be_changed(open_app, rooms, taught):
     press(taught[0], "class_quiz_lesson-plan_before")
-    number = rooms.look(taught[1]).quiz.number
+    number = rooms.state_of(taught[1]).quiz.number
     phone, seen = open_app("classroom", **{"class": taught[1]}), set()
     for place in range(2):
         phone = touch(phone, f"class_check_{number}_{BEFORE}_3", place)

@@ -32,7 +32,7 @@ def touch(app, key: str, place):
 def test_whoever_opens_a_class_gets_a_code_and_a_link_and_is_its_teacher(open_app, rooms):
     app = press(open_app("classroom"), "class_open")
     code = setting(app, "class")
-    assert len(rooms) == 1 and rooms.look(code).present == 1
+    assert len(rooms) == 1 and rooms.state_of(code).present == 1
     assert f"classroom?class={code}" in html(app)
     assert '<img class="class-qr" src="data:image/svg+xml' in html(app)
     assert "class_to_lesson" in keys(app)
@@ -52,7 +52,7 @@ def test_neither_seat_nor_key_stands_in_the_address_or_on_the_page(open_app, roo
 def test_a_phone_comes_in_by_the_link_alone(open_app, rooms, opened):
     app = open_app("classroom", **{"class": opened[0]})
     assert not app.exception
-    assert rooms.look(opened[0]).present == 1
+    assert rooms.state_of(opened[0]).present == 1
     assert messages(app) == [KO["class_nothing_shown"]]
 
 
@@ -61,7 +61,7 @@ def test_a_code_can_be_typed(open_app, rooms, opened):
     app.text_input(key="class_code").input(f" {opened[0][:3]}-{opened[0][3:]} ".upper())
     app = next(each for each in app.button if each.label == KO["class_join"]).click().run()
     assert setting(app, "class") == opened[0]
-    assert rooms.look(opened[0]).present == 1
+    assert rooms.state_of(opened[0]).present == 1
 
 
 @pytest.mark.parametrize("code", ["abcdef234", "x", "<b>", "가" * 100, "../.."])
@@ -166,7 +166,7 @@ def test_a_phone_lets_go_and_comes_back_with_one_press_each(open_app, rooms, ope
     assert setting(app, "class") == opened[0]
     app = press(app, "class_bar_open")
     assert app.title[0].value == KO["classroom_title"]
-    assert rooms.look(opened[0]).present == 1  # the same seat all the time
+    assert rooms.state_of(opened[0]).present == 1  # the same seat all the time
 
 
 @pytest.mark.parametrize(
@@ -198,11 +198,11 @@ def test_the_teachers_view_is_told_to_the_class_and_nothing_that_is_the_teachers
     cookies[f"classroom_{code}"] = f"{rooms.join(code)}.{key}"
     app = open_app(**{"class": code, "lecture": "1", "lang": "en", "sentence": SENTENCE, "layer": "2"})
     assert not app.exception
-    shown = rooms.look(code).shown
+    shown = rooms.state_of(code).shown
     assert (shown.page, dict(shown.settings)) == ("attention", {"sentence": SENTENCE, "layer": "2"})
-    version = rooms.look(code).version
+    version = rooms.state_of(code).version
     app.run()
-    assert rooms.look(code).version == version
+    assert rooms.state_of(code).version == version
 
 
 def test_who_is_in_no_class_meets_nothing_of_all_this(open_app, rooms):
@@ -217,12 +217,12 @@ def test_who_is_in_no_class_meets_nothing_of_all_this(open_app, rooms):
 @pytest.mark.parametrize("forged", [{}, {"key": "1"}, {"teacher": "1", "classroom_membership": "teacher"}])
 def test_a_forged_address_gives_nobody_the_desk(open_app, rooms, opened, forged):
     rooms.show(*opened, "attention", SHOWN)
-    before = rooms.look(opened[0])
+    before = rooms.state_of(opened[0])
     app = open_app("classroom", **{"class": opened[0]} | forged)
     assert not keys(app) & set(DESK)
     attention = open_app(**{"class": opened[0], "sentence": "가짜 문장"} | forged)
     assert not attention.exception
-    assert rooms.look(opened[0]).shown == before.shown
+    assert rooms.state_of(opened[0]).shown == before.shown
 
 
 @pytest.mark.parametrize(
@@ -243,4 +243,4 @@ def test_the_cookie_of_the_teacher_makes_the_teacher_after_a_reload(open_app, ro
     cookies[f"classroom_{code}"] = f"{seat}.{key}"
     app = open_app("classroom", **{"class": code})
     assert "class_to_lesson" in keys(app)
-    assert rooms.look(code).present == 1
+    assert rooms.state_of(code).present == 1

@@ -20,7 +20,7 @@ def watch(versions):
             raise UnknownCodeError
         return versions[code]
 
-    return Watch(version_of, look=0.005)
+    return Watch(version_of, pause=0.005)
 
 
 def eventually(what) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.plain.nearby import Units
-from model.plain.parts import PlainParts, kind_side, unlike_first
+from model.plain.parts import FEW, PlainParts, kind_side, unlike_first
 from model.plain.patch_rows import PatchRows
 from model.stored.config import NetworkConfig
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, Patch, Patches
@@ -142,12 +142,26 @@ class PatchedTransformer(PlainParts):
         )
         weights = self.look(kind, query, key)
         like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
-        heads = (weights @ value)[like]
+        heads = weights @ value
+        if not found.names and not rows.patches_heads(kind, layer):
+            return self.join(kind, layer, heads)[like]
+        heads = heads[like]
         for head in range(heads.shape[1]):
             rows.put(tap(kind, "heads"), (layer, head), heads[:, head])
         if found.names:
             found.add(kind, attention=weights[like], query=query, key=key, value=value, heads=heads)
-        return self.join(kind, layer, heads)
+        return self._joined_anew(kind, layer, heads)
+
+    def _joined_anew(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
+        """(rows, Q, D): ``join``, computed anew only where a row's heads (rows, H, Q, D/H) differ from those of row 0."""
+        new = (heads != heads[:1]).any(axis=(1, 3))
+        if new.mean() > FEW:
+            return self.join(kind, layer, heads)
+        output = np.repeat(self.join(kind, layer, heads[:1]), len(heads), axis=0)
+        if new.any():
+            some = heads.transpose(0, 2, 1, 3)[new]  # (positions, H, D/H)
+            output[new] = self.join(kind, layer, some.transpose(1, 0, 2)[None])[0]
+        return output
 
     def _fed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
         """(rows, Q, D): ``feed_forward``, computed anew only where a row's input differs from that of row 0."""
@@ -156,9 +170,12 @@ class PatchedTransformer(PlainParts):
         if (units := self._units_of(side, layer)) is None:
             output[new] = self.feed_forward(side, layer, entered[new])
             return output
-        for position in np.flatnonzero(new.any(axis=0)):
+        changed = np.flatnonzero(new.any(axis=0))
+        if not changed.size:
+            return output
+        for position, units_entered in zip(changed, units.entered(entered[0, changed]), strict=True):
             rows = np.flatnonzero(new[:, position])
-            output[rows, position] = units.near(entered[0, position], entered[rows, position])
+            output[rows, position] = units.near(entered[0, position], units_entered, entered[rows, position])
         return output
 
     def _units_of(self, side: str, layer: int) -> Units | None:

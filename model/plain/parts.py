@@ -123,7 +123,7 @@ class PlainParts:
             logits = logits + (more if head is None else more[head])
         if kind == "decoder_attention":
             later = np.tri(queries, keys, keys - queries) == 0
-            logits[..., later] = -np.inf
+            np.copyto(logits, -np.inf, where=later)
         logits -= logits.max(axis=-1, keepdims=True)
         weights = np.exp(logits, out=logits)
         weights /= weights.sum(axis=-1, keepdims=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from model.plain.nearby import Units
-from model.plain.parts import PlainParts, unlike_first
+from model.plain.parts import FEW, PlainParts, unlike_first
 from model.plain.patch_rows import PatchRows
 from model.trace.patches import FEED_FORWARDS, Node
 from model.trace.taps import Found, tap
@@ -66,12 +66,26 @@ class PatchedRows:
         )
         weights = self._parts.weights(kind, query, key)
         like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
-        heads = (weights @ value)[like]
+        heads = weights @ value
+        if not found.names and not self._rows.patches_heads(kind, layer):
+            return self._parts.join(kind, layer, heads)[like]
+        heads = heads[like]
         for head in range(heads.shape[1]):
             self._rows.put(tap(kind, "heads"), (layer, head), heads[:, head])
         if found.names:
             found.add(kind, attention=weights[like], query=query, key=key, value=value, heads=heads)
-        return self._parts.join(kind, layer, heads)
+        return self._joined_anew(kind, layer, heads)
+
+    def _joined_anew(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
+        """(rows, Q, D): ``join``, computed anew only where a row's heads (rows, H, Q, D/H) differ from those of row 0."""
+        new = (heads != heads[:1]).any(axis=(1, 3))
+        if new.mean() > FEW:
+            return self._parts.join(kind, layer, heads)
+        output = np.repeat(self._parts.join(kind, layer, heads[:1]), len(heads), axis=0)
+        if new.any():
+            some = heads.transpose(0, 2, 1, 3)[new]  # (positions, H, D/H)
+            output[new] = self._parts.join(kind, layer, some.transpose(1, 0, 2)[None])[0]
+        return output
 
     def feed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
         """Zeros in rows that a patch covers."""
@@ -88,7 +102,10 @@ class PatchedRows:
         if (units := self._units(side, layer)) is None:
             output[new] = self._parts.feed_forward(side, layer, entered[new])
             return output
-        for position in np.flatnonzero(new.any(axis=0)):
+        changed = np.flatnonzero(new.any(axis=0))
+        if not changed.size:
+            return output
+        for position, units_entered in zip(changed, units.entered(entered[0, changed]), strict=True):
             rows = np.flatnonzero(new[:, position])
-            output[rows, position] = units.near(entered[0, position], entered[rows, position])
+            output[rows, position] = units.near(entered[0, position], units_entered, entered[rows, position])
         return output

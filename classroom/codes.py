@@ -1,7 +1,7 @@
 """The code of a classroom: short enough to be read out, and too many of them to be guessed.
 
-Nine characters of an alphabet without letters and digits that look alike are 31 ** 9 = 2.6e13 codes. Who tries a thousand a second for a
-day tries 8.6e7. If all MOST_CLASSROOMS are open, one of these tries hits with a probability below 1 in 1,000.
+Nine characters of an alphabet without letters and digits that look alike are 31 ** 9 = 2.6e13 codes. A thousand guesses a second are 8.6e7
+a day. Even if all MOST_CLASSROOMS are open, the probability that one of these guesses is a code is below 1 in 1,000.
 """
 
 import re

@@ -1,6 +1,6 @@
 """``python -m ui``, installed also as ``see-attention``: starts the app from whatever folder one stands in.
 
-Everything behind the command goes to ``streamlit run``: ``see-attention --server.port 8502``.
+Arguments of the command are handed to ``streamlit run``: ``see-attention --server.port 8502``.
 """
 
 import sys

@@ -1,7 +1,7 @@
 """The residual stream of an encoder-decoder of transformers that is built as BART or as T5 is.
 
-BART, Marian, mBART and Pegasus name their parts alike, and so do T5 and its relatives. Whether a model is really built so is not believed
-but tried: its logits have to come out (``own_stream.checked``).
+BART, Marian, mBART and Pegasus name their parts alike, and so do T5 and its relatives. A model that has these names
+is tried before it is used: the walk through its layers has to give its own logits (``own_stream.checked``).
 """
 
 from collections.abc import Callable

@@ -55,7 +55,7 @@ def has_graph(folder: Path) -> bool:
 
 
 def write_files(folder: Path, config: NetworkConfig, files: GraphFiles) -> None:
-    """Write a model folder's graph; the description last, so that half a graph is none."""
+    """Write a model folder's graph; the description last, so that an unfinished graph is never read as a whole one."""
     place = folder / GRAPH_FOLDER
     place.mkdir(parents=True, exist_ok=True)
     for name, content in files.halves.items():

@@ -1,5 +1,6 @@
 """Notices when the files of a model change, so that it is read again."""
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -26,7 +27,12 @@ def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
     ()
     """
     try:
-        files = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-        return tuple((f.name, f.stat().st_mtime_ns, f.stat().st_size) for f in files if f.suffix != ".csv")
+        with os.scandir(folder) as found:
+            files = [
+                (each.name, each.stat())
+                for each in found
+                if each.name[0] != "." and not each.name.endswith(".csv")
+            ]
+        return tuple(sorted((name, told.st_mtime_ns, told.st_size) for name, told in files))
     except OSError:
         return ()

@@ -181,7 +181,10 @@ def of_weights(fingerprint: str) -> str:
 
 
 def _digest(files: Iterable[Path]) -> str:
-    return hashlib.sha256(b"".join(map(_read, files))).hexdigest()[:12]
+    found = hashlib.sha256()
+    for file in files:
+        found.update(_read(file))
+    return found.hexdigest()[:12]
 
 
 def read_config(folder: Path) -> NetworkConfig:

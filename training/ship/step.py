@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from model.stored.folder import write_atomically
@@ -59,6 +60,7 @@ def digest(path: Path) -> str | None:
     return found.hexdigest()[:12]
 
 
+@lru_cache(maxsize=1024)  # steps read the same files, and a step's are read again when it is done
 def _code(text: str) -> bytes:
     """What a Python file does: its syntax tree, which has no comments, and no docstrings here."""
     tree = ast.parse(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -157,8 +158,8 @@ def _of_these_weights(
     return found if found is not None and found.fingerprint == of_weights(corrector.fingerprint) else None
 
 
-# Kept, because each typed key would otherwise read all vocabularies again.
-@st.cache_data(max_entries=64, show_spinner=False)
+# Kept, because each typed key would otherwise read all vocabularies again. Streamlit's own cache would hash and copy what it keeps.
+@lru_cache(maxsize=64)
 def _read_entry(path: str, version: tuple) -> ModelEntry:
     return read_entry(Path(path))
 

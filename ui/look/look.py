@@ -25,11 +25,20 @@ from ui.look import examples, text_part
 from ui.look.lens import Lens
 from ui.look.proposals import Decisions, show_correction
 from ui.look.sentence import MAX_CHARACTERS
-from ui.look.stage import Stage, about, chosen_view, of_one_head, show_controls, show_more, show_view
+from ui.look.stage import (
+    Stage,
+    about,
+    asks_without,
+    chosen_view,
+    of_one_head,
+    show_controls,
+    show_more,
+    show_view,
+)
 from ui.shell import address, controls, header, notices, parts, turns
 from ui.shell.declared import defaults
 from ui.shell.spinner import spinner
-from ui.views import opening, overview
+from ui.views import overview
 from ui.views.view import View
 from ui.wording.texts import say
 
@@ -61,7 +70,7 @@ class LookedAt:
             return None
         lens, view = self.lens, self.view
         shapes = tuple(map(lens.trace.shape, lens.trace.kinds))
-        below = view.lacks(lens), opening.may_switch_off(lens), tuple(about(lens))
+        below = view.lacks(lens), asks_without(view, lens), tuple(about(lens))
         return self.corrector.fingerprint, view.name, lens.selection, shapes, below
 
 

@@ -11,7 +11,7 @@ from model.trace.trace import AttentionTrace
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup
 from ui.views import VIEWS, needs, overview, take_away
-from ui.views.opening import ask_without
+from ui.views.opening import ask_without, may_switch_off
 from ui.views.view import View
 from ui.wording.texts import say
 
@@ -173,12 +173,18 @@ def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> bool:
         with taking:
             take_away.show(lens, VIEWS, view)
     with stage.more:
-        if view.has_map and not view.intervenes and lens.single_head is not None:
+        if lens.single_head is not None and asks_without(view, lens):
             ask_without(lens, lens.single_head, "head_off", "head_off_question")
         for note in about(lens):
             markup.paragraph(note, "note")
         explained = not view.lacks(lens) and explain(view, lens, controls.values(view.settings))
     return bool(options.open or taking.open or explained)
+
+
+def asks_without(view: View, lens: Lens) -> bool:
+    """Whether the button that switches the shown head off stands below the picture. The mean of several heads has none."""
+    shows_a_head = view.has_map and not view.intervenes and lens.single_head is not None
+    return shows_a_head and may_switch_off(lens)
 
 
 def about(lens: Lens) -> list[str]:

@@ -2,8 +2,13 @@
 
 import pytest
 
+from model.trace.selection import Selection
+from tests.ui.fake_corrector import FakeCorrector
 from tests.ui.hostile import TEXTS
 from tests.ui.screen import component, figures, html, open_popover, setting, told
+from ui.look import stage
+from ui.look.lens import Lens
+from ui.look.look import LookedAt
 from ui.views import VIEWS
 from ui.wording.texts import table
 
@@ -73,3 +78,18 @@ def test_hostile_choices_show_what_an_empty_address_shows(open_app, name):
         app = open_app(sentence=SENTENCE, **{name: text})
         assert not app.exception
         assert component(app, "heatmap")["spec"] == expected, text
+
+
+@pytest.mark.parametrize("head", [None, 0])
+def test_a_text_with_a_change_has_another_rest_of_the_page_only_where_a_head_is_shown(head, monkeypatch):
+    """Where the rest is the same, a key draws the text and its pictures alone. A head of a text with a change has a button below it."""
+    monkeypatch.setattr(stage, "may_switch_off", lambda lens: bool(lens.changes))
+    corrector, heatmap = FakeCorrector(), next(view for view in VIEWS if view.name == "heatmap")
+
+    def rest(text: str):
+        (sentence,) = corrector.correct(text).sentences
+        lens = Lens(corrector, sentence, sentence.trace, Selection("cross_attention", 0, head), None, "light")
+        assert bool(lens.changes) is (text == SENTENCE)
+        return LookedAt(corrector, None, heatmap, lens).for_the_rest
+
+    assert (rest(SENTENCE) == rest("고양이 왔다")) is (head is None)

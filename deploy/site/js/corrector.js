@@ -21,7 +21,7 @@ export class Corrector {
     this.kept = new Map();
   }
 
-  /** {source, sentences, substitutes}; each sentence {start, source, proposed, produced}. */
+  /** {source, sentences, substitutes}; each sentence {start, source, proposed, produced}: what was read off the pass that wrote it, with its ids. */
   async correct(typed) {
     const normal = normalise(typed);
     const { text: source, substitutes } = withSubstitutes(normal) ?? { text: normal };
@@ -84,7 +84,8 @@ export class Corrector {
     for (const answer of isRead ? await this.read(sentence) : []) found.push({ ...answer, ...(await this.weigh(answer)) });
     const changes = inOrder(found.flatMap(({ part, changes: own }) => own.map((change) => moved(change, part.start, 0))));
     const isWhole = found.length === 1 && found[0].part.text === sentence.text;
-    return { changes, produced: isWhole ? found[0].produced : null };
+    const { produced } = isWhole ? found[0] : {};
+    return { changes, produced: produced ? { ids: produced.ids, ...readOff(produced, this.tokenizer) } : null };
   }
 
   /** What the network wrote for a sentence: whole, or in the parts beside the anchors that it lost. */
@@ -137,13 +138,13 @@ export class Corrector {
   async trace(source, target, produced, substitutes = {}) {
     const ids = this.tokenizer.encodeTarget(target);
     const same = produced && produced.ids.length === ids.length && produced.ids.every((id, t) => id === ids[t]);
-    const pass = same ? produced : await this.network.read(this.tokenizer.encodeSource(source), ids);
+    const { ids: _, ...seen } = same ? produced : readOff(await this.network.read(this.tokenizer.encodeSource(source), ids), this.tokenizer);
     const [sourceTokens, targetTokens] = [source, target].map((text) => visible(text).map((token) => restored(token, substitutes)));
     return {
       sourceTokens: [...sourceTokens, "</s>"],
       targetTokens: [...targetTokens, "</s>"],
       decoderInputTokens: ["<s>", ...targetTokens],
-      ...readOff(pass, this.tokenizer),
+      ...seen,
     };
   }
 }

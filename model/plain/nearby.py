@@ -18,7 +18,8 @@ class Units(NamedTuple):
     """The weights of a feed-forward network, by its units.
 
     >>> units = Units.of(np.eye(2), np.zeros(2), np.eye(2), np.zeros(2))
-    >>> units.near(np.array([1.0, -9.0]), np.array([[2.0, -9.0], [1.0, -8.5]])).tolist()
+    >>> row = np.array([1.0, -9.0])
+    >>> units.near(row, units.entered(row), np.array([[2.0, -9.0], [1.0, -8.5]])).tolist()
     [[2.0, 0.0], [1.0, 0.0]]
     """
 
@@ -36,10 +37,14 @@ class Units(NamedTuple):
         entering = np.ascontiguousarray(hidden.T)
         return cls(entering, hidden_bias, output, output_bias, np.linalg.norm(entering, axis=1))
 
-    def near(self, row: np.ndarray, variations: np.ndarray) -> np.ndarray:
-        """(N, D): what the network puts out for ``variations`` (N, D) of ``row`` (D,)."""
+    def entered(self, rows: np.ndarray) -> np.ndarray:
+        """(..., F): what enters the units from ``rows`` (..., D)."""
+        return rows @ self.entering.T + self.thresholds
+
+    def near(self, row: np.ndarray, entered: np.ndarray, variations: np.ndarray) -> np.ndarray:
+        """(N, D): what the network puts out for ``variations`` (N, D) of ``row`` (D,). ``entered``: that of the row."""
         reach = np.sqrt(((variations - row) ** 2).sum(axis=1).max())
-        may_open = np.flatnonzero(self.entering @ row + self.thresholds + reach * self.lengths > -_MARGIN)
+        may_open = np.flatnonzero(entered + reach * self.lengths > -_MARGIN)
         hidden = variations @ self.entering[may_open].T
         hidden += self.thresholds[may_open]
         np.maximum(hidden, 0, out=hidden)

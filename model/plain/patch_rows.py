@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from model.trace.patches import EVERYWHERE, Patch, Patches
+from model.trace.taps import tap
 
 
 class PatchRows:
@@ -38,6 +39,11 @@ class PatchRows:
         for row, patch in self._patches.get((name, place), ()):
             if row < len(array):
                 self._replace(array, row, patch)
+
+    def patches_heads(self, kind: str, layer: int) -> bool:
+        """Whether a patch replaces what a head of this layer finds."""
+        places = (*self._base, *self._patches)
+        return any(name == tap(kind, "heads") and place[0] == layer for name, place in places)
 
     def _replace(self, array: np.ndarray, row: int | slice, patch: Patch) -> None:
         if self._length is None:

@@ -39,7 +39,7 @@ class Normalisation:
         centred = self._centred(stream)
         square = np.einsum("...d,...d->...", centred, centred)[..., None] / centred.shape[-1]
         found = centred / np.sqrt(square + self.epsilon)
-        found = found * gamma
+        found *= gamma
         found += beta
         return found
 

@@ -22,9 +22,11 @@ def test_variations_near_and_far_give_what_the_whole_network_gives(weights, reac
     row = rng.normal(size=WIDTH)
     variations = row + reach * rng.normal(size=(7, WIDTH))
     whole = np.maximum(variations @ hidden + hidden_bias, 0) @ output + output_bias
-    np.testing.assert_allclose(Units.of(*weights).near(row, variations), whole, atol=1e-9)
+    units = Units.of(*weights)
+    np.testing.assert_allclose(units.near(row, units.entered(row), variations), whole, atol=1e-9)
 
 
 def test_a_unit_that_only_one_variation_opens_is_computed():
     units = Units.of(np.array([[1.0]]), np.array([-5.0]), np.array([[2.0]]), np.array([0.0]))
-    assert units.near(np.array([0.0]), np.array([[0.0], [6.0]])).tolist() == [[0.0], [2.0]]
+    row = np.array([0.0])
+    assert units.near(row, units.entered(row), np.array([[0.0], [6.0]])).tolist() == [[0.0], [2.0]]

@@ -2,6 +2,13 @@
 const NARROW_BELOW = 700; // pixels of width: beneath this the letters of the wide form would be too small
 const SVG = "http://www.w3.org/2000/svg";
 const SMALL = 100; // boxes narrower than this have less room around their words
+const FORMS = {
+  // pixels of a title, of the same in low boxes, of a detail and of a heading; radius of a sum; length of an arrowhead
+  wide: { title: 14, low: 12.5, detail: 12.5, heading: 16, radius: 9, arrow: 8 },
+  narrow: { title: 14, low: 12.5, detail: 12.5, heading: 16, radius: 9, arrow: 8 },
+  lecture: { title: 13, low: 13, detail: 13, heading: 13, radius: 6.5, arrow: 5 },
+};
+const APART = 8; // pixels between a title and the detail beside it
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".diagram") ?? parentElement.appendChild(element("div", "diagram"));
@@ -26,7 +33,7 @@ class Diagram {
   }
 
   draw() {
-    const form = this.root.clientWidth < NARROW_BELOW ? "narrow" : "wide";
+    const form = inLecture() ? "lecture" : this.root.clientWidth < NARROW_BELOW ? "narrow" : "wide";
     if (!this.root.clientWidth || form === this.form) return;
     this.form = form;
     const { colours } = this.data;
@@ -35,6 +42,7 @@ class Diagram {
     this.svg = this.picture(this.data.forms[form]);
     this.svg.classList.add(form);
     this.root.replaceChildren(this.tools(), this.svg);
+    this.svg.querySelectorAll("g:has(> .beside)").forEach(fitBeside);
     this.svg.querySelectorAll("text[data-room]").forEach(fit);
     if (reached) this.svg.querySelector(`[data-key="${CSS.escape(reached)}"]`)?.focus();
   }
@@ -54,7 +62,7 @@ class Diagram {
     const svg = shape("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": this.data.label });
     svg.append(...frames.map((frame) => this.place(frame, "frame", 12)));
     svg.append(...lines.flatMap((line) => this.line(line)), ...sums.flatMap(([x, y]) => this.sum(x, y)));
-    svg.append(...headings.map(([x, y, text]) => this.words(text, x, y + 5, { size: 16, weight: 700 })));
+    svg.append(...headings.map(([x, y, text]) => this.words(text, x, y + 5, { size: FORMS[this.form].heading, weight: 700 })));
     svg.append(...boxes.map((box) => this.box(box)));
     return svg;
   }
@@ -79,22 +87,24 @@ class Diagram {
   /** Title and detail below one another, or in a low box beside one another; `sign` is the room that the sign of `lead` takes. */
   labels(box, sign) {
     const { x, y, width, height, title, detail, style } = box;
+    const size = FORMS[this.form];
     const padding = paddingOf(box);
     const weight = style === "norm" ? 400 : 700;
     const left = x + padding;
     const room = width - 2 * padding;
     if (height > 40) {
-      const second = { size: 12.5, colour: "quiet_text", room: room - (width < SMALL ? 0 : sign) };
+      const second = { size: size.detail, colour: "quiet_text", room: room - (width < SMALL ? 0 : sign) };
       return [
-        this.words(title, left, y + 19, { weight, room: room - sign }),
+        this.words(title, left, y + 19, { size: size.title, weight, room: room - sign }),
         this.words(detail, left, y + 37, second),
       ];
     }
     const middle = y + height / 2 + 4.5;
-    return [
-      this.words(title, left, middle, { size: height > 24 ? 14 : 12.5, weight }),
-      this.words(detail, left + room - sign, middle, { size: 12.5, colour: "quiet_text", anchor: "end" }),
-    ];
+    const beside = this.words(detail, left + room - sign, middle, { size: size.detail, colour: "quiet_text", anchor: "end" });
+    beside.classList.add("beside");
+    const named = this.words(title, left, middle, { size: height > 24 ? size.title : size.low, weight, room: room - sign });
+    if (style === "mask") named.dataset.yields = "";
+    return [named, beside];
   }
 
   /** The part becomes something to be chosen, with a sign at its right end. */
@@ -107,7 +117,7 @@ class Diagram {
       group.setAttribute(name, value);
     if (isLayer) group.setAttribute("aria-expanded", expanded);
     const end = x + width - paddingOf(box);
-    const middle = width < SMALL ? y + 14 : y + height / 2;
+    const middle = width < SMALL && height > 40 ? y + 14 : y + height / 2;
     const turn = expanded ? -1 : 1;
     const chevron = isLayer
       ? `M${end - 9} ${middle - 2.5 * turn}l4.5 ${5 * turn} 4.5 ${-5 * turn}`
@@ -127,15 +137,17 @@ class Diagram {
       d: `M${points.map((point) => point.join(" ")).join("L")}`, fill: "none",
       stroke: look.stroke, "stroke-width": look.width, "stroke-dasharray": look.dash, "stroke-linejoin": "round",
     });
-    return arrow ? [path, arrowhead(points, look.stroke)] : [path];
+    return arrow ? [path, arrowhead(points, look.stroke, FORMS[this.form].arrow)] : [path];
   }
 
   sum(x, y) {
     const { ground } = this.data.picture;
     const { quiet_text: quiet } = this.data.colours;
+    const { radius } = FORMS[this.form];
+    const arm = (5 / 9) * radius;
     return [
-      shape("circle", { cx: x, cy: y, r: 9, fill: ground, stroke: quiet, "stroke-width": 1.5 }),
-      shape("path", { d: `M${x - 5} ${y}h10M${x} ${y - 5}v10`, stroke: quiet, "stroke-width": 1.5 }),
+      shape("circle", { cx: x, cy: y, r: radius, fill: ground, stroke: quiet, "stroke-width": 1.5 }),
+      shape("path", { d: `M${x - arm} ${y}h${2 * arm}M${x} ${y - arm}v${2 * arm}`, stroke: quiet, "stroke-width": 1.5 }),
     ];
   }
 
@@ -153,10 +165,27 @@ function paddingOf({ width }) {
   return width < SMALL ? 6 : 10;
 }
 
-function arrowhead(points, colour) {
+function arrowhead(points, colour, long) {
   const [[fromX, fromY], [x, y]] = points.slice(-2);
   const angle = (Math.atan2(y - fromY, x - fromX) * 180) / Math.PI;
-  return shape("path", { d: "M0 0L-8 -4.5V4.5Z", fill: colour, transform: `translate(${x} ${y}) rotate(${angle})` });
+  return shape("path", { d: `M0 0L${-long} ${-0.56 * long}v${1.12 * long}Z`, fill: colour, transform: `translate(${x} ${y}) rotate(${angle})` });
+}
+
+/** Shortens the detail that stands beside a title until both fit: first without the number of parameters, then the sizes alone. */
+function fitBeside(group) {
+  const [title, detail] = group.querySelectorAll("text");
+  const room = Number(title.dataset.room) - APART;
+  const long = () => detail.getComputedTextLength();
+  const whole = detail.textContent;
+  const shape = whole.replace(/ · [\d,]+$/, "");
+  for (const text of [whole, shape, shape.replace(/^.* = /, "")]) {
+    detail.textContent = text;
+    if (title.getComputedTextLength() + long() <= room) return;
+  }
+  detail.textContent = shape;
+  if ("yields" in title.dataset) title.textContent = ""; // which mask it is says more than that it is one
+  // Otherwise the title is longer than all of them: a typed sentence, which ``fit`` cuts.
+  title.dataset.room = room - long();
 }
 
 /** Cuts a text that is wider than its box. */

@@ -14,7 +14,7 @@ from viz.theme import palette
 
 # A page that works without Streamlit needs these two, the data, and an element to draw in.
 _FOLDER = Path(__file__).parent
-_FILES = script.FOLDER / "save.js", _FOLDER / "diagram.js"
+_FILES = script.FOLDER / "type.js", script.FOLDER / "save.js", _FOLDER / "diagram.js"
 SCRIPT = "\n".join([script.declared(SAVING), *(path.read_text("utf-8") for path in _FILES)])
 STYLE = (_FOLDER / "diagram.css").read_text("utf-8")
 _COMPONENT = component("diagram", html='<div class="diagram"></div>', css=STYLE, js=SCRIPT)

@@ -1,21 +1,41 @@
 """Where the parts of a drawn encoder-decoder go: two columns as in figure 1 of Vaswani et al. (2017), read from
-below, or on a phone one below the other, read from above. Lengths are in pixels at the drawing's own size.
+below, or on a phone one below the other, read from above. For a lecture the two columns have low rows with one line each, so that
+the type is large when the whole drawing is in the window. Lengths are in pixels at the drawing's own size.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-WIDE, NARROW = "wide", "narrow"
-FORMS = (WIDE, NARROW)
+WIDE, NARROW, LECTURE = "wide", "narrow", "lecture"
+FORMS = (WIDE, NARROW, LECTURE)
 
-_COLUMN = {WIDE: 440, NARROW: 352}
-_BUS = {WIDE: 56, NARROW: 22}  # left of the decoder, where the encoder's result goes to every layer
-_GAP, _BOX, _ROW, _STRIP, _PLUS = 16, 46, 32, 22, 18
-_CHIP = {WIDE: 92, NARROW: 76}
-_MARGIN, _HEADING = 10, 34
-_AROUND = 30  # of an open layer, right of its parts: where the residual connections run
-_INSET = 14  # of an open layer, left of its parts
 _FLOW = 0.4  # of a column's width: where the arrows between its parts run
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """The lengths of one form."""
+
+    column: float = 440
+    bus: float = 56  # left of the decoder, where the encoder's result goes to every layer
+    chip: float = 92
+    gap: float = 16
+    box: float = 46
+    row: float = 32
+    strip: float = 22
+    plus: float = 18
+    heading: float = 34
+    around: float = 30  # of an open layer, right of its parts: where the residual connections run
+    inset: float = 14  # of an open layer, left of its parts
+    foot: float = 8  # of an open layer, below its parts
+    margin: float = 10
+
+
+_SIZES = {
+    WIDE: _Sizes(),
+    NARROW: _Sizes(column=352, bus=22, chip=76),
+    LECTURE: _Sizes(470, 44, 132, 6, 20, 20, 20, 14, 20, 22, 8, 3, 4),
+}
 
 
 @dataclass(frozen=True)
@@ -88,37 +108,37 @@ def arrange(encoder: Column, decoder: Column, form: str) -> Drawing:
     """Both columns in one of FORMS. Raises ValueError for another form."""
     if form not in FORMS:
         raise ValueError(f"form should be one of {FORMS}, received {form!r}")
-    width, bus = _COLUMN[form], _BUS[form]
-    first = _Pen(_MARGIN, _MARGIN, width, form)
-    if form == WIDE:
-        first.column(encoder)
-        second = _Pen(_MARGIN + width + bus, _MARGIN, width, form)
+    sizes = _SIZES[form]
+    width, bus, margin = sizes.column, sizes.bus, sizes.margin
+    first = _Pen(margin, margin, width, sizes)
+    first.column(encoder)
+    if form == NARROW:
+        second = _Pen(margin + bus, first.y + 2 * sizes.gap, width - bus, sizes)
     else:
-        first.column(encoder)
-        second = _Pen(_MARGIN + bus, first.y + 2 * _GAP, width - bus, form)
+        second = _Pen(margin + width + bus, margin, width, sizes)
     second.column(decoder)
     lines = (*first.lines, *second.lines, *_memory(first, second, form))
     drawing = Drawing(
-        second.x + second.width + _MARGIN,
-        max(first.y, second.y) + _MARGIN,
+        second.x + second.width + margin,
+        max(first.y, second.y) + margin,
         (*first.boxes, *second.boxes),
         (*first.frames, *second.frames),
         lines,
         (*first.sums, *second.sums),
         (*first.headings, *second.headings),
     )
-    return _from_below(drawing) if form == WIDE else drawing
+    return drawing if form == NARROW else _from_below(drawing)
 
 
 def _memory(encoder: "_Pen", decoder: "_Pen", form: str) -> list[Line]:
     """From the encoder's last part along the decoder's left side into everything that asks for it."""
     last = encoder.boxes[-1]
-    x = decoder.x - _BUS[form] / 2
+    x = decoder.x - _SIZES[form].bus / 2
     start: tuple[tuple[float, float], ...]
-    if form == WIDE:
-        start = ((last.x + last.width, last.y + last.height / 2), (x, last.y + last.height / 2))
-    else:
+    if form == NARROW:
         start = ((x, last.y + last.height),)
+    else:
+        start = ((last.x + last.width, last.y + last.height / 2), (x, last.y + last.height / 2))
     asking = [box for box in decoder.boxes if box.stage.asks_memory]
     return [
         Line((*start, (x, box.y + box.height / 2), (box.x, box.y + box.height / 2)), "memory")
@@ -147,8 +167,8 @@ def _from_below(drawing: Drawing) -> Drawing:
 class _Pen:
     """Draws one column from the top; ``y`` is where the next part goes."""
 
-    def __init__(self, x: float, y: float, width: float, form: str):
-        self.x, self.y, self.width, self.form = x, y, width, form
+    def __init__(self, x: float, y: float, width: float, sizes: _Sizes):
+        self.x, self.y, self.width, self.sizes = x, y, width, sizes
         self.flow = x + _FLOW * width
         self.boxes: list[Box] = []
         self.frames: list[Box] = []
@@ -158,23 +178,23 @@ class _Pen:
         self.left: float | None = None  # where the flow left the last part
 
     def column(self, column: Column) -> None:
-        self.headings.append((self.x, self.y + _HEADING / 2, column.heading))
-        self.y += _HEADING
+        self.headings.append((self.x, self.y + self.sizes.heading / 2, column.heading))
+        self.y += self.sizes.heading
         for item in column.items:
             if isinstance(item, Layer):
                 self.layer(item)
             else:
-                self.stage(item, self.x, self.width, _BOX)
+                self.stage(item, self.x, self.width, self.sizes.box)
 
     def stage(
         self, stage: DiagramBox, x: float, width: float, height: float, expanded: bool | None = None
     ) -> Box:
         self.arrive()
         beside = [] if stage.chip is None else [stage.chip]
-        width -= len(beside) * (_CHIP[self.form] + 6)
+        width -= len(beside) * (self.sizes.chip + 6)
         box = Box(x, self.y, width, height, stage, expanded)
         self.boxes.append(box)
-        self.boxes += [Box(x + width + 6, self.y, _CHIP[self.form], height, chip) for chip in beside]
+        self.boxes += [Box(x + width + 6, self.y, self.sizes.chip, height, chip) for chip in beside]
         self.depart(height)
         return box
 
@@ -185,34 +205,35 @@ class _Pen:
 
     def depart(self, height: float) -> None:
         self.left = self.y + height
-        self.y = self.left + _GAP
+        self.y = self.left + self.sizes.gap
 
     def layer(self, layer: Layer) -> None:
-        self.stage(layer.row, self.x, self.width, _ROW, bool(layer.sublayers))
+        self.stage(layer.row, self.x, self.width, self.sizes.row, bool(layer.sublayers))
         if not layer.sublayers:
             return
         # The row is the head of the frame: what follows belongs to it, so no arrow lies between them.
         assert self.left is not None, "the row has just set it"
         top = self.left
-        self.y = top + _GAP
+        self.y = top + self.sizes.gap
         for sublayer in layer.sublayers:
             self.sublayer(sublayer)
-        bottom = self.left + 8
+        bottom = self.left + self.sizes.foot
         self.frames.append(Box(self.x, top, self.width, bottom - top, layer.row))
-        self.y = bottom + _GAP
+        self.y = bottom + self.sizes.gap
 
     def sublayer(self, sublayer: Sublayer) -> None:
-        x, width = self.x + _INSET, self.width - _INSET - _AROUND
-        branch = self.y - _GAP / 2
+        sizes = self.sizes
+        x, width = self.x + sizes.inset, self.width - sizes.inset - sizes.around
+        branch = self.y - sizes.gap / 2
         if sublayer.norm_first:
-            self.stage(sublayer.norm, x, width, _STRIP)
-        self.stage(sublayer.core, x, width, _BOX)
-        middle = self.y + _PLUS / 2
+            self.stage(sublayer.norm, x, width, sizes.strip)
+        self.stage(sublayer.core, x, width, sizes.box)
+        middle = self.y + sizes.plus / 2
         self.arrive()
         self.sums.append((self.flow, middle))
-        side = self.x + self.width - _AROUND / 2
-        around = ((self.flow, branch), (side, branch), (side, middle), (self.flow + _PLUS / 2, middle))
+        side = self.x + self.width - sizes.around / 2
+        around = ((self.flow, branch), (side, branch), (side, middle), (self.flow + sizes.plus / 2, middle))
         self.lines.append(Line(around, "residual"))
-        self.depart(_PLUS)
+        self.depart(sizes.plus)
         if not sublayer.norm_first:
-            self.stage(sublayer.norm, x, width, _STRIP)
+            self.stage(sublayer.norm, x, width, sizes.strip)

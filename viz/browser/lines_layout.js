@@ -8,9 +8,10 @@ const FOOT = 6;
 function arrange(data, room, wanted) {
   const larger = Math.min(wanted, Math.max(1, room / 600));
   const rows = Math.max(data.queries.length, data.keys.length);
-  const row = larger * (rows <= 24 ? 28 : rows <= 48 ? 22 : rows <= 140 ? 16 : 12);
-  const font = Math.min(16 * larger, Math.max(9, row * 0.72));
-  const small = Math.min(12 * larger, Math.max(8, font * 0.75));
+  const lecture = inLecture(); // where nothing is smaller than the text, and a long sentence is scrolled through
+  const row = larger * (rows <= 24 ? 28 : rows <= 48 || lecture ? 22 : rows <= 140 ? 16 : 12);
+  const font = lecture ? 16 * larger : Math.min(16 * larger, Math.max(9, row * 0.72));
+  const small = lecture ? font : Math.min(12 * larger, Math.max(8, font * 0.75));
   const width = Math.min(Math.max(room, 280), WIDEST * larger);
   const widest = Math.max(...[...data.queries, ...data.keys].map(({ sign }) => ems(sign))) * font;
   const sign = Math.min(widest, 0.16 * width); // a longer token, such as <outside> on a phone, is squeezed
@@ -21,7 +22,7 @@ function arrange(data, room, wanted) {
   const slots = Math.max(1, Math.min(data.heads.length, Math.floor(free / slot)));
   const apart = Math.min(5, (0.78 * row) / data.heads.length);
   const left = slots * slot + 1.2 * small + side;
-  const title = 13 * larger;
+  const title = lecture ? font : 13 * larger;
   const head = 2 * title;
   return {
     row, font, small, title, width, sign, number, slot, slots, head, rows,

@@ -11,6 +11,7 @@
 
 const STEPS = [9, 17, 25, 33, 41, 49, 65, 97, 129]; // tokens; a cell gets smaller only from one step to the next
 const LEAST_CELL = 11; // pixels: smaller ones could not carry a label
+const LEAST_LECTURE_CELL = 8; // pixels: here labels stand in two lines
 const LARGEST_CELL = 40;
 const LEAST_BOX = 240; // pixels, of a map on a very low window
 const FOOT = 6; // pixels below the cells
@@ -87,18 +88,23 @@ function resized(figure, width, height) {
 /** Larger type in lecture mode. Height and margins grow with it, so that everything still fits. */
 function enlarged(figure) {
   const factor = 1 + (enlargement() - 1) * 0.8;
-  if (factor === 1) return figure;
+  if (!inLecture() && factor === 1) return figure;
   const type = sized(FIGURE_TYPE) / FIGURE_TYPE;
   const lines = figure.layout.meta?.fit === "box" ? factor : type; // of names and legends, above and below the picture
   const { margin = {}, height = 360, annotations, legend, meta } = figure.layout;
   const high = (pixels) => pixels * factor + ((margin.t ?? 0) + (margin.b ?? 0)) * (lines - factor);
-  const withLargerBar = (trace) => (trace.colorbar ? { ...trace, colorbar: largerFonts(trace.colorbar, factor) } : trace);
+  const withLargerType = (trace) => ({
+    ...trace,
+    ...(trace.colorbar && { colorbar: largerFonts(trace.colorbar, factor) }),
+    ...((trace.textfont || trace.type === "bar") && { textfont: largerFonts({ size: FIGURE_TYPE, ...trace.textfont }, factor, true) }),
+    ...(trace.type === "bar" && { constraintext: "none" }), // else a number gets as small as its bar is thin
+  });
   return {
     ...figure,
-    data: figure.data.map(withLargerBar),
+    data: figure.data.map(withLargerType),
     layout: {
       ...largerFonts(figure.layout, factor),
-      margin: Object.fromEntries(Object.entries(margin).map(([side, pixels]) => [side, pixels * (side === "t" || side === "b" ? lines : factor)])),
+      margin: Object.fromEntries(Object.entries(margin).map(([side, pixels]) => [side, pixels * (side === "r" || (side === "l" && meta?.fit === "box") ? factor : lines)])),
       ...(annotations && { annotations: largerFonts(annotations, factor).map((each) => ({ ...each, yshift: (each.yshift ?? 0) * type })) }),
       ...(legend?.entrywidth && { legend: { ...largerFonts(legend, factor), entrywidth: legend.entrywidth * type } }),
       ...(meta?.low && { meta: { ...meta, least: high(meta.least) } }),
@@ -109,8 +115,7 @@ function enlarged(figure) {
 
 /** The size of a label of `pixels`. In a lecture it is at least LECTURE_TYPE, before the page's enlargement. */
 function sized(pixels) {
-  const larger = enlargement();
-  return larger > 1 ? Math.max(pixels, LECTURE_TYPE) * larger : pixels;
+  return Math.max(pixels, inLecture() ? LECTURE_TYPE : 0) * enlargement();
 }
 
 function largerFonts(part, factor, inFont = false) {
@@ -127,16 +132,18 @@ function largerFonts(part, factor, inFont = false) {
 function fittedCells(figure, width, room) {
   const { rows, columns, extent, row_em: rowEm, column_em: columnEm, upright } = figure.layout.meta;
   const larger = enlargement();
+  const lecture = inLecture();
   const name = 21 * larger; // pixels of an axis's name
   // In a lecture nobody types: a map takes all the room there is.
-  const capacity = larger > 1 ? extent : (STEPS.find((step) => step >= extent) ?? extent);
+  const capacity = lecture ? extent : (STEPS.find((step) => step >= extent) ?? extent);
   const narrow = width < 520;
   const measure = (cell) => {
-    // From the back row a label may be as high as its row; a syllable itself has about nine tenths of its type's size.
-    const font = Math.max(9, Math.min(sized(15), (larger > 1 ? 1.04 : 0.74) * cell));
-    const left = name + rowEm * font + 4;
-    const top = (narrow ? TOOLBAR : 0) + name + (upright ? 1.45 : columnEm) * font + 4;
-    return { font, left, top };
+    // A lecture's labels never get smaller. Where they are higher than a cell they stand in two lines, as on a ruler.
+    const font = lecture ? sized(15) : Math.max(9, Math.min(sized(15), 0.74 * cell));
+    const lines = lecture && font > 1.04 * cell ? 2 : 1;
+    const left = name + (rowEm + lines - 1) * font + 4;
+    const top = (narrow ? TOOLBAR : 0) + name + (upright ? 1.45 + 1.3 * (lines - 1) : columnEm) * font + 4;
+    return { font, left, top, lines };
   };
   const most = narrow ? Infinity : Math.max(room, LEAST_BOX);
   /** The largest cell where the colour bar and the legend take so much of the width and of the height. */
@@ -149,17 +156,17 @@ function fittedCells(figure, width, room) {
       const down = (most - top - keyHeight - FOOT) / capacity;
       cell = Math.min(across, down, LARGEST_CELL * larger);
     }
-    return Math.max(LEAST_CELL, Math.floor(cell * 4) / 4);
+    return Math.max(lecture ? LEAST_LECTURE_CELL : LEAST_CELL, Math.floor(cell * 4) / 4);
   };
   const keyHeight = KEY_HEIGHT * larger;
   const family = figure.layout.font?.family ?? "sans-serif";
   const names = figure.data.filter((trace) => trace.showlegend).map(({ name }) => inTwoRows(name, family));
   const keyWidth = Math.max(KEY_WIDTH, ...names.map((name) => KEY_SIGN + pixels(name, family)));
-  const [besideKey, aboveKey] = [largest(keyWidth, 0), largest(4, keyHeight)];
+  const [besideKey, aboveKey] = [largest(keyWidth, 0), largest(lecture ? 1.6 * sized(15) : 4, keyHeight)];
   const fits = measure(besideKey).left + besideKey * capacity + keyWidth <= width;
   const beside = !narrow && fits && besideKey >= aboveKey; // two maps side by side are high rather than wide
   const cell = beside ? besideKey : aboveKey;
-  const { font, left, top } = measure(cell);
+  const { font, left, top, lines } = measure(cell);
   const [across, down] = [cell * columns, cell * rows];
   const drawnWidth = Math.max(width, left + across + (beside ? keyWidth : 4));
   const whole = top + cell * Math.max(rows, extent) + (beside ? 0 : keyHeight) + FOOT;
@@ -171,8 +178,8 @@ function fittedCells(figure, width, room) {
     height,
     autosize: false,
     margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
-    xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font) }, font, larger),
-    yaxis: axis(figure.layout.yaxis, font, larger),
+    xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font, lines) }, font, larger),
+    yaxis: axis({ ...figure.layout.yaxis, ...inLines(figure.layout.yaxis, lines, cell, font, (label) => `${label}\u3000`) }, font, larger),
     legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: sized(KEY_TYPE) } },
   };
   const bar = barPlace(beside, across, down, larger, cell * extent);
@@ -194,14 +201,34 @@ function pixels(name, family) {
 }
 
 /** A label for every column. A label that is wider than its column, such as the end mark, is written smaller. */
-function labels({ tickvals, ticktext }, upright, cell, font) {
-  if (!upright) return { tickvals, ticktext, tickangle: -90 };
-  return { tickvals, ticktext: ticktext.map((label) => narrowed(label, font, cell)), tickangle: 0 };
+function labels(axis, upright, cell, font, lines) {
+  if (!upright) return { ...inLines(axis, Math.min(lines, 1.5), cell, font), tickangle: -90 };
+  const narrow = { ...axis, ticktext: axis.ticktext.map((label, i, all) => narrowed(apart(label, i, all.length, lines), font, lines * cell)) };
+  return { ...inLines(narrow, lines, cell, font, (label) => `${label}<br>\u3000`), tickangle: 0 };
+}
+
+/** In two lines the marks at both ends have room outside the map, so spaces push them away from their neighbours. */
+function apart(label, place, count, lines) {
+  const isMark = lines === 2 && label.startsWith("&lt;");
+  if (!isMark || (place && place < count - 1)) return label;
+  return place ? `\u00a0\u00a0${label}` : `${label}\u00a0\u00a0`;
+}
+
+/** The labels of an axis in as many lines: every second is `moved` to the outer one, where the last belongs. What even so has no room is left out evenly. */
+function inLines({ tickvals, ticktext }, lines, cell, font, moved = (label) => label) {
+  if (lines === 1 || !(ticktext?.length > 1)) return { tickvals, ticktext };
+  const values = Array.from(tickvals);
+  const between = (Math.abs(values.at(-1) - values[0]) / (values.length - 1)) * cell;
+  const step = Math.ceil((0.92 * font) / (Math.floor(lines) * between));
+  const kept = (all) => Array.from(all).filter((_, i) => (ticktext.length - 1 - i) % step === 0);
+  const [shown, places] = [kept(ticktext), kept(values)];
+  const outer = (i) => lines === 2 && (shown.length - 1 - i) % 2 === 0;
+  return { tickvals: places, ticktext: shown.map((label, i) => (outer(i) ? moved(label) : label)) };
 }
 
 /** A label of several characters in smaller type where it would be wider than its `cell`; from the last row, nothing smaller is read. */
 function narrowed(label, font, cell) {
-  if (enlargement() > 1) cell *= 1.6;
+  if (inLecture()) cell *= 1.9;
   const characters = [...label.replace(/<[^>]*>/g, "").trim().replace(/&[^;]+;/g, "x")];
   const wide = font * ems(characters);
   return characters.length > 1 && wide > cell ? `<span style="font-size:${Math.max(7, (font * cell) / wide)}px">${label}</span>` : label;
@@ -216,7 +243,7 @@ function withNarrowTokens(figure, width) {
   const written = (trace) => {
     if (trace.type !== "heatmap" || !trace.text) return trace;
     const textfont = sized(trace.textfont);
-    return { ...trace, textfont, text: trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, cell))) };
+    return { ...trace, textfont, text: trace.text.map((row) => row.map((label) => narrowed(label, textfont.size, inLecture() ? 0.6 * cell : cell))) };
   };
   const ticks = ({ tickfont, ticktext }) => ({ tickfont: sized(tickfont), ticktext: ticktext.map((label) => narrowed(label, sized(tickfont).size, cell)) });
   return {

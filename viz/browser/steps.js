@@ -90,7 +90,7 @@ class Player {
   /** Texts, colours and marks, which are the same at every step. */
   dress() {
     const { texts, target, changes } = this.data;
-    this.root.classList.toggle("lecture", enlargement() > 1);
+    this.root.classList.toggle("lecture", inLecture());
     const { sequential, ...colours } = this.data.colours;
     const named = { ...colours, strong: sequential[4], ink: inkOn(sequential[4]), weak: sequential[2] };
     for (const [name, colour] of Object.entries(named)) this.root.style.setProperty(`--${name}`, colour);
@@ -180,6 +180,7 @@ class Player {
 
   draw() {
     const { texts, target, colours, place } = this.data;
+    this.data.whole = inLecture() ? this.twoRows() : WHOLE;
     const seen = this.seen();
     const count = { step: this.step + 1, count: target.length };
     label(this.play, this.timer ? texts.steps_pause : texts.steps_play);
@@ -207,6 +208,12 @@ class Player {
       this[name].heading.textContent = fill(texts[`steps_${name}`], { place });
       if (seen[name]) this.drawStrip(name, seen[name], colours);
     }
+  }
+
+  /** How many cells of a strip have room in two rows of a lecture; three of them are as wide as two. */
+  twoRows() {
+    const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+    return 2 * Math.floor(this.root.clientWidth / (1.55 * rem + 2)) - 3;
   }
 
   /** What is written so far; what is still to come keeps its room, so that nothing jumps. */

@@ -101,7 +101,7 @@ function strip(data, tokens, weights, isChanged, readsItself = false) {
     });
   const near = readsItself ? [...strongest, weights.length - 1] : strongest;
   const isShown = (place) =>
-    tokens.length <= WHOLE || near.some((other) => Math.abs(other - place) <= AROUND);
+    tokens.length <= (data.whole ?? WHOLE) || near.some((other) => Math.abs(other - place) <= AROUND);
   const items = [];
   for (let place = 0; place < tokens.length; place++) {
     const hatched = place >= weights.length;

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 
-from model.correction.confidence import FIRST
+from model.correction.features import FIRST
 from model.export.export import graph_of
 from model.graph.files import POSITIONS, GraphFiles
 from model.stored.config import NetworkConfig

@@ -1,11 +1,10 @@
 """Chooses among the candidates for a stretch of text, and says how sure the choice is.
 
 The network reads characters and has no list of words, so it can be as sure of a non-word as of a word. Small decision trees
-therefore combine its probabilities with two counts from the training sentences: how often the words occur, before and after the
-change (``words``), and how usual the run of characters is (``ngrams``). If these trees are in doubt, second trees are asked, which take
-longer. They also know the morphemes (``morphemes``), the article of the norm that the change follows (``model.norm``) and the shape of
-particles. The likeliest candidate is proposed. In about one sentence of 25 that is not what the network wrote (``Change.instead_of``).
-Then one more pass gives its probabilities and its trace, so that every picture shows a pass over the text on the screen.
+therefore combine its probabilities with counts from the training sentences (``features.py``). If these trees are in doubt, second trees
+are asked, which also know morphemes and the norm, and take longer. The likeliest candidate is proposed. In about one sentence of 25 that
+is not what the network wrote (``Change.instead_of``). Then one more pass gives its probabilities and its trace, so that every picture
+shows a pass over the text on the screen.
 
 The trees are fitted on development pairs by ``python -m training confidence``. They are data: ``confidence.json`` holds the trees,
 ``words.txt.gz`` and ``ngrams.npz`` the counts. Without these files the network's own answer and confidence are used.
@@ -13,229 +12,34 @@ The trees are fitted on development pairs by ``python -m training confidence``. 
 
 import json
 import math
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from rapidfuzz.distance import Levenshtein
 
 from model.correction.candidates import Stretch
-from model.correction.morphemes import analyse, load_kiwi, longest_known
-from model.correction.ngrams import ORDER, NGrams
+from model.correction.features import (
+    FIRST,
+    SECOND,
+    Features,
+    Rated,
+    SecondFeatures,
+    features,
+    second_features,
+)
+from model.correction.morphemes import load_kiwi
+from model.correction.ngrams import NGrams
 from model.correction.trees import Trees
-from model.correction.words import Words, touching
+from model.correction.words import Words
 from model.norm import article_of
 from model.stored.folder import CONFIDENCE_FILE, NGRAMS_FILE, WORDS_FILE
-from model.text.changes import find_changes
-from model.text.particles import misshapen
 
-LEAST_LOG = math.log(1e-5)  # smaller probabilities count as this one
-ALONE = 20.0  # the lead of a phrase that has no other candidate beside it
 DOUBT = math.log(0.98 / 0.02)  # log odds up to which, either way, the second trees are asked
 # ``is_another_word`` lets a candidate pass if the network's probability reaches the first, or if its morphemes are so much more usual
 # (the second, a natural logarithm).
 PROBABILITY_OF_ANOTHER_WORD, A_MILLION = 0.75, math.log(1e6)
-
-
-class Features(NamedTuple):
-    """What the trees know of one candidate. Probabilities are natural logarithms of the network's, and at least LEAST_LOG."""
-
-    fix: float  # that the network writes the candidate
-    keep: float  # that it keeps the source
-    other: float  # that it writes the most probable other candidate
-    network: float  # the network's own confidence, fix · (1 − keep)
-    wrong_count: float  # ``words.Known`` of the words that stand there
-    wrong_beginning: float
-    wrong_beginning_count: float
-    right_count: float  # ``words.Known`` of the words that would stand there
-    right_beginning: float
-    right_beginning_count: float
-    spaces: float  # 0 letters alone, 1 spaces alone, 2 letters and spaces
-    length: float  # characters
-    jamo: float  # the fewest jamo that differ
-    changes: float  # stretches of the sentence in which the network wrote something else
-    sentence: float  # log probability of what it wrote in all other stretches together
-    candidates: float  # how many the stretch has
-    written: float  # 1 if it is what the network wrote
-    phrase_kept: (
-        float  # how much more usual the phrase is than the source's, as ``ngrams.NGrams.scores`` has it
-    )
-    phrase_other: float  # the same, compared with the most usual other candidate
-    phrase: float  # how usual it is, per character
-
-
-# 1: a larger value never makes a candidate less sure. -1: a larger value never makes it surer. The trees are free in the others.
-MONOTONE = {
-    "fix": 1,
-    "keep": -1,
-    "network": 1,
-    "wrong_count": -1,
-    "right_count": 1,
-    "sentence": 1,
-    "phrase_kept": 1,
-    "phrase_other": 1,
-    "morphemes_kept": 1,
-    "morphemes_other": 1,
-    "unknown_kept": 1,
-    "unknown": -1,
-    "whole_kept": -1,
-    "whole": 1,
-    "norm": 1,
-    "misshapen": -1,
-}
-
-
-class SecondFeatures(NamedTuple):
-    """What the second trees know besides. The first seven are of ``morphemes``, for the candidate with the words around it."""
-
-    morphemes_kept: float  # how much more usual they are than those of the source
-    morphemes_other: float  # the same, compared with the most usual other candidate
-    morphemes: float  # how usual they are, per morpheme
-    # How many morphemes are not in the lexicon. A word that is in it (파종) is seldom a slip, even if a similar word (포장) is far more usual.
-    unknown_kept: float  # in the source
-    unknown: float
-    # ``longest_known`` at that place. It is 2 for 탁본, a word that must not be replaced by another (반복), and 1 for 아경, which is no word.
-    whole_kept: float  # in the source
-    whole: float
-    norm: float  # 1 if an article of the norm makes exactly this change, -1 if one makes the opposite
-    misshapen: (
-        float  # how many particles have a shape that does not fit the word before, minus those of the source
-    )
-
-
-FIRST, SECOND = Features._fields, (*Features._fields, *SecondFeatures._fields)
-
-
-class Rated(NamedTuple):
-    """A candidate of the stretch with this number, and what the trees ask about it."""
-
-    stretch: int
-    text: str
-    features: Features
-
-
-def features(source: str, stretches: Sequence[Stretch], words: Words, ngrams: NGrams) -> list[Rated]:
-    """The features of all candidates of one sentence that would change it. For each, the other stretches are as the network wrote them."""
-    sentence = _OneStretch(source, stretches)
-    spans = {
-        (number, text): sentence.span(number, text)
-        for number, stretch in enumerate(stretches)
-        for text in stretch.candidates
-    }
-    usual = dict(zip(spans, ngrams.scores(list(spans.values())).tolist(), strict=True))
-    logs = [{text: max(log, LEAST_LOG) for text, log in stretch.candidates.items()} for stretch in stretches]
-    certain = [mine[stretch.written] for mine, stretch in zip(logs, stretches, strict=True)]
-    changed = sum(stretch.is_changed for stretch in stretches)
-    rated = []
-    for number, (mine, stretch) in enumerate(zip(logs, stretches, strict=True)):
-        keep = mine[stretch.kept]
-        wrong = words.known(touching(source, stretch.start, stretch.end))
-        for text, fix in mine.items():
-            if text == stretch.kept:
-                continue
-            others = [each for each in mine if each not in (text, stretch.kept)]
-            whole, start, stop = spans[number, text]
-            phrase = usual[number, text]
-            row = Features(
-                fix,
-                keep,
-                max((mine[each] for each in others), default=LEAST_LOG),
-                math.exp(fix) * (1 - math.exp(keep)),
-                *wrong,
-                *words.known(touching(whole, start, start + len(text))),
-                _spaces(stretch.kept, text),
-                max(len(stretch.kept), len(text)),
-                Levenshtein.distance(*(unicodedata.normalize("NFD", each) for each in (stretch.kept, text))),
-                changed,
-                sum(certain) - certain[number],
-                len(mine),
-                text == stretch.written,
-                phrase - usual[number, stretch.kept],
-                _ahead(phrase, (usual[number, each] for each in others)),
-                phrase / max(stop - start, 1),
-            )
-            rated.append(Rated(number, text, row))
-    return rated
-
-
-def second_features(
-    source: str, stretches: Sequence[Stretch], asked: Sequence[Rated]
-) -> list[SecondFeatures]:
-    """What the second trees ask besides, about the candidates ``asked``."""
-    sentence = _OneStretch(source, stretches)
-    texts, starts = {}, {}
-    for number in sorted({each.stretch for each in asked}):
-        for text in stretches[number].candidates:
-            texts[number, text], starts[number] = sentence.nearby(number, text)
-    logs = dict(zip(texts, analyse(list(texts.values())).tolist(), strict=True))
-    found = []
-    for number, text, _ in asked:
-        kept = stretches[number].kept
-        log, count, unknown = logs[number, text]
-        log_kept, _, unknown_kept = logs[number, kept]
-        others = (logs[number, each][0] for each in stretches[number].candidates if each not in (text, kept))
-        found.append(
-            SecondFeatures(
-                log - log_kept,
-                _ahead(log, others),
-                log / max(count, 1),
-                unknown_kept,
-                unknown,
-                longest_known(texts[number, kept], starts[number], starts[number] + len(kept)),
-                longest_known(texts[number, text], starts[number], starts[number] + len(text)),
-                _norm(kept, text, *sentence.around(number)),
-                misshapen(texts[number, text]) - misshapen(texts[number, kept]),
-            )
-        )
-    return found
-
-
-def _norm(kept: str, text: str, before: str, after: str) -> int:
-    if article_of(kept, text, before, after):
-        return 1
-    return -1 if article_of(text, kept, before, after) else 0
-
-
-def _ahead(usual: float, others: Iterable[float]) -> float:
-    """How much more usual a candidate is than the most usual other one; ALONE if there is none."""
-    return usual - max(others, default=usual - ALONE)
-
-
-class _OneStretch:
-    """A source in which all stretches but one are as the network wrote them."""
-
-    def __init__(self, source: str, stretches: Sequence[Stretch]):
-        self._parts, done = [], 0  # what stands before each stretch, and what is written there
-        for stretch in stretches:
-            self._parts += [source[done : stretch.start], stretch.written]
-            done = stretch.end
-        self._parts.append(source[done:])
-
-    def span(self, number: int, text: str) -> tuple[str, int, int]:
-        """The sentence with ``text`` in one stretch, where that text begins, and where the last n-gram that touches it ends."""
-        before, after = self.around(number)
-        whole, start = f"{before}{text}{after}", len(before)
-        return whole, start, min(start + len(text) + ORDER - 1, len(whole) + 1)
-
-    def nearby(self, number: int, text: str) -> tuple[str, int]:
-        """``text`` in one stretch with the rest of its words and one more word on either side, and where ``text`` begins in that."""
-        before, after = (part.split(" ") for part in self.around(number))
-        first = " ".join(before[-2:])
-        return first + text + " ".join(after[:2]), len(first)
-
-    def around(self, number: int) -> tuple[str, str]:
-        return "".join(self._parts[: 2 * number + 1]), "".join(self._parts[2 * number + 2 :])
-
-
-def _spaces(kept: str, text: str) -> int:
-    changes = find_changes(kept, text)
-    wrong, right = ("".join(parts) for parts in zip(*((c.wrong, c.right) for c in changes), strict=True))
-    if not wrong.strip() and not right.strip():
-        return 1
-    return 2 if " " in wrong + right else 0
 
 
 class Chosen(NamedTuple):

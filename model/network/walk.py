@@ -5,7 +5,7 @@ names what it shall hand out (``model/trace/taps.py`` lists the names and shapes
 No layer stores anything. A pass without taps and without interventions compiles to a graph that has neither. In step-by-step
 decoding self-attention looks at the cache, and its keys and values become the next cache.
 
-To add a tap: one line in ``TAPS``, and one ``found.add`` or ``found.put`` where it is computed, here and in ``model/plain``.
+To add a tap: one line in ``TAPS``, and one ``found.add`` or ``found.put`` where it is computed, here and in ``model/plain`` (``walk.py``, ``halves.py``, ``patched_rows.py``).
 
 B batch, Q query and K key positions, D d_model, H heads.
 """

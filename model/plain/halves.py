@@ -1,7 +1,6 @@
-"""The halves of a Transformer in NumPy, whose passes take an intervention. They compute what ``model/network/walk.py`` does.
+"""The halves of a Transformer in NumPy, whose passes take an intervention.
 
-What a sub-layer computes is asked of ``patched.py``, but its walk is another one. There a batch is one sentence under many patches, and a
-row joins where it first differs. Here a batch is many sentences, each under its own intervention.
+The walk is that of ``model/plain/walk.py``. Here a batch is many sentences, each under its own intervention.
 
 B rows, L layers, H heads, S source and T target tokens, Q query and K key positions, D d_model, V vocabulary.
 """
@@ -13,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from model.plain.alterations import Altered, AlteredAttention
-from model.plain.patched import THREADS, PatchedTransformer
+from model.plain.parts import PlainParts
+from model.plain.patched import THREADS
+from model.plain.walk import walk
 from model.text.tokenizer import PAD_ID
-from model.trace.patches import SUBLAYERS
 from model.trace.taps import Found, tap
 
 FEW = 8  # rows that one core computes alone: less is not worth a second
@@ -42,7 +42,7 @@ class PlainHalves:
     ``parts``: a network in NumPy, of which the parts of a pass are taken.
     """
 
-    def __init__(self, parts: PatchedTransformer):
+    def __init__(self, parts: PlainParts):
         self._parts = parts
 
     def encode(self, ids: np.ndarray, altered: Altered, taps: tuple[str, ...]):
@@ -50,7 +50,7 @@ class PlainHalves:
 
         def run(ids, altered):
             found, mask = Found(taps), (ids != PAD_ID)[:, None, None, :]
-            states = self._walk("encoder", ids, altered, {"encoder_attention": PlainScope(mask)}, found)
+            states = self._side("encoder", ids, altered, {"encoder_attention": PlainScope(mask)}, found)
             found.put("memory", states)
             return PlainMemory(states, mask), found.stacked(np.stack)
 
@@ -61,7 +61,7 @@ class PlainHalves:
 
         def run(ids, memory, altered):
             found, scopes = Found(taps), _decoder_scopes(ids.shape[1], memory)
-            logits = self._parts.logits(self._walk("decoder", ids, altered, scopes, found))
+            logits = self._parts.logits(self._side("decoder", ids, altered, scopes, found))
             found.put("logits", logits)
             return logits, found.stacked(np.stack)
 
@@ -71,7 +71,16 @@ class PlainHalves:
         """These rows of nested arrays."""
         return _mapped(lambda array: array[rows], arrays)
 
-    def _walk(
+    def one_layer(
+        self, layer: int, x: np.ndarray, memory: PlainMemory, changed: dict[str, AlteredAttention]
+    ) -> np.ndarray:
+        """The decoder's stream behind one layer, from the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
+        rows = AlteredRows(
+            self._parts, "decoder", _decoder_scopes(x.shape[1], memory), lambda kind, _: changed[kind]
+        )
+        return walk(self._parts, "decoder", x, rows, Found(), [layer])
+
+    def _side(
         self, side: str, ids: np.ndarray, altered: Altered, scopes: dict[str, PlainScope], found: Found
     ) -> np.ndarray:
         """The residual stream of a side from ids (B, Q) to its end, ready to be read (B, Q, D)."""
@@ -81,41 +90,47 @@ class PlainHalves:
             x = x * altered.embedding_scale[..., None]
         found.put(tap(side, "embedding"), x)
         x = x + parts.positions(ids.shape[1], side)
-        found.add(side, residual=x)
-        for layer in range(parts.config.num_layers):
-            changed = {
-                kind: (altered.attention or {}).get(kind, AlteredAttention()).layer(layer) for kind in scopes
-            }
-            x = self._through(side, layer, x, changed, scopes, found)
-        return parts.close(side, x)
+        stacked = altered.attention or {}
+        rows = AlteredRows(
+            parts, side, scopes, lambda kind, layer: stacked.get(kind, AlteredAttention()).layer(layer)
+        )
+        return parts.close(side, walk(parts, side, x, rows, found))
 
-    def one_layer(
-        self, layer: int, x: np.ndarray, memory: PlainMemory, changed: dict[str, AlteredAttention]
-    ) -> np.ndarray:
-        """The decoder's stream behind one layer, from the stream (B, T, D) before it. ``changed``: by kind, of this layer alone."""
-        return self._through("decoder", layer, x, changed, _decoder_scopes(x.shape[1], memory), Found())
 
-    def _through(
-        self, side: str, layer: int, x, changed: dict[str, AlteredAttention], scopes, found: Found
-    ) -> np.ndarray:
-        """The residual stream behind one layer, computed from the stream (B, Q, D) before it."""
-        parts = self._parts
-        for kind in SUBLAYERS[side]:
-            entered = parts.enter(kind, layer, x)
-            if kind in scopes:
-                output = self._attend(kind, layer, entered, scopes[kind], changed[kind], found)
-            else:
-                output = parts.feed_forward(side, layer, entered)
-            x = parts.leave(kind, layer, x + output)
-            found.add(side, output=output, residual=x)
+class AlteredRows:
+    """Many sentences, each under its own intervention, as ``walk.WalkedRows`` wants them: all are computed in each layer.
+
+    ``changed``: what the interventions make of one kind of attention in one layer.
+    """
+
+    def __init__(
+        self,
+        parts: PlainParts,
+        side: str,
+        scopes: dict[str, PlainScope],
+        changed: Callable[[str, int], AlteredAttention],
+    ):
+        self._parts, self._side, self._scopes, self._changed = parts, side, scopes, changed
+
+    def join(self, layer: int, x: np.ndarray) -> np.ndarray:
         return x
 
-    def _attend(
-        self, kind: str, layer: int, entered, scope: PlainScope, changed: AlteredAttention, found: Found
+    def go_on(self, layer: int, x: np.ndarray) -> np.ndarray:
+        return x
+
+    def put(self, name: str, place: int, array: np.ndarray) -> None:
+        """Interventions write nothing over what was computed."""
+
+    def feed_forward(self, layer: int, entered: np.ndarray) -> np.ndarray:
+        return self._parts.feed_forward(self._side, layer, entered)
+
+    def attend(
+        self, kind: str, layer: int, asking: np.ndarray, entered: np.ndarray, found: Found
     ) -> np.ndarray:
-        """The output (B, Q, D) of one attention for its input (B, Q, D)."""
+        """What the interventions make of an attention: where it looks, its weights, its values, what each head finds."""
+        scope, changed = self._scopes[kind], self._changed(kind, layer)
         read = entered if scope.states is None else scope.states
-        query, key, value = self._parts.projected(kind, layer, entered, read)
+        query, key, value = self._parts.projected(kind, layer, asking, read)
         found.add(kind, query=query, key=key, value=value)
         mask = scope.mask
         if changed.seen is not None:

@@ -1,6 +1,6 @@
 """The parts of a Transformer in NumPy: what each sub-layer computes, from the arrays of its weights.
 
-They compute what ``model/network`` computes (Vaswani et al. 2017). ``model/plain/patched.py`` puts them together to a pass.
+They compute what ``model/network`` computes (Vaswani et al. 2017). ``model/plain/walk.py`` puts them together to a pass.
 
 Rows of a batch are compared with row 0, because most rows of a patched pass equal it nearly everywhere. N rows (B where any batch
 will do), S source and T target tokens, L layers, H heads, Q query and K key positions, D d_model, V vocabulary.

@@ -14,8 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from model.plain.nearby import Units
-from model.plain.parts import FEW, PlainParts, kind_side, unlike_first
+from model.plain.parts import PlainParts, kind_side
 from model.plain.patch_rows import PatchRows
+from model.plain.patched_rows import PatchedRows
+from model.plain.walk import walk
 from model.stored.config import NetworkConfig
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, Patch, Patches
 from model.trace.taps import Found, tap
@@ -84,11 +86,11 @@ class PatchedTransformer(PlainParts):
 
     def _states(self, source, target, rows: PatchRows, found: Found, last_alone: bool = False) -> np.ndarray:
         """(rows, T, D): the end of the decoder's stream after ``close``; (rows, 1, D) with ``last_alone``."""
-        memory = self._walk("encoder", source, rows, found)  # (rows, S, D)
+        memory = self._side("encoder", source, rows, found)  # (rows, S, D)
         found.put("memory", memory)
-        return self._walk("decoder", [self.start, *target[:-1]], rows, found, memory, last_alone)
+        return self._side("decoder", [self.start, *target[:-1]], rows, found, memory, last_alone)
 
-    def _walk(
+    def _side(
         self,
         side: str,
         ids,
@@ -97,86 +99,11 @@ class PatchedTransformer(PlainParts):
         memory: np.ndarray | None = None,
         last_alone: bool = False,
     ) -> np.ndarray:
-        """The end of a side's residual stream after ``close``: ids (Q,) -> (rows, Q, D).
-
-        ``last_alone``: the last layer computes only its last position, because nothing reads the others.
-        """
+        """The end of a side's residual stream after ``close``: ids (Q,) -> (rows, Q, D)."""
         x = self.stream_start(ids, side)[None]
         found.put(tap(side, "embedding"), x - self.positions(len(ids), side))
-        before = self.layers("encoder") if side == "decoder" else 0  # layers that lie before this side
-        x = np.repeat(x, rows.joined(before - 1) if before else 1, axis=0)
-        number = 0
-        for layer in range(self.layers(side)):
-            count = rows.joined(layer + before)
-            x = np.concatenate([x, np.repeat(x[:1], count - len(x), axis=0)])
-            rows.put(tap(side, "residual"), number, x)  # the patches of rows that have just joined
-            if number == 0:
-                found.add(side, residual=x)
-            if last := last_alone and layer == self.layers(side) - 1:
-                rows.narrow(len(ids))
-            for kind in SUBLAYERS[side]:
-                entered = self.enter(kind, layer, x)
-                x = x[:, -1:] if last else x
-                if kind in ATTENTIONS[side]:
-                    read = memory if kind == "cross_attention" else entered
-                    output = self._attend(kind, layer, entered[:, -x.shape[1] :], read, rows, found)
-                else:
-                    free = rows.free(tap(side, "output"), number, count)
-                    output = np.zeros_like(x)
-                    output[free] = self._fed_forward(side, layer, entered[free])
-                rows.put(tap(side, "output"), number, output)
-                x = self.leave(kind, layer, x + output)
-                number += 1
-                rows.put(tap(side, "residual"), number, x)
-                found.add(side, output=output, residual=x)
-        return self.close(side, x)
-
-    def _attend(self, kind: str, layer: int, asking, read, rows: PatchRows, found: Found):
-        # Rows that ask and read what row 0 does find what it finds; those that joined in the decoder read its memory.
-        differs = np.logical_or.reduce(unlike_first(asking), axis=1)
-        differs[: len(read)] |= np.logical_or.reduce(unlike_first(read), axis=1)
-        differs[0] = True
-        chosen = np.flatnonzero(differs)
-        query, key, value = self.projected(
-            kind, layer, asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
-        )
-        weights = self.look(kind, query, key)
-        like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
-        heads = weights @ value
-        if not found.names and not rows.patches_heads(kind, layer):
-            return self.join(kind, layer, heads)[like]
-        heads = heads[like]
-        for head in range(heads.shape[1]):
-            rows.put(tap(kind, "heads"), (layer, head), heads[:, head])
-        if found.names:
-            found.add(kind, attention=weights[like], query=query, key=key, value=value, heads=heads)
-        return self._joined_anew(kind, layer, heads)
-
-    def _joined_anew(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
-        """(rows, Q, D): ``join``, computed anew only where a row's heads (rows, H, Q, D/H) differ from those of row 0."""
-        new = (heads != heads[:1]).any(axis=(1, 3))
-        if new.mean() > FEW:
-            return self.join(kind, layer, heads)
-        output = np.repeat(self.join(kind, layer, heads[:1]), len(heads), axis=0)
-        if new.any():
-            some = heads.transpose(0, 2, 1, 3)[new]  # (positions, H, D/H)
-            output[new] = self.join(kind, layer, some.transpose(1, 0, 2)[None])[0]
-        return output
-
-    def _fed_forward(self, side: str, layer: int, entered: np.ndarray) -> np.ndarray:
-        """(rows, Q, D): ``feed_forward``, computed anew only where a row's input differs from that of row 0."""
-        new = unlike_first(entered)
-        output = np.repeat(self.feed_forward(side, layer, entered[:1]), len(entered), axis=0)
-        if (units := self._units_of(side, layer)) is None:
-            output[new] = self.feed_forward(side, layer, entered[new])
-            return output
-        changed = np.flatnonzero(new.any(axis=0))
-        if not changed.size:
-            return output
-        for position, units_entered in zip(changed, units.entered(entered[0, changed]), strict=True):
-            rows = np.flatnonzero(new[:, position])
-            output[rows, position] = units.near(entered[0, position], units_entered, entered[rows, position])
-        return output
+        through = PatchedRows(self, side, rows, self._units_of, memory, last_alone)
+        return self.close(side, walk(self, side, through.begin(x), through, found))
 
     def _units_of(self, side: str, layer: int) -> Units | None:
         if (side, layer) not in self._units:

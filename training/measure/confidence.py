@@ -16,17 +16,17 @@ import numpy as np
 from rich.table import Table
 
 from model.correction.candidates import Stretch
-from model.correction.confidence import (
+from model.correction.confidence import Confidence
+from model.correction.confidence_files import save_confidence
+from model.correction.features import (
     FIRST,
     MONOTONE,
     SECOND,
-    Confidence,
     Features,
     SecondFeatures,
     features,
     second_features,
 )
-from model.correction.confidence_files import save_confidence
 from model.correction.ngrams import NGrams
 from model.correction.trees import Trees
 from model.correction.words import Words

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from model.correction.confidence import FIRST, Confidence
+from model.correction.confidence import Confidence
+from model.correction.features import FIRST
 from model.correction.ngrams import NGrams
 from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.trees import Trees

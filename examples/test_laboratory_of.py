@@ -197,7 +197,9 @@ def test_everything_is_afterwards_as_it_was():
 
 
 def test_what_it_does_not_take_is_told():
-    with pytest.raises(ValueError, match="should write, as encoder-decoders and decoders alone do, received Bert"):
+    with pytest.raises(
+        ValueError, match="should write, as encoder-decoders and decoders alone do, received Bert"
+    ):
         laboratory_of(bert(len(TOKENIZER)), TOKENIZER)
     lab = laboratory_of(model_of("bart"), TOKENIZER)
     with pytest.raises(ValueError, match=r"a head should be one of .*cross_attention.*\(3, 2\)"):

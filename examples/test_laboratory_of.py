@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from examples.test_hugging_face import ENCODER_DECODERS, END, gpt2, trained
+from examples.test_hugging_face import ENCODER_DECODERS, END, bert, trained
 from model import Intervention, from_transformers, laboratory_of
 from model.analysis import contrast_of_row, contribution, contribution_rows, head_effects, replaced_for_change
 from model.analysis.contributions import METHODS, methods_of
@@ -197,8 +197,10 @@ def test_everything_is_afterwards_as_it_was():
 
 
 def test_what_it_does_not_take_is_told():
-    with pytest.raises(ValueError, match="should be an encoder-decoder, received GPT2LMHeadModel"):
-        laboratory_of(gpt2(len(TOKENIZER)), TOKENIZER)
+    with pytest.raises(
+        ValueError, match="should write, as encoder-decoders and decoders alone do, received Bert"
+    ):
+        laboratory_of(bert(len(TOKENIZER)), TOKENIZER)
     lab = laboratory_of(model_of("bart"), TOKENIZER)
     with pytest.raises(ValueError, match=r"a head should be one of .*cross_attention.*\(3, 2\)"):
         logits(lab, Intervention(off={("cross_attention", 3, 0)}))

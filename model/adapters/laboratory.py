@@ -15,8 +15,8 @@ def laboratory_of(model: Any, tokenizer: Any, **options: Any) -> OwnNetwork:
     >>> contribution(lab, source, target, contrast_of_row(lab, source, target, row=2), "gradient")  # doctest: +SKIP
 
     Args:
-        model: an encoder-decoder of transformers (MarianMT, T5, BART and their like), or a Keras Transformer such as ``trace_keras``
-            takes.
+        model: of transformers an encoder-decoder (MarianMT, T5, BART and their like) or a decoder alone (GPT-2, Llama: the source is the
+            prompt, the target what is written behind it), or a Keras Transformer such as ``trace_keras`` takes.
         tokenizer: of transformers its own one; for Keras a ``Vocabulary``.
         options: for Keras ``inputs``, as in ``trace_keras``.
 

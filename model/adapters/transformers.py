@@ -193,6 +193,26 @@ def _decoder(model: Any, processor: Any, ids: Any, read: Any, produced: Any, pro
     )
 
 
+def trace_of_decoder(
+    model: Any, tokenizer: Any, ids: Any, prompt: int, weights: Any, logits: Any
+) -> AttentionTrace:
+    """The trace of a pass of a decoder alone.
+
+    ``ids`` (1 + N,), of which it read all but the last one, ``prompt`` of them given; ``weights`` (L, H, N, N); ``logits`` (N, V).
+    """
+    import torch
+
+    ids = torch.as_tensor(ids, device=logits.device)
+    return AttentionTrace(
+        **text_fields(tokenizer, ids[1:], "target"),
+        **patches_read(model, ids[:-1], tuple(tokenizer.convert_ids_to_tokens(ids[:-1]))),
+        decoder_attention=weights,
+        prompt=prompt,
+        **windows_of(model.config.get_text_config(), weights),
+        **_probabilities(tokenizer, logits, ids[1:]),
+    )
+
+
 def _in_common(one: Any, other: Any) -> int:
     """How many ids two sequences begin with alike: at a seam between two texts a tokenizer may join what it splits elsewhere."""
     pairs = zip(one.tolist(), other.tolist(), strict=False)

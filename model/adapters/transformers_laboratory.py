@@ -7,17 +7,17 @@ B interventions (or rows), L layers, H heads, S source and T target tokens, Q qu
 """
 
 from collections.abc import Sequence
-from threading import RLock
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from model.adapters.altering import altering, embedding_factors
+from model.adapters.decoder_laboratory import laboratory_of_decoder
 from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
 from model.adapters.own_stream import OwnStream, checked
 from model.adapters.transformers import showing_attention, trace_of_pass
 from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
-from model.adapters.transformers_pass import TorchPass
+from model.adapters.transformers_pass import PASSES_LOCK, TorchPass
 from model.adapters.transformers_stream import stream_of
 from model.plain.drafting import Pass, Produced, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
@@ -27,13 +27,16 @@ from model.trace.trace import AttentionTrace
 
 _BATCH = 32  # rows at a time
 _PROBE = 3, 2  # S and T of the pass that shows which module is which kind of attention
-_LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 
 
 def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
-    """The laboratory of a model. Raises ValueError for one that is no encoder-decoder."""
+    """The laboratory of a model. Raises ValueError for one that writes nothing, such as BERT."""
+    if not model.can_generate():
+        raise ValueError(
+            f"the model should write, as encoder-decoders and decoders alone do, received {type(model).__name__}"
+        )
     if not getattr(model.config, "is_encoder_decoder", False):
-        raise ValueError(f"the model should be an encoder-decoder, received {type(model).__name__}")
+        return laboratory_of_decoder(model, tokenizer)
     passes = TransformersPasses(model, tokenizer)
     abilities = [INTERVENTIONS, GRADIENTS]
     if has_insides(model, passes.modules):
@@ -204,7 +207,7 @@ class TransformersPasses(WithoutTaps):
             factors = [torch.ones(given[0].shape), torch.tensor(left)]
         pass_ = TorchPass(self.modules, changes, length)
         gradients = torch.enable_grad() if torch.is_grad_enabled() and factors else torch.no_grad()
-        with _LOCK, gradients, showing_attention(self.model), pass_.running(self.model, given, factors):
+        with PASSES_LOCK, gradients, showing_attention(self.model), pass_.running(self.model, given, factors):
             out = self.model(
                 input_ids=given[0],
                 attention_mask=torch.ones_like(given[0]),

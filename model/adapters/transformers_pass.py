@@ -9,12 +9,15 @@ B interventions (or rows), H heads, S source and T target tokens, Q query and K 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from model.adapters.altering import Altering
 from model.adapters.listening import replaced
+
+PASSES_LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 
 
 class TorchPass:
@@ -109,7 +112,10 @@ def _scaled_embeddings(model: Any, given: Sequence[Any], factors: Sequence[Any])
             hook.remove()
 
 
-def sides_of(model: Any) -> tuple[Any, Any]:
+def sides_of(model: Any) -> tuple[Any, ...]:
+    """What looks up embeddings: encoder and decoder, or a decoder alone."""
+    if not getattr(model.config, "is_encoder_decoder", False):
+        return (model,)
     return model.get_encoder(), model.get_decoder()
 
 

@@ -108,3 +108,14 @@ def last_row(source: np.ndarray, before: np.ndarray) -> Said:
     [0.0, 1.0]
     """
     return Said(source[-1], before[-1])
+
+
+def of_one_sequence(weights: np.ndarray, prompt: int, row: int) -> Said:
+    """What each row of a decoder alone (N, N) says of the tokens before it, for the written token ``row``. No start mark was read.
+
+    >>> said = of_one_sequence(np.tril(np.full((3, 3), 0.5)), prompt=2, row=1)
+    >>> said.source.tolist(), said.before.tolist()
+    ([0.5, 0.5], [0.0, 0.5])
+    """
+    asked = weights[prompt - 1 + row]
+    return Said(asked[:prompt], np.concatenate([[0.0], asked[prompt : prompt + row]]))

@@ -1,13 +1,17 @@
-"""Raw attention: the mean of the weights over all layers and heads. Source and target get half of the whole each."""
+"""Raw attention: the mean of the weights over all layers and heads. Source and target get half of the whole each; in a decoder alone
+they share the weights of one map.
+"""
 
 import numpy as np
 
-from model.analysis.method import AskedRow, Method, Said
+from model.analysis.method import AskedRow, Method, Said, of_one_sequence
 from model.stored.config import INTERVENTIONS
 
 
 def say(row: AskedRow) -> Said:
     at, trace = row.contrast.row, row.trace
+    if trace.prompt:
+        return of_one_sequence(trace.attention("decoder_attention").mean(axis=(0, 1)), trace.prompt, at)
     source = trace.attention("cross_attention")[:, :, at].mean(axis=(0, 1)) / 2
     if "decoder_attention" not in trace.kinds:
         return Said(source, np.zeros(at + 1))

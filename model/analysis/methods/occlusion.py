@@ -8,7 +8,7 @@ from model.trace.interventions import Intervention
 
 
 def say(row: AskedRow) -> Said:
-    length = len(row.trace.source_tokens)
+    length = len(row.trace.source_tokens) or row.trace.prompt  # of a decoder alone the prompt
     gone = [Intervention(without_source=frozenset([place])) for place in range(length)]
     gone += [Intervention(without_target=frozenset([place])) for place in range(row.contrast.row + 1)]
     odds = row.corrector.odds(row.source, row.target, row.contrast, [Intervention(), *gone]).log_odds

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import AskedRow, Method, Said, last_row
+from model.analysis.method import AskedRow, Method, Said, last_row, of_one_sequence
 from model.analysis.mixing import rolled_through
 
 
@@ -18,7 +18,19 @@ def rollout(attention: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     return rolled_through(encoder, own / 2, mean["cross_attention"] / 2)
 
 
+def rollout_of_decoder(weights: np.ndarray) -> np.ndarray:
+    """The same through a decoder alone: (L, H, N, N) -> (N, N), rows by the token that they read."""
+    mean = weights.mean(axis=1, dtype=np.float64)
+    found = np.eye(mean.shape[-1])
+    for layer in mean:
+        found = (found + layer @ found) / 2
+    return found
+
+
 def say(row: AskedRow) -> Said:
+    if row.trace.prompt:
+        through = rollout_of_decoder(row.trace.attention("decoder_attention"))
+        return of_one_sequence(through, row.trace.prompt, row.contrast.row)
     return last_row(*rollout(row.attention))
 
 

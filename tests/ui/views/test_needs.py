@@ -1,23 +1,23 @@
-"""What a view says where its network lacks what it needs."""
+"""What a view says that a network cannot be asked for."""
 
-from types import SimpleNamespace as Made
+from types import SimpleNamespace
 
 import pytest
 
-from engine.traced import TracedConfig
 from ui.views import needs
 from ui.wording.texts import table
 
 
-def lens(why: str) -> Made:
-    return Made(corrector=Made(config=TracedConfig(why_no_stream=why)))
+def lens_that_can(*questions: str) -> SimpleNamespace:
+    trace = SimpleNamespace(kinds=("cross_attention",))
+    return SimpleNamespace(can=lambda name: name in questions, corrects=True, places_known=True, trace=trace)
 
 
-@pytest.mark.parametrize("language", ["ko", "en"])
-def test_a_network_without_a_residual_stream_says_why(language, monkeypatch):
-    texts = table(language)
-    monkeypatch.setattr(needs, "say", lambda name, **given: texts[name].format(**given))
-    assert needs.told(lens(""), "lacks_residual") == texts["lacks_residual"]
-    told = needs.told(lens("no layer of it normalises"), "lacks_residual")
-    assert told.startswith(texts["lacks_residual"]) and "no layer of it normalises" in told
-    assert needs.told(lens("no layer of it normalises"), "lacks_places") == texts["lacks_places"]
+@pytest.mark.parametrize("question", ["patch_map", "explained"])
+def test_tokens_that_are_no_characters_are_told_apart_from_no_stream(question):
+    lacks = needs.inside(question)
+    assert lacks(lens_that_can("who_wrote", question)) is None
+    assert lacks(lens_that_can("who_wrote")) == "lacks_characters"
+    assert lacks(lens_that_can()) == "lacks_residual"
+    assert "single characters" in table("en")["lacks_characters"]
+    assert "글자 하나가 토큰 하나" in table("ko")["lacks_characters"]

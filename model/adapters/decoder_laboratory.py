@@ -1,0 +1,185 @@
+"""The laboratory for a model of transformers that is a decoder alone, such as GPT-2 or Llama.
+
+Its source is the prompt, its target what is written behind it. Both stand in one sequence, so its one kind of attention,
+``decoder_attention``, has a row and a column for each token of both. A pass replaces functions that the whole process shares, as that of
+an encoder-decoder does (``transformers_laboratory``).
+
+B interventions (or rows), L layers, H heads, S tokens of the prompt, T written ones, N = S + T - 1 tokens that are read, V vocabulary.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from model.adapters.altering import altering, embedding_factors
+from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
+from model.adapters.transformers import showing_attention, trace_of_decoder
+from model.adapters.transformers_pass import PASSES_LOCK, TorchPass
+from model.plain.drafting import Pass, Produced
+from model.stored.config import GRADIENTS, INTERVENTIONS
+from model.trace.interventions import Intervention
+from model.trace.laboratory_data import Insides, Slopes, Zeroed
+from model.trace.trace import AttentionTrace
+
+_BATCH = 32  # rows at a time
+_LONGEST = 20  # tokens that are written, where the model does not say how many
+_KIND = "decoder_attention"
+_WHY = "a decoder alone has no memory of a source, which the questions about a residual stream need"
+
+
+def laboratory_of_decoder(model: Any, tokenizer: Any) -> OwnNetwork:
+    """The laboratory of a model that is a decoder alone: heads off, weights replaced, tokens left out, gradients."""
+    passes, texts = DecoderPasses(model, tokenizer), _DecoderTexts(tokenizer)
+    return OwnNetwork(type(model).__name__, texts, passes, [INTERVENTIONS, GRADIENTS], why=_WHY)
+
+
+class _DecoderTexts:
+    """A tokenizer of transformers as ``own_network.Texts``: the source is a prompt, the target goes on behind it."""
+
+    def __init__(self, tokenizer: Any):
+        self._tokenizer = tokenizer
+
+    def encode_source(self, text: str) -> list[int]:
+        return self._tokenizer(text).input_ids
+
+    def encode_target(self, text: str) -> list[int]:
+        return [*self._tokenizer(text, add_special_tokens=False).input_ids, self._tokenizer.eos_token_id]
+
+    def decode(self, ids: Sequence[int], source: str = "") -> str:
+        return self._tokenizer.decode(list(ids), skip_special_tokens=True)
+
+    def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
+        return tuple(self._tokenizer.convert_ids_to_tokens(list(ids)))
+
+
+class DecoderPasses(WithoutTaps):
+    """Passes over ids; see ``own_network.OwnPasses``. There is no start mark: what is said of it is 0."""
+
+    def __init__(self, model: Any, tokenizer: Any):
+        self.model, self.tokenizer = model, tokenizer
+        self.end = int(tokenizer.eos_token_id)
+        self.modules: dict[str, list[Any]] = {}  # the attention modules, layer by layer
+        self.sizes: dict[str, Sizes] = {}
+        _, layers, width = self._look([[self.end]], [[]], [Intervention()])
+        heads = layers[0].shape[1]
+        self.sizes = {_KIND: Sizes(len(layers), heads, heads * width)}
+
+    def pass_over(
+        self,
+        sources: Sequence[Sequence[int]],
+        targets: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+    ) -> Pass:
+        """One teacher-forced pass over B rows, each a prompt, T ids that were written and an intervention. Logits are (B, T, V), the
+        attention (B, L, H, N, N). Raises ValueError for rows of several lengths, and for an intervention that the network does not have."""
+        one_length(sources, targets)
+        logits, attention = [], []
+        for first in range(0, len(sources), _BATCH):
+            cut = slice(first, first + _BATCH)
+            read = [list(ids[:-1]) for ids in targets[cut]]
+            found, layers, _ = self._look(sources[cut], read, interventions[cut])
+            logits.append(_array(found)[:, len(sources[0]) - 1 :])
+            attention.append(np.stack([_array(each) for each in layers], 1))
+        return Pass(np.concatenate(logits), {_KIND: np.concatenate(attention)})
+
+    def _written(
+        self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
+    ) -> Produced | None:
+        """A text that goes on needs no end: it is cut where the model would stop generating."""
+        longest = getattr(self.model.generation_config, "max_new_tokens", None) or _LONGEST
+        ids = list(forced)
+        while len(ids) < longest and (not ids or ids[-1] != self.end):
+            ids.append(int(_array(self._look([source], [ids], [intervention])[0])[0, -1].argmax()))
+        return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
+
+    def slopes(
+        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
+    ) -> Slopes:
+        """As ``Laboratory.slopes`` says: the derivatives of logit(written) - logit(instead)."""
+        import torch
+
+        row, written, instead = contrast
+        read, length, found = list(target[:-1]), len(source), []
+        for share in shares:
+            factors = torch.full((1, length + len(read)), float(share), device=self.model.device)
+            factors.requires_grad_()
+            with torch.enable_grad():
+                logits = self._look([source], [read], [Intervention()], factors)[0][0, length - 1 + row]
+                score = logits[written] - logits[instead]
+                (slopes,) = torch.autograd.grad(score, [factors])
+            found.append((float(score.detach()), _array(slopes)[0]))
+        by_token = np.stack([each for _, each in found])
+        start = np.zeros((len(found), 1), np.float32)
+        score_of = np.array([score for score, _ in found], np.float32)
+        return Slopes(score_of, by_token[:, :length], np.concatenate([start, by_token[:, length:]], axis=1))
+
+    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
+        """Raises ValueError."""
+        raise ValueError(_WHY)
+
+    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
+        """Raises ValueError."""
+        raise ValueError(_WHY)
+
+    def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
+        """The pass over both texts; ``prompt`` says how many tokens the first one has."""
+        texts = _DecoderTexts(self.tokenizer)
+        ids, written = texts.encode_source(source), texts.encode_target(target)
+        logits, layers, _ = self._look(
+            [ids], [written[:-1]], [Intervention() if intervention is None else intervention]
+        )
+        attention = np.concatenate([_array(each) for each in layers])
+        return trace_of_decoder(self.model, self.tokenizer, [*ids, *written], len(ids), attention, logits[0])
+
+    def _look(
+        self,
+        sources: Sequence[Sequence[int]],
+        read: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        factors: Any = None,
+    ) -> tuple[Any, list[Any], int]:
+        """(B, N, V) logits, L weights (B, H, N, N), and how wide a head is. ``read``: what was written before the row that is asked
+        about. ``factors`` (B, N): what the embeddings are multiplied by."""
+        import torch
+
+        whole = [[*one, *other] for one, other in zip(sources, read, strict=True)]
+        length, given = len(whole[0]), torch.tensor(whole, device=self.model.device)
+        moved = [_in_sequence(each, len(sources[0])) for each in interventions]
+        changes = altering(moved, self.sizes, length, length) if self.modules else {}
+        if factors is None and (left := embedding_factors(moved, length)) is not None:
+            factors = torch.tensor(left)
+        pass_ = TorchPass(self.modules, changes, (0, length))
+        scaled = [] if factors is None else [factors]
+        gradients = torch.enable_grad() if torch.is_grad_enabled() and scaled else torch.no_grad()
+        with (
+            PASSES_LOCK,
+            gradients,
+            showing_attention(self.model),
+            pass_.running(self.model, [given], scaled),
+        ):
+            out = self.model(input_ids=given, attention_mask=torch.ones_like(given), use_cache=False)
+        if not self.modules:
+            self.modules = pass_.found
+        return out.logits, pass_.used[_KIND], pass_.calls[_KIND][0][2].shape[-1]
+
+
+def _in_sequence(intervention: Intervention, prompt: int) -> Intervention:
+    """The same where prompt and written tokens are one sequence. The start mark, which is left out at 0, is not there.
+
+    >>> sorted(_in_sequence(Intervention(without_source={1}, without_target={0, 2}), prompt=3).without_target)
+    [1, 4]
+    """
+    if places := [place for place in intervention.without_source if not 0 <= place < prompt]:
+        raise ValueError(f"what is left out should lie in 0..{prompt - 1}, received {places[0]}")
+    written = {prompt + place - 1 for place in intervention.without_target if place}
+    return replace(
+        intervention,
+        without_source=frozenset(),
+        without_target=frozenset(intervention.without_source) | written,
+    )
+
+
+def _array(tensor: Any) -> np.ndarray:
+    return tensor.detach().float().cpu().numpy()

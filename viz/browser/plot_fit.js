@@ -137,12 +137,13 @@ function fittedCells(figure, width, room) {
   // In a lecture nobody types: a map takes all the room there is.
   const capacity = lecture ? extent : (STEPS.find((step) => step >= extent) ?? extent);
   const narrow = width < 520;
+  const toolbar = narrow ? TOOLBAR : 0;
   const measure = (cell) => {
     // A lecture's labels never get smaller. Where they are higher than a cell they stand in two lines, as on a ruler.
     const font = lecture ? sized(15) : Math.max(9, Math.min(sized(15), 0.74 * cell));
     const lines = lecture && font > 1.04 * cell ? 2 : 1;
     const left = name + (rowEm + lines - 1) * font + 4;
-    const top = (narrow ? TOOLBAR : 0) + name + (upright ? 1.45 + 1.3 * (lines - 1) : columnEm) * font + 4;
+    const top = toolbar + name + (upright ? 1.45 + 1.3 * (lines - 1) : columnEm) * font + 4;
     return { font, left, top, lines };
   };
   const most = narrow ? Infinity : Math.max(room, LEAST_BOX);
@@ -180,6 +181,7 @@ function fittedCells(figure, width, room) {
     margin: { l: left, t: top, r: drawnWidth - left - across, b: height - top - down, autoexpand: false },
     xaxis: axis({ ...figure.layout.xaxis, ...labels(figure.layout.xaxis2, upright, cell, font, lines) }, font, larger),
     yaxis: axis({ ...figure.layout.yaxis, ...inLines(figure.layout.yaxis, lines, cell, font, (label) => `${label}\u3000`) }, font, larger),
+    annotations: [...(figure.layout.annotations ?? []), ...axisNames(figure.layout, left - name, top - toolbar - name)],
     legend: { ...figure.layout.legend, ...keyPlace(beside, across, down, cell * extent), font: { size: sized(KEY_TYPE) } },
   };
   const bar = barPlace(beside, across, down, larger, cell * extent);
@@ -257,11 +259,23 @@ function axis(given, font, larger) {
   return {
     ...given,
     tickfont: { ...given.tickfont, size: font },
-    title: { ...given.title, font: { ...given.title?.font, size: sized(13) } },
+    title: { text: "" },
     automargin: false,
     scaleanchor: undefined,
     constrain: undefined,
   };
+}
+
+/**
+ * The names of the axes, outside the labels that have `left` and `above` pixels. To place an axis's own title Plotly measures every
+ * label, and the browser lays out the page for each of them.
+ */
+function axisNames({ xaxis, yaxis }, left, above) {
+  const named = ({ title }, place) => ({ text: title?.text ?? "", font: { ...title?.font, size: sized(13) }, showarrow: false, xref: "paper", yref: "paper", borderpad: 0, ...place });
+  return [
+    named(xaxis, { x: 0.5, xanchor: "center", y: 1, yanchor: "bottom", yshift: above }),
+    named(yaxis, { x: 0, xanchor: "right", xshift: -left, y: 0.5, yanchor: "middle", textangle: -90 }),
+  ].filter(({ text }) => text);
 }
 
 // Where the colour bar and the legend go. Plotly wants their places as shares of the width and height of the cells, not in pixels.

@@ -123,7 +123,7 @@ def test_a_head_that_puts_out_its_mean_puts_out_the_same_in_every_row(tiny):
     kernel = insides.output_kernels["cross_attention"][1, 1]
     assert np.abs(means["cross_attention"][1, 1] @ kernel).max() > 1e-3
     assert np.abs(replaced - zero).max() > 1e-3
-    again = look(
+    again = pass_under(
         tiny, Intervention(off=frozenset([head]), means={"cross_attention": 0 * outputs.mean(axis=2)})
     )
     np.testing.assert_allclose(again.logits, zero, atol=1e-6)

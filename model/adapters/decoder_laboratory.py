@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from model.adapters.altering import altering, embedding_factors
-from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
 from model.adapters.transformers import showing_attention, trace_of_decoder
 from model.adapters.transformers_pass import PASSES_LOCK, TorchPass
 from model.plain.drafting import Pass, Produced
@@ -61,10 +61,10 @@ class DecoderPasses(WithoutTaps):
         self.model, self.tokenizer = model, tokenizer
         self.end = int(tokenizer.eos_token_id)
         self.modules: dict[str, list[Any]] = {}  # the attention modules, layer by layer
-        self.sizes: dict[str, Sizes] = {}
+        self.sizes: dict[str, AttentionSizes] = {}
         _, layers, width = self._passed([[self.end]], [[]], [Intervention()])
         heads = layers[0].shape[1]
-        self.sizes = {_KIND: Sizes(len(layers), heads, heads * width)}
+        self.sizes = {_KIND: AttentionSizes(len(layers), heads, heads * width)}
 
     def pass_over(
         self,

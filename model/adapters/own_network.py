@@ -53,7 +53,7 @@ class OwnConfig:
     why_no_stream: str = ""  # what it lacks for a residual stream
 
 
-class Sizes(NamedTuple):
+class AttentionSizes(NamedTuple):
     """One kind of attention, in the names that ``alterations`` reads."""
 
     attention_layers: int
@@ -65,7 +65,7 @@ class OwnPasses(Passes, Protocol):
     """What each library's file has: passes over ids."""
 
     @property
-    def sizes(self) -> Mapping[str, Sizes]:
+    def sizes(self) -> Mapping[str, AttentionSizes]:
         """By kind of attention."""
         ...
 

@@ -32,7 +32,7 @@ from ui.wording.numbers_text import probability
 from viz.labels import log_odds, visible_token
 
 SENTENCES = Path(__file__).parents[1] / "training" / "documents" / "lessons" / "sentences.csv"
-ASKED = 8  # candidates that the network is asked about in earnest: those that it is least sure of
+ASKED = 8  # candidates that are asked the four questions: those that it is least sure of
 MARGIN = (
     1.0,
     9.0,

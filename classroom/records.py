@@ -29,7 +29,8 @@ class Poll:
 
 @dataclass(frozen=True)
 class Quiz:
-    """Questions that check themselves. What is asked follows from ``plan`` and ``about``. ``sizes`` says how many options each has."""
+    """Questions whose right answers are computed with the network in use. What is asked follows from ``plan`` and ``about``.
+    ``sizes`` says how many options each has."""
 
     number: int
     plan: str

@@ -59,7 +59,7 @@ class RemoteLink:
             told = self.progress.get(key, Progress())
         except OSError:  # ``problem`` says it
             return
-        except Exception as error:  # noqa: BLE001  whoever asks about this model gets it
+        except Exception as error:  # noqa: BLE001  raised later, for whoever asks about this model
             told = Progress(problem=error)
         self.progress = {**self.progress, key: told}
 

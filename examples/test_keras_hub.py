@@ -19,7 +19,7 @@ NARROW = SIZES | {"hidden_dim": 16, "intermediate_dim": 32, "max_sequence_length
 
 
 def grown(model):
-    """With weights that differ: as they are made, every row looks at all tokens alike."""
+    """A network whose weights differ. With those that it starts with, every row looks at all tokens alike."""
     for weights in model.weights:
         weights.assign(weights * 12)
     return model

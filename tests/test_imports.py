@@ -29,7 +29,7 @@ SEEN_BY_PAGES = {
 ROOMS = {
     "model/text": set(),
     "model/trace": set(),
-    "model/norm": LIGHT,
+    "model/norm": {"model/text"},
     "model/stored": LIGHT,
     "model/plain": {*LIGHT, "model/stored"},
     "model/adapters": {*DESCRIBED, "model/correction"},

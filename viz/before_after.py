@@ -69,7 +69,7 @@ def before_after(
         "showlegend": True,
     }
     open_points = {"symbol": "circle-open", "size": 11, "color": colours.text, "line": {"width": 2}}
-    filled = {"symbol": "circle", "size": 12, "color": colours.lines[1]}
+    filled = {"symbol": "circle", "size": 12, "color": colours.qualitative[1]}
     hover = f"%{{text}}<br>%{{fullData.name}}: <b>%{{x:.2f}}</b> {template_text(value_title)}<extra></extra>"
     points = [
         shared | {"x": values[:, column], "name": plain_text(name), "marker": marker, "hovertemplate": hover}

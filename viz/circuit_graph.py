@@ -111,7 +111,7 @@ def _lines(edges: Sequence[GraphEdge], places: np.ndarray, theme: str) -> list[d
                         "y": [y for each in points for y in (each[1], each[3], None)],
                         "mode": "lines",
                         "line": {
-                            "color": colours.lines[0 if positive else 1],
+                            "color": colours.qualitative[0 if positive else 1],
                             "width": width,
                             "dash": "solid" if positive else "dash",
                         },
@@ -148,7 +148,7 @@ def _points(nodes: Sequence[GraphNode], places: np.ndarray, theme: str) -> dict:
     colours = palette(theme)
     looks = {
         "token": (colours.quiet_text, "square", 9),
-        "part": (colours.lines[0], "circle", 15),
+        "part": (colours.qualitative[0], "circle", 15),
         "answer": (colours.accent, "diamond", 17),
     }
     return {

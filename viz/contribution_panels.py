@@ -156,7 +156,7 @@ def _bars(info: _PanelsInfo, row: int, name: str, in_legend: bool, titles, theme
         cliponaxis=False,
         width=0.8,
         marker={
-            "color": colours.lines[1] if panel.intervened else colours.lines[0],
+            "color": colours.qualitative[1] if panel.intervened else colours.qualitative[0],
             "line": {"width": 0},
             "pattern": {"shape": "/" if panel.intervened else "", "solidity": 0.4},
         },

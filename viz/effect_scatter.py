@@ -85,7 +85,7 @@ def _cloud(points, kind: str, name: str, number: int, chosen: set, titles, theme
         marker={
             "size": 10,
             "symbol": _SYMBOLS[number % len(_SYMBOLS)],
-            "color": colours.lines[number % len(colours.lines)],
+            "color": colours.qualitative[number % len(colours.qualitative)],
             "line": {
                 "color": colours.accent,
                 "width": [3 if heads[row] in chosen else 0 for row in rows],

@@ -82,8 +82,8 @@ def _series(tokens, lengths, names, theme: str) -> list[_Series]:
     if any(each.shape != (len(tokens),) for each in lengths):
         shapes = [each.shape for each in lengths]
         raise ValueError(f"each of {len(tokens)} tokens should have three lengths, received {shapes}")
-    lines = palette(theme).lines
-    looks = ((lines[0], "/"), (lines[0], ""), (lines[1], ""))
+    colours = palette(theme).qualitative
+    looks = ((colours[0], "/"), (colours[0], ""), (colours[1], ""))
     return [_Series(name, values, *look) for name, values, look in zip(names, lengths, looks, strict=True)]
 
 

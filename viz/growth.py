@@ -59,7 +59,7 @@ def growth_curves(
     shown = [f"{step:,}" for step in steps]
     titles = title, step_title, loss_title, score_title, share_title
     figure = go.Figure(layout=_layout(shown, at, titles, theme))
-    of_all = (("y", loss_title, colours.text, "solid"), ("y3", score_title, colours.lines[0], "dot"))
+    of_all = (("y", loss_title, colours.text, "solid"), ("y3", score_title, colours.qualitative[0], "dot"))
     for (axis, name, colour, dash), values in zip(of_all, measured.values(), strict=True):
         figure.add_trace(
             go.Scatter(
@@ -83,8 +83,8 @@ def growth_curves(
                 mode="lines",
                 name=plain_text(name),
                 line={
-                    "color": colours.lines[number % len(colours.lines)],
-                    "dash": _DASHES[number // len(colours.lines) % len(_DASHES)],
+                    "color": colours.qualitative[number % len(colours.qualitative)],
+                    "dash": _DASHES[number // len(colours.qualitative) % len(_DASHES)],
                     "width": 2,
                 },
                 yaxis="y2",
@@ -134,7 +134,7 @@ def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str, 
             "tickvals": [0, 0.5, 1],
             "range": [-0.05, 1.05],
             "showgrid": False,
-            "color": colours.lines[0],
+            "color": colours.qualitative[0],
             "fixedrange": True,
         },
         "yaxis2": base_axis(theme, plain_text(share_title))

@@ -140,7 +140,7 @@ def _curves(frame: pd.DataFrame, columns: Mapping[str, str]) -> tuple[_MeasuredC
 
 
 def _traces(panels: tuple[_CurvePanel, ...], step_title: str, theme: str) -> list[go.Scatter]:
-    colours = palette(theme).lines
+    colours = palette(theme).qualitative
     traces: list[go.Scatter] = []
     for number, panel in enumerate(panels, 1):
         for curve in panel.curves:

@@ -52,7 +52,7 @@ def layer_curve(
         "x": list(range(len(places))),
         "y": points,
         "mode": "lines+markers",
-        "line": {"color": palette(theme).lines[0], "width": 2.5},
+        "line": {"color": palette(theme).qualitative[0], "width": 2.5},
         "marker": {"size": 8},
         "text": [template_text(place) for place in places],
         "customdata": [template_text(each) for each in details] or [""] * len(places),

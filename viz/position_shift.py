@@ -80,7 +80,7 @@ def _curve(moved: np.ndarray, name: str, titles: tuple[str, str], theme: str) ->
         y=moved,
         mode="lines",
         name=plain_text(name),
-        line={"color": palette(theme).lines[0], "width": 3},
+        line={"color": palette(theme).qualitative[0], "width": 3},
         hovertemplate=f"{template_text(name)}<br>{shift_name}: <b>%{{x:d}}</b>"
         f"<br>{value_name}: <b>%{{y:.3f}}</b><extra></extra>",
     )
@@ -89,7 +89,7 @@ def _curve(moved: np.ndarray, name: str, titles: tuple[str, str], theme: str) ->
 def _level(
     other: ShiftReference, name: str, positions: int, index: int, titles: tuple[str, str], theme: str
 ) -> go.Scatter:
-    colours = palette(theme).lines[1:]
+    colours = palette(theme).qualitative[1:]
     return go.Scatter(
         x=[0, max(positions - 1, 1)],
         y=[other.value, other.value],

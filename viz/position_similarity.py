@@ -111,7 +111,7 @@ def position_similarity_curve(
                 dx=1,
                 y=by_distance,
                 mode="lines+markers" if len(by_distance) <= 64 else "lines",
-                line={"color": colours.lines[0], "width": 2},
+                line={"color": colours.qualitative[0], "width": 2},
                 hovertemplate=f"{distance_name}: <b>%{{x:d}}</b>"
                 f"<br>{value_name}: <b>%{{y:.2f}}</b><extra></extra>",
             )

@@ -134,7 +134,7 @@ def _curves(matrix: np.ndarray, dimensions: Sequence[int]) -> list[_Curve]:
 
 
 def _line(curve: _Curve, hover: tuple[str, str], curve_names: tuple[str, str], theme: str) -> go.Scatter:
-    colours = palette(theme).lines
+    colours = palette(theme).qualitative
     rounds, colour = divmod(curve.rate, len(colours))
     is_cosine = curve.dimension % 2
     position_name, value_name = (template_text(name) for name in hover)

@@ -74,7 +74,9 @@ def _info(curves, main: str) -> _PruningInfo:
 def _line(rows: np.ndarray, panel: int, strong: bool, texts, in_legend: bool, theme: str) -> go.Scatter:
     name, removed, share = texts
     colours = palette(theme)
-    line = {"color": colours.lines[0], "width": 3} if strong else {"color": colours.quiet_text, "width": 1}
+    line = (
+        {"color": colours.qualitative[0], "width": 3} if strong else {"color": colours.quiet_text, "width": 1}
+    )
     return go.Scatter(
         x=rows[:, 0],
         y=rows[:, 1 + panel],

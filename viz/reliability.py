@@ -102,7 +102,7 @@ def _curve(info: _ReliabilityInfo, name: str, titles: tuple[str, str, str], them
         customdata=info.count[info.filled],
         mode="lines+markers",
         name=plain_text(name),
-        line={"color": palette(theme).lines[0], "width": 2},
+        line={"color": palette(theme).qualitative[0], "width": 2},
         marker={"size": 9},
         hovertemplate=f"{sure}: <b>%{{x:.3f}}</b><br>{right}: <b>%{{y:.1%}}</b>"
         f"<br>{changes}: <b>%{{customdata:,d}}</b><extra></extra>",
@@ -116,7 +116,7 @@ def _counts(info: _ReliabilityInfo, titles: tuple[str, str, str], theme: str) ->
         width=info.high - info.low,
         y=info.count,
         customdata=np.stack([info.low, info.high], axis=-1),
-        marker={"color": palette(theme).lines[0], "line": {"color": palette(theme).gap, "width": 1}},
+        marker={"color": palette(theme).qualitative[0], "line": {"color": palette(theme).gap, "width": 1}},
         yaxis="y2",
         showlegend=False,
         hovertemplate=f"{sure}: <b>%{{customdata[0]:~g}}–%{{customdata[1]:~g}}</b>"

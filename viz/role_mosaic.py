@@ -40,10 +40,10 @@ def role_mosaic(
     if strange := sorted(found - set(labels)):
         raise ValueError(f"each role should have a label, received {strange}")
     order = list(labels)
-    lines = palette(theme).lines[: len(order) - 1]
-    if len(order) > len(lines) + 1:
-        raise ValueError(f"at most {len(lines) + 1} roles have colours, received {len(order)}")
-    colours = [*lines, palette(theme).grid]
+    distinct = palette(theme).qualitative[: len(order) - 1]
+    if len(order) > len(distinct) + 1:
+        raise ValueError(f"at most {len(distinct) + 1} roles have colours, received {len(order)}")
+    colours = [*distinct, palette(theme).grid]
     grids = {kind: [[order.index(role) for role in row] for row in grid] for kind, grid in roles.items()}
     info = mosaic_info(grids, names, (), None)
     figure = go.Figure(layout=mosaic_layout(info, title, layer_title, theme))

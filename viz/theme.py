@@ -37,12 +37,12 @@ class Palette:
     accent: str
     sequential: tuple[str, ...]
     diverging: tuple[str, ...]
-    lines: tuple[str, ...]
+    qualitative: tuple[str, ...]  # told apart also by the colour-blind
 
 
 # The sequential scales keep one hue. Only their lightness changes, steadily, away from the background. So zero
 # looks like nothing, and the order survives every kind of colour blindness and a grey printer.
-# Lines have the palette of Okabe and Ito (2008), "Color Universal Design". On a dark ground its black turns pale.
+# Lines and categories have the palette of Okabe and Ito (2008), "Color Universal Design". On a dark ground its black turns pale.
 # Its yellow goes last, because it is faint on a light ground.
 _THEMES = {
     "light": Palette(
@@ -55,7 +55,7 @@ _THEMES = {
         accent="#b3400a",
         sequential=("#fbfcfe", "#d3e3f4", "#9cc4e6", "#569bd0", "#1f6bab", "#0a3f77", "#041f42"),
         diverging=("#0b3c7d", "#3f7fc1", "#a5cbe8", "#ffffff", "#f4b79c", "#d0533f", "#7d0c1f"),
-        lines=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#C9BC1F"),
+        qualitative=("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#C9BC1F"),
     ),
     "dark": Palette(
         text="#e8edf4",
@@ -67,7 +67,7 @@ _THEMES = {
         accent="#ffb37a",
         sequential=("#10161f", "#13304f", "#195083", "#2a76b5", "#5ba3da", "#a4d1f2", "#f3faff"),
         diverging=("#7db8f0", "#3f7fc1", "#1f456f", "#11161d", "#7a2c25", "#d0533f", "#ffa58c"),
-        lines=("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#F0E442", "#e8edf4", "#4A9BE0"),
+        qualitative=("#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#F0E442", "#e8edf4", "#4A9BE0"),
     ),
 }
 

@@ -67,7 +67,7 @@ def _number(value: float) -> str:
 
 def _bars(rows: Sequence[Amount], starts: Sequence[float], value_title: str, theme: str) -> dict:
     colours = palette(theme)
-    filled = [colours.lines[0]] * (len(rows) - 1) + [colours.text]
+    filled = [colours.qualitative[0]] * (len(rows) - 1) + [colours.text]
     return {
         "type": "bar",
         "orientation": "h",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from model.adapters.own_network import Sizes
+from model.adapters.own_network import AttentionSizes
 from model.plain.alterations import alterations
 from model.trace.interventions import Intervention
 
@@ -41,7 +41,7 @@ class Altering(NamedTuple):
 
 
 def altering(
-    interventions: Sequence[Intervention], sizes: Mapping[str, Sizes], source: int, target: int
+    interventions: Sequence[Intervention], sizes: Mapping[str, AttentionSizes], source: int, target: int
 ) -> dict[str, list[Altering]]:
     """For each kind and layer what B interventions change in it, over S = ``source`` and T = ``target`` tokens.
 
@@ -58,7 +58,7 @@ def altering(
 
 
 def _of_kind(
-    kind: str, interventions: Sequence[Intervention], size: Sizes, length: tuple[int, int]
+    kind: str, interventions: Sequence[Intervention], size: AttentionSizes, length: tuple[int, int]
 ) -> list[Altering]:
     found = (alterations(list(interventions), size, {kind: length}).attention or {})[kind]  # type: ignore[arg-type]
     hidden = _hidden(kind, interventions, length[1])
@@ -100,7 +100,7 @@ def embedding_factors(interventions: Sequence[Intervention], target: int) -> np.
     return factors
 
 
-def _check(intervention: Intervention, sizes: Mapping[str, Sizes], source: int) -> None:
+def _check(intervention: Intervention, sizes: Mapping[str, AttentionSizes], source: int) -> None:
     for head in (*intervention.off, *intervention.weights):
         size = sizes.get(head.kind)
         if size is None or not (0 <= head.layer < size.attention_layers and 0 <= head.head < size.num_heads):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from model.adapters.altering import altering, embedding_factors
-from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
 from model.adapters.transformers import showing_attention, trace_of_decoder
 from model.adapters.transformers_pass import PASSES_LOCK, TorchPass
 from model.plain.drafting import Pass, Produced
@@ -61,10 +61,10 @@ class DecoderPasses(WithoutTaps):
         self.model, self.tokenizer = model, tokenizer
         self.end = int(tokenizer.eos_token_id)
         self.modules: dict[str, list[Any]] = {}  # the attention modules, layer by layer
-        self.sizes: dict[str, Sizes] = {}
-        _, layers, width = self._look([[self.end]], [[]], [Intervention()])
+        self.sizes: dict[str, AttentionSizes] = {}
+        _, layers, width = self._passed([[self.end]], [[]], [Intervention()])
         heads = layers[0].shape[1]
-        self.sizes = {_KIND: Sizes(len(layers), heads, heads * width)}
+        self.sizes = {_KIND: AttentionSizes(len(layers), heads, heads * width)}
 
     def pass_over(
         self,
@@ -79,7 +79,7 @@ class DecoderPasses(WithoutTaps):
         for first in range(0, len(sources), _BATCH):
             cut = slice(first, first + _BATCH)
             read = [list(ids[:-1]) for ids in targets[cut]]
-            found, layers, _ = self._look(sources[cut], read, interventions[cut])
+            found, layers, _ = self._passed(sources[cut], read, interventions[cut])
             logits.append(_array(found)[:, len(sources[0]) - 1 :])
             attention.append(np.stack([_array(each) for each in layers], 1))
         return Pass(np.concatenate(logits), {_KIND: np.concatenate(attention)})
@@ -91,7 +91,7 @@ class DecoderPasses(WithoutTaps):
         longest = getattr(self.model.generation_config, "max_new_tokens", None) or _LONGEST
         ids = list(forced)
         while len(ids) < longest and (not ids or ids[-1] != self.end):
-            ids.append(int(_array(self._look([source], [ids], [intervention])[0])[0, -1].argmax()))
+            ids.append(int(_array(self._passed([source], [ids], [intervention])[0])[0, -1].argmax()))
         return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
 
     def slopes(
@@ -106,7 +106,7 @@ class DecoderPasses(WithoutTaps):
             factors = torch.full((1, length + len(read)), float(share), device=self.model.device)
             factors.requires_grad_()
             with torch.enable_grad():
-                logits = self._look([source], [read], [Intervention()], factors)[0][0, length - 1 + row]
+                logits = self._passed([source], [read], [Intervention()], factors)[0][0, length - 1 + row]
                 score = logits[written] - logits[instead]
                 (slopes,) = torch.autograd.grad(score, [factors])
             found.append((float(score.detach()), _array(slopes)[0]))
@@ -127,13 +127,13 @@ class DecoderPasses(WithoutTaps):
         """The pass over both texts; ``prompt`` says how many tokens the first one has."""
         texts = _DecoderTexts(self.tokenizer)
         ids, written = texts.encode_source(source), texts.encode_target(target)
-        logits, layers, _ = self._look(
+        logits, layers, _ = self._passed(
             [ids], [written[:-1]], [Intervention() if intervention is None else intervention]
         )
         attention = np.concatenate([_array(each) for each in layers])
         return trace_of_decoder(self.model, self.tokenizer, [*ids, *written], len(ids), attention, logits[0])
 
-    def _look(
+    def _passed(
         self,
         sources: Sequence[Sequence[int]],
         read: Sequence[Sequence[int]],

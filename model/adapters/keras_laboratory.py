@@ -25,7 +25,7 @@ from model.adapters.keras_pass import KerasPass, array_of
 from model.adapters.keras_stream import KerasStream, stream_of
 from model.adapters.outputs import probabilities
 from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
-from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
@@ -70,12 +70,12 @@ class KerasPasses(WithoutTaps):
         pass_ = KerasPass(None, {}, source, read, None)
         self._run(pass_)
         self._order = _order(pass_.heard)
-        self.sizes: dict[str, Sizes] = {}
+        self.sizes: dict[str, AttentionSizes] = {}
         for kind in ATTENTION_KINDS:
             maps = [maps for maps, at in zip(pass_.heard, self._order, strict=True) if at and at[0] == kind]
             if not maps:
                 raise ValueError(f"the network should be a Transformer, but its pass has no {kind}")
-            self.sizes[kind] = Sizes(len(maps), maps[0].shape[1], maps[0].shape[1])
+            self.sizes[kind] = AttentionSizes(len(maps), maps[0].shape[1], maps[0].shape[1])
 
     def pass_over(
         self,

@@ -9,16 +9,16 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from model.correction.answers import Passes
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
-from model.plain.drafting import Pass, Produced
+from model.plain.drafting import Produced
 from model.plain.patched import PatchedTransformer
 from model.stored.config import GRADIENTS, INTERVENTIONS
 from model.text.changes import Change, find_rewriting
 from model.text.sentences import split_sentences
 from model.text.tokenizer import normalise
 from model.trace.interventions import Intervention
-from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import AttentionTrace
 from model.trace.traced import Described
 
@@ -53,7 +53,7 @@ class OwnConfig:
     why_no_stream: str = ""  # what it lacks for a residual stream
 
 
-class Sizes(NamedTuple):
+class AttentionSizes(NamedTuple):
     """One kind of attention, in the names that ``alterations`` reads."""
 
     attention_layers: int
@@ -61,45 +61,13 @@ class Sizes(NamedTuple):
     d_model: int  # H times the width of a head
 
 
-class OwnPasses(Protocol):
+class OwnPasses(Passes, Protocol):
     """What each library's file has: passes over ids."""
 
     @property
-    def sizes(self) -> Mapping[str, Sizes]:
+    def sizes(self) -> Mapping[str, AttentionSizes]:
         """By kind of attention."""
         ...
-
-    def pass_over(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-    ) -> Pass: ...
-
-    def write(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        forced: Sequence[Sequence[int]] = (),
-    ) -> list[Produced | None]: ...
-
-    def slopes(
-        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
-    ) -> Slopes: ...
-
-    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides: ...
-
-    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed: ...
-
-    def taps(
-        self,
-        source: Sequence[int],
-        target: Sequence[int],
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-    ) -> dict[str, np.ndarray]: ...
-
-    def warm_up(self) -> Iterator[None]: ...
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace: ...
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from model.adapters.altering import altering, embedding_factors
 from model.adapters.decoder_laboratory import laboratory_of_decoder
-from model.adapters.own_network import OwnNetwork, Sizes, WithoutTaps, one_length
+from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
 from model.adapters.own_stream import OwnStream, checked
 from model.adapters.transformers import showing_attention, trace_of_pass
 from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
@@ -96,8 +96,8 @@ class TransformersPasses(WithoutTaps):
         self.modules: dict[str, list[Any]] = {}  # the attention modules of each kind, layer by layer
         source, read = ([self.end] * length for length in _PROBE)
         looked = self._pass([source], [read], [Intervention()])
-        self.sizes: dict[str, Sizes] = {
-            kind: Sizes(
+        self.sizes: dict[str, AttentionSizes] = {
+            kind: AttentionSizes(
                 len(layers), layers[0].shape[1], layers[0].shape[1] * looked.calls[kind][0][2].shape[-1]
             )
             for kind, layers in looked.attention.items()

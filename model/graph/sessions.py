@@ -28,8 +28,8 @@ class GraphHalf:
     def __init__(self, graph: bytes, weights: Arrays, rarely_asked: bool = False):
         options = SessionOptions()
         options.log_severity_level = FATAL
-        # A second thread saves a sentence of 128 characters a quarter of its time, one of 32 nothing, and costs a third more
-        # processor time. Several sentences are answered side by side instead: by visitors, and in the rows of a file.
+        # With a second thread a sentence of 128 characters takes a quarter less time, one of 32 as long as before, and the processor
+        # works a third more. Several sentences are answered side by side instead: by visitors, and in the rows of a file.
         options.intra_op_num_threads = 1
         if rarely_asked:
             options.graph_optimization_level = GraphOptimizationLevel.ORT_DISABLE_ALL

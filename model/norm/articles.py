@@ -44,8 +44,8 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
 
 @contextmanager
 def without_held_out() -> Iterator[None]:
-    """Inside, ``article_of`` knows no word that is held out of practice. The development sets ask for such words, so that they measure
-    what was learnt and not what stands in a table.
+    """Inside the ``with``, ``article_of`` ignores the words that training does not practise. The development sets ask for these words,
+    so they measure what was learnt and not what stands in a table.
 
     >>> with without_held_out():
     ...     article_of("몇일", "며칠", "", " 뒤").article

@@ -84,7 +84,7 @@ class Survey:
         return sentences | {"pruning": points}
 
     def run(self) -> Iterator[tuple[str, int]]:
-        """Do what is left, telling after each chunk which part is how far."""
+        """Do what is left. After each chunk: the name of its part, and how far that is."""
         while self.done["roles"] < len(self.plan.pairs):
             first = self.done["roles"]
             pairs = self.plan.pairs[first : first + _CHUNK]
@@ -181,7 +181,7 @@ class Survey:
     @property
     def _key(self) -> str:
         plan = self.plan
-        # Without ``answers``: asking more sentences goes on where fewer ended.
+        # ``answers`` is left out: a plan that asks more sentences resumes the survey that asked fewer.
         numbers = plan.effects, plan.pruning, plan.pruning_step, plan.random_orders, plan.circuits
         told = repr((of_weights(self.corrector.fingerprint), numbers, plan.pairs))
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()

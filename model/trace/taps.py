@@ -4,7 +4,7 @@ B batch, L layers, H heads, S source and T target tokens, D d_model, V vocabular
 sub-layer is one attention or one feed-forward network: an encoder layer has two (self-attention,
 feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
 
-query, key, value: projected and split into heads. An intervention that zeroes values does it behind them.
+query, key, value: projected and split into heads. They are handed out before an intervention zeroes any value.
 heads: weights times values, or what an intervention puts there, before the output projection. A head's rows of the output
     kernel (D/H, D) make of it what this head writes; the output bias belongs to no head.
 embedding: token embeddings times sqrt(D), without positions.

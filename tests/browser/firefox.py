@@ -41,10 +41,6 @@ class Page:
         wanted = {"context": self._context, "url": address, "wait": "complete"}
         self._send("browsingContext.navigate", wanted)
 
-    def resize(self, width: int, height: int) -> None:
-        viewport = {"width": width, "height": height}
-        self._send("browsingContext.setViewport", {"context": self._context, "viewport": viewport})
-
     def evaluate(self, expression: str) -> Any:
         """The value of an expression of JavaScript, which may be a promise."""
         wanted = {

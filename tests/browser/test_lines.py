@@ -267,7 +267,7 @@ def test_the_svg_holds_what_is_seen_with_its_legend(show, kind):
     assert {"Lines", "head 1", "head 2", *drawn_weights(data, 5)} <= set(texts)
     assert texts.count("고") == 4
     colours = {path.get("stroke") for path in drawing.iter(f"{name}path")}
-    assert colours <= set(palette("dark").lines)
+    assert colours <= set(palette("dark").qualitative)
     assert drawing.find(f"{name}rect").get("fill") == palette("dark").sequential[0]
     assert "Noto Sans KR" in drawing.get("font-family")
 

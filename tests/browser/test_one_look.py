@@ -209,11 +209,11 @@ def test_text_and_correction_stay_in_view_above_a_long_sentence(open_page, width
 def test_nothing_that_a_click_causes_moves_the_picture(open_typed, width, height, colour, language):
     page = open_typed(32 if width > 400 else 24, width, height, colour, lang=language)
     say = table(language)
-    before = look(page)
+    before = measured(page)
 
     def expect_still(what: str) -> None:
         settle(page)
-        assert look(page) == before, what
+        assert measured(page) == before, what
 
     changed_words(page).first.click()
     expect_settings(page, edit="1")
@@ -237,7 +237,7 @@ def test_nothing_that_a_click_causes_moves_the_picture(open_typed, width, height
                 switch_on(page, setting, say)
                 if setting.name == "unit":  # a word is not a character: only the box stays
                     settle(page)
-                    assert place_of_pictures(look(page), width) == place_of_pictures(before, width)
+                    assert place_of_pictures(measured(page), width) == place_of_pictures(before, width)
                     choose(page, "unit", say["unit_syllable"])
                     expect_settings(page, unit=None)
                 expect_still(f"switching {setting.name} on")
@@ -267,7 +267,7 @@ def place_of_pictures(seen: dict, width: int) -> list:
     return [seen["heatmap"], seen["overview"]]
 
 
-def look(page: Page) -> dict:
+def measured(page: Page) -> dict:
     """Where both pictures are, and how large a cell is."""
     return {"heatmap": box(page, HEATMAP), "overview": box(page, OVERVIEW), "cell": cell_size(page)}
 
@@ -296,11 +296,11 @@ def test_two_maps_side_by_side_fill_their_columns(open_page, width, height):
 @SIZES
 def test_typing_one_more_character_keeps_the_size_of_the_cells(open_typed, width, height, colour, language):
     page = open_typed(24, width, height, colour, lang=language)
-    before = look(page)
+    before = measured(page)
     text_area(page).press("End")
     page.keyboard.type("!")
     expect_settings(page, sentence=TYPED[24] + "!")
     assert heatmap(page, figure("heatmap")).shape[1] == 25
-    after = look(page)
+    after = measured(page)
     assert after["cell"] == before["cell"]
     assert place_of_pictures(after, width) == place_of_pictures(before, width)

@@ -78,11 +78,11 @@ def test_traces_come_with_the_answer_and_other_decisions_are_asked_for(tiny_corr
     assert correction.proposed
     asked = []
 
-    def look(source, text):
+    def traced(source, text):
         asked.append((source, text))
         return tiny_corrector.trace(source, text)
 
-    found = unpack(pickle.loads(pickle.dumps(pack(correction))), look)
+    found = unpack(pickle.loads(pickle.dumps(pack(correction))), traced)
     for one, other in zip(found.sentences, correction.sentences, strict=True):
         assert equal(one.trace, other.trace)
     assert asked == []

@@ -39,7 +39,7 @@ def test_text_stands_out_from_what_lies_behind_it(theme):
     colours = palette(theme)
     assert abs(lightness(colours.text) - lightness(colours.hover_background)) > 70
     assert abs(lightness(colours.quiet_text) - lightness(colours.hover_background)) > 40
-    assert len(set(colours.lines)) == len(colours.lines)
+    assert len(set(colours.qualitative)) == len(colours.qualitative)
 
 
 def test_colour_scales_run_from_0_to_1():
@@ -54,7 +54,7 @@ def test_layout_is_transparent_and_falls_back_to_fonts_with_hangul():
 
 def test_there_is_a_pattern_of_dashes_for_each_colour_of_lines():
     for theme in THEMES:
-        assert len(set(LINE_DASHES)) == len(palette(theme).lines)
+        assert len(set(LINE_DASHES)) == len(palette(theme).qualitative)
 
 
 def test_type_is_as_large_as_the_app_says():

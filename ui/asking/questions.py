@@ -42,7 +42,7 @@ def correct(text: str, corrector: Asked) -> Correction:
 
 
 def projections(sentence: str, text: str, corrector: Asked, padding: int = 0) -> dict[str, Projections]:
-    """What the attention of ``trace`` is computed from."""
+    """The queries, keys and values of the pass that writes ``text`` for ``sentence``; with ``padding`` more tokens on either side."""
     return corrector.ask("projections", sentence, text, padding)
 
 

@@ -232,9 +232,7 @@ def show_formulas(steps: Sequence[CalculationStep]) -> None:
 def show_sentence() -> None:
     """The same steps inside the network, for the sentence of this session."""
     entry = models.choose()
-    if notices.has_no_inside(entry):
-        return
-    corrector = notices.load_corrector(entry)
+    corrector = notices.load_inside(entry)
     if corrector is None:
         return
     found = sentence.show(corrector)

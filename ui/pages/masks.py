@@ -48,9 +48,7 @@ def main() -> None:
     padding = max(map(len, sentences)) - len(sentences[number])
     with seen:
         show_masks(sentences[number], padding)
-    if notices.has_no_inside(entry):
-        return
-    corrector = notices.load_corrector(entry)
+    corrector = notices.load_inside(entry)
     if corrector is None or not is_usable(sentences, corrector.config.max_length):
         return
     show_logits(sentences[number], padding, corrector)

@@ -26,16 +26,14 @@ def main() -> None:
     with for_model:
         entry = models.choose()
     with for_sentence:
-        if notices.has_no_inside(entry):
-            return
-        corrector = notices.load_corrector(entry)
+        corrector = notices.load_inside(entry)
         if corrector is None:
             return
         found = sentence.show(corrector)
     if found is None:
         return
     config = corrector.config
-    assert not isinstance(config, TracedConfig), "``has_no_inside`` has said so"
+    assert not isinstance(config, TracedConfig), "``load_inside`` has said so"
     markup.paragraph(say("network_lead"), "lead")
     limit = config.max_length
     if found.too_long:

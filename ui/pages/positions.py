@@ -107,9 +107,7 @@ def show_sentence() -> None:
     """What the chosen network adds to the typed sentence, and how large that is."""
     st.header(say("positions_sentence_heading"))
     entry = models.choose()
-    if notices.has_no_inside(entry):
-        return
-    corrector = notices.load_corrector(entry)
+    corrector = notices.load_inside(entry)
     if corrector is None:
         return
     if not corrector.config.has_positions:

@@ -110,6 +110,11 @@ def has_no_inside(entry: loaders.ModelEntry | None) -> bool:
     return True
 
 
+def load_inside(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector | None:
+    """The model, for a page about its inside; None where ``has_no_inside`` or ``load_corrector`` has said why there is none."""
+    return None if has_no_inside(entry) else load_corrector(entry)
+
+
 def about(text: str, correction: loaders.Correction, config) -> None:
     """What a visitor should know about this correction by a model with this ``config``."""
     limit = config.max_length

@@ -15,7 +15,7 @@ from ui.shell import turns
 
 LIBRARIES = ("pandas",)
 AFTER = 1.5  # seconds; the browser still asks for the first page's fonts and scripts
-_LOOK = 0.1  # seconds between two looks whether a page waits
+_BETWEEN_LOOKS = 0.1  # seconds between two looks whether a page waits
 
 
 @st.cache_resource(show_spinner=False)
@@ -28,7 +28,7 @@ def import_libraries() -> None:
 
 def _import() -> None:
     while not turns.TURNS.nobody_waits:
-        time.sleep(_LOOK)
+        time.sleep(_BETWEEN_LOOKS)
     # In a turn of its own, because a page that is drawn meanwhile would fail: Plotly looks into pandas before pandas is imported whole.
     with turns.TURNS.taken(inf):
         for name in LIBRARIES:

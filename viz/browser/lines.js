@@ -125,7 +125,7 @@ class Lines {
     return found.map(({ edge, head }) =>
       shape("path", {
         d: curve(at, edge, head, data.heads.length),
-        stroke: data.colours.lines[head],
+        stroke: data.colours.qualitative[head],
         "stroke-width": (0.6 + at.thickest * edge[2]).toFixed(2),
         "stroke-opacity": (faintest + (1 - faintest) * edge[2]).toFixed(3),
         "stroke-dasharray": DASHES[head],
@@ -298,7 +298,7 @@ class Lines {
       const line = { x1: x, x2: x + at.slot - PAD, y1: y + at.small * 0.62, y2: y + at.small * 0.62 };
       return [
         shape("text", { x, y: y + at.small * 0.28 }, weight.toFixed(3)),
-        shape("line", { ...line, stroke: data.colours.lines[head], "stroke-width": 2, "stroke-dasharray": DASHES[head] }),
+        shape("line", { ...line, stroke: data.colours.qualitative[head], "stroke-width": 2, "stroke-dasharray": DASHES[head] }),
       ];
     });
     const more = shape("text", { x: end ? at.width - at.small : at.slots * at.slot, y: y + at.small * 0.28 }, "…");

@@ -92,7 +92,7 @@ def lines_data(
             if hidden
             else "",
         },
-        **appearance(theme, file, "text", "quiet_text", "grid", "gap", "accent", "lines"),
+        **appearance(theme, file, "text", "quiet_text", "grid", "gap", "accent", "qualitative"),
     }
 
 

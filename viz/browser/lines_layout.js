@@ -78,7 +78,7 @@ function box(tag, className, ...children) {
 
 /** A short piece of a head's line. */
 function swatch(head, colours, width = 28) {
-  const line = { x1: 0, x2: width, y1: 5, y2: 5, stroke: colours.lines[head], "stroke-width": 3 };
+  const line = { x1: 0, x2: width, y1: 5, y2: 5, stroke: colours.qualitative[head], "stroke-width": 3 };
   const drawing = shape("svg", { class: "swatch", width, height: 10, "aria-hidden": "true" });
   drawing.append(shape("line", { ...line, "stroke-dasharray": DASHES[head] }));
   return drawing;

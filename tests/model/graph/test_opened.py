@@ -29,7 +29,7 @@ def both(request, tiny_network, tiny_tokenizer):
     )
     opened = open_halves(graph_of(config, opened=True), arrays, "weights.npz")
 
-    def look(intervention: Intervention) -> dict[str, np.ndarray]:
+    def pass_under(intervention: Intervention) -> dict[str, np.ndarray]:
         encode, decode = opened
         gates = {
             kind: np.ones((config.num_layers, config.num_heads), np.float32)
@@ -47,7 +47,7 @@ def both(request, tiny_network, tiny_tokenizer):
         ids = np.array([[START_ID, *TARGET[:-1]]], np.int32)
         return state | decode({"ids": ids, "left_out": left_out, **kept, **gates})
 
-    return config, look, CompiledNetwork(network, tiny_tokenizer.encode_target(" ")[0])
+    return config, pass_under, CompiledNetwork(network, tiny_tokenizer.encode_target(" ")[0])
 
 
 @pytest.mark.parametrize(
@@ -63,8 +63,8 @@ def both(request, tiny_network, tiny_tokenizer):
     ids=["nothing", "two heads", "one head", "a source token", "the start mark", "a token read"],
 )
 def test_it_does_what_keras_does(both, intervention):
-    _, look, keras = both
-    found = look(intervention)
+    _, pass_under, keras = both
+    found = pass_under(intervention)
     expected = keras.laboratory.pass_over([SOURCE], [TARGET], [intervention])
     np.testing.assert_allclose(found["logits"], expected.logits, atol=CLOSE)
     for kind, weights in expected.attention.items():
@@ -72,8 +72,8 @@ def test_it_does_what_keras_does(both, intervention):
 
 
 def test_it_hands_out_queries_keys_and_values(both):
-    config, look, keras = both
-    found = look(Intervention())
+    config, pass_under, keras = both
+    found = pass_under(Intervention())
     found |= {"cross_attention_key": found["memory_keys"], "cross_attention_value": found["memory_values"]}
     found |= {"decoder_attention_key": found["next_keys"], "decoder_attention_value": found["next_values"]}
     for kind, expected in keras.project(SOURCE, TARGET).items():

@@ -24,7 +24,7 @@ def tiny(request, tiny_corrector):
     return laboratory, *tiny_corrector._encode(SENTENCE, TARGET)
 
 
-def look(tiny, *interventions):
+def pass_under(tiny, *interventions):
     laboratory, source, target = tiny
     return laboratory.pass_over([source] * len(interventions), [target] * len(interventions), interventions)
 
@@ -34,7 +34,7 @@ def test_no_intervention_is_todays_pass(tiny, tiny_corrector):
     halves = compile_halves(tiny_corrector._network.whole.network, jit_compile=False)
     memory, _ = halves.encode(pad([source]))
     logits, _ = halves.decode(pad([[START_ID, *target[:-1]]]), memory)
-    found = look(tiny, NOTHING)
+    found = pass_under(tiny, NOTHING)
     if isinstance(laboratory, Laboratory):
         np.testing.assert_array_equal(found.logits, logits)
     np.testing.assert_allclose(found.logits, logits, atol=1e-5)
@@ -50,9 +50,9 @@ def test_a_batch_of_interventions_is_as_one_pass_for_each(tiny):
         Intervention(without_source=frozenset([3])),
         Intervention(without_target=frozenset([3])),
     ]
-    together = look(tiny, *interventions)
+    together = pass_under(tiny, *interventions)
     for row, each in enumerate(interventions):
-        alone = look(tiny, each)
+        alone = pass_under(tiny, each)
         np.testing.assert_allclose(together.logits[row], alone.logits[0], atol=2e-5)
         for kind in alone.attention:
             np.testing.assert_allclose(together.attention[kind][row], alone.attention[kind][0], atol=2e-5)
@@ -117,13 +117,13 @@ def test_a_head_that_puts_out_its_mean_puts_out_the_same_in_every_row(tiny):
     )
     means = {"cross_attention": outputs.mean(axis=2)}
     head = Head("cross_attention", 1, 1)
-    replaced = look(tiny, Intervention(off=frozenset([head]), means=means)).logits
+    replaced = pass_under(tiny, Intervention(off=frozenset([head]), means=means)).logits
     # The mean of a head is what attention spread over values that are all this mean gives.
-    zero = look(tiny, Intervention(off=frozenset([head]))).logits
+    zero = pass_under(tiny, Intervention(off=frozenset([head]))).logits
     kernel = insides.output_kernels["cross_attention"][1, 1]
     assert np.abs(means["cross_attention"][1, 1] @ kernel).max() > 1e-3
     assert np.abs(replaced - zero).max() > 1e-3
-    again = look(
+    again = pass_under(
         tiny, Intervention(off=frozenset([head]), means={"cross_attention": 0 * outputs.mean(axis=2)})
     )
     np.testing.assert_allclose(again.logits, zero, atol=1e-6)
@@ -131,23 +131,23 @@ def test_a_head_that_puts_out_its_mean_puts_out_the_same_in_every_row(tiny):
 
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
 def test_weights_that_replace_a_heads_own_are_used_and_returned(tiny, kind):
-    plain = look(tiny, NOTHING)
+    plain = pass_under(tiny, NOTHING)
     own = plain.attention[kind][0, 0, 1]
     head = Head(kind, 0, 1)
-    same = look(tiny, Intervention(weights={head: own}))
+    same = pass_under(tiny, Intervention(weights={head: own}))
     np.testing.assert_allclose(same.logits, plain.logits, atol=1e-5)
     first = np.full_like(own, np.nan)
     first[2:4] = np.eye(own.shape[1])[0]
-    other = look(tiny, Intervention(weights={head: first})).attention[kind][0, 0, 1]
+    other = pass_under(tiny, Intervention(weights={head: first})).attention[kind][0, 0, 1]
     np.testing.assert_allclose(other[2:4], first[2:4])
     np.testing.assert_allclose(np.delete(other, [2, 3], 0), np.delete(own, [2, 3], 0), atol=1e-6)
-    short = look(tiny, Intervention(weights={head: first[:4]}))
+    short = pass_under(tiny, Intervention(weights={head: first[:4]}))
     np.testing.assert_allclose(short.attention[kind][0, 0, 1], other, atol=1e-6)
 
 
 def test_a_token_that_is_left_out_of_the_source_is_padding_to_all_others(tiny):
     laboratory, source, target = tiny
-    found = look(tiny, Intervention(without_source=frozenset([2])))
+    found = pass_under(tiny, Intervention(without_source=frozenset([2])))
     weights = found.attention
     assert (weights["cross_attention"][..., 2] == 0).all()
     assert (weights["encoder_attention"][..., 2] == 0).all()
@@ -168,7 +168,7 @@ def test_a_token_that_is_left_out_of_the_target_cannot_be_told_from_another(tiny
 
 def test_values_that_are_zeroed_leave_the_weights_of_their_layer_as_they_are(tiny):
     zeroed = frozenset([ZeroedValue("cross_attention", 0, 2)])
-    plain, found = look(tiny, NOTHING), look(tiny, Intervention(zeroed=zeroed))
+    plain, found = pass_under(tiny, NOTHING), pass_under(tiny, Intervention(zeroed=zeroed))
     np.testing.assert_allclose(
         found.attention["cross_attention"][0, 0], plain.attention["cross_attention"][0, 0], atol=1e-6
     )
@@ -186,12 +186,12 @@ def test_nothing_is_remembered_of_an_intervention(tiny, tiny_corrector):
     laboratory, source, _ = tiny
     before = tiny_corrector.trace(SENTENCE, TARGET)
     off = Intervention(off=frozenset(every_head(laboratory.config)))
-    changed = look(tiny, off).logits
+    changed = pass_under(tiny, off).logits
     written = laboratory.write([source], [off])
     after = tiny_corrector.trace(SENTENCE, TARGET)
     np.testing.assert_array_equal(before.log_probabilities, after.log_probabilities)
     np.testing.assert_array_equal(before.cross_attention, after.cross_attention)
-    assert np.abs(changed - look(tiny, NOTHING).logits).max() > 1e-2
+    assert np.abs(changed - pass_under(tiny, NOTHING).logits).max() > 1e-2
     plain = laboratory.write([source], [NOTHING])[0]
     assert (plain.ids if plain else None) == (tiny_corrector._network.step_by_step([source])[0])
     assert written[0] is None or plain is None or written[0].ids != plain.ids
@@ -283,7 +283,7 @@ def test_interventions_that_do_the_same_are_one_key():
 )
 def test_mistakes_are_named_with_what_was_received(tiny, intervention, message):
     with pytest.raises(ValueError, match=message):
-        look(tiny, intervention)
+        pass_under(tiny, intervention)
 
 
 def test_the_recurrent_network_takes_no_interventions(tiny_tokenizer):

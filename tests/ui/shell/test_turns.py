@@ -133,10 +133,10 @@ def test_a_page_that_is_ended_while_it_waits_with_its_pictures_leaves_the_queue(
         with turns.taken(1.0):
             is_behind.wait()
 
-            def look() -> None:
+            def end() -> None:
                 raise KeyError
 
-            turns.behind_texts(2.0, look)
+            turns.behind_texts(2.0, end)
 
     def other() -> None:
         with turns.taken(3.0):

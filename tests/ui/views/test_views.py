@@ -12,19 +12,7 @@ from tests.ui.view_script import lens
 from ui.shell import controls
 from ui.shell.declared import defaults
 from ui.shell.settings import Choice, Text
-from ui.views import (
-    EXPERIMENTS,
-    VIEWS,
-    circuit,
-    decided,
-    edits,
-    heatmap,
-    patched,
-    predict,
-    receipts,
-    sources,
-    without,
-)
+from ui.views import EXPERIMENTS, VIEWS, heatmap
 from ui.wording.texts import LANGUAGES, table
 from viz.specification import to_json
 
@@ -108,12 +96,6 @@ def test_a_heatmap_counts_its_cells_for_the_page():
         meta = heatmap.picture(shown, controls.values(heatmap.VIEW.settings))["layout"]["meta"]
         assert (meta["rows"], meta["columns"]) == shown.weights.shape
         assert meta["extent"] == max(len(shown.trace.source_tokens), len(shown.trace.target_tokens))
-
-
-def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose():
-    alone = (circuit, decided, edits, patched, predict, receipts, sources, without)
-    of_all_heads = {module.VIEW.name for module in alone}
-    assert {view.name for view in ALL if not view.has_map} == of_all_heads
 
 
 def test_heads_that_a_view_frames_exist():

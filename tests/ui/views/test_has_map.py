@@ -1,0 +1,49 @@
+"""Which views have a map to choose: those that show something else where another kind, layer or head is selected."""
+
+import pytest
+import streamlit as st
+
+from model.trace.selection import Selection
+from tests.planted import WRONG
+from ui.look.lens import Lens
+from ui.shell import controls
+from ui.shell.declared import defaults
+from ui.views import EXPERIMENTS, VIEWS
+from viz.specification import to_json
+
+SELECTIONS = (
+    Selection("encoder_attention", 0, 1),
+    Selection("cross_attention", 0, 1),
+    Selection("cross_attention", 1, None),
+    Selection("decoder_attention", 1, 1),
+)
+
+
+def shown(view, lens: Lens) -> tuple:
+    """All that the view says of the planted sentence, and its figures."""
+    values = controls.values(view.settings)
+    figures = view.figures(lens, values) if view.figures else {}
+    drawn = [(name, to_json(figure), said) for name, (figure, said) in figures.items()]
+    return (
+        view.describe(lens, values),
+        *view.notes(lens, values),
+        *view.paragraphs(lens, values),
+        *drawn,
+    )
+
+
+@pytest.mark.parametrize("view", (*VIEWS, *EXPERIMENTS), ids=lambda view: view.name)
+def test_only_where_kind_layer_and_head_decide_is_there_a_map_to_choose(view, planted_circuit, monkeypatch):
+    monkeypatch.setattr(st, "session_state", {"view": dict(defaults())})
+    sentence = planted_circuit.correct(WRONG).sentences[0]
+    lenses = [
+        Lens(planted_circuit, sentence, sentence.trace, selection, sentence.changes[0], "light")
+        for selection in SELECTIONS
+    ]
+    if view.lacks(lenses[0]):
+        pytest.skip("the planted network has not what this view needs")
+    different = {shown(view, lens) for lens in lenses}
+    if not view.has_map:
+        assert len(different) == 1
+    elif view.figures:  # without figures the map may decide only what the browser draws
+        assert len(different) > 1

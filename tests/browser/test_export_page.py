@@ -202,6 +202,14 @@ def test_a_phone_scrolls_only_downwards_in_the_file(open_file, trace):
     assert_quiet(page)
 
 
+def test_no_box_of_the_file_hides_rows(open_file):
+    page = open_file(make_lens("고갱님이 왔어요 " * 9), width=390)
+    page.locator(".lines .token").first.wait_for()
+    rolls = """boxes => boxes.filter(box => /auto|scroll/.test(getComputedStyle(box).overflowY))
+      .filter(box => box.scrollHeight > box.clientHeight + 1).map(box => box.className)"""
+    assert page.locator("body *").evaluate_all(rolls) == []
+
+
 def test_a_wide_window_is_filled_by_the_pictures_of_all_heads(open_file):
     page = open_file(make_lens("고갱님이 왔어요"), width=1920)
     boxes = [page.locator(f"#overview-{kind} .plot").bounding_box() for kind in ATTENTION_KINDS]

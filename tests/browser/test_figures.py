@@ -4,9 +4,9 @@ from itertools import pairwise
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
-from tests.browser.visit import figure, settle, wait_until
+from tests.browser.visit import expect_settings, figure, settle, wait_until
 from ui.wording.texts import table
 from viz.theme import palette
 
@@ -116,3 +116,38 @@ def test_a_colour_bar_has_each_label_once_however_a_phone_is_turned(open_page):
         settle(page)
         labels = page.locator(".st-key-heatmap .cbaxis text").all_text_contents()
         assert sorted(labels) == ["0", "0.5", "1"], (width, labels)
+
+
+@pytest.mark.parametrize("view", [f"{LABORATORY}why", f"{LABORATORY}twins", "growing", "masks"])
+def test_a_hand_is_shown_only_where_pressing_does_something(open_page, view):
+    page = open_page(view, width=1366, height=768)
+    hands = page.locator(".plot").evaluate_all(
+        """plots => plots.flatMap(plot => {
+          const keyed = plot.getRootNode().host?.closest("[class*=st-key-]") ?? plot.closest("[class*=st-key-]");
+          return [...plot.querySelectorAll(".drag, .legendtoggle")]
+            .filter(part => getComputedStyle(part).cursor === "pointer")
+            .map(part => [keyed.className.match(/st-key-(\\w+)/)[1], part.classList.contains("legendtoggle")]);
+        })"""
+    )
+    assert {name for name, _ in hands} <= {"overview", "heatmap", "beside_heads"}
+    assert not any(is_legend for _, is_legend in hands)
+
+
+def test_a_tile_of_the_second_pass_opens_its_head_in_both(open_page):
+    page = open_page(f"{LABORATORY}twins", width=1366, height=768)
+    tiles = page.locator(f"{figure('beside_heads')} .nsewdrag").first
+    box = tiles.bounding_box()
+    tiles.click(position={"x": box["width"] * 0.3, "y": box["height"] * 0.1})
+    expect_settings(page, layer="1", head="2")
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_how_well_a_method_agrees_is_not_cut_on_a_phone(open_page, language):
+    page = open_page(f"{LABORATORY}sources&lang={language}&edit=1", width=390, height=844)
+    expect(page.locator(f"{figure('sources')} .annotation-text")).to_have_count(8)
+    notes = page.locator(f"{figure('sources')} .annotation-text")
+    wait_until(page, lambda: sum("·" in text for text in notes.all_text_contents()), 7)
+    (whole,) = boxes(page, figure("sources"))
+    assert all(
+        note["right"] <= whole["right"] for note in boxes(page, f"{figure('sources')} .annotation-text")
+    )

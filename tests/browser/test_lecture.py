@@ -8,7 +8,7 @@ from playwright.sync_api import Page
 
 from tests.browser.test_sentences import LONG
 from tests.browser.visit import expect_settings, settle
-from ui.views import VIEWS
+from ui.views import EXPERIMENTS, VIEWS
 from ui.wording.texts import table
 
 LEAST_TYPE = (
@@ -80,9 +80,17 @@ def test_every_text_of_every_view_can_be_read_from_the_last_row(open_page, width
 
 @pytest.mark.parametrize(
     "path",
-    [f"?{urlencode({'lecture': '1', 'sentence': LONG})}", "network?lecture=1", "network?lecture=1&lang=en"],
+    [
+        f"?{urlencode({'lecture': '1', 'sentence': LONG})}",
+        *(
+            f"{page}?lecture=1{asked}"
+            for page in ("network", "heads", "growing")
+            for asked in ("", "&lang=en")
+        ),
+        *(f"laboratory?lecture=1&edit=1&experiment={experiment.name}" for experiment in EXPERIMENTS),
+    ],
 )
-def test_a_long_sentence_and_the_whole_network_can_be_read_from_the_last_row(open_page, path):
+def test_a_long_sentence_and_the_other_pages_can_be_read_from_the_last_row(open_page, path):
     assert too_small(open_page(path, width=1920, height=1080), 1920) == []
 
 

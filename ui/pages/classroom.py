@@ -60,9 +60,11 @@ def show_entrance() -> None:
             st.rerun()
     with st.form("class_join"):
         typed = st.text_input(say("class_code_label"), key="class_code", max_chars=40)
-        if st.form_submit_button(say("class_join")) and typed.strip():
-            membership.enter(typed)
-            st.rerun()
+        if st.form_submit_button(say("class_join")):
+            if typed.strip():
+                membership.enter(typed)
+                st.rerun()
+            st.info(say("class_code_missing"))
     markup.paragraph(say("class_alone"), "note")
     markup.paragraph(say("class_privacy"), "note")
 

@@ -23,6 +23,7 @@ from viz.browser.map_texts import map_texts
 MODEL = "growing-up"
 SECONDS_A_PICTURE = 0.9
 _FILM = "film_at"
+_OPENED = "growing_opened"  # a tile has just been pressed
 
 
 def main() -> None:
@@ -74,6 +75,8 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
 
     @st.fragment(run_every=SECONDS_A_PICTURE if film else None)
     def pictures() -> None:
+        if st.session_state.pop(_OPENED, False):
+            st.rerun()  # the choice of heads lies outside of the fragment
         now = at
         if film:  # each run of the fragment alone is the next picture
             now = st.session_state[_FILM] = (st.session_state.get(_FILM, -1) + 1) % len(found)
@@ -82,7 +85,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
         with heads:
             trace = found[now].trace
             figures.draw_heads(
-                trace, selection, "growing_heads", "growing-up-heads", label=say("overview_label")
+                trace, selection, "growing_heads", "growing-up-heads", open_tile, label=say("overview_label")
             )
         with map_:
             show_map(found[now], selection)
@@ -94,6 +97,12 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
     show_texts(found)
     with st.expander(say("explanation")):
         st.markdown(say("growing_idea", count=len(found)))
+
+
+def open_tile(point: dict) -> None:
+    """From a callback: look at the head of a tile in all pictures."""
+    figures.open_tile(point)
+    st.session_state[_OPENED] = True
 
 
 def show_told(grown) -> None:

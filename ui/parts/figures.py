@@ -9,7 +9,7 @@ import viz
 from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
 from ui.components.plot import plot
-from ui.shell import controls
+from ui.shell import address, controls
 from ui.wording.texts import say
 from viz.browser.plot import plot_data
 from viz.specification import Specification
@@ -39,8 +39,16 @@ def draw(
     )
 
 
-def draw_heads(trace: AttentionTrace, selection: Selection, key: str, file_name: str, *, label: str) -> None:
-    """All heads of the selected kind as tiles, the selected ones framed."""
+def draw_heads(
+    trace: AttentionTrace,
+    selection: Selection,
+    key: str,
+    file_name: str,
+    on_click: Callable[[dict], None] | None = None,
+    *,
+    label: str,
+) -> None:
+    """All heads of the selected kind as tiles, the selected ones framed. ``on_click`` as ``draw`` has it."""
     figure = viz.head_grid.specification(
         trace.attention(selection.kind),
         layer_title=say("layer_label"),
@@ -50,7 +58,20 @@ def draw_heads(trace: AttentionTrace, selection: Selection, key: str, file_name:
         scale=False,
         theme=controls.theme(),
     )
-    draw(figure, key, file_name, label=label)
+    draw(figure, key, file_name, on_click, label=label)
+
+
+def open_tile(point: dict) -> None:
+    """From a callback: make the head of a chosen tile the one that the page looks at. What is no tile changes nothing."""
+    if head := head_of(point):
+        address.put_head(*head)
+
+
+def head_of(point: dict) -> tuple[int, int] | None:
+    """The layer and the head of a chosen tile, from 0; None for what is no tile, since a browser may send anything."""
+    custom = point.get("custom")
+    is_tile = isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom)
+    return (custom[0], custom[1]) if is_tile else None
 
 
 def cell_of(point: dict) -> tuple[int, int] | None:

@@ -136,14 +136,11 @@ def figure(
 
 
 def open_tile(elsewhere: Lens | None, point: dict) -> None:
-    """Make the head of a chosen tile the one that the page looks at, or show the map of this head ``elsewhere``. An unknown point
-    changes nothing, because a browser may send anything."""
-    custom = point.get("custom")
-    if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
-        if elsewhere is None:
-            address.put_head(*custom)
-        else:
-            open_head(elsewhere, interventions.Head(elsewhere.kind, *custom))
+    """Make the head of a chosen tile the one that the page looks at, or show the map of this head ``elsewhere``."""
+    if elsewhere is None:
+        figures.open_tile(point)
+    elif head := figures.head_of(point):
+        open_head(elsewhere, interventions.Head(elsewhere.kind, *head))
 
 
 def describe(lens: Lens, ranking: Ranking) -> str:

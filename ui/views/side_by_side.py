@@ -109,7 +109,9 @@ def draw(lens: Lens, values: Values) -> None:
     if other.trace.shape(kind) != (1, 1):
         file = file_name(lens, "second-heads")
         selection = _selection(lens, other.trace, kind)
-        figures.draw_heads(other.trace, selection, "beside_heads", file, label=say("beside_heads"))
+        same = other.trace.shape(kind) == lens.trace.shape(kind)  # else this pass may have no such head
+        opened = figures.open_tile if same else None
+        figures.draw_heads(other.trace, selection, "beside_heads", file, opened, label=say("beside_heads"))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:

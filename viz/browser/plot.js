@@ -91,6 +91,7 @@ class Plot {
     await this.busy;
     if (turn !== this.turn || !this.root.isConnected) return;
     this.at = at;
+    this.root.classList.toggle("answering", Boolean(this.data.answers && this.trigger));
     this.forgetAnotherForm(Plotly, at.figure);
     this.busy = Plotly.react(this.canvas, at.figure.data, at.figure.layout, this.newConfig());
     await this.busy;

@@ -59,10 +59,27 @@ function fitted(figure, width, room) {
   if (fit === "fill") {
     const { low, least } = larger.layout.meta, { margin, height } = larger.layout;
     const buttons = low && buttonsStay() ? TOOLBAR : 0;
-    const placed = { ...larger, layout: { ...larger.layout, margin: { ...margin, t: margin.t + buttons } } };
-    return resized(placed, width, Math.max(least, Math.min(room, height)) + buttons);
+    const high = Math.max(least, Math.min(room, height));
+    const panels = withNotesBelowNames(larger.layout, width, high);
+    const placed = { ...larger, layout: { ...panels, margin: { ...margin, t: margin.t + buttons } } };
+    return resized(placed, width, high + buttons);
   }
   return resized(larger, width, larger.layout.height ?? 360);
+}
+
+/** Panels whose names, with the notes beside them, are wider than the picture: the notes stand below the names, and the bars are lower by a line. */
+function withNotesBelowNames(layout, width, height) {
+  const { l, t, b } = layout.margin, noted = /^(<b>.*<\/b>) {2}(?=<span)/;
+  const isNoted = ({ text, yanchor }) => yanchor === "bottom" && noted.test(text);
+  const right = ({ text, font }) => l + font.size * ems([...text.replace(/<[^>]*>/g, "").replace(/&[^;]+;/g, "x")]);
+  const names = (layout.annotations ?? []).filter(isNoted);
+  if (!names.some((name) => right(name) > width)) return layout;
+  const line = (1.3 * names[0].font.size) / (height - t - b); // as a share of the room of all panels
+  const lower = ([name, axis]) => (/^yaxis/.test(name) ? [name, { ...axis, domain: [axis.domain[0], axis.domain[1] - line] }] : [name, axis]);
+  return {
+    ...Object.fromEntries(Object.entries(layout).map(lower)),
+    annotations: layout.annotations.map((each) => ({ ...each, y: each.y - line, text: isNoted(each) ? each.text.replace(noted, "$1<br>") : each.text, align: "left" })),
+  };
 }
 
 /** The axes of a picture of square cells; numbers that would stand on each other are left out evenly. */

@@ -56,6 +56,12 @@ def test_a_phone_comes_in_by_the_link_alone(open_app, rooms, opened):
     assert messages(app) == [KO["class_nothing_shown"]]
 
 
+def test_coming_in_without_a_code_asks_for_one(open_app, rooms):
+    app = open_app("classroom")
+    next(each for each in app.button if each.label == KO["class_join"]).click().run()
+    assert messages(app) == [KO["class_code_missing"]]
+
+
 def test_a_code_can_be_typed(open_app, rooms, opened):
     app = open_app("classroom")
     app.text_input(key="class_code").input(f" {opened[0][:3]}-{opened[0][3:]} ".upper())

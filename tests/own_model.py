@@ -83,6 +83,12 @@ class Translator(Speller):
         return {"나는 간다": "I go", "왓다": "It came"}.get(text, "?")
 
 
+class Continuing(Speller):
+    """It writes on, and has no examples."""
+
+    task, language = "continue", "en"
+
+
 class Bare:
     """No interventions, no probabilities, no places of its tokens, and an encoder alone."""
 

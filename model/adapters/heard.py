@@ -3,6 +3,7 @@
 H heads, Q query and K key positions; S source tokens, T tokens that the decoder reads.
 """
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -40,7 +41,7 @@ class Sorted(NamedTuple):
     """What was heard in a pass, by kind."""
 
     attention: dict[str, np.ndarray]  # (L, H, Q, K)
-    masked: dict[str, np.ndarray]  # (L, Q, K) bool, where no head of a layer may look
+    masked: dict[str, np.ndarray]  # (L, H, Q, K) bool, where a mask left nothing
 
 
 HeardPass = tuple[list[Maps], Lengths]
@@ -97,21 +98,42 @@ def sorted_by_kind(heard: Sequence[Maps], lengths: Lengths, again: Callable[[], 
         layers["cross_attention"] = [_rows_together(part, target or 1) for part in zip(*steps, strict=True)]
     return Sorted(
         {kind: weights for kind, (weights, _) in layers.items()},
-        {kind: np.asarray(masked.all(axis=1)) for kind, (_, masked) in layers.items()},
+        {kind: masked for kind, (_, masked) in layers.items()},
     )
 
 
 def with_masks(trace: AttentionTrace, masked: Mapping[str, np.ndarray]) -> AttentionTrace:
-    """``trace`` with ``masked``, which says by kind what its masks hide (L, Q, K). Padding and the order of writing are left out of it."""
+    """``trace`` with ``masked``, which says by kind what its masks hide (L, H, Q, K). Padding and the order of writing are left out of it.
+
+    A trace holds one mask for all heads of a layer. What is hidden from some of them alone is told in a warning.
+    """
     fields = {}
     for kind, cells in masked.items():
         rows, columns = trace.padding(kind)
         found = cells & ~rows[:, None] & ~columns
         if kind == "decoder_attention":
             found &= ~later(len(rows), trace.prefix)
-        if found.any():
-            fields[kind.replace("_attention", "_masked")] = found
+        common = found.all(axis=1)
+        _warn_of_single_heads(kind, (found & ~common[:, None]).any(axis=(2, 3)))
+        if common.any():
+            fields[kind.replace("_attention", "_masked")] = common
     return replace(trace, **fields) if fields else trace
+
+
+def _warn_of_single_heads(kind: str, masked: np.ndarray) -> None:
+    """``masked`` (L, H) bool: the heads that may not look where another head of their layer may."""
+    layers = [
+        f"layer {layer}, heads {', '.join(map(str, np.flatnonzero(heads)))}"
+        for layer, heads in enumerate(masked)
+        if heads.any()
+    ]
+    if layers:
+        warnings.warn(
+            f"{kind}: a mask hides tokens from some heads alone ({'; '.join(layers)}, counted from 0). "
+            "Pictures hatch what is hidden from all heads of a layer, and show the weight 0 for the rest",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def _kind_of(shape: tuple[int, ...], lengths: Lengths) -> str | None:

@@ -13,7 +13,7 @@ _FLOW = 0.4  # of a column's width: where the arrows between its parts run
 
 
 @dataclass(frozen=True)
-class _Sizes:
+class _TextSizes:
     """The lengths of one form."""
 
     column: float = 440
@@ -32,9 +32,9 @@ class _Sizes:
 
 
 _SIZES = {
-    WIDE: _Sizes(),
-    NARROW: _Sizes(column=352, bus=22, chip=76),
-    LECTURE: _Sizes(470, 44, 132, 6, 20, 20, 20, 14, 20, 22, 8, 3, 4),
+    WIDE: _TextSizes(),
+    NARROW: _TextSizes(column=352, bus=22, chip=76),
+    LECTURE: _TextSizes(470, 44, 132, 6, 20, 20, 20, 14, 20, 22, 8, 3, 4),
 }
 
 
@@ -167,7 +167,7 @@ def _from_below(drawing: Drawing) -> Drawing:
 class _Pen:
     """Draws one column from the top; ``y`` is where the next part goes."""
 
-    def __init__(self, x: float, y: float, width: float, sizes: _Sizes):
+    def __init__(self, x: float, y: float, width: float, sizes: _TextSizes):
         self.x, self.y, self.width, self.sizes = x, y, width, sizes
         self.flow = x + _FLOW * width
         self.boxes: list[Box] = []

@@ -16,6 +16,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
+from model.trace.traced import Described
 from ui.asking import loaders, models, questions
 from ui.classroom import membership
 from ui.components import ahead
@@ -157,8 +158,8 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Looke
     if corrector is None:
         return LookedAt()
     told = getattr(corrector.config, "described", None)
-    if told is not None and told.examples and text == defaults()["sentence"] != told.examples[0]:
-        keep_typed(told.examples[0])
+    if told is not None and text == defaults()["sentence"] != (first := _first_text(told, text)):
+        keep_typed(first)
         replace()
         st.rerun()
     sentence = change = None
@@ -236,6 +237,14 @@ def keep_typed(text: str) -> None:
     if text != address.get("sentence"):
         address.put("sentence", text)
         address.forget("text")
+
+
+def _first_text(told: Described, text: str) -> str:
+    """What a visitor's own model begins with: its example. Without one, a model that does not correct begins with no text, because
+    the example ``text`` has mistakes to correct."""
+    if told.examples:
+        return told.examples[0]
+    return text if told.task == "correct" else ""
 
 
 def correct(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction | None:

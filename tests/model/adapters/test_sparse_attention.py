@@ -75,6 +75,19 @@ class Strided(keras.Model):
         return self.out(state + looking(state, memory, ops.maximum(odd, padding_mask(source))))
 
 
+class NearHead(keras.Model):
+    """An encoder whose first head sees one token to either side, and whose second sees all."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding, self.attention = layers.Embedding(VOCABULARY, WIDTH), HandWrittenAttention()
+
+    def call(self, ids):
+        state, size = self.embedding(ids), (ids.shape[1],) * 2
+        hidden = np.stack([far(*size, 1), np.zeros(size, bool)])[None]
+        return self.attention(state, state, ops.convert_to_tensor(hidden.astype("float32")))
+
+
 def opened(trace: AttentionTrace, tmp_path) -> AttentionTrace:
     """``trace`` itself, once it is right, drawn, and read back from its file."""
     trace.check()
@@ -114,6 +127,14 @@ def test_any_other_form(tmp_path):
     np.testing.assert_array_equal(trace.masked("cross_attention", 0), np.tile(np.arange(5) % 2 == 1, (3, 1)))
 
 
+def test_a_mask_of_some_heads_alone_is_told():
+    with pytest.warns(UserWarning, match=r"encoder_attention: .*\(layer 0, heads 0, counted from 0\)"):
+        trace = trace_keras(seeded(NearHead), SOURCE)
+    assert trace.encoder_masked is None  # the other head of the layer looks there
+    assert not trace.encoder_attention[0, 0][far(5, 5, 1)].any() and trace.encoder_attention[0, 1].all()
+
+
+@pytest.mark.filterwarnings("error:.*some heads alone")
 @pytest.mark.parametrize("make", [HandWrittenTransformer, OfKerasLayers])
 def test_padding_and_order_alone_are_no_sparse_attention(make):
     trace = trace_keras(seeded(make), [5, 3, 9, 0, 0], [1, 7, 8, 2, 0])

@@ -19,12 +19,13 @@ ROOT = Path(__file__).parents[3]
 EN = table("en")
 SPELLER, BARE = "tests.own_model:Speller", "tests.own_model:Bare"
 TRANSLATOR = "tests.own_model:Translator"
+CONTINUING = "tests.own_model:Continuing"
 
 
 @pytest.fixture(scope="module")
 def engine():
-    with Engine.start([SPELLER, BARE, TRANSLATOR]) as engine:
-        for name in (SPELLER, BARE, TRANSLATOR):
+    with Engine.start([SPELLER, BARE, TRANSLATOR, CONTINUING]) as engine:
+        for name in (SPELLER, BARE, TRANSLATOR, CONTINUING):
             model = engine.open(name)
             model.correct("ready")
             # The news that it is ready may come a moment after its first answer; until then a page shows how far it is.
@@ -181,6 +182,12 @@ def test_a_model_that_translates_corrects_nothing(open_own):
     assert "".join(piece["text"] for piece in shown["pieces"]) == "I go" and not shown["proposals"]
     assert told(app) and EN["bold_corrected"] not in html(app)
     assert EN["lacks_corrections"] in told(open_own(TRANSLATOR, sentence="나는 간다", view="edits"))
+
+
+def test_a_model_that_goes_on_without_examples_begins_with_no_text(open_own):
+    """The page's own example is Korean, with mistakes to correct."""
+    assert EN["empty"] in messages(open_own(CONTINUING, sentence=defaults()["sentence"]))
+    assert EN["empty"] not in messages(open_own(CONTINUING, sentence="once upon"))
 
 
 def test_its_own_example_is_there_when_the_page_opens(open_own):

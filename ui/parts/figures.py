@@ -70,8 +70,9 @@ def open_tile(point: dict) -> None:
 def head_of(point: dict) -> tuple[int, int] | None:
     """The layer and the head of a chosen tile, from 0; None for what is no tile, since a browser may send anything."""
     custom = point.get("custom")
-    is_tile = isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom)
-    return (custom[0], custom[1]) if is_tile else None
+    if isinstance(custom, list) and len(custom) == 2 and all(isinstance(n, int) for n in custom):
+        return custom[0], custom[1]
+    return None
 
 
 def cell_of(point: dict) -> tuple[int, int] | None:

@@ -1,5 +1,6 @@
 """Opens the network of a model folder: its graph, which answers without TensorFlow, or the Keras network."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,15 @@ def load_network(
     """(network, tokenizer, fingerprint) of a folder.
 
     The network answers from the folder's graph if that can answer and ``beam_width`` is 1; else it is a keras.Model.
-    Raises ModelFolderError with the reason.
+    Raises ModelFolderError with the reason, and ModuleNotFoundError if what it needs is not installed.
     """
 
     def in_keras() -> tuple[Any, Tokenizer, str]:
+        if find_spec("keras") is None:
+            raise ModuleNotFoundError(
+                "this network is answered by its graph and ONNX Runtime, or by Keras; `pip install '.[app]'` brings both",
+                name="keras",
+            )
         from model.network.loading import load_model_folder
 
         return load_model_folder(folder, snapshot)

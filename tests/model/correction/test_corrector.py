@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from model.correction.corrector import Corrector
 from model.plain.positions import positional_encoding
 from model.text.changes import apply_changes
 from model.text.hangul import is_syllable
@@ -230,3 +231,10 @@ def test_threads_get_what_one_caller_gets(tiny_corrector, corrections):
 def test_one_text_is_no_list_of_texts(tiny_corrector):
     with pytest.raises(TypeError, match="list of texts, received one str"):
         tiny_corrector.correct_batch("안되요")
+
+
+def test_where_nothing_can_answer_the_way_to_install_it_is_told(monkeypatch):
+    for module in ("model.graph.files", "model.correction.opening"):
+        monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install '\.\[app\]'"):
+        Corrector.load()

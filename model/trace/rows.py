@@ -66,7 +66,10 @@ def check_hidden(name: str, weights: np.ndarray, layer: int, padded: np.ndarray,
         if name == "windows":
             advice = "A window counts the tokens to either side; -1 is a layer without one"
             raise TraceError(name, "hold all that rows look at", f"a weight outside, {where}", advice)
-        raise TraceError(name, "be True only where no head of the layer looks", f"a weight there, {where}")
+        advice = "Leave a mask away that is of some heads alone, or of another network"
+        raise TraceError(
+            name, "be True only where no head of the layer looks", f"a weight there, {where}", advice
+        )
 
 
 def _where(place: list[int]) -> str:

@@ -1,5 +1,7 @@
 """A first visit: the welcome and the tour, and what can be copied; the switch between light and dark."""
 
+from urllib.parse import parse_qs
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -87,7 +89,9 @@ def test_the_link_is_copied_and_stands_as_a_code_for_phones(open_page):
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
     page.locator(".st-key-copy_link button").click()
     page.wait_for_function("window.copied")
-    assert "layer=2" in page.evaluate("window.copied")
+    place, _, settings = page.evaluate("window.copied").partition("?")
+    assert place == page.url.partition("?")[0]
+    assert parse_qs(settings) == {"layer": ["2"], "sentence": [page.locator("textarea").input_value()]}
     expect(page.locator("img.qr")).to_be_visible()
 
 

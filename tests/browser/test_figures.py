@@ -129,7 +129,7 @@ def test_a_hand_is_shown_only_where_pressing_does_something(open_page, view):
             .map(part => [keyed.className.match(/st-key-(\\w+)/)[1], part.classList.contains("legendtoggle")]);
         })"""
     )
-    assert {name for name, _ in hands} <= {"overview", "heatmap", "beside_heads"}
+    assert {name for name, _ in hands} <= {"overview", "heatmap", "beside_heads", "growing_heads"}
     assert not any(is_legend for _, is_legend in hands)
 
 
@@ -139,6 +139,14 @@ def test_a_tile_of_the_second_pass_opens_its_head_in_both(open_page):
     box = tiles.bounding_box()
     tiles.click(position={"x": box["width"] * 0.3, "y": box["height"] * 0.1})
     expect_settings(page, layer="1", head="2")
+
+
+def test_a_tile_of_a_growing_network_opens_its_head(open_page):
+    page = open_page("growing", width=1366, height=768)
+    tiles = page.locator(f"{figure('growing_heads')} .nsewdrag").first
+    box = tiles.bounding_box()
+    tiles.click(position={"x": box["width"] * 0.3, "y": box["height"] * 0.75})
+    expect_settings(page, layer="2", head="2")
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])

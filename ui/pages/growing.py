@@ -23,7 +23,7 @@ from viz.browser.map_texts import map_texts
 MODEL = "growing-up"
 SECONDS_A_PICTURE = 0.9
 _FILM = "film_at"
-_OPENED = "growing_opened"  # a tile has just been pressed
+_OPENED = "growing_opened"  # the head whose tile has just been pressed
 
 
 def main() -> None:
@@ -54,6 +54,8 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
         step = controls.slide_through("snapshot", steps, steps[-1], lambda step: f"{int(step):,}")
     with playing:
         film = controls.switch("film")
+    if head := st.session_state.pop(_OPENED, None):
+        address.put_head(*head)
     with st.container(key="map", horizontal=True, vertical_alignment="center", gap="small"):
         selection = stage.choose_map(found[0].trace)
     card = model_card.read_card(Path(entry.path))
@@ -75,7 +77,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
 
     @st.fragment(run_every=SECONDS_A_PICTURE if film else None)
     def pictures() -> None:
-        if st.session_state.pop(_OPENED, False):
+        if _OPENED in st.session_state:
             st.rerun()  # the choice of heads lies outside of the fragment
         now = at
         if film:  # each run of the fragment alone is the next picture
@@ -100,9 +102,9 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
 
 
 def open_tile(point: dict) -> None:
-    """From a callback: look at the head of a tile in all pictures."""
-    figures.open_tile(point)
-    st.session_state[_OPENED] = True
+    """From a callback: have the next run of the page look at the head of a tile. In a run of the fragment no setting changes."""
+    if head := figures.head_of(point):
+        st.session_state[_OPENED] = head
 
 
 def show_told(grown) -> None:

@@ -16,7 +16,8 @@ import numpy as np
 from model.adapters.altering import altering, embedding_factors
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
 from model.adapters.transformers import showing_attention, trace_of_decoder
-from model.adapters.transformers_pass import PASSES_LOCK, TorchPass
+from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, to_array
+from model.adapters.transformers_texts import DecoderTexts
 from model.plain.drafting import Pass, Produced
 from model.stored.config import GRADIENTS, INTERVENTIONS
 from model.trace.interventions import Intervention
@@ -31,27 +32,8 @@ _WHY = "a decoder alone has no memory of a source, which the questions about a r
 
 def laboratory_of_decoder(model: Any, tokenizer: Any) -> OwnNetwork:
     """The laboratory of a model that is a decoder alone: heads off, weights replaced, tokens left out, gradients."""
-    passes, texts = DecoderPasses(model, tokenizer), _DecoderTexts(tokenizer)
+    passes, texts = DecoderPasses(model, tokenizer), DecoderTexts(tokenizer)
     return OwnNetwork(type(model).__name__, texts, passes, [INTERVENTIONS, GRADIENTS], why=_WHY)
-
-
-class _DecoderTexts:
-    """A tokenizer of transformers as ``own_network.Texts``: the source is a prompt, the target goes on behind it."""
-
-    def __init__(self, tokenizer: Any):
-        self._tokenizer = tokenizer
-
-    def encode_source(self, text: str) -> list[int]:
-        return self._tokenizer(text).input_ids
-
-    def encode_target(self, text: str) -> list[int]:
-        return [*self._tokenizer(text, add_special_tokens=False).input_ids, self._tokenizer.eos_token_id]
-
-    def decode(self, ids: Sequence[int], source: str = "") -> str:
-        return self._tokenizer.decode(list(ids), skip_special_tokens=True)
-
-    def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
-        return tuple(self._tokenizer.convert_ids_to_tokens(list(ids)))
 
 
 class DecoderPasses(WithoutTaps):
@@ -80,8 +62,8 @@ class DecoderPasses(WithoutTaps):
             cut = slice(first, first + _BATCH)
             read = [list(ids[:-1]) for ids in targets[cut]]
             found, layers, _ = self._passed(sources[cut], read, interventions[cut])
-            logits.append(_array(found)[:, len(sources[0]) - 1 :])
-            attention.append(np.stack([_array(each) for each in layers], 1))
+            logits.append(to_array(found)[:, len(sources[0]) - 1 :])
+            attention.append(np.stack([to_array(each) for each in layers], 1))
         return Pass(np.concatenate(logits), {_KIND: np.concatenate(attention)})
 
     def _written(
@@ -91,7 +73,7 @@ class DecoderPasses(WithoutTaps):
         longest = getattr(self.model.generation_config, "max_new_tokens", None) or _LONGEST
         ids = list(forced)
         while len(ids) < longest and (not ids or ids[-1] != self.end):
-            ids.append(int(_array(self._passed([source], [ids], [intervention])[0])[0, -1].argmax()))
+            ids.append(int(to_array(self._passed([source], [ids], [intervention])[0])[0, -1].argmax()))
         return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
 
     def slopes(
@@ -109,7 +91,7 @@ class DecoderPasses(WithoutTaps):
                 logits = self._passed([source], [read], [Intervention()], factors)[0][0, length - 1 + row]
                 score = logits[written] - logits[instead]
                 (slopes,) = torch.autograd.grad(score, [factors])
-            found.append((float(score.detach()), _array(slopes)[0]))
+            found.append((float(score.detach()), to_array(slopes)[0]))
         by_token = np.stack([each for _, each in found])
         start = np.zeros((len(found), 1), np.float32)
         score_of = np.array([score for score, _ in found], np.float32)
@@ -125,12 +107,12 @@ class DecoderPasses(WithoutTaps):
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         """The pass over both texts; ``prompt`` says how many tokens the first one has."""
-        texts = _DecoderTexts(self.tokenizer)
+        texts = DecoderTexts(self.tokenizer)
         ids, written = texts.encode_source(source), texts.encode_target(target)
         logits, layers, _ = self._passed(
             [ids], [written[:-1]], [Intervention() if intervention is None else intervention]
         )
-        attention = np.concatenate([_array(each) for each in layers])
+        attention = np.concatenate([to_array(each) for each in layers])
         return trace_of_decoder(self.model, self.tokenizer, [*ids, *written], len(ids), attention, logits[0])
 
     def _passed(
@@ -179,7 +161,3 @@ def _in_sequence(intervention: Intervention, prompt: int) -> Intervention:
         without_source=frozenset(),
         without_target=frozenset(intervention.without_source) | written,
     )
-
-
-def _array(tensor: Any) -> np.ndarray:
-    return tensor.detach().float().cpu().numpy()

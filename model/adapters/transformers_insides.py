@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from model.adapters.transformers_pass import to_array
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides
 
@@ -44,12 +45,12 @@ def insides_of(model: Any, modules: Mapping[str, Sequence[Any]], run: Callable[[
         kernels[kind] = np.stack([_kernel(each.projection, heads) for each in layers])
         biases[kind] = np.stack([_bias(each.projection) for each in layers])
         entering[kind] = np.stack(
-            [_array(entered[id(each.norm if norm_first else each.attention)][0]) for each in layers]
+            [to_array(entered[id(each.norm if norm_first else each.attention)][0]) for each in layers]
         )
-        scales[kind] = np.stack([_array(each.norm.weight) for each in layers])
+        scales[kind] = np.stack([to_array(each.norm.weight) for each in layers])
     return Insides(
-        {kind: np.stack([_array(each[0]) for each in some]) for kind, some in looked.attention.items()},
-        {kind: np.stack([_array(each[2][0]) for each in some]) for kind, some in looked.calls.items()},
+        {kind: np.stack([to_array(each[0]) for each in some]) for kind, some in looked.attention.items()},
+        {kind: np.stack([to_array(each[2][0]) for each in some]) for kind, some in looked.calls.items()},
         entering,
         kernels,
         biases,
@@ -78,7 +79,7 @@ def distances(
     outputs: list[np.ndarray] = []
 
     def keep(module: Any, given: Any, output: Any) -> None:
-        outputs.append(_array(output[0] if isinstance(output, tuple) else output))
+        outputs.append(to_array(output[0] if isinstance(output, tuple) else output))
 
     hook = layer.register_forward_hook(keep)
     try:
@@ -123,15 +124,13 @@ def _order(modules: Sequence[Any]) -> Iterator[list[tuple[Any, Any]]]:
 
 def _kernel(projection: Any, heads: int) -> np.ndarray:
     """(H, D/H, D)."""
-    kernel = _array(projection.weight).T
+    kernel = to_array(projection.weight).T
     return kernel.reshape(heads, -1, kernel.shape[-1])
 
 
 def _bias(projection: Any) -> np.ndarray:
     return (
-        np.zeros(projection.out_features, np.float32) if projection.bias is None else _array(projection.bias)
+        np.zeros(projection.out_features, np.float32)
+        if projection.bias is None
+        else to_array(projection.bias)
     )
-
-
-def _array(tensor: Any) -> np.ndarray:
-    return tensor.detach().float().cpu().numpy()

@@ -17,8 +17,9 @@ from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, 
 from model.adapters.own_stream import OwnStream, checked
 from model.adapters.transformers import showing_attention, trace_of_pass
 from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
-from model.adapters.transformers_pass import PASSES_LOCK, TorchPass
+from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, to_array
 from model.adapters.transformers_stream import stream_of
+from model.adapters.transformers_texts import TransformersTexts
 from model.plain.drafting import Pass, Produced, longest_target
 from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING, STREAM
 from model.trace.interventions import Intervention, ZeroedValue
@@ -54,25 +55,6 @@ def _stream(model: Any, passes: "TransformersPasses") -> OwnStream:
     source, target = ([passes.end] * length for length in _PROBE)
     logits = passes.pass_over([source], [target], [Intervention()]).logits[0]
     return checked(stream_of(model, passes.start), source, target, logits)
-
-
-class TransformersTexts:
-    """A tokenizer of that library as ``own_network.Texts``."""
-
-    def __init__(self, tokenizer: Any):
-        self._tokenizer = tokenizer
-
-    def encode_source(self, text: str) -> list[int]:
-        return self._tokenizer(text).input_ids
-
-    def encode_target(self, text: str) -> list[int]:
-        return self._tokenizer(text_target=text).input_ids
-
-    def decode(self, ids: Sequence[int], source: str = "") -> str:
-        return self._tokenizer.decode(list(ids), skip_special_tokens=True)
-
-    def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
-        return tuple(self._tokenizer.convert_ids_to_tokens(list(ids)))
 
 
 class _TorchTensors(NamedTuple):
@@ -118,10 +100,10 @@ class TransformersPasses(WithoutTaps):
             read = [[self.start, *ids[:-1]] for ids in targets[cut]]
             found.append(self._pass(sources[cut], read, interventions[cut]))
         attention = {
-            kind: np.concatenate([np.stack([_array(w) for w in one.attention[kind]], 1) for one in found])
+            kind: np.concatenate([np.stack([to_array(w) for w in one.attention[kind]], 1) for one in found])
             for kind in self.sizes
         }
-        return Pass(np.concatenate([_array(one.logits) for one in found]), attention)
+        return Pass(np.concatenate([to_array(one.logits) for one in found]), attention)
 
     def _written(
         self, source: Sequence[int], intervention: Intervention, forced: Sequence[int]
@@ -130,7 +112,7 @@ class TransformersPasses(WithoutTaps):
         while not ids or ids[-1] != self.end:
             if len(ids) >= longest_target(len(source)):
                 return None
-            logits = _array(self._pass([source], [[self.start, *ids]], [intervention]).logits)[0, -1]
+            logits = to_array(self._pass([source], [[self.start, *ids]], [intervention]).logits)[0, -1]
             logits[self._never] = -np.inf
             ids.append(int(logits.argmax()))
         return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
@@ -153,7 +135,7 @@ class TransformersPasses(WithoutTaps):
                 ).logits
                 score = logits[:, row, written] - logits[:, row, instead]
                 slopes = torch.autograd.grad(score.sum(), factors)
-            found.append([_array(each) for each in (score, *slopes)])
+            found.append([to_array(each) for each in (score, *slopes)])
         return Slopes(*(np.concatenate(part) for part in zip(*found, strict=True)))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
@@ -217,7 +199,3 @@ class TransformersPasses(WithoutTaps):
         if not self.modules:
             self.modules = pass_.found
         return _TorchTensors(out.logits, pass_.used, pass_.calls)
-
-
-def _array(tensor: Any) -> np.ndarray:
-    return tensor.detach().float().cpu().numpy()

@@ -123,3 +123,7 @@ def _tensor(like: Any, array: np.ndarray) -> Any:
     import torch
 
     return torch.as_tensor(np.ascontiguousarray(array), dtype=like.dtype, device=like.device)
+
+
+def to_array(tensor: Any) -> np.ndarray:
+    return tensor.detach().float().cpu().numpy()

@@ -3,6 +3,7 @@
 Run by `pytest examples`; see requirements-examples.txt.
 """
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,16 @@ PAD, START, END, UNKNOWN = range(4)
 MARKS = ["<pad>", "<s>", "</s>", "<unk>"]
 
 
+def in_one_order(tokenizer: Tokenizer) -> models.Unigram:
+    """Pieces of equal score have other ids after each training, so that seeded weights would make another model of each run."""
+    pieces = json.loads(tokenizer.to_str())["model"]["vocab"]
+    found = sorted(
+        ((piece, round(score, 6)) for piece, score in pieces[len(MARKS) :]),
+        key=lambda piece: (-piece[1], piece[0]),
+    )
+    return models.Unigram([*map(tuple, pieces[: len(MARKS)]), *found], UNKNOWN)
+
+
 def trained(kind: str) -> PreTrainedTokenizerFast:
     """A tokenizer of one sort, of about 200 tokens."""
     if kind == "bytes":  # as GPT-2 and BART
@@ -62,6 +73,8 @@ def trained(kind: str) -> PreTrainedTokenizerFast:
         tokenizer.decoder = decoders.WordPiece()
         trainer = trainers.WordPieceTrainer(vocab_size=120, special_tokens=MARKS)
     tokenizer.train_from_iterator(CORPUS, trainer)
+    if kind == "pieces":
+        tokenizer.model = in_one_order(tokenizer)
     if kind != "bytes":
         ends = [("<s>", START), ("</s>", END)]
         tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A </s>", special_tokens=ends)

@@ -1,10 +1,11 @@
 """What the last row sees: lecture mode fills the screen of a projector, and nothing is small."""
 
 import re
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.test_sentences import LONG
 from tests.browser.visit import expect_settings, settle
@@ -14,6 +15,7 @@ from ui.wording.texts import table
 LEAST_TYPE = (
     24  # pixels at 1920; a projector shows every window at one size, so the limit is this share of its width
 )
+STYLE = Path(__file__).parents[2] / "ui" / "shell" / "lecture.css"
 SIZES = ((1920, 1080), (1366, 768), (1024, 768))
 EVERY_TEXT = """least => {
   const small = [];
@@ -124,14 +126,28 @@ def test_the_names_of_ordered_heads_do_not_run_into_one_another(open_page, order
         assert top != other or right <= left
 
 
-@pytest.mark.parametrize("sentence", ["학꾜에서 국쑤를 머꼬 집까지 거러갔어요.", LONG], ids=["short", "long"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"sentence": "학꾜에서 국쑤를 머꼬 집까지 거러갔어요.", "step": "2"},
+        {"sentence": LONG, "step": "2"},
+        {"sentence": LONG, "edit": "4", "lang": "en"},  # with the question whether it is changed
+    ],
+    ids=["short", "long", "a change"],
+)
 @pytest.mark.parametrize("width", [1366, 1024])
-def test_a_step_shows_probabilities_and_both_rows_on_one_screen(open_page, width, sentence):
-    asked = {"lecture": "1", "view": "steps", "step": "2", "sentence": sentence}
-    page = open_page(f"?{urlencode(asked)}", width=width, height=768)
+def test_a_step_shows_probabilities_and_both_rows_on_one_screen(open_page, width, asked):
+    page = open_page(f"?{urlencode({'lecture': '1', 'view': 'steps'} | asked)}", width=width, height=768)
     for part in ("of-candidates", "of-decision", "of-source", "of-self"):
         box = page.locator(f".steps .{part}").bounding_box()
         assert box["y"] + box["height"] <= 768, part
+
+
+def test_the_steps_take_their_form_when_the_style_of_a_lecture_arrives_after_them(open_page):
+    page = open_page("?view=steps&edit=1", width=1024, height=768)
+    expect(page.locator(".steps.lecture")).to_have_count(0)
+    page.add_style_tag(path=STYLE)
+    expect(page.locator(".steps.lecture")).to_have_count(1, timeout=5000)
 
 
 @pytest.mark.parametrize(

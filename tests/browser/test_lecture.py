@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_sentences import LONG
-from tests.browser.visit import expect_settings, settle
+from tests.browser.visit import expect_settings, figure, settle
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording.texts import table
 
@@ -163,6 +163,42 @@ def test_one_look_takes_in_every_picture(open_page, path, figures):
     for key in figures:
         box = page.locator(f".st-key-{key} .plot").bounding_box()
         assert box["y"] + box["height"] <= 768, key
+
+
+def places(page: Page, selector: str) -> list[tuple[float, float]]:
+    """(top, bottom) of each that is found, from above."""
+    found = page.locator(selector).evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    return sorted((box["top"], box["bottom"]) for box in found)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "language"), [(1920, 1080, "ko"), (1920, 1080, "en"), (1366, 768, "ko")]
+)
+def test_the_names_of_the_curves_without_heads_lie_over_no_curve(open_page, width, height, language):
+    page = open_page(f"heads?lecture=1&lang={language}", width=width, height=height)
+    names = places(page, f"{figure('heads_pruning')} .annotation-text")
+    panels = places(page, f"{figure('heads_pruning')} .nsewdrag")
+    assert len(names) == len(panels) == 2
+    ends = [panels[0][0] - 100, panels[0][1]]  # of what stands above each name
+    for (top, bottom), (panel, _), end in zip(names, panels, ends, strict=True):
+        assert end - 2 <= top and bottom <= panel + 2
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_all_roles_are_named_wholly_above_the_map_of_roles(open_page, width, height, language):
+    page = open_page(f"heads?lecture=1&lang={language}", width=width, height=height)
+    map_ = figure("heads_map")
+    (top, _), *_ = places(page, map_)
+    (begin, end), *_ = places(page, f"{map_} .legend")
+    names = places(page, f"{map_} .legendtext")
+    assert len(names) >= 5
+    assert all(max(top, begin) <= name[0] + 2 and name[1] <= end + 2 for name in names)
+    rows = page.locator(f"{map_} .legend .bg").evaluate("bg => bg.getBoundingClientRect().right")
+    ends = page.locator(f"{map_} .legendtext").evaluate_all(
+        "all => all.map(text => text.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= rows + 2
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

@@ -116,8 +116,8 @@ def mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) ->
     kinds = [
         {
             "text": plain_text(info.names[kind]),
-            "x": info.starts[kind] - 0.5,
-            "xanchor": "left",
+            "x": info.starts[kind] + (info.grids[kind].shape[1] - 1) / 2,
+            "xanchor": "center",
             "y": -0.5,
             "yanchor": "bottom",
             "yshift": 20,
@@ -150,7 +150,7 @@ def mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) ->
             "annotations": kinds,
             "shapes": frames,
             "height": info.height,
-            "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 40, "r": 16, "b": _FOOT},
+            "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 34, "r": 12, "b": _FOOT},
             "hoverdistance": 300,
             # It grows upwards where a phone breaks it into lines: eight roles are four lines.
             "legend": {

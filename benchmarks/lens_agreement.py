@@ -1,6 +1,6 @@
 """How often does a lens after each sub-layer say what the network says in the end, and when does it see the fix?
 
-    python benchmarks/lens_agreement.py [--edits 200]
+    python benchmarks/lens_agreement.py [--edits 1000]
 
 The sentences are the project's own (``own_pairs``): everyday ones as somebody typed them, and with generated errors. An edit
 is a change from the one to the other whose fix the network prefers, so the end of its curve is above 0.
@@ -28,7 +28,7 @@ Agreements = dict[str, list[np.ndarray]]  # what is counted -> for each case (pl
 
 
 @click.command()
-@click.option("--edits", default=200, show_default=True)
+@click.option("--edits", default=1000, show_default=True)
 @click.option("--model", default="transformer", show_default=True)
 @click.option("--seed", default=0, show_default=True)
 def main(edits, model, seed):

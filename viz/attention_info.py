@@ -33,6 +33,7 @@ class AttentionInfo:
     padded: np.ndarray  # (Q, K) bool; no cell is both
     emphasis_rows: frozenset[int]
     selected: tuple[int, int] | None
+    ringed: tuple[int, ...]  # (Q,), or nothing
     first: tuple[int, int]
     difference: bool
     colour_max: float
@@ -94,6 +95,7 @@ def attention_info(
     padded,
     emphasis_rows,
     selected,
+    ringed,
     first,
     difference,
     colour_max,
@@ -113,6 +115,9 @@ def attention_info(
         raise ValueError(f"emphasis_rows should lie in {_ends(rows)}, received {strange}")
     if selected is not None and not (selected[0] in rows and selected[1] in columns):
         raise ValueError(f"selected should lie in {_ends(rows)} and {_ends(columns)}, received {selected}")
+    ringed = () if ringed is None else tuple(int(key) for key in ringed)
+    if ringed and (len(ringed) != len(rows) or any(key not in columns for key in ringed)):
+        raise ValueError(f"ringed should have {len(rows)} numbers in {_ends(columns)}, received {ringed[:5]}")
     if colour_max is None:
         colour_max = float(np.abs(weights).max(initial=0)) or 1.0
     if not 0 < colour_max < np.inf:
@@ -125,6 +130,7 @@ def attention_info(
         padded,
         frozenset(emphasis_rows),
         selected,
+        ringed,
         first,
         difference,
         colour_max,

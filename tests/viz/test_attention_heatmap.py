@@ -334,3 +334,13 @@ def test_size_of_what_travels(theme):
     assert size(40) < 45_000
     assert size(128) < 330_000
     assert size(512) < 3_600_000  # half of it are the notes of the masked cells
+
+
+def test_a_ring_marks_one_cell_of_each_row_with_a_word_for_it():
+    cells = np.array([[0.1, 2.0], [-3.0, 0.0]])
+    options = {"difference": True, "unbounded": True, "colour_max": None}
+    figure = attention_heatmap(cells, "가나", "다라", ringed=[1, 1], texts=MapTexts(ringed="most"), **options)
+    (rings,) = [trace for trace in figure.data if trace.name == "most"]
+    assert (list(rings.x), list(rings.y), rings.showlegend) == ([2, 2], [1, 2], True)
+    with pytest.raises(ValueError, match=r"ringed should have 2 numbers in 0\.\.1"):
+        attention_heatmap(cells, "가나", "다라", ringed=[2, 0], **options)

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 import viz
@@ -63,7 +64,8 @@ def draw(lens: Lens, values: Values) -> None:
         if edges is not None and circuit.is_telling:
             st.download_button(
                 say("circuit_json"),
-                partial(_json, lens, circuit, edges),
+                # Made outside of the session, which alone knows the language, so the names are told now.
+                partial(_json, lens, circuit, edges, {node: node_name(node) for node in circuit.members}),
                 file_name=f"{file_name(lens, 'circuit')}.json",
                 mime="application/json",
                 key="circuit_json",
@@ -197,7 +199,7 @@ def open_node(lens: Lens, point: dict) -> None:
                 open_head(lens, Head(kind, layer, head))
 
 
-def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges) -> bytes:
+def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
     row = circuit.contrast.row
     graph = graph_of(
         circuit,
@@ -206,7 +208,8 @@ def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges) -> bytes:
         lens.trace.decoder_input_tokens[: row + 1],
         layers=lens.trace.num_layers,
         model=lens.corrector.name,
-        names={node: node_name(node) for node in circuit.members},
+        probability=float(np.exp(lens.trace.log_probabilities[row])),
+        names=names,
     )
     return json.dumps(graph, ensure_ascii=False, indent=1).encode()
 

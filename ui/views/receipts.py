@@ -3,7 +3,8 @@
 import streamlit as st
 
 import viz
-from model.analysis.receipts import Explanation, Receipt
+from model.analysis.claim_case import LOOK, Receipt
+from model.analysis.receipts import Explanation
 from model.norm import article_of
 from model.trace.patches import Node
 from ui.asking import questions
@@ -19,6 +20,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of
 from ui.views.naming import file_name
 from ui.views.view import Values, View
+from ui.views.why import part_name
 from ui.wording.numbers_text import nats, probability, share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -81,6 +83,8 @@ def _contrast(lens: Lens):
 
 def _told(name: str, value: object) -> str:
     match value:
+        case Node() | str() if name == "part":
+            return part_name(value)
         case Node():
             return node_name(value)
         case float() if name in ("share", "random"):
@@ -105,12 +109,14 @@ def _article(lens: Lens) -> str | None:
 
 
 def numbers(receipt: Receipt) -> str:
-    """The receipt: the score before and after."""
+    """The receipt: the score, or a weight of attention, before and after."""
+    if receipt.measured == LOOK:
+        return say("receipt_weights", before=probability(receipt.before), after=probability(receipt.after))
     return say("receipt_numbers", before=nats(receipt.before), after=nats(receipt.after))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
-    """Of each claim the score as it was and with something changed."""
+    """Of each claim about the score: it as it was, and with something changed."""
     found = found_for(lens)
     if found is None:
         return {}
@@ -122,6 +128,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
                 receipt.after,
             )
             for receipt in found.receipts
+            if receipt.measured != LOOK
         ],
         before_name=say("sources_observed"),
         after_name=say("sources_intervened"),

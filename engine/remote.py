@@ -130,6 +130,6 @@ class RemoteLink:
             raise
         if len(data) > _MOST_BYTES:
             connection.close()
-            raise EngineError(f"an answer may have {_MOST_BYTES:,} bytes")
+            raise EngineError(f"an answer may have at most {_MOST_BYTES:,} bytes, received more")
         self._idle.append(connection)
         return response.status, data

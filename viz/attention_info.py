@@ -34,7 +34,7 @@ class AttentionInfo:
     emphasis_rows: frozenset[int]
     selected: tuple[int, int] | None
     ringed: tuple[int, ...]  # (Q,), or nothing
-    first: tuple[int, int]
+    first: tuple[int, int]  # (row, column) of the first cell in the whole sentence, from 0
     difference: bool
     colour_max: float
 
@@ -47,7 +47,7 @@ class AttentionInfo:
         return column_ticks(self.key_tokens, self.cell)
 
     @property
-    def head(self) -> float:
+    def top(self) -> float:
         """Pixels above the cells."""
         return TITLE_HEIGHT + SCALE_HEIGHT + LEGEND_HEIGHT + NAME_HEIGHT + self.columns.height
 
@@ -58,7 +58,7 @@ class AttentionInfo:
 
     @property
     def height(self) -> float:
-        return self.head + max(len(self.query_tokens), 1) * self.cell.height + FOOT
+        return self.top + max(len(self.query_tokens), 1) * self.cell.height + FOOT
 
     @property
     def origin(self) -> tuple[int, int]:
@@ -109,7 +109,8 @@ def attention_info(
     padded = _cells("padded", padded, weights)
     masked = _cells("masked", masked, weights) & ~padded
     if (weights[masked] != 0).any():
-        raise ValueError(f"masked cells should hold exactly 0, received up to {weights[masked].max()}")
+        wrong = weights[masked & (weights != 0)][0]
+        raise ValueError(f"masked cells should hold exactly 0, received {wrong}")
     rows, columns = (range(start, start + size) for start, size in zip(first, weights.shape, strict=True))
     if strange := [row for row in emphasis_rows if row not in rows]:
         raise ValueError(f"emphasis_rows should lie in {_ends(rows)}, received {strange}")

@@ -21,7 +21,7 @@ def attention_layout(info: AttentionInfo, texts, extent: int | None, theme: str)
         "shapes": outlines(framed, info.rows_span, info.columns_span, theme) if framed else [],
         "meta": _fit(info, texts, extent),
         "height": info.height,
-        "margin": {"t": info.head, "l": info.left, "r": 16, "b": FOOT},
+        "margin": {"t": info.top, "l": info.left, "r": 16, "b": FOOT},
         "plot_bgcolor": palette(theme).grid if info.weights.size else "rgba(0,0,0,0)",
         "legend": _legend(info),
     }

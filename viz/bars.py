@@ -134,10 +134,11 @@ def _outline(info: _BarsInfo, row: int, title: str, theme: str) -> go.Scatter:
 
 
 def _height(info: _BarsInfo) -> float:
-    return _head(info) + max(len(info.names), 1) * (_PANEL + _NAME) + _ticks(info).height + _FOOT
+    return _above(info) + max(len(info.names), 1) * (_PANEL + _NAME) + _ticks(info).height + _FOOT
 
 
-def _head(info: _BarsInfo) -> float:
+def _above(info: _BarsInfo) -> float:
+    """Pixels above the panels."""
     return TITLE_HEIGHT + (_LEGEND if info.outlined else 0)
 
 
@@ -154,7 +155,7 @@ def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Lay
             "title": figure_title(plain_text(title), height),
             "xaxis": _token_axis(info, token_title, theme),
             "height": height,
-            "margin": {"t": _head(info), "l": 40, "r": 16, "b": _ticks(info).height + _FOOT},
+            "margin": {"t": _above(info), "l": 40, "r": 16, "b": _ticks(info).height + _FOOT},
             "annotations": [_name(info, row) for row in range(len(info.names))],
             "legend": {
                 "x": 0,

@@ -72,11 +72,11 @@ def test_the_browser_proposes_what_python_proposes(asked, light):
         for sentence, wanted in zip(one["sentences"], other.sentences, strict=True):
             places = [(c["sourceStart"], c["sourceEnd"], c["right"]) for c in sentence["proposed"]]
             assert places == [(c.source_start, c.source_end, c.right) for c in wanted.proposed]
-            sure = [(c["known"], c["fix"], c["keep"]) for c in sentence["proposed"]]
+            sure = [(c["knownConfidence"], c["fix"], c["keep"]) for c in sentence["proposed"]]
             wanted_sure = [
                 (c.known_confidence, c.fix_probability, c.keep_probability) for c in wanted.proposed
             ]
-            # Beside a tree's threshold rounding decides; then what is known differs by a leaf.
+            # Beside a tree's threshold rounding decides; then the known confidence differs by a leaf.
             apart = np.abs(np.array(sure).reshape(-1, 3) - np.array(wanted_sure).reshape(-1, 3))
             assert (apart <= (1e-2, 2e-3, 2e-3)).all(), (sure, wanted_sure)
             assert sentence["text"] == apply_changes(sentence["source"], wanted.changes)
@@ -109,7 +109,7 @@ def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
     )
     found = page.evaluate(
         """([source, once, twice]) => {
-          const known = (changes, all) => changes.map((change, i) => ({ ...change, known: all[i] }));
+          const known = (changes, all) => changes.map((change, i) => ({ ...change, knownConfidence: all[i] }));
           const [first, second] = [known(both.findChanges(source, once), [0.98, 0.83]), known(both.findChanges(once, twice), [0.96])];
           return both.afterSecondReading(source, first, second, 0.8).at(-1);
         }""",
@@ -125,7 +125,7 @@ def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
         [replace(each, known_confidence=0.96) for each in find_changes(once, twice)],
         0.8,
     )[-1]
-    assert (found["sourceStart"], found["known"]) == (change.source_start, change.confidence)
+    assert (found["sourceStart"], found["knownConfidence"]) == (change.source_start, change.confidence)
 
 
 def differences(one, other, path: str = ""):

@@ -303,7 +303,11 @@ def test_no_tokens_give_an_empty_figure_with_its_layout(empty):
         ({"weights": np.full((2, 3), 1.5)}, "0..1, received 1.5 to 1.5"),
         ({"weights": np.full((2, 3), np.nan)}, "received nan"),
         ({"masked": np.zeros((3, 3), bool)}, r"\(2, 3\), received \(3, 3\)"),
-        ({"masked": np.ones((2, 3), bool)}, "exactly 0, received up to 0.25"),
+        ({"masked": np.ones((2, 3), bool)}, "exactly 0, received 0.25"),
+        (
+            {"difference": True, "weights": [[0, -0.5, 0], [0, 0, 0]], "masked": np.ones((2, 3), bool)},
+            "exactly 0, received -0.5",
+        ),
         ({"emphasis_rows": (0, 2)}, r"0\.\.1, received \[2\]"),
         ({"selected": (0, 3)}, r"0\.\.1 and 0\.\.2, received \(0, 3\)"),
         ({"difference": True, "weights": np.full((2, 3), -1.5)}, "-1..1, received -1.5 to -1.5"),

@@ -1,7 +1,7 @@
 """Opens the engine, the models and what lies beside them; pages reach these only through here. ``questions`` asks the opened models.
 
 ``engine`` gives the one engine of a server. The first run of ``app.py`` starts it, so its workers load beside the first page. The
-engine keeps the answers; nothing is kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
+engine keeps the answers; only files that were read are kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
 visitor in ``runs/*/model``, read again when their files change.
 """
 
@@ -34,7 +34,7 @@ from model.trace.projections import Projections
 from ui.asking.loading import StillLoading
 from ui.shell import turns
 
-# The types are here for the pages, which import no engine.
+# With the types that pages need, so that they find them in one place.
 __all__ = [
     "ASSETS",
     "OWN_MODELS",

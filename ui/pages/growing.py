@@ -102,7 +102,7 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
 
 
 def open_tile(point: dict) -> None:
-    """From a callback: have the next run of the page look at the head of a tile. In a run of the fragment no setting changes."""
+    """From a callback: keep the head of a tile for the next run of the page, because a run of the fragment may not change settings."""
     if head := figures.head_of(point):
         st.session_state[_OPENED] = head
 

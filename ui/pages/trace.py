@@ -115,7 +115,7 @@ def _text(trace: AttentionTrace, side: str) -> str:
 
 
 def show_texts(sentence: SentenceCorrection):
-    """Both texts as one, where what changed can be chosen; the change in focus."""
+    """Draw the text with its changes, each of which can be chosen. Returns the chosen one."""
     return show_correction(Correction(sentence.source, (sentence,)), decides=False)[1]
 
 

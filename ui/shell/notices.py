@@ -53,11 +53,11 @@ def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector
     except TooManyRowsError:
         st.error(say("table_too_many", rows=f"{most_rows:,}"))
     except TableError as error:
-        no_table(error.problem)
+        show_file_problem(error.problem)
     return None
 
 
-def no_table(problem: str) -> None:
+def show_file_problem(problem: str) -> None:
     """What is wrong with a file as a whole: one of model.tables.errors.FILE_PROBLEMS."""
     st.error(say("table_wrong") + " " + say(f"table_wrong_{problem}"))
 

@@ -1,4 +1,4 @@
-"""The experiment *explained*: a few claims about a correction, each with the number of the intervention that tested it."""
+"""The experiment *explained*: a few claims about a correction, each with the score before and after the intervention that tested it."""
 
 import streamlit as st
 
@@ -77,7 +77,7 @@ def clause(lens: Lens, receipt: Receipt) -> str:
 
 def _contrast(lens: Lens):
     found = found_for(lens)
-    assert found is not None, "the view says so"
+    assert found is not None, "callers stop where there is no explanation"
     return found.contrast
 
 
@@ -116,7 +116,7 @@ def numbers(receipt: Receipt) -> str:
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
-    """Of each claim about the score: it as it was, and with something changed."""
+    """For each claim about the score, the score before and after the intervention."""
     found = found_for(lens)
     if found is None:
         return {}

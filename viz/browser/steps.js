@@ -311,6 +311,7 @@ function drawBars(body, rows, data, part) {
     const { steps_part_spoken, steps_part_kept } = data.texts;
     const spoken = place === KEEP ? steps_part_kept : fill(steps_part_spoken, { token: nameOf(data, token) });
     button.setAttribute("aria-label", spoken);
+    button.title = spoken;
     button.onclick = () => part(place);
   });
 }

@@ -80,7 +80,7 @@ def test_an_independent_pass_says_the_same(planted_circuit, circuit):
         assert share == pytest.approx((score - circuit.empty) / added, abs=1e-4)
 
 
-def test_an_edge_of_a_chain_that_is_cut_leaves_what_is_left_without_its_sender(planted_circuit, circuit):
+def test_cutting_the_only_edge_of_a_part_equals_taking_the_part_away(planted_circuit, circuit):
     """WRITER is read by the answer alone, so cutting this edge is taking WRITER away."""
     found = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
     (edge,) = [each for each in found.edges if each.sender == WRITER]
@@ -89,7 +89,7 @@ def test_an_edge_of_a_chain_that_is_cut_leaves_what_is_left_without_its_sender(p
 
 
 def test_edges_of_random_weights_are_exact_in_the_last_layer(both):
-    """Also where normalisations come last: a sender in the last sub-layer of a circuit of all parts."""
+    """Checked for the last sub-layer, in a circuit of all parts, with normalisations before or after."""
     _, corrector, _ = both
     source, target = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
     change = find_changes(source, target)[0]

@@ -1,6 +1,7 @@
 """The parts of a loaded network with the shapes that one sentence has in them, ready to be drawn."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from model.analysis.parameters import under
 from model.stored.config import NetworkConfig, TransformerConfig
@@ -63,7 +64,7 @@ class _CommonParts:
         self.s, self.t, self.d = sketch.source_tokens, sketch.target_tokens, sketch.config.d_model
 
     def stage(
-        self, style: str, name: str, dims: str = "", *places: str, part: str = "", **more
+        self, style: str, name: str, dims: str = "", *places: str, part: str = "", **more: Any
     ) -> DiagramBox:
         """``places`` are what its parameters belong to; ``part`` is where it leads."""
         count = under(self.sketch.parts, *places)

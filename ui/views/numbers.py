@@ -200,7 +200,7 @@ def _sum(lens: Lens, steps: DotProduct, shown: np.ndarray) -> Panel:
     return Panel("sum", formula, _matrix(lens, table, rows, titles))
 
 
-def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, str]):
+def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, str]) -> go.Figure:
     return viz.number_heatmap(
         table,
         rows,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -233,7 +234,7 @@ def _place(lens: Lens, head: tuple[int, int]) -> str:
     return Selection(KIND, *head).label(say, lens.trace)
 
 
-def _agreements(lens: Lens, change: Change):
+def _agreements(lens: Lens, change: Change) -> tuple[Agreement, Agreement, tuple[int, int], np.ndarray]:
     """Of the marks with the mean and with each head, the head that agrees most, and the attention (L, H, S)."""
     attention = attention_of_change(lens.trace, change)
     characters = attention[..., : markable(lens)]  # nobody is asked about the end mark

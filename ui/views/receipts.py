@@ -5,6 +5,7 @@ import streamlit as st
 import viz
 from model.analysis.receipts import Explanation, Receipt
 from model.norm import article_of
+from model.trace.odds import Contrast
 from model.trace.patches import Node
 from ui.asking import questions
 from ui.look.lens import Lens
@@ -73,7 +74,7 @@ def clause(lens: Lens, receipt: Receipt) -> str:
     return say(text, **contrast_facts | facts)
 
 
-def _contrast(lens: Lens):
+def _contrast(lens: Lens) -> Contrast:
     found = found_for(lens)
     assert found is not None, "the view says so"
     return found.contrast

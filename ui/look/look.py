@@ -188,7 +188,7 @@ def show_pictures(heads: DeltaGenerator, stage: Stage, view: View, lens: Lens) -
     """All heads in the container ``heads``, and the open view."""
     if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
         complete = not view.lacks(lens)
-        framed = view.framed(lens) if view.framed and complete else None
+        framed = view.marked(lens) if complete else None
         with heads:
             nats = view.tiles(lens) if complete else None
             overview.draw(lens, framed, nats, shown_below=view.has_map)

@@ -23,7 +23,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -253,18 +253,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return told
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("circuit_idea"))
-
-
 VIEW = View(
     "circuit",
     describe,
     draw,
     SETTINGS,
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("circuit"),
     has_map=False,
     figures=figures_of,
     drawn=SETTINGS,

@@ -16,7 +16,7 @@ from ui.shell.settings import Ordinal, Text
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
@@ -169,17 +169,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("fork_note"), say("fork_forced")]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("fork_idea"))
-
-
 VIEW = View(
     "fork",
     describe,
     draw,
     (STEP, TOKEN),
     notes,
-    explain,
+    idea("fork"),
     figures=figures_of,
     intervenes=True,
     lacks=needs.answers("road_not_taken", "lacks_interventions"),

@@ -1,7 +1,5 @@
 """The experiment *explained*: a few claims about a correction, each with the number of the intervention that tested it."""
 
-import streamlit as st
-
 import viz
 from model.analysis.receipts import Explanation, Receipt
 from model.norm import article_of
@@ -19,7 +17,7 @@ from ui.views.decided import places
 from ui.views.edits import in_words
 from ui.views.heads_off import change_of
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import nats, probability, share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -164,18 +162,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("receipt_note"), say("receipt_limits")]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("receipt_idea"))
-
-
 VIEW = View(
     "receipts",
     describe,
     draw,
     (AS,),
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("receipt"),
     has_map=False,
     figures=figures_of,
     paragraphs=paragraphs,

@@ -20,7 +20,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name, picture_title
 from ui.views.sources import asked_about, choose_step
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import nats
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -214,19 +214,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return told
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("wrote_idea"))
-    st.latex(FORMULA)
-    st.markdown(say("wrote_formula"))
-
-
 VIEW = View(
     "wrote",
     describe,
     draw,
     SETTINGS,
     notes,
-    explain,
+    idea("wrote", FORMULA),
     figures=figures_of,
     tiles=tiles,
     drawn=SETTINGS[:1],

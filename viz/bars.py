@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text, token_label
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
@@ -77,7 +78,9 @@ class _BarsInfo:
         return [(int(start), int(end) - 1) for start, end in edges]
 
 
-def _info(weights, tokens, names, outlined, first) -> _BarsInfo:
+def _info(
+    weights: ArrayLike, tokens: Sequence[str], names: Sequence[str], outlined: Sequence[int], first: int
+) -> _BarsInfo:
     weights = np.asarray(weights, dtype=np.float32)
     expected = (len(names), len(tokens))
     if weights.size == 0 and 0 in expected:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil, isqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 TileHead = tuple[int, int]  # layer and head, both counted from 0
 
@@ -76,7 +77,7 @@ def arrange(
     return _placed(tiles, order, (layers, heads), across, bool(labels))
 
 
-def _checked_weights(weights, signed: bool) -> np.ndarray:
+def _checked_weights(weights: ArrayLike, signed: bool) -> np.ndarray:
     weights = np.asarray(weights, dtype=np.float32)
     if weights.size == 0 and weights.ndim != 4:
         weights = np.zeros((0, 0, 0, 0), np.float32)
@@ -89,7 +90,7 @@ def _checked_weights(weights, signed: bool) -> np.ndarray:
     return weights
 
 
-def _bytes(weights: np.ndarray, masked, colour_max: float, signed: bool) -> np.ndarray:
+def _bytes(weights: np.ndarray, masked: np.ndarray | None, colour_max: float, signed: bool) -> np.ndarray:
     """(L, H, Q, K) floats -> (L, H, rows, columns) uint8 of one tile each."""
     if signed:
         half = STRONGEST - MIDDLE

@@ -57,7 +57,7 @@ class _PruningInfo:
         return max((rows[:, 0].max() for _, rows in self.ordered if len(rows)), default=1.0)
 
 
-def _info(curves, main: str) -> _PruningInfo:
+def _info(curves: Mapping[str, Sequence[Sequence[float]]], main: str) -> _PruningInfo:
     arrays = {name: np.asarray(rows, float).reshape(len(rows), -1) for name, rows in curves.items()}
     for name, rows in arrays.items():
         if len(rows) and rows.shape[1] != 3:
@@ -71,7 +71,9 @@ def _info(curves, main: str) -> _PruningInfo:
     return _PruningInfo(sorted(filled, key=lambda each: each[0] == main))
 
 
-def _line(rows: np.ndarray, panel: int, strong: bool, texts, in_legend: bool, theme: str) -> go.Scatter:
+def _line(
+    rows: np.ndarray, panel: int, strong: bool, texts: tuple[str, str, str], in_legend: bool, theme: str
+) -> go.Scatter:
     name, removed, share = texts
     colours = palette(theme)
     line = (

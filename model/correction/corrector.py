@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from model.correction.agreeing import agreeing
-from model.correction.answers import Passes
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence
 from model.correction.confidence_files import load_confidence
@@ -20,9 +19,10 @@ from model.correction.mending import Mending, Proposed
 from model.correction.opening import answering, load_network
 from model.correction.reading import Answer
 from model.plain.drafting import Produced, read_off
+from model.plain.in_ids import OpenedNetwork
+from model.plain.passes import Passes
 from model.plain.patched import PatchedTransformer
 from model.plain.positions import positional_encoding
-from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
 from model.text.anchors import Passage
 from model.text.changes import Change
@@ -50,7 +50,7 @@ class Corrector(Mending, Intervening):
     def __init__(
         self,
         name: str,
-        network: Any,  # a keras.Model, which is not imported here, or a GraphNetwork
+        network: OpenedNetwork,
         tokenizer: Tokenizer,
         fingerprint: str,
         minimum_confidence: float | None = None,
@@ -59,7 +59,7 @@ class Corrector(Mending, Intervening):
         folder: Path | None = None,
     ):
         self.name, self.fingerprint, self.folder = name, fingerprint, folder
-        self.config: NetworkConfig = network.config
+        self.config = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer, self.confidence = tokenizer, confidence

@@ -4,6 +4,7 @@ B batch, T tokens, K key positions, D width, H heads.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
@@ -33,10 +34,10 @@ class GraphWriter:
         self._weights: dict[str, TensorProto] = {}
         self._constants: dict[tuple, TensorProto] = {}
 
-    def __call__(self, operator: str, *inputs: str, **attributes) -> str:
+    def __call__(self, operator: str, *inputs: str, **attributes: Any) -> str:
         return self.several(operator, 1, *inputs, **attributes)[0]
 
-    def several(self, operator: str, outputs: int, *inputs: str, **attributes) -> list[str]:
+    def several(self, operator: str, outputs: int, *inputs: str, **attributes: Any) -> list[str]:
         """An operator with several outputs."""
         names = [f"{operator}_{len(self._nodes)}_{i}" for i in range(outputs)]
         self._nodes.append(helper.make_node(operator, inputs, names, **attributes))

@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from model.graph.reading import GraphReading
 from model.graph.sessions import GraphHalf, given_arrays, open_halves
 from model.plain.altered import projected
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.in_ids import AnswersInIds
 from model.plain.laboratory import PlainLaboratory
 from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
@@ -46,13 +46,14 @@ class GraphNetwork:
         arrays: Mapping[str, np.ndarray],
         sizes: Mapping[str, tuple[int, ...]],
         space_id: int,
-        whole: Callable[[], Any],
+        whole: Callable[[], AnswersInIds],
         patched: Callable[[], PatchedTransformer],
     ):
         self.config, self.space_id = config, space_id
         self._encode, self._decode = halves
         self._vectors, self._sizes, self._load_whole = arrays["embedding/vectors"], sizes, whole
-        self._whole, self._lock = None, Lock()
+        self._whole: AnswersInIds | None = None
+        self._lock = Lock()
         self._load_patched = patched
         # The same sentence is often read again soon: with other candidates for its words, and with the text that a visitor chooses.
         self._encoded = lru_cache(REMEMBERED)(lambda source: self._encode({"source": pad([source])}))
@@ -90,7 +91,7 @@ class GraphNetwork:
         return sum(self.weight_sizes().values())
 
     @property
-    def whole(self) -> Any:
+    def whole(self) -> AnswersInIds:
         """The network in Keras, a ``network.CompiledNetwork``: loading it takes seconds."""
         with self._lock:
             if self._whole is None:
@@ -157,7 +158,7 @@ class GraphNetwork:
 
 
 def load_graph(
-    folder: Path, snapshot: int | None, whole: Callable[[], Any]
+    folder: Path, snapshot: int | None, whole: Callable[[], AnswersInIds]
 ) -> tuple[GraphNetwork, Tokenizer, str]:
     """(network, tokenizer, fingerprint) of a folder that has a graph, as ``network.loading.load_model_folder`` returns them.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +23,7 @@ from model.plain.alterations import every_head
 from model.stored.folder import of_weights, write_atomically
 from model.survey.answer_sums import sums_of_answers
 from model.survey.survey_sums import ANY_KIND, LOSS, Sums, sums_of_effects, sums_of_roles
+from model.trace.interventions import Head
 
 STATE = "state.npz"
 _CHUNK = 64  # sentences of one batch
@@ -122,7 +123,7 @@ class Survey:
         """(N,) of all heads: by how many nats the whole target gets less probable without each, on average."""
         return -self.sums.tallies[f"{ANY_KIND}/{LOSS}"].estimate().mean
 
-    def _orders(self):
+    def _orders(self) -> Iterator[tuple[str, Sequence[Head]]]:
         order = np.argsort(self.loss(), kind="stable").tolist()
         yield "effect", [self.heads[place] for place in order]
         for seed in range(self.plan.random_orders):

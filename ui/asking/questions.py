@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine import EngineCorrector
 from model import Asked, Correction, SentenceCorrection
 from model.text.changes import Change
+from model.trace.grown import Grown
 from model.trace.interventions import Head
 from model.trace.projections import Projections
 
@@ -181,8 +182,8 @@ def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corre
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
 
 
-def grown(text: str, corrector: EngineCorrector) -> tuple[Any, ...]:
-    """What each snapshot of the model makes of the first sentence: ``model.correction.growing.Grown``s."""
+def grown(text: str, corrector: EngineCorrector) -> tuple[Grown, ...]:
+    """What each snapshot of the model makes of the first sentence."""
     return corrector.ask("grown", text)
 
 

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.traced import TracedConfig
 from model.analysis.places import text_of
-from model.text.changes import find_rewriting
+from model.text.changes import Change, find_rewriting
 from model.trace.strict_npz import THINNER
 from model.trace.trace import AttentionTrace, TraceError
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
@@ -66,7 +66,7 @@ def main() -> None:
             markup.paragraph(say("trace_how"), "note")
             markup.paragraph('trace.save("trace.npz")', "typed")
         return
-    content = given.getvalue()
+    content = given.content
     try:
         trace = read(content)
     except TraceError as error:
@@ -114,7 +114,7 @@ def _text(trace: AttentionTrace, side: str) -> str:
     return " ".join(getattr(trace, f"{side}_tokens")) if known is None else known
 
 
-def show_texts(sentence: SentenceCorrection):
+def show_texts(sentence: SentenceCorrection) -> Change | None:
     """Draw the text with its changes, each of which can be chosen. Returns the chosen one."""
     return show_correction(Correction(sentence.source, (sentence,)), decides=False)[1]
 

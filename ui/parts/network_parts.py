@@ -1,6 +1,7 @@
 """The parts of a loaded network with the shapes that one sentence has in them, ready to be drawn."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from model.analysis.parameters import under
 from model.stored.config import NetworkConfig, TransformerConfig
@@ -62,7 +63,9 @@ class _CommonParts:
         self.say, self.sketch, self.config = say, sketch, sketch.config
         self.s, self.t, self.d = sketch.source_tokens, sketch.target_tokens, sketch.config.d_model
 
-    def part(self, style: str, name: str, dims: str = "", *places: str, leads_to: str = "", **more) -> Part:
+    def part(
+        self, style: str, name: str, dims: str = "", *places: str, leads_to: str = "", **more: Any
+    ) -> Part:
         """``places`` are what its parameters belong to."""
         count = under(self.sketch.parts, *places)
         detail = " · ".join(filter(None, [dims, f"{count:,}" if count else ""]))

@@ -24,7 +24,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -200,7 +200,8 @@ def open_node(lens: Lens, point: dict) -> None:
 
 
 def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
-    row = circuit.contrast.row
+    row, log_probabilities = circuit.contrast.row, lens.trace.log_probabilities
+    assert log_probabilities is not None, "a model with a laboratory has them"
     graph = graph_of(
         circuit,
         edges,
@@ -208,7 +209,7 @@ def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, s
         lens.trace.decoder_input_tokens[: row + 1],
         layers=lens.trace.num_layers,
         model=lens.corrector.name,
-        probability=float(np.exp(lens.trace.log_probabilities[row])),
+        probability=float(np.exp(log_probabilities[row])),
         names=names,
     )
     return json.dumps(graph, ensure_ascii=False, indent=1).encode()
@@ -256,18 +257,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return told
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("circuit_idea"))
-
-
 VIEW = View(
     "circuit",
     describe,
     draw,
     SETTINGS,
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("circuit"),
     has_map=False,
     figures=figures_of,
     drawn=SETTINGS,

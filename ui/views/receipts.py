@@ -1,11 +1,10 @@
 """The experiment *explained*: a few claims about a correction, each with the score before and after the intervention that tested it."""
 
-import streamlit as st
-
 import viz
 from model.analysis.claim_case import LOOK, Receipt
 from model.analysis.receipts import Explanation
 from model.norm import article_of
+from model.trace.odds import Contrast
 from model.trace.patches import Node
 from ui.asking import questions
 from ui.look.lens import Lens
@@ -19,7 +18,7 @@ from ui.views.decided import places
 from ui.views.edits import in_words
 from ui.views.heads_off import change_of
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.views.why import part_name
 from ui.wording.numbers_text import nats, probability, share_kept
 from ui.wording.texts import say
@@ -75,7 +74,7 @@ def clause(lens: Lens, receipt: Receipt) -> str:
     return say(text, **contrast_facts | facts)
 
 
-def _contrast(lens: Lens):
+def _contrast(lens: Lens) -> Contrast:
     found = found_for(lens)
     assert found is not None, "callers stop where there is no explanation"
     return found.contrast
@@ -170,18 +169,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("receipt_note"), say("receipt_limits")]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("receipt_idea"))
-
-
 VIEW = View(
     "receipts",
     describe,
     draw,
     (AS,),
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("receipt"),
     has_map=False,
     figures=figures_of,
     paragraphs=paragraphs,

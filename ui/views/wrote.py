@@ -20,7 +20,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name, picture_title
 from ui.views.sources import asked_about, choose_step
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import nats
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -216,12 +216,6 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return told
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("wrote_idea"))
-    st.latex(FORMULA)
-    st.markdown(say("wrote_formula"))
-
-
 def other_look(lens: Lens, view: str) -> str | None:
     """What the switch between where a head looked and what it wrote leads to in ``view``: "wrote", "heatmap", or None where there is no switch."""
     if view == "heatmap" and lens.kind in KINDS and lens.can("who_wrote"):
@@ -242,7 +236,7 @@ VIEW = View(
     draw,
     SETTINGS,
     notes,
-    explain,
+    idea("wrote", FORMULA),
     figures=figures_of,
     tiles=tiles,
     drawn=SETTINGS[:1],

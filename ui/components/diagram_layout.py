@@ -13,7 +13,7 @@ _FLOW = 0.4  # of a column's width: where the arrows between its parts run
 
 
 @dataclass(frozen=True)
-class _Lengths:
+class _FormLengths:
     """The lengths of one of FORMS."""
 
     column: float = 440
@@ -32,9 +32,9 @@ class _Lengths:
 
 
 _SIZES = {
-    WIDE: _Lengths(),
-    NARROW: _Lengths(column=352, bus=22, chip=76),
-    LECTURE: _Lengths(
+    WIDE: _FormLengths(),
+    NARROW: _FormLengths(column=352, bus=22, chip=76),
+    LECTURE: _FormLengths(
         column=470,
         bus=44,
         chip=132,
@@ -53,7 +53,7 @@ _SIZES = {
 
 
 @dataclass(frozen=True)
-class Part:
+class DiagramPart:
     """One part of a network. ``style`` names its looks, ``leads_to`` what choosing it opens (empty: nothing)."""
 
     style: str  # text, embedding, attention, feed_forward, recurrence, norm, layer, output or mask
@@ -62,15 +62,15 @@ class Part:
     leads_to: str = ""
     spoken: str = ""  # what a screen reader says of a part that leads somewhere
     asks_memory: bool = False  # whether the encoder's result arrives here
-    chip: "Part | None" = None  # what stands beside it, such as a mask
+    chip: "DiagramPart | None" = None  # what stands beside it, such as a mask
 
 
 @dataclass(frozen=True)
 class Sublayer:
     """One part with its residual connection and its normalisation, which stands before the part in newer networks."""
 
-    core: Part
-    norm: Part
+    core: DiagramPart
+    norm: DiagramPart
     norm_first: bool
 
 
@@ -78,7 +78,7 @@ class Sublayer:
 class Layer:
     """A row that can be opened. Its ``sublayers`` are drawn if it is open."""
 
-    row: Part
+    row: DiagramPart
     sublayers: tuple[Sublayer, ...] = ()
 
 
@@ -87,7 +87,7 @@ class Column:
     """A stack of parts in the order in which data passes them."""
 
     heading: str
-    items: tuple[Part | Layer, ...]
+    items: tuple[DiagramPart | Layer, ...]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class PlacedPart:
     y: float
     width: float
     height: float
-    part: Part
+    part: DiagramPart
     expanded: bool | None = None  # of a layer's row; None for all else
 
 
@@ -181,7 +181,7 @@ def _from_below(drawing: Drawing) -> Drawing:
 class _Pen:
     """Draws one column from the top; ``y`` is where the next part goes."""
 
-    def __init__(self, x: float, y: float, width: float, sizes: _Lengths):
+    def __init__(self, x: float, y: float, width: float, sizes: _FormLengths):
         self.x, self.y, self.width, self.sizes = x, y, width, sizes
         self.flow = x + _FLOW * width
         self.boxes: list[PlacedPart] = []
@@ -201,7 +201,7 @@ class _Pen:
                 self.part(item, self.x, self.width, self.sizes.box)
 
     def part(
-        self, part: Part, x: float, width: float, height: float, expanded: bool | None = None
+        self, part: DiagramPart, x: float, width: float, height: float, expanded: bool | None = None
     ) -> PlacedPart:
         self.arrive()
         beside = [] if part.chip is None else [part.chip]

@@ -5,7 +5,7 @@ from typing import Any
 
 from model.analysis.parameters import under
 from model.stored.config import NetworkConfig, TransformerConfig
-from ui.components.diagram_layout import Column, Layer, Part, Sublayer
+from ui.components.diagram_layout import Column, DiagramPart, Layer, Sublayer
 from ui.wording.reading import Say
 from viz.labels import visible_token
 
@@ -65,12 +65,12 @@ class _CommonParts:
 
     def part(
         self, style: str, name: str, dims: str = "", *places: str, leads_to: str = "", **more: Any
-    ) -> Part:
+    ) -> DiagramPart:
         """``places`` are what its parameters belong to."""
         count = under(self.sketch.parts, *places)
         detail = " · ".join(filter(None, [dims, f"{count:,}" if count else ""]))
         title = more.pop("title", None) or self.say(f"network_{name}")
-        return Part(style, title, detail, leads_to, self.spoken(title, dims, count, leads_to), **more)
+        return DiagramPart(style, title, detail, leads_to, self.spoken(title, dims, count, leads_to), **more)
 
     def spoken(self, title: str, dims: str, count: int, leads_to: str) -> str:
         if not leads_to:
@@ -79,14 +79,14 @@ class _CommonParts:
         leads = self.say(f"network_leads_{leads_to.partition(':')[0]}")
         return ". ".join(filter(None, [title, dims, parameters, leads]))
 
-    def text(self, name: str, text: str, tokens: str, count: int) -> Part:
+    def text(self, name: str, text: str, tokens: str, count: int) -> DiagramPart:
         title = self.say(f"network_{name}", text=visible_text(text))
         return self.part("text", name, shape(**{tokens: count}), leads_to="sentence", title=title)
 
-    def embedding(self, name: str, tokens: str, count: int, *places: str) -> Part:
+    def embedding(self, name: str, tokens: str, count: int, *places: str) -> DiagramPart:
         return self.part("embedding", name, shape(**{tokens: count}, D=self.d), *places, leads_to="embedding")
 
-    def ending(self) -> tuple[Part, ...]:
+    def ending(self) -> tuple[DiagramPart, ...]:
         """From the decoder's last vectors to the corrected text."""
         dims = shape(T=self.t, V=self.config.vocab_size)
         return (
@@ -98,7 +98,7 @@ class _CommonParts:
 class _TransformerParts(_CommonParts):
     config: TransformerConfig
 
-    def encoder(self) -> tuple[Part | Layer, ...]:
+    def encoder(self) -> tuple[DiagramPart | Layer, ...]:
         layers = [self.encoder_layer(n) for n in range(1, self.config.num_layers + 1)]
         dims = shape(S=self.s, D=self.d)
         return (
@@ -110,7 +110,7 @@ class _TransformerParts(_CommonParts):
             self.part("memory", "memory", dims),
         )
 
-    def decoder(self) -> tuple[Part | Layer, ...]:
+    def decoder(self) -> tuple[DiagramPart | Layer, ...]:
         layers = [self.decoder_layer(n) for n in range(1, self.config.num_layers + 1)]
         dims = shape(T=self.t, D=self.d)
         return (
@@ -122,7 +122,7 @@ class _TransformerParts(_CommonParts):
             *self.ending(),
         )
 
-    def last_norm(self, side: str, dims: str) -> tuple[Part, ...]:
+    def last_norm(self, side: str, dims: str) -> tuple[DiagramPart, ...]:
         found = self.config.norm_first  # blocks that normalise first leave their sum unnormalised
         return (self.part("norm", "norm_last", dims, f"{side}_norm"),) if found else ()
 
@@ -158,14 +158,14 @@ class _TransformerParts(_CommonParts):
             ),
         )
 
-    def row(self, number: int, place: str, dims: str) -> Part:
+    def row(self, number: int, place: str, dims: str) -> DiagramPart:
         asks = place.startswith("decoder") and number != self.sketch.layer
         title = self.say("network_layer", layer=number)
         return self.part(
             "layer", "layer", dims, place, leads_to=f"layer:{number}", title=title, asks_memory=asks
         )
 
-    def attention(self, kind: str, number: int, place: str, **sizes: int) -> Part:
+    def attention(self, kind: str, number: int, place: str, **sizes: int) -> DiagramPart:
         mask = "look_ahead" if kind == "decoder_attention" else "padding"
         title, name = self.say("network_mask"), self.say(f"network_mask_{mask}")
         leads = self.say("network_leads_mask")
@@ -176,21 +176,21 @@ class _TransformerParts(_CommonParts):
             place,
             leads_to=f"{kind}:{number}",
             asks_memory=kind == "cross_attention",
-            chip=Part("mask", title, name, f"mask:{mask}", f"{title}: {name}. {leads}"),
+            chip=DiagramPart("mask", title, name, f"mask:{mask}", f"{title}: {name}. {leads}"),
         )
 
-    def feed_forward(self, place: str, dims: str) -> Part:
+    def feed_forward(self, place: str, dims: str) -> DiagramPart:
         through = dims.replace("D)", "D→F→D)").replace(
             f" {self.d})", f" {self.d}→{self.config.dff}→{self.d})"
         )
         return self.part("feed_forward", "feed_forward", through, f"{place}/feed_forward")
 
-    def around(self, core: Part, place: str) -> Sublayer:
+    def around(self, core: DiagramPart, place: str) -> Sublayer:
         return Sublayer(core, self.part("norm", "norm", "", place), self.config.norm_first)
 
 
 class _Recurrent(_CommonParts):
-    def encoder(self) -> tuple[Part | Layer, ...]:
+    def encoder(self) -> tuple[DiagramPart | Layer, ...]:
         dims = shape(S=self.s, D=self.d)
         return (
             self.text("source", self.sketch.source, "S", self.s),
@@ -199,7 +199,7 @@ class _Recurrent(_CommonParts):
             self.part("memory", "memory", dims),
         )
 
-    def decoder(self) -> tuple[Part | Layer, ...]:
+    def decoder(self) -> tuple[DiagramPart | Layer, ...]:
         sizes = shape(T=self.t, S=self.s)
         projections = ("query", "key", "value")
         return (
@@ -218,7 +218,7 @@ class _Recurrent(_CommonParts):
             *self.ending(),
         )
 
-    def recurrence(self, number: int) -> Part:
+    def recurrence(self, number: int) -> DiagramPart:
         """The decoder's, beside where its first state comes from."""
         first = self.part("recurrence", "bridge", "", f"bridge_{number}")
         dims = shape(T=self.t, D=self.d)

@@ -4,15 +4,24 @@ from itertools import combinations
 
 import pytest
 
-from ui.components.diagram_layout import FORMS, Column, Drawing, Layer, Part, PlacedPart, Sublayer, arrange
+from ui.components.diagram_layout import (
+    FORMS,
+    Column,
+    DiagramPart,
+    Drawing,
+    Layer,
+    PlacedPart,
+    Sublayer,
+    arrange,
+)
 
 
-def part(name: str, **more) -> Part:
-    return Part("embedding", name, **more)
+def part(name: str, **more) -> DiagramPart:
+    return DiagramPart("embedding", name, **more)
 
 
 def sublayer(name: str, norm_first: bool, **more) -> Sublayer:
-    return Sublayer(part(name, **more), Part("norm", f"norm of {name}"), norm_first)
+    return Sublayer(part(name, **more), DiagramPart("norm", f"norm of {name}"), norm_first)
 
 
 def drawn(form: str, norm_first: bool = True) -> Drawing:

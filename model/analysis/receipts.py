@@ -33,7 +33,7 @@ RETURNED = 0.9  # the share of the score that has to return for "decided" to hol
 class Receipt:
     """A claim, and what its intervention measured.
 
-    >>> Receipt("wrote", 8.5, 4.0, True).change
+    >>> Receipt("wrote", 8.5, 4.0, True).difference
     -4.5
     """
 
@@ -44,7 +44,7 @@ class Receipt:
     facts: dict[str, Any] = field(default_factory=dict)  # what the claim names: nodes, characters, numbers
 
     @property
-    def change(self) -> float:
+    def difference(self) -> float:
         return self.after - self.before
 
 

@@ -31,7 +31,7 @@ from engine.remote import SCHEMES, RemoteLink
 from engine.routing import needs_keras
 from engine.shared import find_worker
 from engine.traced import VARIABLE
-from engine.versions import ModelKey, version_on_disk
+from engine.versions import ModelKey, Question, version_on_disk
 from model.graph.files import only_keras
 from model.stored.folder import ModelFolderError
 
@@ -227,7 +227,7 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, question: tuple) -> tuple[Any, int]:
+    def _ask(self, question: Question) -> tuple[Any, int]:
         key, deadline = question[0], time.monotonic() + self._patience
         with self._who_answers(*question) as links:
             for _ in range(2):  # a question whose worker died is asked once more

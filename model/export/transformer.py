@@ -2,8 +2,8 @@
 
 An opened graph (``opened=True``) is for the site, whose laboratory runs in the browser. It also takes what a pass is asked to change
 (``model/trace/interventions.py``). The outputs of heads are multiplied by gates (L, H), by kind of attention. In the decoder ``left_out``
-(P + T,) is 1 for a token that nobody may look at; a source token is left out as padding. An opened graph also hands out the queries of all heads, and
-those keys and values that a plain graph does not hand out anyway.
+(P + T,) is 1 for a token that nobody may look at; a source token is left out as padding. An opened graph also hands out the
+queries of all heads, and those keys and values that a plain graph does not hand out anyway.
 
 B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V vocabulary.
 """

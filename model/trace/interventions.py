@@ -36,8 +36,8 @@ class Intervention:
     """What is changed in one pass; ``Intervention()`` changes nothing. Interventions with the same contents are equal and have
     the same hash, so one can be part of a cache key. Do not change its arrays afterwards.
 
-    ``off``: heads whose output, before the output projection, is replaced by zero (Michel et al. 2019, section 2.3). With
-    ``means`` it is replaced by theirs: by kind (L, H, D/H), such as the mean over a corpus.
+    ``off``: heads whose output, before the output projection, is replaced: by zero (Michel et al. 2019, section 2.3), or by
+    the head's part of ``means``, which are by kind (L, H, D/H), such as the mean over a corpus.
     ``weights``: by head (Q, K), what replaces its attention weights (Jain & Wallace 2019). A row of NaN keeps the head's
     own weights; so does every row beyond Q. In decoder self-attention nothing may stand right of the diagonal.
     ``zeroed``: value vectors that are multiplied by zero; the weights stay as they are (Mohebbi et al. 2023).

@@ -22,7 +22,7 @@ SCORE, LOOK = "score", "look"
 class Receipt:
     """A claim, and what its intervention measured.
 
-    >>> Receipt("wrote", 8.5, 4.0, True).change
+    >>> Receipt("wrote", 8.5, 4.0, True).difference
     -4.5
     """
 
@@ -34,7 +34,7 @@ class Receipt:
     measured: str = SCORE  # what both numbers are: the score in nats, or LOOK, a weight of attention
 
     @property
-    def change(self) -> float:
+    def difference(self) -> float:
         return self.after - self.before
 
 

@@ -1,6 +1,6 @@
 """Writes a graph, one operator after the other. Needs ``onnx``; answering from a graph does not.
 
-B batch, T tokens, K key positions, D width, H heads.
+B batch, T tokens, K key positions, D width.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ Size = int | str  # a number, or the name of an axis that may have any length
 
 
 class GraphWriter:
-    """Collects the operators of one graph. Values are called by name; each method returns the name of what it makes::
+    """Collects the operators of one graph. A value is known by its name; each method returns the name of what it makes::
 
     graph = GraphWriter()
     x = graph.input("x", ("batch", 3))

@@ -33,7 +33,7 @@ _ANSWERS_CHUNK = 4
 
 @dataclass(frozen=True)
 class SurveyPlan:
-    """What a survey measures. A saved state that was made with another plan is not resumed."""
+    """What a survey measures. A saved state of another plan is not resumed, unless only ``answers`` differs."""
 
     pairs: tuple[TextPair, ...]  # (source, target) of every sentence
     effects: int  # sentences with changes whose heads are taken away
@@ -59,8 +59,8 @@ class SurveyPlan:
 
     @property
     def judged(self) -> tuple[TextPair, ...]:
-        """The pairs that the pruning curve is measured on: the last ones, so that in a long file the order of the heads
-        was chosen on others."""
+        """The pairs that the pruning curve is measured on: the last ones. In a long file the order of the heads comes from
+        other sentences."""
         return self.pairs[-self.pruning :] if self.pruning else ()
 
 
@@ -133,8 +133,9 @@ class Survey:
         """Add the sums of a survey of the same network over other sentences. Of the sentences only those are kept that are
         examples.
         """
-        behind = np.array([0, len(self.plan.pairs), 0])[:, None, None]
-        moved = {name: best + behind for name, best in other.sums.best.items()}
+        # Of the value, the sentence's number and the row.
+        shift = np.array([0, len(self.plan.pairs), 0])[:, None, None]
+        moved = {name: best + shift for name, best in other.sums.best.items()}
         self.sums = self.sums + Sums(other.sums.tallies, moved)
         for part, done in other.done.items():
             self.done[part] += done

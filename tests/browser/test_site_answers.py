@@ -11,8 +11,11 @@ import pytest
 from benchmarks.hostile_texts import hostile_texts
 from benchmarks.made_sentences import right_sentence
 from deploy.site import figures, scripts
+from deploy.site.rules import rules
 from model.correction.second_reading import after_second_reading
+from model.text.anchors import Passage, lost_anchors
 from model.text.changes import apply_changes, find_changes
+from model.text.verbatim import verbatim_spans
 from tests.browser.site_pages import answers, is_open, visiting
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
@@ -126,6 +129,31 @@ def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
         0.8,
     )[-1]
     assert (found["sourceStart"], found["knownConfidence"]) == (change.source_start, change.confidence)
+
+
+def test_an_anchor_is_lost_where_it_is_in_python(browser):
+    """Tags beside a laugh, or beside each other, make one anchor."""
+    pairs = [
+        ("<b>ㅋㅋ</b>않되요", "<b>ㅋㅋ</b> 안 돼요"),
+        ("조아ㅋㅋ<b>", "좋아 ㅋㅋ<b>"),
+        ("* 않된다", "안 된다"),
+    ]
+    page = browser.new_page()
+    page.add_script_tag(
+        content=f"{scripts.joined('worker.js')}\nwindow.all = {{ lostAnchors, partOf, verbatimSpans, withPatterns }};"
+    )
+    found = page.evaluate(
+        """([pairs, known]) => {
+          const rules = all.withPatterns(known);
+          const part = (text) => all.partOf(text, all.verbatimSpans(text, rules), rules);
+          return pairs.map(([source, target]) => all.lostAnchors(part(source), target, rules));
+        }""",
+        [pairs, rules()],
+    )
+    page.close()
+    parts = [Passage.of(source, verbatim_spans(source)) for source, _ in pairs]
+    lost = [lost_anchors(part, target) for part, (_, target) in zip(parts, pairs, strict=True)]
+    assert found == [list(map(list, each)) for each in lost]
 
 
 def differences(one, other, path: str = ""):

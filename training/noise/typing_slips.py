@@ -202,7 +202,7 @@ def slip(draft: Draft, rng: random.Random, count: int, within: tuple[int, int] |
     Syllables are drawn by the draft's weights, where it has them, and only those of the span ``within``.
     """
     if count < 0:
-        raise ValueError(f"count must be 0 or more, got {count}")
+        raise ValueError(f"count should be 0 or more, received {count}")
     free = _sites(draft)
     if within:
         free = [site for site in free if within[0] <= site < within[1]]

@@ -24,7 +24,7 @@ def test_no_claim_is_without_a_receipt(receipts):
     assert list(receipts) == [name for name in CLAIMS if name in receipts]
     for each in receipts.values():
         assert each.after != each.before or each.claim == "decided"
-        assert each.change == pytest.approx(each.after - each.before)
+        assert each.difference == pytest.approx(each.after - each.before)
 
 
 def test_what_was_planted_is_what_is_told(receipts):

@@ -11,7 +11,7 @@ from threading import Lock
 
 from model.correction.corrector import Corrector
 from model.graph.files import can_answer
-from model.stored.folder import assign_weights, snapshot_steps, weights_path
+from model.stored.folder import assign_weights, read_description, snapshot_steps, weights_path
 from model.trace.grown import Grown
 
 
@@ -51,6 +51,9 @@ def _graphs(folder: Path, steps: Iterable[int]) -> list[tuple[int, Corrector]]:
     def opened(step: int) -> tuple[int, Corrector]:
         return step, Corrector.load(folder, minimum_confidence=0.0, snapshot=step)
 
+    # Read before the threads start: two that need it at once would each make their own.
+    _, tokenizer = read_description(folder)
+    tokenizer.features()
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         return list(threads.map(opened, steps))
 

@@ -18,6 +18,7 @@ from training.ship.plan import ROOT, ShipPlan
 from training.ship.step import PYTHON, Step
 
 OLDER = ("seq2seq", "growing-up")  # the other shipped models
+MEASURE = ROOT / "training" / "measure"
 
 
 def heads(work: Path, plan: ShipPlan) -> list[Step]:
@@ -78,26 +79,11 @@ def _answers(work: Path, plan: ShipPlan) -> list[Step]:
     weights = (plan.into / "weights.npz", plan.into / "vocabulary.txt")
     dev, errors, out = plan.corpus / "dev.jsonl", work / "data" / "error_pairs.csv", work / "answers"
     # Only edits are asked, and about two thirds of the sentences have an error: twice as many are read. Roles are counted in all of them.
-    sizes = {
-        "limit": 2 * plan.answers,
-        "effects": 0,
-        "pruning": 0,
-        "answers": plan.answers,
-        "circuits": plan.circuits,
-    }
+    sizes = {"limit": 2 * plan.answers, "effects": 0, "pruning": 0}
+    sizes |= {"answers": plan.answers, "circuits": plan.circuits}
     options = [str(each) for name, size in sizes.items() for each in (f"--{name}", size)]
-    survey = (
-        PYTHON,
-        "-m",
-        "model",
-        "heads",
-        str(errors),
-        "--out",
-        str(out),
-        "--model",
-        str(plan.into),
-        *options,
-    )
+    files = (str(errors), "--out", str(out), "--model", str(plan.into))
+    survey = (PYTHON, "-m", "model", "heads", *files, *options)
     heard = plan.numbers / "heard.json"
     return [
         Step(
@@ -114,26 +100,12 @@ def _answers(work: Path, plan: ShipPlan) -> list[Step]:
         Step(
             "heard",
             "what the encoder hears next, and what happens without it: heard.json",
-            (
-                *weights,
-                *STUDIED,
-                dev,
-                ERRORS,
-                *(ROOT / "training" / "measure" / f"{name}.py" for name in ("heard", "probe")),
-            ),
+            (*weights, *STUDIED, dev, ERRORS, *(MEASURE / f"{name}.py" for name in ("heard", "probe"))),
             (heard,),
             (
                 training(
-                    "heard",
-                    dev,
-                    "--model",
-                    plan.into,
-                    "--sentences",
-                    plan.heard,
-                    "--edits",
-                    plan.heard_edits,
-                    "--json",
-                    heard,
+                    *("heard", dev, "--model", plan.into, "--sentences", plan.heard),
+                    *("--edits", plan.heard_edits, "--json", heard),
                 ),
             ),
         ),

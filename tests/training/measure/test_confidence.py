@@ -14,14 +14,14 @@ from model.correction.confidence_files import load_confidence
 from model.correction.trees import Trees
 from training.__main__ import main
 from training.measure.boosting import Boosting, calibrated, fit
-from training.measure.confidence import (
+from training.measure.confidence import right_there
+from training.measure.fitted_pairs import (
     drilled_pairs,
     intact_pairs,
     is_for_fitting,
     named_pairs,
     practised_pairs,
     right_pairs,
-    right_there,
     spaced_pairs,
 )
 from training.measure.metrics import edits

@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 ROOT = Path(__file__).parents[1]
 SHOWN = {
     "laboratory": (6, 3),
-    "following_an_answer": (4, 4),
+    "following_an_answer": (7, 4),
 }  # by notebook: how many pictures, how many tables
 
 

@@ -18,6 +18,7 @@ from model.text.tokenizer import START_ID
 from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, nodes_of
 
+SPREAD = 50.0  # float32 holds exponentials of numbers that lie so far below 0, and what is divided by them
 FEW = 0.5  # of all positions: with more, choosing them costs what it saves
 _AROUNDS = {
     "encoder_attention": ("self_attention", "around_attention"),
@@ -103,6 +104,26 @@ class PlainParts:
             self._heads(read, f"{name}/value", heads, new_read),
         )
 
+    def found_by_one(self, kind: str, layer: int, asking: np.ndarray, read: np.ndarray) -> np.ndarray:
+        """(B, H, 1, D/H): what the heads find where one position asks, the last of ``read`` (B, K, D) in the decoder's attention. ``asking``
+        (B, 1, D).
+
+        Keys and values of K positions are more than one query is worth. Its query is brought to what is read instead, and what it finds
+        there to its values. The bias of keys adds the same to all scores of a row, so it changes no weight.
+        """
+        name, heads = self._attention(kind, layer), self.heads(kind)
+        kernels = [self.arrays[f"{name}/{part}/kernel"] for part in ("key", "value")]
+        key, value = (
+            each.reshape(len(each), heads, -1).transpose(1, 0, 2) for each in kernels
+        )  # (H, D, D/H)
+        query = self.dense(asking[:, 0], f"{name}/query").reshape(len(asking), heads, -1)
+        towards = (query.transpose(1, 0, 2) @ key.swapaxes(1, 2)).transpose(1, 0, 2)  # (B, H, D)
+        scores = towards @ read.swapaxes(1, 2)  # (B, H, K)
+        scores /= self.scale(query.shape[-1])
+        found = (_softmax(scores) @ read).transpose(1, 0, 2) @ value  # (H, B, D/H)
+        found += self.arrays[f"{name}/value/bias"].reshape(heads, 1, -1)
+        return found.transpose(1, 0, 2)[:, :, None]
+
     def join(self, kind: str, layer: int, heads: np.ndarray) -> np.ndarray:
         """What the heads found, (B, H, Q, D/H), through the output projection -> (B, Q, D)."""
         return self.dense(_joined(heads), f"{self._attention(kind, layer)}/output")
@@ -120,13 +141,8 @@ class PlainParts:
         if (more := self.position_scores(kind, max(queries, keys), keys)) is not None:
             more = more[:, -queries:]  # where only the last positions ask
             logits = logits + (more if head is None else more[head])
-        if kind == "decoder_attention":
-            later = np.tri(queries, keys, keys - queries) == 0
-            np.copyto(logits, -np.inf, where=later)
-        logits -= logits.max(axis=-1, keepdims=True)
-        weights = np.exp(logits, out=logits)
-        weights /= weights.sum(axis=-1, keepdims=True)
-        return weights
+        causal = kind == "decoder_attention"
+        return _softmax(logits, np.tri(queries, keys, keys - queries) == 0 if causal else None)
 
     def units(self, side: str, layer: int) -> Units | None:
         """The units of a feed-forward network with ReLU; None where it is another function."""
@@ -248,7 +264,29 @@ def kind_side(kind: str) -> str:
 def unlike_first(x: np.ndarray) -> np.ndarray:
     """(rows, Q): where a row (Q, D) differs from row 0. Mostly few do: a patch of one position changes no other one before the next
     attention, and in the decoder never an earlier one."""
-    return (x != x[:1]).any(axis=-1)
+    unlike = x[..., 0] != x[:1, ..., 0]
+    if np.count_nonzero(unlike) <= FEW * unlike.size:
+        return (x != x[:1]).any(axis=-1)
+    rows, places = np.nonzero(~unlike)  # where most differ, nearly all are told by their first number
+    unlike[rows, places] = (x[rows, places] != x[0, places]).any(axis=-1)
+    return unlike
+
+
+def _softmax(scores: np.ndarray, hidden: np.ndarray | None = None) -> np.ndarray:
+    """Of scores (..., Q, K), in place. ``hidden`` (Q, K): what gets no weight.
+
+    >>> _softmax(np.zeros((2, 2), np.float32), np.array([[False, True], [False, False]])).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    # The highest of all is found four times faster than that of each row, and does where none is too far below it for float32.
+    highest = scores.max()
+    is_near = highest - scores.min() < SPREAD
+    if hidden is not None:
+        np.copyto(scores, -np.inf, where=hidden)
+    scores -= highest if is_near else scores.max(axis=-1, keepdims=True)
+    weights = np.exp(scores, out=scores)
+    weights /= np.einsum("...k->...", weights)[..., None]
+    return weights
 
 
 def _joined(heads: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ N variations (sets of patches), S source and T target tokens, L layers, H heads,
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -26,15 +26,24 @@ THREADS = 2  # batches at once
 BATCH = 96  # rows computed together
 
 
-class Answered(NamedTuple):
+@dataclass(frozen=True)
+class Answered:
     """What N patched passes say at their last position."""
 
-    logits: np.ndarray  # (N, V)
+    network: PlainParts
+    ends: np.ndarray  # (N, D) of the decoder's stream, as the output layer reads them
     looks: np.ndarray | None  # (N, Q, K) weights of the head that was asked about
 
+    @property
+    def logits(self) -> np.ndarray:
+        """(N, V)."""
+        return self.network.logits(self.ends)
+
     def score(self, written: int, instead: int) -> np.ndarray:
-        """(N,) float64: log p(written) - log p(instead), in nats."""
-        return self.logits[:, written].astype(np.float64) - self.logits[:, instead]
+        """(N,) float64: log p(written) - log p(instead), in nats. No logits of other tokens are computed for it."""
+        bias = self.network.arrays["embedding/output_bias"].astype(np.float64)
+        towards = self.network.difference(written, instead).astype(np.float64)
+        return self.ends @ towards + (bias[written] - bias[instead])
 
 
 class PatchedTransformer(PlainParts):
@@ -59,14 +68,14 @@ class PatchedTransformer(PlainParts):
         sides = {side: self.layers(side) for side in ATTENTIONS}
         per_layer = [_first_layer(each, sides) for each in variations]
         order = sorted(range(len(variations)), key=per_layer.__getitem__)
-        logits = np.empty((len(variations), self.config.vocab_size), np.float32)
+        ends = np.empty((len(variations), self.config.d_model), np.float32)
         looks: dict[int, np.ndarray] = {}
 
         def answer(chosen: Sequence[int]) -> None:
             rows = PatchRows(base, [variations[i] for i in chosen], [per_layer[i] for i in chosen])
             found = Found([look.kind] if look else [])
-            ends = self._states(source, target, rows, found, last_alone=look is None)
-            logits[chosen] = self.logits(ends[1:, -1])
+            states = self._states(source, target, rows, found, last_alone=look is None)
+            ends[chosen] = states[1:, -1]
             if look:
                 weights = found.layers(look.kind)[look.layer][:, look.head]  # (rows, Q, K)
                 for number, i in enumerate(chosen, start=1):  # later ones have row 0's
@@ -74,7 +83,7 @@ class PatchedTransformer(PlainParts):
 
         with ThreadPoolExecutor(THREADS) as threads:  # NumPy releases the interpreter lock while it computes
             list(threads.map(answer, [order[cut : cut + BATCH] for cut in range(0, len(order), BATCH)]))
-        return Answered(logits, np.stack([looks[i] for i in range(len(order))]) if looks else None)
+        return Answered(self, ends, np.stack([looks[i] for i in range(len(order))]) if looks else None)
 
     def taps(
         self, source: Sequence[int], target: Sequence[int], names: Iterable[str], patches: Patches = ()

@@ -61,14 +61,19 @@ class PatchedRows:
         differs[: len(read)] |= np.logical_or.reduce(unlike_first(read), axis=1)
         differs[0] = True
         chosen = np.flatnonzero(differs)
-        query, key, value = self._parts.projected(
-            kind, layer, asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
-        )
-        weights = self._parts.weights(kind, query, key)
         like = np.where(differs, np.cumsum(differs) - 1, 0)  # for each row the one that was computed
-        heads = weights @ value
+        asked, seen = asking, read
+        if len(chosen) < len(asking) or len(read) < len(asking):  # else all differ, and no copies are made
+            asked, seen = asking[chosen], read[np.where(chosen < len(read), chosen, 0)]
+        if asking.shape[1] == 1 and not found.names and not self._parts.scores_hold_positions:
+            heads = self._parts.found_by_one(kind, layer, asked, seen)
+        else:
+            query, key, value = self._parts.projected(kind, layer, asked, seen)
+            weights = self._parts.weights(kind, query, key)
+            heads = weights @ value
         if not found.names and not self._rows.patches_heads(kind, layer):
-            return self._parts.join(kind, layer, heads)[like]
+            output = self._parts.join(kind, layer, heads)
+            return output[like] if len(output) < len(like) else output
         heads = heads[like]
         for head in range(heads.shape[1]):
             self._rows.put(tap(kind, "heads"), (layer, head), heads[:, head])
@@ -91,6 +96,8 @@ class PatchedRows:
         """Zeros in rows that a patch covers."""
         node = Node(FEED_FORWARDS[self._side], layer)
         free = self._rows.free(node.tap, node.sublayer, len(entered))
+        if len(free) == len(entered):
+            return self._fed_forward(layer, entered)
         output = np.zeros_like(entered)
         output[free] = self._fed_forward(layer, entered[free])
         return output

@@ -66,7 +66,8 @@ def walk(
             else:
                 output = rows.feed_forward(layer, entered)
             rows.put(tap(side, "output"), place, output)
-            x = parts.leave(kind, layer, x + output)
+            # Where nobody takes the output along, its memory is used again: new memory takes longer than the sum.
+            x = parts.leave(kind, layer, x + output if found.names else np.add(x, output, out=output))
             rows.put(tap(side, "residual"), place + 1, x)
             found.add(side, output=output, residual=x)
     return x

@@ -4,7 +4,18 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.following import questions
-from tests.browser.visit import choose, click, expect_settings, figure, heatmap, place_of, settle
+from tests.browser.visit import (
+    changed_words,
+    choose,
+    click,
+    expect_heatmap,
+    expect_settings,
+    figure,
+    heatmap,
+    place_of,
+    settle,
+    tile,
+)
 from tests.ui.pages.test_lesson_plan import SENTENCES, links
 from ui.wording.texts import table
 
@@ -14,9 +25,9 @@ LINKS = links(PLAN, "ko")
 
 @pytest.fixture
 def open_step(open_page):
-    def open_link(number: int) -> Page:
+    def open_link(number: int, language: str = "ko") -> Page:
         path, settings = LINKS[number]
-        query = "&".join(f"{name}={value}" for name, value in settings.items())
+        query = "&".join(f"{name}={value}" for name, value in (settings | {"lang": language}).items())
         page = open_page(f"{path.strip('/')}?{query}", width=1366, height=768)
         settle(page)
         expect(page.get_by_test_id("stException")).to_have_count(0)
@@ -41,13 +52,68 @@ def change(corrector):
     return sentence, sentence.changes[0]
 
 
+@pytest.mark.parametrize("language", ["ko", "en"])
 @pytest.mark.parametrize("number", range(len(LINKS)))
-def test_every_link_shows_its_picture_and_says_what_it_shows(open_step, number):
-    page = open_step(number)
+def test_every_link_shows_its_picture_and_says_what_it_shows(open_step, number, language):
+    page = open_step(number, language)
+    words = table(language)
+    expect(page.get_by_text(words["explanation"], exact=True).first).to_be_visible()
     expect(page.locator("p.told").first).not_to_be_empty()
     expect(page.locator(".js-plotly-plot, .receipts li").first).to_be_visible()
     intervened = "laboratory" in LINKS[number][0]  # what was observed and what was changed are told apart
     assert (page.locator("p.told.intervened").count() > 0) == intervened
+
+
+def test_the_change_is_pressed_and_other_heads_are_opened(open_step, corrector, change):
+    """*Looked*: the plan asks to press the change, to find the dark cell of its row, and to press other heads."""
+    sentence, first = change
+    page = open_step(step_of())
+    word = changed_words(page).first
+    expect(word).to_have_attribute("aria-pressed", "true")  # as the link has it
+    word.click()
+    expect_settings(page, edit=None)
+    word.click()
+    expect_settings(page, edit="1")
+    for layer, head in ((3, 0), (1, 2)):
+        if (layer, head) != (3, 0):
+            click(page, tile(page, layer, head))
+        expect_settings(page, layer=str(layer + 1), head=str(head + 1))
+        expect_heatmap(page, sentence.trace.cross_attention[layer, head])
+    row = sentence.trace.cross_attention[1, 2, first.target_start]
+    assert heatmap(page, figure("heatmap"))[first.target_start].argmax() == row.argmax()
+
+
+def test_a_column_is_followed_from_what_would_be_written_at_first_to_the_answer(open_step, corrector, change):
+    """*When*: the plan asks what would be written at first, and when it changes."""
+    sentence, first = change
+    decided = questions(corrector, sentence.source, sentence.text, sentence.changes[0])["when decided"]()
+    page = open_step(step_of(view="decided"))
+    shown = page.locator(figure("decided_grid")).evaluate(
+        "figure => figure._fullData.find(trace => trace.text).text.map(row => Array.from(row))"
+    )
+    column = [row[first.target_start] for row in shown]
+    assert column == [row[first.target_start] for row in decided.labels()] and column[-1] == first.right[0]
+    assert column[0] != column[-1]
+
+
+def test_every_claim_stands_with_its_mark_and_its_receipt(open_step, corrector, change):
+    """*Mattered*: the plan asks to read the mark of each sentence, and its receipt."""
+    sentence, _ = change
+    found = questions(corrector, sentence.source, sentence.text, sentence.changes[0])["claims"]().receipts
+    page = open_step(step_of(experiment="receipts"))
+    expect(page.locator(".receipts li")).to_have_count(len(found))
+    assert page.locator(".receipts li.holds").count() == sum(each.holds for each in found)
+    assert all(" → " in text for text in page.locator(".receipts li strong").all_inner_texts())
+
+
+def test_the_graph_gets_its_edges_and_can_be_taken_along(open_step):
+    """*Circuit*: the plan asks to follow the thick lines from the characters to the answer."""
+    page = open_step(step_of(experiment="circuit"))
+    expect(page.locator(".st-key-circuit_json button")).to_be_visible()  # once the edges are known
+    edges = page.locator(figure("circuit_graph")).evaluate(
+        "figure => figure._fullData.flatMap(trace => trace.text ?? []).filter(text => text.includes(' → ')).length"
+    )
+    assert edges > 10
 
 
 def test_the_longest_bar_leads_to_where_its_head_looked_while_it_wrote(open_step, corrector, change):

@@ -200,8 +200,8 @@ def open_node(lens: Lens, point: dict) -> None:
 
 
 def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
-    row, log_probabilities = circuit.contrast.row, lens.trace.log_probabilities
-    assert log_probabilities is not None, "a model with a laboratory has them"
+    row, logs = circuit.contrast.row, lens.trace.log_probabilities
+    assert logs is not None, "a network that was asked for its circuit told how probable its characters are"
     graph = graph_of(
         circuit,
         edges,
@@ -209,7 +209,7 @@ def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, s
         lens.trace.decoder_input_tokens[: row + 1],
         layers=lens.trace.num_layers,
         model=lens.corrector.name,
-        probability=float(np.exp(log_probabilities[row])),
+        probability=float(np.exp(logs[row])),
         names=names,
     )
     return json.dumps(graph, ensure_ascii=False, indent=1).encode()

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from model.plain.parts import _softmax
 from model.plain.patched import PatchedTransformer
 from model.stored.config import Seq2SeqConfig
 from model.text.tokenizer import START_ID, pad
@@ -141,3 +142,34 @@ def test_more_variations_than_a_batch_holds_come_back_in_their_order(networks, i
 def test_a_network_without_a_residual_stream_is_named():
     with pytest.raises(ValueError, match="a residual stream needs a transformer, received a seq2seq"):
         PatchedTransformer(Seq2SeqConfig(30, 16), np.zeros((30, 4), int), {})
+
+
+@pytest.mark.parametrize("apart", [1.0, 200.0])
+def test_a_softmax_is_the_same_however_far_its_rows_lie_apart(apart):
+    scores = np.array([[0, 1, 2], [apart, apart + 1, apart - 1]], np.float32)
+    hidden = np.array([[False, False, True], [False, False, False]])
+    expected = np.exp(scores.astype(np.float64) - scores.max(axis=-1, keepdims=True))
+    expected[hidden] = 0
+    expected /= expected.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(_softmax(scores.copy(), hidden), expected, atol=1e-6)
+
+
+def test_the_last_layer_finds_for_one_position_what_keys_and_values_would(networks, ids):
+    """Passes that hand out a look compute all positions of the last layer, others the last alone."""
+    _, _, patched = networks
+    stream = patched.taps(*ids, ["encoder_residual"])["encoder_residual"]
+    places = (
+        Patch("encoder_residual", 1, stream[1, 2] + 1, 2),
+        Patch("decoder_residual", 2, stream[1, 0], 1),
+    )
+    patches = [*((each,) for each in places), ()]
+    one = patched.passes(*ids, patches).logits
+    whole = patched.passes(*ids, patches, look=Node("cross_attention", 1, 0)).logits
+    np.testing.assert_allclose(one, whole, atol=1e-5)
+
+
+def test_a_score_is_a_difference_of_logits(networks, ids):
+    answered = networks[2].passes(*ids, [(), (Patch.of(NODES[0], values(NODES[0])),)])
+    written, instead = ids[1][0], ids[1][1]
+    expected = answered.logits[:, written] - answered.logits[:, instead]
+    np.testing.assert_allclose(answered.score(written, instead), expected, atol=1e-5)

@@ -1,6 +1,7 @@
 """Views of what is inside a pass in the file that is taken along: drawn, said in words, and called observed or intervened."""
 
 from functools import partial
+from html import escape
 
 import pytest
 import streamlit as st
@@ -12,6 +13,7 @@ from ui.export.parts import Choices
 from ui.look.lens import Lens
 from ui.shell.declared import defaults
 from ui.views import VIEWS, circuit, decided, patched, receipts, take_away, why, wrote
+from ui.wording.texts import table
 
 OBSERVED = (wrote.VIEW, decided.VIEW)
 
@@ -33,7 +35,9 @@ def session(monkeypatch):
     ],
     ids=lambda each: getattr(each, "name", ""),
 )
-def test_the_file_has_all_pictures_of_the_open_view(view, names, planted_writer):
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_the_file_has_all_pictures_of_the_open_view(view, names, language, planted_writer):
+    st.session_state["view"]["lang"] = language
     sentence = planted_writer.correct(WRONG).sentences[0]
     selection = Selection(CODA.kind, CODA.layer, CODA.head)
     shown = Lens(planted_writer, sentence, sentence.trace, selection, sentence.changes[0], "light")
@@ -41,8 +45,10 @@ def test_the_file_has_all_pictures_of_the_open_view(view, names, planted_writer)
     assert found.figures.keys() == names
     assert found.intervenes == (view not in OBSERVED)
     values = {each.name: {setting.name: setting.read("") for setting in each.settings} for each in VIEWS}
-    choices = Choices("ko", "", values, experiment=found)
-    html = page.to_html(shown, partial(take_away.say_in, "ko"), choices).decode()
+    choices = Choices(language, "", values, experiment=found)
+    html = page.to_html(shown, partial(take_away.say_in, language), choices).decode()
+    assert f"<h2>{table(language)[f'view_{view.name}']}</h2>" in html
+    assert all(escape(line) in html for line in found.told)
     assert all(f'data-place="{name}"' in html for name in names)
     assert ('class="reading intervened"' in html) == found.intervenes
 

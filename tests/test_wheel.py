@@ -37,7 +37,7 @@ print(model.__file__, result.text, len(figure.data), len(effects.heads), sep="\\
 """
 
 
-NEEDED = {"numpy", "plotly", "rapidfuzz", "onnxruntime", "kiwipiepy", "kiwipiepy_model"}
+NEEDED = {"numpy", "plotly", "rapidfuzz", "onnxruntime", "kiwipiepy", "kiwipiepy-model"}
 # Beside a plain `pip install .` none of what the extras bring can be imported.
 WITHOUT_EXTRAS = """
 import sys

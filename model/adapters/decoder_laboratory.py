@@ -8,12 +8,11 @@ B interventions (or rows), L layers, H heads, S tokens of the prompt, T written 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from model.adapters.altering import altering, embedding_factors
+from model.adapters.altering import altering, embedding_factors, in_sequence
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
 from model.adapters.transformers import showing_attention, trace_of_decoder
 from model.adapters.transformers_insides import adds_up, distances, has_insides, insides_of, layers_of
@@ -154,7 +153,7 @@ class DecoderPasses(WithoutTaps):
 
         whole = [[*one, *other] for one, other in zip(sources, read, strict=True)]
         length, given = len(whole[0]), torch.tensor(whole, device=self.model.device)
-        moved = [_in_sequence(each, len(sources[0])) for each in interventions]
+        moved = [in_sequence(each, len(sources[0])) for each in interventions]
         changes = altering(moved, self.sizes, length, length) if self.modules else {}
         if factors is None and (left := embedding_factors(moved, length)) is not None:
             factors = torch.tensor(left)
@@ -171,19 +170,3 @@ class DecoderPasses(WithoutTaps):
         if not self.modules:
             self.modules = pass_.found
         return TorchTensors(out.logits, pass_.used, pass_.calls)
-
-
-def _in_sequence(intervention: Intervention, prompt: int) -> Intervention:
-    """The same where prompt and written tokens are one sequence. The start mark, which is left out at 0, is not there.
-
-    >>> sorted(_in_sequence(Intervention(without_source={1}, without_target={0, 2}), prompt=3).without_target)
-    [1, 4]
-    """
-    if places := [place for place in intervention.without_source if not 0 <= place < prompt]:
-        raise ValueError(f"what is left out should lie in 0..{prompt - 1}, received {places[0]}")
-    written = {prompt + place - 1 for place in intervention.without_target if place}
-    return replace(
-        intervention,
-        without_source=frozenset(),
-        without_target=frozenset(intervention.without_source) | written,
-    )

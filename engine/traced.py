@@ -44,7 +44,9 @@ class TracedConfig:
 
     abilities: frozenset[str] = frozenset()
     described: Described = field(default_factory=Described)
-    why_no_stream: str = ""  # what a network of ``laboratory_of`` lacks for a residual stream
+    no_stream: str = (
+        ""  # what a network of ``laboratory_of`` lacks for a residual stream, one of ``own_stream.NO_STREAM``
+    )
 
 
 class TracedCorrector:

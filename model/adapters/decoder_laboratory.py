@@ -14,6 +14,7 @@ import numpy as np
 
 from model.adapters.altering import altering, embedding_factors, in_sequence
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
+from model.adapters.own_stream import without_memory
 from model.adapters.transformers import showing_attention, trace_of_decoder
 from model.adapters.transformers_insides import adds_up, distances, has_insides, insides_of, layers_of
 from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, TorchTensors, to_array
@@ -28,14 +29,13 @@ _BATCH = 32  # rows at a time
 _LONGEST = 20  # tokens that are written, where the model does not say how many
 _PROBE = 3  # tokens of the pass that shows what layers add
 _KIND = "decoder_attention"
-_WHY = "a decoder alone has no memory of a source, which the questions about a residual stream need"
 
 
 def laboratory_of_decoder(model: Any, tokenizer: Any) -> OwnNetwork:
     """The laboratory of a model that is a decoder alone: heads off, weights replaced, tokens left out, gradients."""
     passes, texts = DecoderPasses(model, tokenizer), DecoderTexts(tokenizer)
     abilities = [INTERVENTIONS, GRADIENTS, *([MIXING] if passes.shows_insides() else [])]
-    return OwnNetwork(type(model).__name__, texts, passes, abilities, why=_WHY)
+    return OwnNetwork(type(model).__name__, texts, passes, abilities, why=without_memory())
 
 
 class DecoderPasses(WithoutTaps):

@@ -16,6 +16,7 @@ from model.adapters.keras import Inputs
 from model.adapters.keras_pass import KerasPass, array_of, run, with_slopes
 from model.adapters.outputs import probabilities
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
+from model.adapters.own_stream import without_memory
 from model.adapters.vocabulary import Vocabulary
 from model.plain.drafting import Pass, Produced
 from model.stored.config import GRADIENTS, INTERVENTIONS
@@ -26,7 +27,6 @@ from model.trace.trace import AttentionTrace
 _KIND = "decoder_attention"
 _PROBE = 3  # tokens of the pass that shows which softmax is attention
 _LONGEST = 20  # tokens that are written
-_WHY = "a decoder alone has no memory of a source, which the questions about a residual stream need"
 
 
 class NotCausalError(ValueError):
@@ -36,7 +36,9 @@ class NotCausalError(ValueError):
 def laboratory_of_keras_decoder(model: Any, vocabulary: Vocabulary, inputs: Inputs | None) -> OwnNetwork:
     """The laboratory of a decoder alone. Raises ValueError for a network that is none."""
     passes = KerasDecoderPasses(model, vocabulary, inputs)
-    return OwnNetwork(model.name, _PromptTexts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=_WHY)
+    return OwnNetwork(
+        model.name, _PromptTexts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=without_memory()
+    )
 
 
 class _PromptTexts:
@@ -117,11 +119,11 @@ class KerasDecoderPasses(WithoutTaps):
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
         """Raises ValueError."""
-        raise ValueError(_WHY)
+        raise without_memory()
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
         """Raises ValueError."""
-        raise ValueError(_WHY)
+        raise without_memory()
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         """The pass over both texts; ``prompt`` says how many tokens the first one has."""

@@ -45,7 +45,7 @@ def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | Non
     try:
         stream = passes.stream = stream_of(passes, vocabulary.start)
     except Exception as reason:  # noqa: BLE001  it is built otherwise, or takes no other lengths, for which each library has its own kind
-        why = str(reason) if isinstance(reason, ValueError) else f"{type(reason).__name__}: {reason}"
+        why = reason if isinstance(reason, ValueError) else ValueError(f"{type(reason).__name__}: {reason}")
         return OwnNetwork(
             model.name, _VocabularyTexts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=why
         )

@@ -46,7 +46,7 @@ def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
     try:
         stream = _stream(model, passes)
     except ValueError as reason:  # it is built otherwise, and still has all that needs no stream
-        return OwnNetwork(name, texts, passes, abilities, why=str(reason))
+        return OwnNetwork(name, texts, passes, abilities, why=reason)
     return OwnNetwork(name, texts, passes, [*abilities, STREAM], stream)
 
 

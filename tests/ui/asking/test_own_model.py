@@ -188,7 +188,9 @@ def test_a_model_that_goes_on_without_examples_begins_with_no_text(open_own):
     """The page's own example is Korean, with mistakes to correct."""
     told = messages(open_own(CONTINUING, sentence=defaults()["sentence"]))
     assert EN["empty_without_examples"] in told and EN["empty"] not in told  # there is none to pick
-    assert not {EN["empty_without_examples"], EN["empty"]} & {*messages(open_own(CONTINUING, sentence="once upon"))}
+    assert not {EN["empty_without_examples"], EN["empty"]} & {
+        *messages(open_own(CONTINUING, sentence="once upon"))
+    }
     assert EN["empty"] in messages(open_own(TRANSLATOR, sentence=" "))
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 FOLDERS = (
     "assets",
@@ -81,7 +81,7 @@ class _Finder:
         if root != __name__ or folder not in FOLDERS:
             return None
         if _is_loaded(folder):
-            return ModuleSpec(fullname, _Loaded(name))
+            return ModuleSpec(fullname, cast(Any, _Loaded(name)))
         spec = PathFinder.find_spec(fullname, path if "." in name else [_BESIDE])
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
             spec.loader = _Loader(spec.loader.name, spec.loader.path)

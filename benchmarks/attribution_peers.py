@@ -2,7 +2,7 @@
 
     python benchmarks/attribution_peers.py [--runs 5]
 
-Value zeroing of Inseq 0.7.1 stops in transformers 5.23, whose layers return a tensor where it expects a tuple; ``taking_tensors`` mends that one
+Value zeroing of Inseq 0.7.1 fails with transformers 5.23, whose layers return a tensor where it expects a tuple; ``taking_tensors`` mends that one
 function, and nothing else of it. Its numbers are shares of each layer, ours are distances, so ours are divided as it divides its own.
 
 Needs inseq besides requirements-examples.txt. The model is MarianMT, tiny, with seeded weights and a tokenizer trained on
@@ -135,7 +135,7 @@ METHODS: dict[str, tuple[Callable, Callable]] = {
     "cross-attention, head by head": (attention_of_inseq, attention_of_ours),
     "gradient × input, of a contrast": (gradients_of_inseq, gradients_of_ours),
     "value zeroing, of the source": (zeroing_of_inseq, zeroing_of_ours),
-    "value zeroing, of what was read": (
+    "value zeroing, of what was written": (
         partial(zeroing_of_inseq, of_target=True),
         partial(zeroing_of_ours, of_target=True),
     ),

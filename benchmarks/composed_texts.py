@@ -50,7 +50,7 @@ class Repetition:
 
 @dataclass(frozen=True)
 class ComposedText:
-    """A text and what it is made of. ``recipe`` says how; ``repetition`` is None but where all of it is one."""
+    """A text and what it is made of. ``recipe`` says how; ``repetition`` is set only if the whole text is one."""
 
     recipe: str
     parts: tuple[ComposedPart, ...]
@@ -71,7 +71,7 @@ Random = random.Random
 
 @cache
 def own_sentences() -> tuple[str, ...]:
-    """Both sides of all pairs in the files of this folder, each once, in order."""
+    """Both sides of all pairs in the files of this folder, each once, sorted."""
     pairs = [pair for path in sorted(FOLDER.glob("*.csv")) for pair in read_pairs(path)]
     return tuple(sorted({side for pair in pairs for side in (pair.source, pair.target)}))
 

@@ -2,7 +2,8 @@
 
     python benchmarks/engine_process.py [--starts 3] [--sentences 100]
 
-Three tables: seconds from the start of the engine to its first answer; milliseconds for a sentence with its
+Three tables: seconds from the start of the engine until its worker is ready, to its first answer, and to the first one that
+asks the analyser of morphemes; milliseconds for a sentence with its
 attention, asked in the same process and over the engine in turns; sentences a second for many visitors at once, answered
 by one thread and by two.
 """
@@ -29,14 +30,22 @@ from model.stored.folder import find_model_folder
 
 FOLDER = find_model_folder("transformer")
 CHARACTERS = 32
+PLAIN = "손님이 왔는데 방이 없으면 어떻게 해요?"  # nothing in it is doubtful, so no morphemes are asked for
 VISITORS = 30  # that wait for an answer at any time
 
 
-def seconds_to_first_answer(text: str) -> float:
+def seconds_of_a_start(doubtful: str) -> tuple[float, float, float]:
+    """From the start until the worker is ready, has answered PLAIN, and has answered ``doubtful``."""
     started = time.perf_counter()
     with Engine.start([FOLDER]) as engine:
-        engine.open(FOLDER).correct(text)
-        return time.perf_counter() - started
+        model = engine.open(FOLDER)
+        while not model.prepare().is_ready:
+            time.sleep(0.005)
+        ready = time.perf_counter() - started
+        model.correct(PLAIN)
+        plain = time.perf_counter() - started
+        model.correct(doubtful)
+        return ready, plain, time.perf_counter() - started
 
 
 def side_by_side(corrector: Corrector, texts: list[str]) -> tuple[list[float], list[float]]:
@@ -88,8 +97,9 @@ def main(starts, sentences):
     rng = random.Random(21)
     texts = [pair_of(rng, CHARACTERS + 1).wrong for _ in range(4 * sentences)]
     click.echo(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}; {CHARACTERS} characters")
-    times = [seconds_to_first_answer(texts[0]) for _ in range(starts)]
-    click.echo(f"seconds to the first answer: {' '.join(f'{each:.1f}' for each in times)}")
+    times = zip(*(seconds_of_a_start(texts[0]) for _ in range(starts)), strict=True)
+    for name, seconds in zip(("until it is ready", "to an answer", "to a doubtful one"), times, strict=True):
+        click.echo(f"seconds {name:18} {' '.join(f'{each:.2f}' for each in seconds)}")
     corrector = Corrector.load(FOLDER)
     corrector.warm_up()
     here, there = side_by_side(corrector, texts[: sentences + 1])

@@ -6,8 +6,8 @@
 
 Through the library all texts are corrected, many together. Then some, of each kind equally many, are corrected alone and compared with
 ordinary texts of about their length, full of errors, in processor time, which other work on the machine changes little. Ends with 1
-where a text raised something or lost a protected character, and where one took more than five times as long as the median of the ordinary ones, all
-times being the best of three. Through the command line there has to be one line for each line and no traceback; through the page
+where a text raised something or lost a protected character, and where one took more than five times as long as the median of the ordinary ones.
+A text that seems too slow is timed three times more, and the best counts; below 0.04 s nothing counts. Through the command line there has to be one line for each line and no traceback; through the page
 one run without an error for each text, typed by several visitors at once.
 """
 
@@ -31,7 +31,7 @@ from visitor import Visitor, wait_for_the_network
 
 from model.text.protected import protected
 
-TIMES = 5.0  # as long as ordinary text may take
+TIMES = 5.0  # a text may take this many times as long as an ordinary one
 PATIENCE = 300  # seconds for one run of the page
 SHORT = 0.04  # processor seconds; below that a ratio of two times says nothing
 TOGETHER = 64  # texts

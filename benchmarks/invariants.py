@@ -43,7 +43,7 @@ def letters(word: str) -> str:
 
 
 def lost_words(source: str, corrected: str) -> list[str]:
-    """The words of ``source`` of whose letters more than a third have no counterpart in ``corrected``, neither the same nor another.
+    """The words of ``source`` of whose letters more than a third were deleted in ``corrected``. A letter that was replaced is not lost.
 
     >>> lost_words("괜찮아 괜찮아 괜찮아", "괜찮아 괜찮아")
     ['괜찮아']

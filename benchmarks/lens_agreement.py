@@ -1,9 +1,9 @@
 """How often does a lens after each sub-layer say what the network says in the end, and when does it see the fix?
 
-    python benchmarks/lens_agreement.py [--edits 200]
+    python benchmarks/lens_agreement.py [--edits 1000]
 
 The sentences are the project's own (``own_pairs``): everyday ones as somebody typed them, and with generated errors. An edit
-is a change from the one to the other whose fix the network prefers, so the end of its curve is above 0.
+is a change from the typed to the right sentence. Only those count whose fix the network prefers in the end.
 """
 
 import random
@@ -28,7 +28,7 @@ Agreements = dict[str, list[np.ndarray]]  # what is counted -> for each case (pl
 
 
 @click.command()
-@click.option("--edits", default=200, show_default=True)
+@click.option("--edits", default=1000, show_default=True)
 @click.option("--model", default="transformer", show_default=True)
 @click.option("--seed", default=0, show_default=True)
 def main(edits, model, seed):
@@ -80,7 +80,7 @@ def measured(
 
 
 def count_characters(counts: Agreements, decided: Decided, numbers: Sequence[int]) -> None:
-    """Where the likeliest character of a place is that of the end."""
+    """Count after which sub-layers the likeliest character is already the final one."""
     rows = {decided.questions[number].row for number in numbers}
     same = decided.likeliest[..., 0] == decided.likeliest[-1, :, 0]
     for row, found in enumerate(same.T):
@@ -88,8 +88,7 @@ def count_characters(counts: Agreements, decided: Decided, numbers: Sequence[int
 
 
 def jamo_of(decided: Decided, change: Change) -> Iterator[tuple[str, np.ndarray]]:
-    """Of each syllable that becomes another one and each part in which they differ: whether a place reads the fix's jamo, and
-    whether it reads the typed one's."""
+    """For each jamo that a change replaces: after which sub-layers the fix's jamo is read, and after which the typed one."""
     if len(change.wrong) != len(change.right):
         return
     for place, (typed, fixed) in enumerate(zip(change.wrong, change.right, strict=True)):

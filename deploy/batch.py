@@ -6,7 +6,7 @@
 The rows are cut into numbered parts. A part is done as a whole, on any node. This process writes its result to a file of
 its own in FOLDER/parts, which is there whole or not at all. If a node is lost, its parts are done again. If this process
 is lost, the same command goes on with what is missing. No row is lost or counted twice. The nodes need the same
-repository at the same place, and no other file.
+repository and the model's folder, both at the same path.
 """
 
 import hashlib
@@ -55,8 +55,8 @@ class BatchJob:
     sha256: str  # of the file
     column: str | None
     heads: bool  # else corrections
-    effects: int  # of each part, the sentences with changes whose heads are taken away
-    rows: int  # of one part
+    effects: int  # in each part, how many changed sentences are read again without each head
+    rows: int  # in one part
     model: str  # its folder
     fingerprint: str
 
@@ -198,14 +198,19 @@ def write_heads(parts: FinishedParts, total: int, folder: Path, job: BatchJob) -
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="A folder.")
 @click.option("--heads", is_flag=True, help="What each head does, instead of corrections.")
 @click.option(
-    "--effects", default=10, show_default=True, help="Of --heads: sentences of a part without each head."
+    "--effects",
+    default=10,
+    show_default=True,
+    help="With --heads: how many sentences of a part are read again without each head.",
 )
 @click.option(
     "--column", help="Its header, or its number from 1. [default: text, src, 문장 …, or the only one]"
 )
-@click.option("--rows", type=click.IntRange(min=1), default=1000, show_default=True, help="Of one part.")
+@click.option("--rows", type=click.IntRange(min=1), default=1000, show_default=True, help="Rows in one part.")
 @click.option("--model", default=DEFAULT_MODEL, show_default=True, help="A folder in assets/, or a path.")
-@click.option("--address", default="local", show_default=True, help="Of Ray: auto finds a running cluster.")
+@click.option(
+    "--address", default="local", show_default=True, help="Address of Ray; auto finds a running cluster."
+)
 def main(file, out, heads, effects, column, rows, model, address):
     """Correct the texts of FILE (CSV, TXT, XLSX), or measure what heads do over them.
 

@@ -4,8 +4,9 @@
     RAY_USAGE_STATS_ENABLED=0 serve run deploy.serve:app
     ATTENTION_ENGINE=http://127.0.0.1:8000 streamlit run app.py
 
-A replica is an ``engine.shelf.Shelf``, so it answers as a worker does (``engine.desk``). ``serve.batch`` would make every text wait
-for others. Replicas are added and taken away with the number of questions, up to ATTENTION_REPLICAS. They know the models of assets/.
+A replica is an ``engine.shelf.Shelf``, so it answers as a worker does (``engine.desk``). Ray's ``serve.batch`` is not used, because
+every text would wait for others. Replicas are added and taken away with the number of questions, up to ATTENTION_REPLICAS. They know the
+models of assets/.
 
 Questions and answers are JSON and arrays (``engine.wire``). Nothing that was typed reaches a log of Ray: every error is
 an answer, and requests are not logged.
@@ -54,7 +55,7 @@ def answer(shelf: Shelf, models: dict[str, Path], body: bytes) -> tuple[int, byt
 class Together:
     """The classrooms of all page processes, in the memory of one replica: a class that meets has to meet in one place.
 
-    It lies on the head of the cluster, whose end ends everything: a class outlives every other node.
+    It runs on the head node. If that ends, everything ends; if another node ends, the class goes on.
     """
 
     def __init__(self):
@@ -69,7 +70,7 @@ class Together:
 
 
 class Replica:
-    """One replica. It is ready, and gets its first question, once the model in ``folders`` that is named first is.
+    """One replica. It is ready for questions when the first model of ``folders`` is loaded.
 
     Raises what keeps that model from being loaded.
     """
@@ -87,7 +88,9 @@ class Replica:
         async for part in request.stream():
             body += part
             if len(body) > MOST_BYTES:
-                refused = wire.write_error(EngineError(f"a question may have {MOST_BYTES:,} bytes"))
+                refused = wire.write_error(
+                    EngineError(f"a question may have at most {MOST_BYTES:,} bytes, received more")
+                )
                 return Response(refused, REFUSED)
         if body.startswith(wire.CALL):
             status, found = await self._together.call.remote(body)

@@ -20,7 +20,7 @@ from model.stored.folder import DEFAULT_MODEL, ModelFolderError, find_model_fold
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Processes.")
 @click.option("--model", "models", multiple=True, default=(own_model() or DEFAULT_MODEL,), show_default=True)
 @click.option("--questions", type=click.IntRange(min=1), default=MOST_QUESTIONS, show_default=True)
-def main(folder, workers, models, questions):
+def main(folder: Path, workers: int, models: tuple[str, ...], questions: int) -> None:
     """Answer until Ctrl-C or SIGTERM. Pages find the workers with ATTENTION_ENGINE=FOLDER.
 
     --questions is how many may wait for one model of one worker; the next gets the answer that the server is busy.

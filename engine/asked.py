@@ -1,4 +1,4 @@
-"""``EngineCorrector``: one model of the engine, which answers as ``model.Corrector`` does. ``Engine.open`` makes it."""
+"""``EngineCorrector``: one model of the engine, as pages ask it. ``Engine.open`` makes it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class EngineCorrector:
-    """One model of the engine; answers as ``model.Corrector`` does.
+    """One model of the engine, as pages ask it: an ``Asked`` (``model.correction.answers``).
 
     Name, fingerprint, config and tokenizer are read from the folder and known at once. Everything else asks the engine, and
     waits while the model is loaded; ``progress`` tells how far that is. ``Engine.ask`` describes the errors.
@@ -125,7 +125,7 @@ class EngineCorrector:
 
 
 class OwnCorrector(EngineCorrector):
-    """A ``model.TracedModel``, by its "package.module:factory". Only the worker knows what else it can do."""
+    """A ``model.TracedModel``, by its "package.module:factory". It has no ``tokenizer``. Only the worker knows what else it can do."""
 
     def __init__(self, engine: Engine, name: str):
         self.name, self._engine = name, engine

@@ -14,7 +14,7 @@ from classroom import CALLS, AnyClassrooms, Classrooms
 from engine.errors import EngineDiedError
 from engine.link import LOST
 from engine.progress import CLASSROOMS
-from engine.versions import ModelKey
+from engine.versions import ModelKey, Question
 
 _NO_MODEL = ModelKey("", None, "")
 _PATIENCE = 5.0  # seconds for one call
@@ -23,7 +23,7 @@ _PATIENCE = 5.0  # seconds for one call
 class Asks(Protocol):
     """What a call travels through: ``engine.link.Link`` or ``engine.remote.RemoteLink``."""
 
-    def ask(self, question: tuple, deadline: float) -> tuple[Any, int]: ...
+    def ask(self, question: Question, deadline: float) -> tuple[Any, int]: ...
 
     def wait_for_loss(self) -> None: ...
 

@@ -31,7 +31,7 @@ from engine.remote import SCHEMES, RemoteLink
 from engine.routing import needs_keras
 from engine.shared import find_worker
 from engine.traced import VARIABLE
-from engine.versions import ModelKey, version_on_disk
+from engine.versions import ModelKey, Question, version_on_disk
 from model.graph.files import only_keras
 from model.stored.folder import ModelFolderError
 
@@ -43,7 +43,7 @@ PATIENCE = 60.0  # seconds for one answer, the start of a worker included
 class Engine:
     """One or several workers behind one interface. Safe to use from threads.
 
-    ``Engine.start`` starts workers of this process, ``Engine.connect`` uses those that run elsewhere, and
+    ``Engine.start`` starts workers that belong to this process, ``Engine.connect`` uses those that run elsewhere, and
     ``Engine.from_environment`` does what the variables ATTENTION_ENGINE, ATTENTION_WORKERS and ATTENTION_AHEAD say.
     ``close`` ends everything; the end of the process does, too.
 
@@ -59,12 +59,12 @@ class Engine:
         links: Sequence[Link | RemoteLink],
         patience: float = PATIENCE,
         laboratory: LaboratoryLink | None = None,
-        together: AnyClassrooms | None = None,
+        shared_classrooms: AnyClassrooms | None = None,
     ):
         """``laboratory`` is asked what needs TensorFlow; without one, ``links`` are asked everything.
-        ``together``: the classrooms of all page processes; by default this one has its own."""
+        ``shared_classrooms``: the classrooms of all page processes; by default this one has its own."""
         self._links, self._patience, self._laboratory = list(links), patience, laboratory
-        self.classrooms: AnyClassrooms = Classrooms() if together is None else together
+        self.classrooms: AnyClassrooms = Classrooms() if shared_classrooms is None else shared_classrooms
         self._caches: dict[str, AnswerCache] = {}
         self._open = AnswerCache(entries=16, room=MB)
         self._ahead = Lock()  # held while a question is asked ahead
@@ -83,9 +83,9 @@ class Engine:
         patience: float = PATIENCE,
         ahead: bool = True,
     ) -> "Engine":
-        """Start ``workers`` processes, each of which loads the folders ``models``. Returns at once.
+        """Start ``workers`` processes, each of which loads those folders of ``models`` that have a graph. Returns at once.
 
-        They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of its own, which starts when
+        They answer without TensorFlow. Gradients and models without a graph need it; they have a worker of their own, which starts when
         first asked. With ``ahead`` that worker makes graphs of TensorFlow while nobody asks. This takes a minute of one core, and later
         questions are answered twice as fast. Without it the first question of each sort waits for its graph.
 
@@ -116,7 +116,7 @@ class Engine:
             links: list[Link | RemoteLink] = [RemoteLink(str(place))]
         else:
             links = [Link(partial(find_worker, Path(place), number), LOOKING) for number in range(workers)]
-        return cls(links, patience, together=classrooms.shared(links[0]))
+        return cls(links, patience, shared_classrooms=classrooms.shared(links[0]))
 
     @classmethod
     def from_environment(cls, models: Sequence[Path | str] = ()) -> "Engine":
@@ -204,7 +204,8 @@ class Engine:
 
     @property
     def is_lost(self) -> bool:
-        """Whether several starts of a worker in a row have failed. It is still tried every half minute, or looked for every second."""
+        """Whether all workers have failed to start several times in a row. They are still tried every half minute, or looked for every
+        second."""
         return all(link.is_lost for link in self._links)
 
     def forget(self) -> None:
@@ -226,7 +227,7 @@ class Engine:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _ask(self, question: tuple) -> tuple[Any, int]:
+    def _ask(self, question: Question) -> tuple[Any, int]:
         key, deadline = question[0], time.monotonic() + self._patience
         with self._who_answers(*question) as links:
             for _ in range(2):  # a question whose worker died is asked once more

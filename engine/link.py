@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from engine.errors import EngineDiedError, EngineError, EngineSlowError
 from engine.progress import PREPARE, WATCH, Progress
-from engine.versions import ModelKey
+from engine.versions import ModelKey, Question
 
 LOST = (EOFError, OSError)  # what a connection raises when the other side has gone
 _PAUSES = (0.0, 0.5, 2.0, 30.0)  # seconds before the first start again, the second, …
@@ -69,7 +69,7 @@ class Link:
         """The present worker; None while it starts."""
         return self._endpoint
 
-    def ask(self, question: tuple, deadline: float) -> tuple[Any, int]:
+    def ask(self, question: Question, deadline: float) -> tuple[Any, int]:
         """The answer and its size in bytes. Waits until the worker runs, but not beyond ``deadline``, in ``time.monotonic()``.
         An error that the worker raised is raised here.
 
@@ -214,7 +214,7 @@ class Link:
             endpoint.stop()
 
 
-def _exchange(connection: Connection, question: tuple, deadline: float) -> bytes:
+def _exchange(connection: Connection, question: Question, deadline: float) -> bytes:
     connection.send(question)
     if not connection.poll(max(0.0, deadline - time.monotonic())):
         raise EngineSlowError("no answer came in time")

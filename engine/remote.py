@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from engine import wire
 from engine.errors import EngineBusyError, EngineDiedError, EngineError, EngineSlowError
 from engine.progress import PREPARE, Progress
-from engine.versions import ModelKey
+from engine.versions import ModelKey, Question
 
 SCHEMES = ("http://", "https://")
 REFUSED = 422  # the status of an error that ``wire.write_error`` wrote
@@ -63,7 +63,7 @@ class RemoteLink:
             told = Progress(problem=error)
         self.progress = {**self.progress, key: told}
 
-    def ask(self, question: tuple, deadline: float) -> tuple[Any, int]:
+    def ask(self, question: Question, deadline: float) -> tuple[Any, int]:
         """The answer and its size in bytes. What the engine raised is raised here.
 
         Raises OSError where the connection breaks or the engine fails, EngineSlowError at the deadline, as
@@ -130,6 +130,6 @@ class RemoteLink:
             raise
         if len(data) > _MOST_BYTES:
             connection.close()
-            raise EngineError(f"an answer may have {_MOST_BYTES:,} bytes")
+            raise EngineError(f"an answer may have at most {_MOST_BYTES:,} bytes, received more")
         self._idle.append(connection)
         return response.status, data

@@ -125,7 +125,7 @@ class TracedCorrector:
         trace = self._ask("trace_under", AttentionTrace, source, target, intervention)
         return self._checked(trace, emptied=True)
 
-    def _ask(self, method: str, kind: type | UnionType, *arguments):
+    def _ask(self, method: str, kind: type | UnionType, *arguments: Any) -> Any:
         with self._lock:
             found = _guarded(f"{self.name}: {method}", partial(getattr(self._model, method), *arguments))
         if not isinstance(found, kind):
@@ -190,7 +190,7 @@ def _told(message: str) -> OwnModelError:
     return OwnModelError(message)
 
 
-def _guarded(what: str, ask: Callable[[], Any]):
+def _guarded(what: str, ask: Callable[[], Any]) -> Any:
     """The result of ``ask``. If it raises, a screen shows the whole error. A log is told where, but not the message, which may hold the
     text. Only the message about a wrong attention array in a trace is passed on; it names the array's shape.
 

@@ -18,6 +18,10 @@ class ModelKey(NamedTuple):
     fingerprint: str
 
 
+# The model, the kind (a name in ``engine.questions.QUESTIONS``) and the arguments, as it goes to a worker.
+Question = tuple[ModelKey, str, tuple]
+
+
 def version_on_disk(folder: Path) -> tuple[tuple[str, int, int], ...]:
     """(name, time of change in ns, size in bytes) of a model's files; none where there is no folder.
 

@@ -32,10 +32,10 @@ from model.analysis.receipts import Explanation, Receipt
 from model.analysis.replacing import Replaced
 from model.analysis.tally import Tally
 from model.analysis.writing import Written
-from model.correction.growing import Grown
 from model.stored.folder import ModelFolderError, model_name
 from model.survey.survey_sums import Sums
 from model.text.changes import Change
+from model.trace.grown import Grown
 from model.trace.interventions import Head
 from model.trace.odds import Contrast
 from model.trace.output_weights import Normalisation, OutputWeights

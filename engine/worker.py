@@ -24,7 +24,7 @@ from engine import classrooms
 from engine.errors import EngineError
 from engine.progress import CLASSROOMS, PREPARE, WATCH
 from engine.shelf import Shelf
-from engine.versions import ModelKey
+from engine.versions import ModelKey, Question
 
 LOOK_AGAIN = 2.0  # seconds after which a watcher that has gone is noticed
 _ROOMS = Classrooms()  # of the page processes that share this worker
@@ -80,7 +80,7 @@ def _serve(connection: Connection, shelf: Shelf) -> None:
             return
 
 
-def _answer(question: tuple, shelf: Shelf) -> bytes:
+def _answer(question: Question, shelf: Shelf) -> bytes:
     """Pickled (True, the answer) or (False, the exception)."""
     try:
         key, kind, arguments = question

@@ -4,8 +4,10 @@ import math
 import os
 import re
 import sys
+from collections.abc import Callable
 from io import TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -18,17 +20,17 @@ from model.tables.command import correct_table
 
 
 @click.group()
-def main():
+def main() -> None:
     """Correct Korean spelling, and see what the network looked at."""
 
 
 class Share(click.FloatRange):
     """A number in 0..1. ``click.FloatRange`` alone takes nan for one, since nothing is smaller or larger than it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(0, 1)
 
-    def convert(self, value, param, ctx):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         found = super().convert(value, param, ctx)
         return self.fail("nan is no number from 0 to 1", param, ctx) if math.isnan(found) else found
 
@@ -36,7 +38,7 @@ class Share(click.FloatRange):
 class TakesText(click.Command):
     """A command whose text may begin with a hyphen: "-네, 알겠습니다" is no option, since no option holds a space or begins so."""
 
-    def parse_args(self, ctx, args):
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         texts = [arg for arg in args if _TEXT_WITH_A_HYPHEN.match(arg)] if "--" not in args else []
         others = [arg for arg in args if arg not in texts]
         return super().parse_args(ctx, [*others, *(["--", *texts] if texts else [])])
@@ -73,14 +75,24 @@ _TEXT_WITH_A_HYPHEN = re.compile(r"-+[^-A-Za-z0-9]|-[^-=\s]*\s")
     help="Of --csv: its header, or its number from 1. [default: text, src, 문장 …, or the only one]",
 )
 @click.option("--suggest", is_flag=True, help="Below a line, also the changes that were not sure enough.")
-def correct(text, as_json, model, minimum_confidence, beam_width, table, out, column, suggest):
+def correct(
+    text: str | None,
+    as_json: bool,
+    model: str,
+    minimum_confidence: float | None,
+    beam_width: int,
+    table: Path | None,
+    out: Path | None,
+    column: str | None,
+    suggest: bool,
+) -> None:
     """Correct TEXT, or standard input line by line: one line out for each line in, in order. With --csv and
     --out, correct a file row by row."""
     if (table is None) != (out is None) or (table and (text is not None or as_json or suggest)):
         raise click.UsageError("--csv and --out come together, without TEXT, --json and --suggest")
     if column is not None and not table:
         raise click.UsageError("--column needs --csv")
-    if table:
+    if table and out:
         correct_table(_load(model, minimum_confidence, beam_width), table, out, column)
         return
     for stream in (sys.stdin, sys.stdout):  # bytes that are no UTF-8 come out as they went in
@@ -103,7 +115,7 @@ def correct(text, as_json, model, minimum_confidence, beam_width, table, out, co
                 print(suggestion(change, correction), flush=True)
 
 
-def _count(name: str, default: int, help: str):
+def _count(name: str, default: int, help: str) -> Callable:
     """An option that says how many; 0 for none."""
     return click.option(name, type=click.IntRange(min=0), default=default, show_default=True, help=help)
 
@@ -121,7 +133,16 @@ def _count(name: str, default: int, help: str):
     "Sentences with changes of which it is asked which part wrote each fix, and which mattered: answers.json.",
 )
 @_count("--circuits", 0, "Of them, those whose circuits are found, which takes longest.")
-def heads(file, out, model, limit, effects, pruning, answers, circuits):
+def heads(
+    file: Path,
+    out: Path,
+    model: str,
+    limit: int,
+    effects: int,
+    pruning: int,
+    answers: int,
+    circuits: int,
+) -> None:
     """What each head does over the sentences of FILE: a CSV with the columns src and tgt, or a sentence a line.
 
     Writes heads.json and heads.csv into the folder --out. A run that was stopped goes on where it was, and so does one that is asked
@@ -155,7 +176,7 @@ def heads(file, out, model, limit, effects, pruning, answers, circuits):
 
 @main.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-def export(folder):
+def export(folder: Path) -> None:
     """Write the graph of the model in FOLDER beside its weights: the app answers from it without TensorFlow. Needs
     ``onnx``; nothing else that answers does."""
     try:

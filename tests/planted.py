@@ -14,7 +14,7 @@ On request a feed-forward network writes, too: that of layer 2 sees that 먹 is 
 
 Or a circuit of three parts stands in the place of ``CODA``: ``MARK``, a head of the encoder, looks at the next character and marks
 its own place where that is 거; ``CARRY``, a head of cross-attention, carries the mark to the row of the same place; ``WRITER``, a feed-forward
-network, speaks for 먹 and against 머 where it sees the mark. Without any of the three the others do nothing.
+network, speaks for 먹 and against 머 where it sees the mark. If one of the three is missing, the others do nothing.
 """
 
 import numpy as np
@@ -110,7 +110,7 @@ def _plant_tokens(network, tokenizer) -> None:
 
 
 def _turn(ahead: int) -> np.ndarray:
-    """(D, D/H): from a position's sinusoid to that of the position ``ahead`` of it."""
+    """(D, D/H): from a position's sinusoid to that of the position ``ahead`` places later."""
     matrix = np.zeros((WIDTH, DEPTH), np.float32)
     for pair in range(_TURNING):
         angle = ahead * 10000.0 ** (-2 * pair / WIDTH)
@@ -122,7 +122,7 @@ def _turn(ahead: int) -> np.ndarray:
 
 
 def _look_at(attention, head: int, ahead: int) -> None:
-    """Let each query look at the position ``ahead`` of its own."""
+    """Let each query look at the position ``ahead`` places later than its own."""
     part = slice(head * DEPTH, (head + 1) * DEPTH)
     for projection, matrix in (
         (attention.query_projection, _SHARP * _turn(ahead)),

@@ -62,6 +62,7 @@ LIBRARIES = {
     "model/export": {"numpy", "onnx"},
     "model/correction": {"numpy", "rapidfuzz", "kiwipiepy"},
     "model/analysis": {"numpy", "rapidfuzz"},
+    "model/tables": {"openpyxl", "click", "rich"},
     "model/survey": {"numpy"},
     "viz": {"numpy", "pandas", "plotly"},
     "seeing": set(),

@@ -1,4 +1,5 @@
-"""The typed text is followed by its types from the page to the network and back, without a gap.
+"""The typed text is followed by its types from the page to the network and back. Only the engine, which carries questions and answers of
+all sorts, passes ``Any`` on.
 
 Each step of the walk is a function whose parameters and answer have types, and which calls the next one. Between processes a pickle
 travels. What it holds is the answer that the question declares, and both sides name the same type.
@@ -28,7 +29,15 @@ from model.plain import drafting
 from ui.asking import questions
 from ui.look import look
 
-IN_THE_PAGE = (look.correct, questions.correct, EngineCorrector.correct, answers.unpack)
+IN_THE_PAGE = (
+    look.show,
+    look.show_text,
+    look.write_and_look,
+    look.correct,
+    questions.correct,
+    EngineCorrector.correct,
+    answers.unpack,
+)
 IN_THE_WORKER = (
     QUESTIONS[CORRECT].answer,
     Corrector.correct,
@@ -99,6 +108,33 @@ def test_what_travels_is_what_is_read_at_the_other_end():
 def test_every_question_declares_its_answer(kind):
     hints = typing.get_type_hints(QUESTIONS[kind].answer)
     assert hints.keys() == {*inspect.signature(QUESTIONS[kind].answer).parameters, "return"}
+
+
+def asked_by(function: Callable) -> list[str]:
+    """The questions that a function of ``ui.asking.questions`` asks by name."""
+    calls = [node for node in ast.walk(ast.parse(inspect.getsource(function))) if isinstance(node, ast.Call)]
+    return [
+        call.args[0].value
+        for call in calls
+        if getattr(call.func, "attr", "") == "ask" and isinstance(call.args[0], ast.Constant)
+    ]
+
+
+ASKING = [
+    function
+    for _, function in inspect.getmembers(questions, inspect.isfunction)
+    if function.__module__ == questions.__name__ and len(asked_by(function)) == 1
+]
+
+
+@pytest.mark.parametrize("function", [each for each in ASKING if each is not questions.circuit])
+def test_a_page_is_told_the_type_that_the_worker_declares(function):
+    declared = {kind: typing.get_type_hints(each.answer)["return"] for kind, each in QUESTIONS.items()}
+    known = {
+        each.__name__: each for hint in declared.values() for each in parts(hint) if isinstance(each, type)
+    }
+    hints = typing.get_type_hints(function, {**known, **vars(questions)})
+    assert hints["return"] == declared[asked_by(function)[0]]
 
 
 @pytest.mark.parametrize(

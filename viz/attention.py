@@ -14,6 +14,8 @@ from viz.specification import Specification, as_figure
 from viz.theme import palette, weight_scale
 from viz.weight_colours import WeightColours, weight_colours
 
+RING, RING_SHARE = 14, 0.7  # pixels across a ring, at most so much of its cell
+
 
 @dataclass(frozen=True)
 class MapTexts:
@@ -33,6 +35,7 @@ class MapTexts:
     padded: str = "padding"
     faint: str = "almost 0"
     selected: str = "selected"
+    ringed: str = "looked at most"
 
 
 @as_figure
@@ -46,6 +49,7 @@ def attention_heatmap(
     padded: np.ndarray | None = None,
     emphasis_rows: Sequence[int] = (),
     selected: tuple[int, int] | None = None,
+    ringed: Sequence[int] | None = None,
     first: tuple[int, int] = (0, 0),
     extent: int | None = None,
     difference: bool = False,
@@ -67,6 +71,7 @@ def attention_heatmap(
         padded: (Q, K) bool, True where there is only padding. Such cells are dotted, whatever they hold, and are not masked.
         emphasis_rows: rows whose labels are bold and coloured, such as the changed characters.
         selected: a cell (q, k) whose row and column are framed.
+        ringed: (Q,) the key in each row that gets a ring, such as the one that is looked at most where cells show something else.
         first: the query and the key of the first cell, where tokens before it are left out. All numbers above
             count from there, too.
         extent: the tokens of the longest map beside which this one stands: all are drawn with cells of one size.
@@ -94,6 +99,7 @@ def attention_heatmap(
         padded,
         emphasis_rows,
         selected,
+        ringed,
         first,
         difference,
         colour_max,
@@ -110,12 +116,35 @@ def attention_heatmap(
     if info.selected:
         accent = palette(theme).accent
         traces.append(legend_entry(texts.selected, accent, accent, "square-open"))
+    if info.ringed:
+        traces.append(_rings(info, texts, theme))
     bar = weight_scale(plain_text(texts.weight), info.height)
     if logarithmic:
         traces.append(colours.bar(bar))
     else:
         traces[0]["colorbar"] = bar | {"tickformat": "~g", "nticks": 5}
     return {"data": traces, "layout": layout}
+
+
+def _rings(info: AttentionInfo, texts: MapTexts, theme: str) -> dict:
+    """A ring in one cell of each row, which leaves the colour of the cell to be seen."""
+    size = min(RING, RING_SHARE * min(info.cell.width, info.cell.height))
+    return {
+        "type": "scatter",
+        "x": [key + 1 for key in info.ringed],
+        "y": [row + info.origin[0] for row in range(len(info.ringed))],
+        "mode": "markers",
+        "marker": {
+            "symbol": "circle-open",
+            "size": size,
+            "color": palette(theme).text,
+            "line": {"width": 1.5},
+        },
+        "name": plain_text(texts.ringed),
+        "showlegend": True,
+        "hoverinfo": "skip",
+        **HOVER_AXES,
+    }
 
 
 def _moved(area: dict, origin: tuple[int, int]) -> dict:

@@ -1,9 +1,11 @@
 """The data of one attention heatmap after its checks, and the pixels that it takes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from viz.labels import visible_token, width_in_em
 from viz.theme import TITLE_HEIGHT
@@ -33,7 +35,8 @@ class AttentionInfo:
     padded: np.ndarray  # (Q, K) bool; no cell is both
     emphasis_rows: frozenset[int]
     selected: tuple[int, int] | None
-    first: tuple[int, int]
+    ringed: tuple[int, ...]  # (Q,), or nothing
+    first: tuple[int, int]  # (row, column) of the first cell in the whole sentence, from 0
     difference: bool
     colour_max: float
 
@@ -46,7 +49,7 @@ class AttentionInfo:
         return column_ticks(self.key_tokens, self.cell)
 
     @property
-    def head(self) -> float:
+    def top(self) -> float:
         """Pixels above the cells."""
         return TITLE_HEIGHT + SCALE_HEIGHT + LEGEND_HEIGHT + NAME_HEIGHT + self.columns.height
 
@@ -57,7 +60,7 @@ class AttentionInfo:
 
     @property
     def height(self) -> float:
-        return self.head + max(len(self.query_tokens), 1) * self.cell.height + FOOT
+        return self.top + max(len(self.query_tokens), 1) * self.cell.height + FOOT
 
     @property
     def origin(self) -> tuple[int, int]:
@@ -87,32 +90,38 @@ class AttentionInfo:
 
 
 def attention_info(
-    weights,
-    query_tokens,
-    key_tokens,
-    masked,
-    padded,
-    emphasis_rows,
-    selected,
-    first,
-    difference,
-    colour_max,
-    unbounded,
+    weights: ArrayLike,
+    query_tokens: Sequence[str],
+    key_tokens: Sequence[str],
+    masked: ArrayLike | None,
+    padded: ArrayLike | None,
+    emphasis_rows: Sequence[int],
+    selected: tuple[int, int] | None,
+    ringed: Sequence[int] | None,
+    first: tuple[int, int],
+    difference: bool,
+    colour_max: float | None,
+    unbounded: bool,
 ) -> AttentionInfo:
     """The arguments of ``attention_heatmap`` after their checks; raises the ValueErrors it names."""
     if strange := [token for token in (*query_tokens, *key_tokens) if not isinstance(token, str)]:
         raise ValueError(f"tokens should be texts, received {strange[:3]}")
     limits = (-np.inf, np.inf) if unbounded else (-1 if difference else 0, 1)
     weights = _checked_weights(weights, (len(query_tokens), len(key_tokens)), limits)
-    padded = _cells("padded", padded, weights)
-    masked = _cells("masked", masked, weights) & ~padded
-    if (weights[masked] != 0).any():
-        raise ValueError(f"masked cells should hold exactly 0, received up to {weights[masked].max()}")
+    dotted = _cells("padded", padded, weights)
+    hatched = _cells("masked", masked, weights) & ~dotted
+    if (weights[hatched] != 0).any():
+        raise ValueError(
+            f"masked cells should hold exactly 0, received {weights[hatched & (weights != 0)][0]}"
+        )
     rows, columns = (range(start, start + size) for start, size in zip(first, weights.shape, strict=True))
-    if strange := [row for row in emphasis_rows if row not in rows]:
-        raise ValueError(f"emphasis_rows should lie in {_ends(rows)}, received {strange}")
+    if outside := [row for row in emphasis_rows if row not in rows]:
+        raise ValueError(f"emphasis_rows should lie in {_ends(rows)}, received {outside}")
     if selected is not None and not (selected[0] in rows and selected[1] in columns):
         raise ValueError(f"selected should lie in {_ends(rows)} and {_ends(columns)}, received {selected}")
+    rings = () if ringed is None else tuple(int(key) for key in ringed)
+    if rings and (len(rings) != len(rows) or any(key not in columns for key in rings)):
+        raise ValueError(f"ringed should have {len(rows)} numbers in {_ends(columns)}, received {rings[:5]}")
     if colour_max is None:
         colour_max = float(np.abs(weights).max(initial=0)) or 1.0
     if not 0 < colour_max < np.inf:
@@ -121,10 +130,11 @@ def attention_info(
         weights,
         tuple(query_tokens),
         tuple(key_tokens),
-        masked,
-        padded,
+        hatched,
+        dotted,
         frozenset(emphasis_rows),
         selected,
+        rings,
         first,
         difference,
         colour_max,
@@ -135,7 +145,7 @@ def _ends(numbers: range) -> str:
     return f"{numbers.start}..{numbers.stop - 1}"
 
 
-def _checked_weights(weights, shape: tuple[int, int], limits: tuple[float, float]) -> np.ndarray:
+def _checked_weights(weights: ArrayLike, shape: tuple[int, int], limits: tuple[float, float]) -> np.ndarray:
     weights = np.asarray(weights, dtype=np.float32)
     if weights.size == 0 and 0 in shape:
         weights = np.zeros(shape, np.float32)
@@ -151,7 +161,7 @@ def _checked_weights(weights, shape: tuple[int, int], limits: tuple[float, float
     return weights
 
 
-def _cells(name: str, cells, weights: np.ndarray) -> np.ndarray:
+def _cells(name: str, cells: ArrayLike | None, weights: np.ndarray) -> np.ndarray:
     """(Q, K) bool, all False for None."""
     cells = np.zeros(weights.shape, bool) if cells is None else np.asarray(cells, dtype=bool)
     if cells.size == 0 and weights.size == 0:

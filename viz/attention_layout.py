@@ -1,6 +1,9 @@
 """The layout of an attention heatmap: its axes, its frames, its legend."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from viz.attention_info import FOOT, SCALE_HEIGHT, AttentionInfo
 from viz.cell_overlay import outlines
@@ -8,8 +11,11 @@ from viz.labels import plain_text, token_label
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 from viz.token_axis import row_ticks
 
+if TYPE_CHECKING:
+    from viz.attention import MapTexts
 
-def attention_layout(info: AttentionInfo, texts, extent: int | None, theme: str) -> dict:
+
+def attention_layout(info: AttentionInfo, texts: MapTexts, extent: int | None, theme: str) -> dict:
     """The layout of ``attention_heatmap``; the MapTexts are escaped here."""
     framed = info.selected and (info.selected[0] + 1, info.selected[1] + 1)
     return base_layout(theme) | {
@@ -21,13 +27,13 @@ def attention_layout(info: AttentionInfo, texts, extent: int | None, theme: str)
         "shapes": outlines(framed, info.rows_span, info.columns_span, theme) if framed else [],
         "meta": _fit(info, texts, extent),
         "height": info.height,
-        "margin": {"t": info.head, "l": info.left, "r": 16, "b": FOOT},
+        "margin": {"t": info.top, "l": info.left, "r": 16, "b": FOOT},
         "plot_bgcolor": palette(theme).grid if info.weights.size else "rgba(0,0,0,0)",
         "legend": _legend(info),
     }
 
 
-def _fit(info: AttentionInfo, texts, extent: int | None) -> dict:
+def _fit(info: AttentionInfo, texts: MapTexts, extent: int | None) -> dict:
     """What a page needs to fit the figure to its window (``browser/plot_fit.js``) and to read cells out."""
     rows, columns = len(info.query_tokens), len(info.key_tokens)
     return {

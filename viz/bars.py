@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text, token_label
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
@@ -77,7 +78,9 @@ class _BarsInfo:
         return [(int(start), int(end) - 1) for start, end in edges]
 
 
-def _info(weights, tokens, names, outlined, first) -> _BarsInfo:
+def _info(
+    weights: ArrayLike, tokens: Sequence[str], names: Sequence[str], outlined: Sequence[int], first: int
+) -> _BarsInfo:
     weights = np.asarray(weights, dtype=np.float32)
     expected = (len(names), len(tokens))
     if weights.size == 0 and 0 in expected:
@@ -134,10 +137,11 @@ def _outline(info: _BarsInfo, row: int, title: str, theme: str) -> go.Scatter:
 
 
 def _height(info: _BarsInfo) -> float:
-    return _head(info) + max(len(info.names), 1) * (_PANEL + _NAME) + _ticks(info).height + _FOOT
+    return _above(info) + max(len(info.names), 1) * (_PANEL + _NAME) + _ticks(info).height + _FOOT
 
 
-def _head(info: _BarsInfo) -> float:
+def _above(info: _BarsInfo) -> float:
+    """Pixels above the panels."""
     return TITLE_HEIGHT + (_LEGEND if info.outlined else 0)
 
 
@@ -154,7 +158,7 @@ def _layout(info: _BarsInfo, title: str, token_title: str, theme: str) -> go.Lay
             "title": figure_title(plain_text(title), height),
             "xaxis": _token_axis(info, token_title, theme),
             "height": height,
-            "margin": {"t": _head(info), "l": 40, "r": 16, "b": _ticks(info).height + _FOOT},
+            "margin": {"t": _above(info), "l": 40, "r": 16, "b": _ticks(info).height + _FOOT},
             "annotations": [_name(info, row) for row in range(len(info.names))],
             "legend": {
                 "x": 0,

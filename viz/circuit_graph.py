@@ -21,7 +21,7 @@ class GraphNode(NamedTuple):
     """
 
     name: str
-    column: float  # from 0, at the left; a part of a column for what stands left or right in it
+    column: float  # from 0, at the left; with a fraction for what stands left or right of the column's middle
     kind: str = "part"  # "part", "token" or "answer"
     detail: str = ""  # what the hover adds
     custom: tuple | None = None

@@ -118,7 +118,13 @@ class _PanelsInfo:
         return 1 - (row + _NAME / (_PANEL + _NAME)) / max(len(self.panels), 1)
 
 
-def _info(panels, tokens, outlined, split, height) -> _PanelsInfo:
+def _info(
+    panels: Sequence[MethodPanel],
+    tokens: Sequence[str],
+    outlined: Collection[int],
+    split: int | None,
+    height: int,
+) -> _PanelsInfo:
     count = len(tokens)
     rows = []
     for panel in panels:
@@ -143,7 +149,9 @@ def _axis(row: int) -> str:
     return "y" if row == 0 else f"y{row + 1}"
 
 
-def _bars(info: _PanelsInfo, row: int, name: str, in_legend: bool, titles, theme: str) -> go.Bar:
+def _bars(
+    info: _PanelsInfo, row: int, name: str, in_legend: bool, titles: tuple[str, str], theme: str
+) -> go.Bar:
     panel, colours = info.panels[row], palette(theme)
     token_title, value_title = map(template_text, titles)
     return go.Bar(

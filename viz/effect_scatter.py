@@ -1,9 +1,10 @@
 """A scatter plot of heads: how much each looks at an edit, and how much the edit depends on it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text
 from viz.mosaic_layout import MosaicHead
@@ -14,6 +15,8 @@ _ROUNDING = 0.01  # attention to several tokens is a sum, in half precision a li
 _LEGEND = 46  # pixels of its two lines on a phone
 _LEAST_HEIGHT = 260
 _SCATTER_HEIGHT = 420
+
+Points = tuple[np.ndarray, np.ndarray, list[MosaicHead]]  # attention (N,), effects (N,), N heads
 
 
 def attention_effect_scatter(
@@ -52,13 +55,23 @@ def attention_effect_scatter(
     titles = tuple(map(template_text, (layer_title, head_title, attention_title, effect_title)))
     for number, kind in enumerate(kinds):
         name = (names or {}).get(kind, kind)
-        figure.add_trace(_cloud(points, kind, name, number, set(map(tuple, chosen)), titles, theme))
+        figure.add_trace(
+            _cloud(
+                points,
+                kind,
+                name,
+                number,
+                {(kind, layer, head) for kind, layer, head in chosen},
+                titles,
+                theme,
+            )
+        )
     return figure
 
 
-def _points(attention, effects, heads) -> tuple[np.ndarray, np.ndarray, list[MosaicHead]]:
+def _points(attention: ArrayLike, effects: ArrayLike, heads: Iterable[MosaicHead]) -> Points:
     attention, effects = np.asarray(attention, np.float32), np.asarray(effects, np.float32)
-    heads = [tuple(head) for head in heads]
+    heads = [(kind, layer, head) for kind, layer, head in heads]
     if not attention.shape == effects.shape == (len(heads),):
         raise ValueError(
             f"each head should have both numbers, received {attention.shape}, {effects.shape}, {len(heads)} heads"
@@ -70,7 +83,15 @@ def _points(attention, effects, heads) -> tuple[np.ndarray, np.ndarray, list[Mos
     return attention, effects, heads
 
 
-def _cloud(points, kind: str, name: str, number: int, chosen: set, titles, theme: str) -> go.Scatter:
+def _cloud(
+    points: Points,
+    kind: str,
+    name: str,
+    number: int,
+    chosen: set[MosaicHead],
+    titles: tuple[str, ...],
+    theme: str,
+) -> go.Scatter:
     attention, effects, heads = points
     layer_title, head_title, attention_title, effect_title = titles
     rows = [row for row, head in enumerate(heads) if head[0] == kind]

@@ -1,10 +1,11 @@
 """The lengths of the two vectors that a network adds for each token: its embedding and its positional encoding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text, token_label
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
@@ -77,14 +78,16 @@ def embedding_sizes(
     return go.Figure([_bars(plain, labels), _bars(factor, labels), _line(position, labels)], layout)
 
 
-def _series(tokens, lengths, names, theme: str) -> list[_Series]:
-    lengths = [np.asarray(each, np.float32) for each in lengths]
-    if any(each.shape != (len(tokens),) for each in lengths):
-        shapes = [each.shape for each in lengths]
+def _series(
+    tokens: Sequence[str], lengths: Iterable[ArrayLike], names: Iterable[str], theme: str
+) -> list[_Series]:
+    arrays = [np.asarray(each, np.float32) for each in lengths]
+    if any(each.shape != (len(tokens),) for each in arrays):
+        shapes = [each.shape for each in arrays]
         raise ValueError(f"each of {len(tokens)} tokens should have three lengths, received {shapes}")
     colours = palette(theme).qualitative
     looks = ((colours[0], "/"), (colours[0], ""), (colours[1], ""))
-    return [_Series(name, values, *look) for name, values, look in zip(names, lengths, looks, strict=True)]
+    return [_Series(name, values, *look) for name, values, look in zip(names, arrays, looks, strict=True)]
 
 
 def _bars(series: _Series, labels: list[str]) -> go.Bar:

@@ -45,22 +45,14 @@ def growth_curves(
     >>> [trace.name for trace in figure.data][2:]
     ['head 1', 'head 2']
     """
-    shares = np.asarray(shares, np.float32).reshape(len(steps), len(names))
-    measured = {"losses": np.asarray(losses, np.float32), "scores": np.asarray(scores, np.float32)}
-    for name, values in measured.items():
-        if values.shape != (len(steps),):
-            raise ValueError(f"{name} should be ({len(steps)},) as the steps are, received {values.shape}")
-    if ((shares < 0) | (shares > 1 + 1e-4)).any():
-        raise ValueError(f"shares should lie in 0..1, received {np.nanmin(shares)} to {np.nanmax(shares)}")
-    if at is not None and not 0 <= at < len(steps):
-        raise ValueError(f"at should lie in 0..{len(steps) - 1}, received {at}")
+    curves, shares = _checked(steps, losses, scores, shares, names, at)
     colours = palette(theme)
     places = list(range(1, len(steps) + 1))
     shown = [f"{step:,}" for step in steps]
     titles = title, step_title, loss_title, score_title, share_title
     figure = go.Figure(layout=_layout(shown, at, titles, theme))
     of_all = (("y", loss_title, colours.text, "solid"), ("y3", score_title, colours.qualitative[0], "dot"))
-    for (axis, name, colour, dash), values in zip(of_all, measured.values(), strict=True):
+    for (axis, name, colour, dash), values in zip(of_all, curves, strict=True):
         figure.add_trace(
             go.Scatter(
                 x=places,
@@ -93,6 +85,27 @@ def growth_curves(
             )
         )
     return figure
+
+
+def _checked(
+    steps: Sequence[int],
+    losses: Sequence[float],
+    scores: Sequence[float],
+    shares: np.ndarray,
+    names: Sequence[str],
+    at: int | None,
+) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray]:
+    """Losses (N,) and scores (N,), and the shares (N, H)."""
+    shares = np.asarray(shares, np.float32).reshape(len(steps), len(names))
+    measured = {"losses": np.asarray(losses, np.float32), "scores": np.asarray(scores, np.float32)}
+    for name, values in measured.items():
+        if values.shape != (len(steps),):
+            raise ValueError(f"{name} should be ({len(steps)},) as the steps are, received {values.shape}")
+    if ((shares < 0) | (shares > 1 + 1e-4)).any():
+        raise ValueError(f"shares should lie in 0..1, received {np.nanmin(shares)} to {np.nanmax(shares)}")
+    if at is not None and not 0 <= at < len(steps):
+        raise ValueError(f"at should lie in 0..{len(steps) - 1}, received {at}")
+    return (measured["losses"], measured["scores"]), shares
 
 
 def _layout(shown: list[str], at: int | None, titles: tuple[str, str, str, str, str], theme: str) -> dict:

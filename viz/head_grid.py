@@ -85,7 +85,7 @@ def head_grid(
     return {"data": [mosaic, _tile_markers(tiles, titles, names, labels)], "layout": layout}
 
 
-def _names(names, count: int, argument: str) -> tuple[str, ...]:
+def _names(names: Sequence[str] | None, count: int, argument: str) -> tuple[str, ...]:
     names = tuple(str(number + 1) for number in range(count)) if names is None else tuple(names)
     if len(names) != count:
         raise ValueError(f"{argument} should have {count} names, received {len(names)}: {names}")

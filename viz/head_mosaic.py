@@ -65,7 +65,9 @@ def head_mosaic(
     return figure
 
 
-def _squares(info: MosaicInfo, kind: str, title: str, with_scale: bool, signed: bool, theme: str):
+def _squares(
+    info: MosaicInfo, kind: str, title: str, with_scale: bool, signed: bool, theme: str
+) -> go.Heatmap:
     scale = weight_scale(plain_text(title), info.height)
     scale |= {"lenmode": "fraction", "len": 1, "nticks": 5, "tickformat": "~g"}
     colours = palette(theme)

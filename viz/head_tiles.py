@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from math import ceil, isqrt
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 TileHead = tuple[int, int]  # layer and head, both counted from 0
 
-# One byte a cell: 1..255 are weights from 0 to colour_max, 0 is no cell at all (a gap, or masked). It is 0
-# because the JSON spells many zero bytes as short "A"s, but the slashes of many 255s as six characters each.
+# One byte a cell: 1..255 are weights from 0 to colour_max, 0 is no cell at all (a gap, or masked). Gaps have
+# many bytes in a row: in base64 zeros are "AAAA", but 255s are "////", and Plotly's JSON escapes each slash with six characters.
 NO_CELL, WEAKEST, STRONGEST = 0, 1, 255
 MIDDLE = 128  # the byte that stands for 0 where values have both signs
 
@@ -25,7 +26,7 @@ _LABEL_HEIGHT = 26  # pixels above each tile that has a label
 
 @dataclass(frozen=True)
 class Tiles:
-    """N tiles of ``rows`` x ``columns`` cells in one picture, in reading order; places are cells of it."""
+    """N tiles of ``rows`` x ``columns`` cells in one picture, in reading order; ``centre_rows`` and ``centre_columns`` count cells of the picture."""
 
     mosaic: np.ndarray  # (rows of the picture, columns of the picture) uint8
     order: tuple[TileHead, ...]  # (N,)
@@ -76,7 +77,7 @@ def arrange(
     return _placed(tiles, order, (layers, heads), across, bool(labels))
 
 
-def _checked_weights(weights, signed: bool) -> np.ndarray:
+def _checked_weights(weights: ArrayLike, signed: bool) -> np.ndarray:
     weights = np.asarray(weights, dtype=np.float32)
     if weights.size == 0 and weights.ndim != 4:
         weights = np.zeros((0, 0, 0, 0), np.float32)
@@ -84,13 +85,12 @@ def _checked_weights(weights, signed: bool) -> np.ndarray:
         raise ValueError(f"weights should have the shape (L, H, Q, K), received {weights.shape}")
     lowest = -np.inf if signed else -1e-4
     if weights.size and not (np.isfinite(weights).all() and weights.min() >= lowest):
-        raise ValueError(
-            f"weights should be finite and not negative, received {weights.min()} to {weights.max()}"
-        )
+        allowed = "finite" if signed else "finite and not negative"
+        raise ValueError(f"weights should be {allowed}, received {weights.min()} to {weights.max()}")
     return weights
 
 
-def _bytes(weights: np.ndarray, masked, colour_max: float, signed: bool) -> np.ndarray:
+def _bytes(weights: np.ndarray, masked: np.ndarray | None, colour_max: float, signed: bool) -> np.ndarray:
     """(L, H, Q, K) floats -> (L, H, rows, columns) uint8 of one tile each."""
     if signed:
         half = STRONGEST - MIDDLE

@@ -104,7 +104,10 @@ class _CurvePanel:
 
 
 def _info(
-    frame: pd.DataFrame, losses, scores, titles: tuple[str, str, str | None]
+    frame: pd.DataFrame,
+    losses: Mapping[str, str] | None,
+    scores: Mapping[str, str] | None,
+    titles: tuple[str, str, str | None],
 ) -> tuple[_CurvePanel, ...]:
     loss_title, score_title, rate_title = titles
     measured = [name for name in map(str, frame.columns) if name.startswith("dev")]

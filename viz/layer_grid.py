@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text, token_label, width_in_em
 from viz.specification import Specification, as_figure
@@ -69,7 +70,13 @@ def layer_grid(
     return {"data": [cells], "layout": layout}
 
 
-def _checked(texts, probabilities, places, tokens, details) -> np.ndarray:
+def _checked(
+    texts: Sequence[Sequence[str]],
+    probabilities: ArrayLike,
+    places: Sequence[str],
+    tokens: Sequence[str],
+    details: Sequence[Sequence[str]] | None,
+) -> np.ndarray:
     values = np.asarray(probabilities, np.float32)
     expected = len(places), len(tokens)
     if values.size == 0 and 0 in expected:

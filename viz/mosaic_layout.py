@@ -1,10 +1,11 @@
 """What the mosaics of a network's heads share: where each head's square lies, what the axes say, what answers a click."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
@@ -58,7 +59,12 @@ class MosaicInfo:
         }
 
 
-def mosaic_info(values, names, chosen, largest) -> MosaicInfo:
+def mosaic_info(
+    values: Mapping[str, ArrayLike],
+    names: Mapping[str, str] | None,
+    chosen: Collection[MosaicHead],
+    largest: float | None,
+) -> MosaicInfo:
     grids = {kind: np.asarray(grid, np.float32) for kind, grid in values.items()}
     for kind, grid in grids.items():
         if grid.ndim != 2 or np.isinf(grid).any():
@@ -68,8 +74,8 @@ def mosaic_info(values, names, chosen, largest) -> MosaicInfo:
         starts[kind] = place
         place += grid.shape[1] + _GAP
     known = {(kind, *place) for kind, grid in grids.items() for place in np.ndindex(grid.shape)}
-    chosen = tuple(tuple(each) for each in chosen)
-    if strange := [each for each in chosen if each not in known]:
+    framed = tuple((kind, layer, head) for kind, layer, head in chosen)
+    if strange := [each for each in framed if each not in known]:
         raise ValueError(f"chosen should be heads of the values, received {strange}")
     if largest is None:
         sizes = np.concatenate([np.abs(grid).ravel() for grid in grids.values()] or [np.zeros(0)])
@@ -77,7 +83,7 @@ def mosaic_info(values, names, chosen, largest) -> MosaicInfo:
     if not 0 < largest < np.inf:
         raise ValueError(f"largest should be finite and positive, received {largest}")
     called = {kind: (names or {}).get(kind, kind) for kind in grids}
-    return MosaicInfo(grids, starts, called, chosen, largest)
+    return MosaicInfo(grids, starts, called, framed, largest)
 
 
 def square_markers(info: MosaicInfo, titles: tuple[str, str], told: Sequence[str]) -> go.Scatter:
@@ -116,8 +122,8 @@ def mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) ->
     kinds = [
         {
             "text": plain_text(info.names[kind]),
-            "x": info.starts[kind] - 0.5,
-            "xanchor": "left",
+            "x": info.starts[kind] + (info.grids[kind].shape[1] - 1) / 2,
+            "xanchor": "center",
             "y": -0.5,
             "yanchor": "bottom",
             "yshift": 20,
@@ -150,7 +156,7 @@ def mosaic_layout(info: MosaicInfo, title: str, layer_title: str, theme: str) ->
             "annotations": kinds,
             "shapes": frames,
             "height": info.height,
-            "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 40, "r": 16, "b": _FOOT},
+            "margin": {"t": TITLE_HEIGHT + _NAMES, "l": 34, "r": 12, "b": _FOOT},
             "hoverdistance": 300,
             # It grows upwards where a phone breaks it into lines: eight roles are four lines.
             "legend": {

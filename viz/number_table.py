@@ -1,9 +1,11 @@
 """A table of numbers as a heatmap with the numbers in its cells: its checked values, its trace and its layout."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.hidden import Hidden
 from viz.labels import plain_text, template_text, token_label
@@ -40,7 +42,15 @@ class TableInfo:
         return max(_LOWEST_ROW, min(_TALLEST_ROW, room))
 
 
-def table_info(values, row_labels, column_labels, scale, largest, hidden, numbers) -> TableInfo:
+def table_info(
+    values: ArrayLike,
+    row_labels: Sequence[str],
+    column_labels: Sequence[str],
+    scale: str,
+    largest: float | None,
+    hidden: Hidden | None,
+    numbers: bool | None,
+) -> TableInfo:
     """The arguments of ``viz.number_heatmap``, checked; raises ValueError as it does."""
     values = np.asarray(values, dtype=np.float64)
     expected = (len(row_labels), len(column_labels))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
@@ -119,7 +120,7 @@ def position_similarity_curve(
     return figure
 
 
-def _checked(values, rank: int) -> np.ndarray:
+def _checked(values: ArrayLike, rank: int) -> np.ndarray:
     values = np.asarray(values, np.float32)
     if values.size == 0:
         return np.zeros((0,) * rank, np.float32)

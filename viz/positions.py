@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette
@@ -151,7 +152,7 @@ def _line(curve: _Curve, hover: tuple[str, str], curve_names: tuple[str, str], t
     )
 
 
-def _checked_matrix(matrix) -> np.ndarray:
+def _checked_matrix(matrix: ArrayLike) -> np.ndarray:
     matrix = np.asarray(matrix, dtype=np.float32)
     if matrix.size == 0 and matrix.ndim != 2:
         matrix = np.zeros((0, 0), np.float32)

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from viz.labels import plain_text, template_text
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, figure_title, palette
 
-_PANEL_HEIGHT, _LEAST, _HEAD, _FOOT, _BETWEEN = 220, 170, 28, 42, 0.14
+_PANEL_HEIGHT, _LEAST, _HEAD, _FOOT, _BETWEEN = 220, 165, 22, 66, 0.3
 
 
 def pruning_curve(
@@ -57,7 +57,7 @@ class _PruningInfo:
         return max((rows[:, 0].max() for _, rows in self.ordered if len(rows)), default=1.0)
 
 
-def _info(curves, main: str) -> _PruningInfo:
+def _info(curves: Mapping[str, Sequence[Sequence[float]]], main: str) -> _PruningInfo:
     arrays = {name: np.asarray(rows, float).reshape(len(rows), -1) for name, rows in curves.items()}
     for name, rows in arrays.items():
         if len(rows) and rows.shape[1] != 3:
@@ -71,7 +71,9 @@ def _info(curves, main: str) -> _PruningInfo:
     return _PruningInfo(sorted(filled, key=lambda each: each[0] == main))
 
 
-def _line(rows: np.ndarray, panel: int, strong: bool, texts, in_legend: bool, theme: str) -> go.Scatter:
+def _line(
+    rows: np.ndarray, panel: int, strong: bool, texts: tuple[str, str, str], in_legend: bool, theme: str
+) -> go.Scatter:
     name, removed, share = texts
     colours = palette(theme)
     line = (
@@ -93,8 +95,8 @@ def _line(rows: np.ndarray, panel: int, strong: bool, texts, in_legend: bool, th
 
 
 def _name(title: str, panel: int, theme: str) -> dict:
-    """What a panel shows, written where its curves have fallen to nothing: on its side there is no room in a low figure."""
-    top = {"x": 1, "xanchor": "right", "y": 1, "yanchor": "top", "xref": "x domain"}
+    """What a panel shows, written above it: beside it there is no room in a narrow figure, and inside of a low one it would lie over a curve."""
+    top = {"x": 1, "xanchor": "right", "y": 1, "yanchor": "bottom", "borderpad": 0, "xref": "x domain"}
     axis = {"yref": "y domain" if panel == 0 else "y2 domain"}
     return {"text": title, "showarrow": False, "font": {"color": palette(theme).quiet_text}} | top | axis
 
@@ -117,6 +119,13 @@ def _layout(info: _PruningInfo, title: str, removed: str, titles: tuple[str, str
             "height": height,
             "meta": {"fit": "fill", "least": _LEAST, "low": True},
             "margin": {"t": head, "l": 64, "r": 16, "b": _FOOT},
-            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "bgcolor": "rgba(0,0,0,0)"},
+            "legend": {
+                "orientation": "h",
+                "x": 0,
+                "yref": "container",
+                "y": 0,
+                "yanchor": "bottom",
+                "bgcolor": "rgba(0,0,0,0)",
+            },
         }
     )

@@ -80,7 +80,7 @@ def _role_squares(info: MosaicInfo, kind: str, colours: Sequence[str]) -> go.Hea
     )
 
 
-def _role_signs(info: MosaicInfo, number: int, label: tuple[str, str], colour: str):
+def _role_signs(info: MosaicInfo, number: int, label: tuple[str, str], colour: str) -> go.Scatter:
     sign, name = label
     heads = [each for each in info.heads if info.grids[each[0]][each[1:]] == number]
     return go.Scatter(

@@ -1,10 +1,11 @@
 """Different continuations of the same beginning: one row of tokens each, coloured by their probability."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
+from numpy.typing import ArrayLike
 
 from viz.labels import plain_text, template_text, token_label, width_in_em
 from viz.theme import TITLE_HEIGHT, base_axis, base_layout, colour_scale, figure_title, palette, weight_scale
@@ -62,7 +63,12 @@ class _BranchesInfo:
         return TITLE_HEIGHT + _HEAD + max(len(self.tokens), 1) * (1 + _GAP) * _ROW + _FOOT
 
 
-def _info(tokens, probabilities, names, parted) -> _BranchesInfo:
+def _info(
+    tokens: Sequence[Sequence[str]],
+    probabilities: Iterable[ArrayLike],
+    names: Sequence[str],
+    parted: int | None,
+) -> _BranchesInfo:
     rows = tuple(np.asarray(row, np.float32) for row in probabilities)
     lengths = [len(row) for row in tokens]
     if lengths != [len(row) for row in rows] or len(names) != len(lengths):

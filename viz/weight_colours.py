@@ -7,7 +7,7 @@ import numpy as np
 
 from viz.theme import palette
 
-# Below this a weight shows as 0.000 at best. It has the colour of the ground of the figure.
+# Weights below this are almost 0. They have the colour of the figure's ground.
 FAINT = 0.001
 
 _STEPS_OF_A_LOGARITHM = 24
@@ -19,8 +19,8 @@ class WeightColours:
 
     Weights below FAINT have the colour of the ground; at FAINT the scale begins with a visible step, so that
     almost nothing and little look different. Differences have no such step: nearly all of them are a little
-    more or less than 0, and a step would colour the whole picture. They start from the ground at 0; along a
-    logarithm, which has no 0, at FAINT.
+    more or less than 0, and a step would colour the whole picture. Their colours begin at 0, on a logarithmic scale at
+    FAINT, because a logarithm has no 0.
     """
 
     lowest: float
@@ -89,7 +89,7 @@ def weight_colours(largest: float, theme: str, *, difference: bool, logarithmic:
 
 
 def _ramp(colours: tuple[str, ...]) -> tuple[str, ...]:
-    """``colours`` without the ground they begin with: halfway to the second the scale begins."""
+    """``colours`` with the first one, the ground, replaced by the colour halfway to the second."""
     return (_mix(colours[0], colours[1], 0.5), *colours[1:])
 
 

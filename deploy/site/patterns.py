@@ -27,7 +27,7 @@ def javascript(pattern: re.Pattern) -> dict[str, str]:
     >>> javascript(re.compile(r"(?<!\\s)[a-c]+?$"))["source"]
     '(?<![\\\\t-\\\\r\\\\x1c-\\\\x20\\\\x85\\\\xa0\\\\u1680\\\\u2000-\\\\u200a\\\\u2028\\\\u2029\\\\u202f\\\\u205f\\\\u3000])[a-c]+?(?:(?=\\\\n(?![^]))|(?![^]))'
 
-    Raises ValueError for what JavaScript has no word for.
+    Raises ValueError for what is not translated here.
     """
     tree = parser.parse(pattern.pattern, pattern.flags)
     flags = "gu" + ("i" if pattern.flags & re.IGNORECASE else "")
@@ -45,7 +45,7 @@ class _Writer:
         name = str(code).lower()
         write = getattr(self, f"_{name}", None)
         if write is None:
-            raise ValueError(f"JavaScript has no {name}")
+            raise ValueError(f"{name} is not translated")
         return write(value)
 
     def _literal(self, value: int) -> str:
@@ -100,11 +100,13 @@ class _Writer:
             codes.AT_END_STRING: "(?![^])",
             codes.AT_BOUNDARY: _BOUNDARY,
         }
+        if value not in places:
+            raise ValueError(f"{str(value).lower()} is not translated")
         return places[value]
 
 
 def _set(items: list) -> str:
-    """A class. What Python calls "no letter" within one becomes a look ahead, which JavaScript needs for it."""
+    r"""A class. \W, \S or \D in it becomes a class of its own beside it; in a negated class a look-ahead."""
     negated = bool(items) and items[0][0] is codes.NEGATE
     plain, lacking = "", []
     for code, value in items[negated:]:
@@ -118,7 +120,7 @@ def _set(items: list) -> str:
             lacking.append(_NEGATED[value])
     if not lacking:
         return f"[{'^' if negated else ''}{plain}]"
-    if negated:  # neither one of the plain ones nor one that lacks a property: so it has each property
+    if negated:  # no plain character, and one that is in each of the classes
         held = "".join(f"(?=[{each}])" for each in lacking)
         return f"(?:{f'(?![{plain}])' if plain else ''}{held}[^])"
     return "(?:" + "|".join(([f"[{plain}]"] if plain else []) + [f"[^{each}]" for each in lacking]) + ")"

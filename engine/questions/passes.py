@@ -5,8 +5,9 @@ import numpy as np
 from engine.answers import PackedCorrection, pack
 from engine.questions.declared import CORRECT, MB, question
 from model.correction.answers import Answers, Network
-from model.correction.growing import Grown, growing_network
+from model.correction.growing import growing_network
 from model.stored.config import PROJECTIONS, TAPPED
+from model.trace.grown import Grown
 from model.trace.interventions import Head, Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections

@@ -25,7 +25,7 @@ class Maps(NamedTuple):
     """What one softmax made."""
 
     weights: np.ndarray  # (H, Q, K)
-    masked: np.ndarray  # (H, Q, K) bool, where a mask left nothing
+    masked: np.ndarray  # (H, Q, K) bool, True where a mask hides the key from the query
 
     @classmethod
     def of(cls, weights: np.ndarray, scores: np.ndarray | None) -> "Maps":
@@ -41,7 +41,7 @@ class Sorted(NamedTuple):
     """What was heard in a pass, by kind."""
 
     attention: dict[str, np.ndarray]  # (L, H, Q, K)
-    masked: dict[str, np.ndarray]  # (L, H, Q, K) bool, where a mask left nothing
+    masked: dict[str, np.ndarray]  # (L, H, Q, K) bool, True where a mask hides the key
 
 
 HeardPass = tuple[list[Maps], Lengths]
@@ -160,8 +160,8 @@ def _by_order(whole: list[Maps], length: int) -> list[str | None]:
     if not any(causal):
         raise TraceError(
             "cross_attention",
-            "be told from encoder_attention",
-            f"as many source as target tokens, {length}",
+            "differ from encoder_attention in its shape",
+            f"{length} source and {length} target tokens",
             "Trace a target of another length",
         )
     start = causal.index(True)
@@ -199,7 +199,7 @@ def _layers(kind: str, maps: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _rows_together(steps: Sequence[np.ndarray], rows: int) -> np.ndarray:
-    """Maps (H, 1, K), those of one step after those of the other -> (L, H, T, K)."""
+    """Maps (H, 1, K), step after step -> (L, H, T, K)."""
     if len(steps) % rows and len(steps) % (rows + 1) == 0:
         steps = steps[
             len(steps) // (rows + 1) :

@@ -1,6 +1,6 @@
 """Traces of Keras networks, on TensorFlow, JAX or PyTorch: ``trace_keras`` listens to one pass.
 
-B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary, A alternatives.
+B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary.
 """
 
 import inspect
@@ -57,22 +57,22 @@ def trace_keras(
     written = None if target is None else _sentence("target", target)
     if written is not None and len(written) < 2:
         raise TraceError("target", "have a start mark and at least one token", len(written))
-    named = names(token, pad), names(token if target_token is None else target_token, pad)
+    labels = names(token, pad), names(token if target_token is None else target_token, pad)
     (heard, lengths), output, ear = _pass(model, ids, written, inputs, pad)
     found = sorted_by_kind(heard, lengths, lambda: _second_pass(model, ids, written, inputs, pad))
     kinds: dict[str, Any] = found.attention
     if not kinds:
         raise TraceError("attention", "be heard", what_was_heard(heard), ear.reason())
     if written is None:
-        return of_one_side(found, ids, output, named[0], pad)
+        return of_one_side(found, ids, output, labels[0], pad)
     trace = AttentionTrace(
-        source_tokens=tuple(map(named[0], ids)),
-        target_tokens=tuple(map(named[1], written[1:])),
-        decoder_input_tokens=tuple(map(named[1], written[:-1])),
+        source_tokens=tuple(map(labels[0], ids)),
+        target_tokens=tuple(map(labels[1], written[1:])),
+        decoder_input_tokens=tuple(map(labels[1], written[:-1])),
         source_padding=tuple(ids == pad),
         target_padding=tuple(written[1:] == pad),
         **kinds,
-        **probabilities(output, written[1:], named[1]),
+        **probabilities(output, written[1:], labels[1]),
     )
     return with_masks(trace, found.masked)
 
@@ -126,12 +126,12 @@ def _pass(
 def arguments_of(
     model: Any, tensors: list[Any], inputs: Inputs | None, pad: int | None = None
 ) -> tuple[Any, ...]:
-    """What the model is called with, where there are the ids of one or of both sides."""
+    """The arguments of the model's call, from the ids of one side or of both."""
     if inputs is not None:
         given = inputs(*tensors)
         return given if isinstance(given, tuple) else (given,)
-    if isinstance(named := getattr(model, "_inputs_struct", None), dict):
-        return ({name: _named_input(name, tensors, pad) for name in named},)
+    if isinstance(inputs_by_name := getattr(model, "_inputs_struct", None), dict):
+        return ({name: _named_input(name, tensors, pad) for name in inputs_by_name},)
     if len(tensors) == 1:
         return tuple(tensors)
     if getattr(model, "inputs", None):  # a functional model

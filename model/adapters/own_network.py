@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from model.adapters.own_stream import OTHER_PARTS
-from model.correction.answers import Passes
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
 from model.plain.drafting import Produced
+from model.plain.passes import Passes
 from model.plain.patched import PatchedTransformer
 from model.stored.config import GRADIENTS, INTERVENTIONS
 from model.text.changes import Change, find_rewriting

@@ -28,7 +28,14 @@ class DotProduct:
         return self.weights[row][:, None] * self.value
 
 
-def dot_product_attention(query, key, value, mask=None, *, scaling: bool = True) -> DotProduct:
+def dot_product_attention(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    mask: np.ndarray | None = None,
+    *,
+    scaling: bool = True,
+) -> DotProduct:
     """All steps of one attention.
 
     Args:
@@ -59,7 +66,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return exponentials / np.where(total > 0, total, 1.0)
 
 
-def _check(query, key, value, mask) -> None:
+def _check(query: np.ndarray, key: np.ndarray, value: np.ndarray, mask: np.ndarray | None) -> None:
     for name, array in (("query", query), ("key", key), ("value", value)):
         if array.ndim != 2:
             raise ValueError(f"{name} should have the shape (rows, width), received {array.shape}")

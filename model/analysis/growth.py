@@ -58,7 +58,9 @@ def growth(
     return Growth(shares, leading)
 
 
-def _means(kind: str, source: str, text: str, trace: AttentionTrace):
+def _means(
+    kind: str, source: str, text: str, trace: AttentionTrace
+) -> tuple[dict[str, np.ndarray], dict[str, float]]:
     """({role: (L, H)}, {role: its share in a head that looks evenly at all}) of one trace."""
     weights, rows = trace.attention(kind), rows_of(kind, source, text)
     of_rows = {

@@ -9,6 +9,7 @@ again.
 D d_model, K key positions.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -108,10 +109,7 @@ def why_looked(
     }
     found = network.taps(*ids, names)
     weights = found[head.kind][head.layer, head.head]
-    if not (0 <= query < weights.shape[0] and 0 <= key < weights.shape[1]):
-        raise ValueError(f"the cell should lie in {weights.shape}, received {(query, key)}")
-    if head.kind == "decoder_attention" and key > query:
-        raise ValueError(f"row {query} cannot see what comes later, received column {key}")
+    _check(head, weights, query, key)
     seen = query + 1 if head.kind == "decoder_attention" else weights.shape[1]
     sides = _Sides(network, found, node)
     queries, keys = (
@@ -126,11 +124,7 @@ def why_looked(
     }
     parts = {QUERY: _ranked(of_query), KEY: _ranked(of_key)}
     instead = instead or means_for(corrector, source, target)
-    tested = [
-        (of, each)
-        for of in (QUERY, KEY)
-        for each in [each for each in parts[of] if each.part != BIAS][:TESTED]
-    ]
+    tested = [(of, each) for of in (QUERY, KEY) for each in _largest(parts[of])]
     patches = [(sides.without(of, each.part, query if of == QUERY else key, instead),) for of, each in tested]
     looks = network.passes(*ids, patches, look=node).looks
     assert looks is not None, "a head was asked about"
@@ -145,6 +139,18 @@ def why_looked(
         of_key=parts[KEY],
         taken=tuple(TakenAway(of, *each, weight) for (of, each), weight in taken),
     )
+
+
+def _check(head: Head, weights: np.ndarray, query: int, key: int) -> None:
+    if not (0 <= query < weights.shape[0] and 0 <= key < weights.shape[1]):
+        raise ValueError(f"the cell should lie in {weights.shape}, received {(query, key)}")
+    if head.kind == "decoder_attention" and key > query:
+        raise ValueError(f"row {query} cannot see what comes later, received column {key}")
+
+
+def _largest(parts: Sequence[LookPart]) -> list[LookPart]:
+    """The parts that are taken away; a bias cannot be."""
+    return [each for each in parts if each.part != BIAS][:TESTED]
 
 
 def _ranked(parts: dict[Node | str, np.ndarray]) -> tuple[LookPart, ...]:

@@ -1,6 +1,6 @@
 """What each head does for one sentence: for each of its edits, for the characters that are copied, and for the whole text."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -71,7 +71,9 @@ def pair_effects(corrector: Network, source: str, target: str) -> PairEffects:
     )
 
 
-def _contrasts(corrector: Network, source: str, target: str, changes) -> Iterator[tuple[Change, Contrast]]:
+def _contrasts(
+    corrector: Network, source: str, target: str, changes: Iterable[Change]
+) -> Iterator[tuple[Change, Contrast]]:
     """Each change with the contrast that is asked about it. A change that writes the same tokens as the source, such as one emoji for
     another, has no contrast and is left out.
     """
@@ -80,7 +82,7 @@ def _contrasts(corrector: Network, source: str, target: str, changes) -> Iterato
             yield change, contrast_of_change(corrector, source, target, change)
 
 
-def _attention(corrector: Network, source: str, target: str, asked, count: int) -> np.ndarray:
+def _attention(corrector: Network, source: str, target: str, asked: list[Change], count: int) -> np.ndarray:
     if not asked:
         return np.zeros((0, count), np.float32)
     trace, changes = corrector.trace(source, target), find_changes(source, target)

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 def similarity(encoding: np.ndarray) -> np.ndarray:
@@ -106,7 +107,7 @@ def _cosines(rows: np.ndarray, one: np.ndarray) -> np.ndarray:
     return (rows @ one / np.maximum(lengths, 1e-12)).astype(np.float32)
 
 
-def _ranked(values, rank: int, name: str, shape: str) -> np.ndarray:
+def _ranked(values: ArrayLike, rank: int, name: str, shape: str) -> np.ndarray:
     values = np.asarray(values, np.float32)
     if values.ndim != rank:
         raise ValueError(f"{name} should have the shape {shape}, received {values.shape}")

@@ -1,51 +1,31 @@
 """Explains one correction by a few claims, each tested by an intervention. What the test measured is the claim's receipt.
 
-A claim comes from what was observed (who wrote, where a head looked, when it was decided) or from a search (the circuit). Then the part
-that it names is changed in a pass, and the score is measured again. A claim that fails its test is shown too, marked as one that does
-not hold.
+A claim comes from what was observed (who wrote, where a head looked and why, when it was decided) or from a search (the circuit). Then the
+part that it names is changed in a pass, and the score is measured again, or the look of a head. A claim that fails its test is shown too,
+marked as one that does not hold.
 
 The score is log p(fix) - log p(keep) where the change begins, in nats.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from model.analysis.circuits import Circuit, find_circuit
-from model.analysis.contrasts import contrast_of_change
-from model.analysis.stand_ins import corpus_means, twin_values
-from model.analysis.twin_runs import TwinRun, changed_twin
-from model.analysis.writing import KINDS, TAPS, Written, decomposed
+from model.analysis.claim_case import LOOK, ClaimCase, Receipt
+from model.analysis.looks import KEY, why_looked
+from model.analysis.stand_ins import twin_values
 from model.correction.answers import Network
 from model.text.changes import Change
+from model.trace.interventions import Head
 from model.trace.odds import Contrast
 from model.trace.patches import FEED_FORWARDS, Node, Patch
 from model.trace.taps import tap
 
 LEAST = 0.5  # nats by which the score has to move for a claim to hold
+LEAST_LOOK = 0.1  # by how much a weight has to fall for "why" to hold
 RETURNED = 0.9  # the share of the score that has to return for "decided" to hold
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """A claim, and what its intervention measured.
-
-    >>> Receipt("wrote", 8.5, 4.0, True).change
-    -4.5
-    """
-
-    claim: str  # one of CLAIMS
-    before: float  # the score observed, in nats
-    after: float  # the score with something changed
-    holds: bool
-    facts: dict[str, Any] = field(default_factory=dict)  # what the claim names: nodes, characters, numbers
-
-    @property
-    def change(self) -> float:
-        return self.after - self.before
 
 
 @dataclass(frozen=True)
@@ -66,54 +46,14 @@ def explained(corrector: Network, source: str, target: str, change: Change) -> E
     >>> (change,) = find_changes("머거요", "먹어요")
     >>> found = explained(corrector, "머거요", "먹어요", change)
     >>> [receipt.claim for receipt in found.receipts]
-    ['cause', 'looked', 'wrote', 'fed', 'decided', 'circuit']
+    ['cause', 'looked', 'why', 'wrote', 'fed', 'decided', 'circuit']
     """
-    case = _Case(corrector, source, target, change)
+    case = ClaimCase(corrector, source, target, change)
     receipts = tuple(receipt for claim in CLAIMS.values() for receipt in claim(case))
     return Explanation(case.contrast, case.score, receipts)
 
 
-class _Case:
-    """What the claims share: the pass, its parts, and the twin, a sentence in which the same character is not corrected."""
-
-    def __init__(self, corrector: Network, source: str, target: str, change: Change):
-        self.corrector, self.source, self.target, self.change = corrector, source, target, change
-        self.contrast = contrast_of_change(corrector, source, target, change)
-        self.network = corrector.patched
-        self.ids = (
-            corrector.tokenizer.encode_source(source),
-            corrector.tokenizer.encode_target(target)[: self.row + 1],
-        )
-        names = {*TAPS, *(tap(kind, "heads") for kind in KINDS)} - {"logits"}
-        self.found = self.network.taps(*self.ids, [*names, "logits"])
-        logits = self.found["logits"][-1].astype(np.float64)
-        self.score = float(logits[self.contrast.written] - logits[self.contrast.instead])
-        self.means = corpus_means(self.network, corrector.tokenizer)
-
-    @property
-    def row(self) -> int:
-        return self.contrast.row
-
-    def scores(self, *variations: tuple[Patch, ...]) -> list[float]:
-        answered = self.network.passes(*self.ids, variations)
-        return answered.score(self.contrast.written, self.contrast.instead).tolist()
-
-    @cached_property
-    def written(self) -> Written:
-        return decomposed(self.found, self.network.output_weights, [self.contrast])
-
-    @cached_property
-    def twin(self) -> TwinRun | None:
-        try:
-            return changed_twin(self.corrector, self.source, self.target, self.change)
-        except ValueError:  # there is no character beside the mistake
-            return None
-
-    def receipt(self, claim: str, after: float, holds: bool, **facts: Any) -> Receipt:
-        return Receipt(claim, self.score, after, holds, facts)
-
-
-def _cause(case: _Case) -> Iterator[Receipt]:
+def _cause(case: ClaimCase) -> Iterator[Receipt]:
     """A character beside the mistake makes the network correct it: with another one it does not."""
     twin = case.twin
     if twin is None:
@@ -130,37 +70,51 @@ def _cause(case: _Case) -> Iterator[Receipt]:
     )
 
 
-def _looked(case: _Case) -> Iterator[Receipt]:
+def _looked(case: ClaimCase) -> Iterator[Receipt]:
     """The head that wrote most for the fix did so by looking at one character: without that character's value the score falls."""
-    node, _ = _writer(case)
-    looks = case.written.looks[node.kind][0, node.layer, node.head]
-    key = int(looks.argmax())
+    node, _ = case.writer
+    key, nats = case.looked_at(node)
     values, weights = case.found[tap(node.kind, "value")], case.found[node.kind]
     weight = float(weights[node.layer, node.head, case.row, key])
     lost = weight * values[node.layer, node.head, key]
     output = case.found[node.tap][node.place][case.row] - lost
     (after,) = case.scores((Patch.of(node, output, case.row),))
-    tokens = (*case.source, "</s>") if node.kind == "cross_attention" else ("<s>", *case.target)
     yield case.receipt(
         "looked",
         after,
         case.score - after >= LEAST,
         node=node,
-        key=tokens[key],
+        key=case.token(node, key),
         position=key,
         weight=weight,
-        nats=float(looks[key]),
+        nats=nats,
     )
 
 
-def _wrote(case: _Case) -> Iterator[Receipt]:
+def _why(case: ClaimCase) -> Iterator[Receipt]:
+    """This head looked there because of one part of what stands there: with a mean in place of that part it looks less."""
+    node, _ = case.writer
+    assert node.head is not None, "a writer is a head"
+    key, _ = case.looked_at(node)
+    head = Head(node.kind, node.layer, node.head)
+    look = why_looked(case.corrector, case.source, case.target, head, case.row, key, case.means)
+    reasons = [each for each in look.taken if each.of == KEY and each.nats > 0]
+    if not reasons:
+        return
+    reason = reasons[0]  # of those that were tested the one that adds most
+    holds = look.weight - reason.weight >= LEAST_LOOK
+    facts = {"node": node, "key": case.token(node, key), "part": reason.part, "nats": reason.nats}
+    yield Receipt("why", look.weight, reason.weight, holds, facts, LOOK)
+
+
+def _wrote(case: ClaimCase) -> Iterator[Receipt]:
     """The head that wrote most: with its mean in its place the score falls."""
-    node, nats = _writer(case)
+    node, nats = case.writer
     (after,) = case.scores(case.means.instead_of([node]))
     yield case.receipt("wrote", after, case.score - after >= LEAST, node=node, nats=nats)
 
 
-def _fed(case: _Case) -> Iterator[Receipt]:
+def _fed(case: ClaimCase) -> Iterator[Receipt]:
     """The feed-forward network that wrote most, for or against the fix: with its mean in its place the score moves the other way."""
     written = case.written.feed_forward[0]
     node = Node(FEED_FORWARDS["decoder"], int(np.abs(written).argmax()))
@@ -171,7 +125,7 @@ def _fed(case: _Case) -> Iterator[Receipt]:
     )
 
 
-def _decided(case: _Case) -> Iterator[Receipt]:
+def _decided(case: ClaimCase) -> Iterator[Receipt]:
     """From one place of the stream on, the logit lens reads the fix. The stream of that place, put into the twin, brings the fix there."""
     weights, stream = case.network.output_weights, case.found["decoder_residual"][:, case.row]
     read = (weights.read("decoder", stream) @ weights.vocabulary.T + weights.bias).argmax(axis=-1)
@@ -191,7 +145,7 @@ def _decided(case: _Case) -> Iterator[Receipt]:
     )
 
 
-def _circuit(case: _Case) -> Iterator[Receipt]:
+def _circuit(case: ClaimCase) -> Iterator[Receipt]:
     """Few parts are enough: with all others as in the twin (or at their means, where there is no twin) most of the score stays."""
     twin = case.twin
     instead = case.means if twin is None else twin_values(case.network, case.corrector.tokenizer, twin)
@@ -211,7 +165,7 @@ def _circuit(case: _Case) -> Iterator[Receipt]:
     )
 
 
-def _alone(case: _Case) -> Iterator[Receipt]:
+def _alone(case: ClaimCase) -> Iterator[Receipt]:
     """The rule needs no more than the word: with all other words taken away the fix is still preferred."""
     start, end = _word(case.source, case.change.source_start, case.change.source_end)
     begin, stop = _word(case.target, case.change.target_start, case.change.target_end)
@@ -234,18 +188,10 @@ def _word(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def _writer(case: _Case) -> tuple[Node, float]:
-    heads = [
-        (Node(part.name, part.layer, part.head), part.nats)
-        for part in case.written.parts(0)
-        if part.layer is not None and part.head is not None
-    ]
-    return max(heads, key=lambda each: each[1])
-
-
-CLAIMS: dict[str, Callable[[_Case], Iterator[Receipt]]] = {
+CLAIMS: dict[str, Callable[[ClaimCase], Iterator[Receipt]]] = {
     "cause": _cause,
     "looked": _looked,
+    "why": _why,
     "wrote": _wrote,
     "fed": _fed,
     "decided": _decided,

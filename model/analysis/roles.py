@@ -6,7 +6,7 @@ L layers, H heads, S source and T target tokens, Q query and K key positions. Th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -120,7 +120,7 @@ def _single_columns(kind: str, rows: Rows) -> dict[str, np.ndarray]:
 
 
 def _masks(keys: str) -> dict[str, np.ndarray]:
-    def where(test) -> np.ndarray:
+    def where(test: Callable[[str], bool]) -> np.ndarray:
         return np.array([test(c) for c in keys], bool)
 
     return {

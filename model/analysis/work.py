@@ -3,7 +3,7 @@
 L layers, H heads, S source and T target tokens (marks included), D d_model, F feed-forward width, V vocabulary.
 """
 
-from model.stored.config import NetworkConfig
+from model.stored.config import NetworkConfig, TransformerConfig
 
 MIXING = "mixing"  # query times key, and weight times value: what grows with the square of a sentence
 
@@ -25,11 +25,12 @@ def multiplications(config: NetworkConfig, source: int, target: int) -> dict[str
 
     Only matrix products count; normalisation, softmax and the embedding's sums are small beside them.
     """
-    count = _transformer if config.architecture == "transformer" else _recurrent
-    return count(config, source, target)
+    if isinstance(config, TransformerConfig):
+        return _transformer(config, source, target)
+    return _recurrent(config, source, target)
 
 
-def _transformer(config, s: int, t: int) -> dict[str, int]:
+def _transformer(config: TransformerConfig, s: int, t: int) -> dict[str, int]:
     d, layers = config.d_model, config.num_layers
     # Encoder, decoder: query, key, value and output of each token. Between them: query and output of the
     # target's tokens, key and value of the source's.
@@ -42,7 +43,7 @@ def _transformer(config, s: int, t: int) -> dict[str, int]:
     }
 
 
-def _recurrent(config, s: int, t: int) -> dict[str, int]:
+def _recurrent(config: NetworkConfig, s: int, t: int) -> dict[str, int]:
     d, layers = config.d_model, config.num_layers
     one_way = 3 * (d * (d // 2) + (d // 2) ** 2)  # three gates, each of an input and of the state before
     return {

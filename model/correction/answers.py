@@ -13,20 +13,19 @@ Each ``Protocol`` adds to the one before it, and a function names the least that
 Shapes: B interventions or sentences, S source and T target tokens, Q query and K key positions, V vocabulary.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from model.correction.correction import Correction
-from model.plain.drafting import Pass, Produced
+from model.plain.passes import Passes
 from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
 from model.text.changes import Change
 from model.text.tokenizer import Tokenizer
 from model.trace.interventions import Head, Intervention
-from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.odds import Contrast, Odds
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
@@ -123,43 +122,6 @@ class Intervenes(AnswersMany, Protocol):
     ) -> np.ndarray:
         """(B, Q, K): the weights that one head used in each of B passes."""
         ...
-
-
-class Passes(Protocol):
-    """Passes under interventions on token ids, as ``model.network.laboratory.Laboratory`` has them, whose docstrings say
-    more."""
-
-    def pass_over(
-        self,
-        sources: Sequence[Sequence[int]],
-        targets: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-    ) -> Pass: ...
-
-    def write(
-        self,
-        sources: Sequence[Sequence[int]],
-        interventions: Sequence[Intervention],
-        forced: Sequence[Sequence[int]] = (),
-    ) -> list[Produced | None]: ...
-
-    def taps(
-        self,
-        source: Sequence[int],
-        target: Sequence[int],
-        names: Iterable[str],
-        intervention: Intervention | None = None,
-    ) -> dict[str, np.ndarray]: ...
-
-    def slopes(
-        self, source: Sequence[int], target: Sequence[int], contrast: Sequence[int], shares: Sequence[float]
-    ) -> Slopes: ...
-
-    def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides: ...
-
-    def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed: ...
-
-    def warm_up(self) -> Iterator[None]: ...
 
 
 class Network(Intervenes, Protocol):

@@ -61,8 +61,8 @@ def find_stretches(
 ) -> tuple[Stretch, ...]:
     """The stretches of ``source`` in which the network wrote something else or might have.
 
-    ``produced``: the pass that wrote ``target``: a token for each of its characters, and the end mark. ``accepts`` refuses changes; no
-    candidate contains a refused one.
+    ``produced``: the pass that wrote ``target``: a token for each of its characters, and the end mark. ``accepts`` tells whether a
+    change may be proposed; no candidate contains one that may not.
     """
     logs = _Logs(produced)
     written = find_changes(source, target)

@@ -89,25 +89,27 @@ class Confidence:
         """
         rated = features(source, stretches, self.words, self.ngrams)
         best: dict[int, tuple[float, str]] = {}
-        for odds, each in zip(self._odds(source, stretches, rated), rated, strict=True):
-            if each.stretch not in best or odds > best[each.stretch][0]:
-                best[each.stretch] = float(odds), each.text
+        for log_odds, each in zip(self._log_odds(source, stretches, rated), rated, strict=True):
+            if each.stretch not in best or log_odds > best[each.stretch][0]:
+                best[each.stretch] = float(log_odds), each.text
         return [
-            Chosen(stretches[number], text, 1 / (1 + math.exp(-min(max(odds, -50.0), 50.0))))
-            for number, (odds, text) in best.items()
-            if odds > 0 or stretches[number].is_changed
+            Chosen(stretches[number], text, 1 / (1 + math.exp(-min(max(log_odds, -50.0), 50.0))))
+            for number, (log_odds, text) in best.items()
+            if log_odds > 0 or stretches[number].is_changed
         ]
 
-    def _odds(self, source: str, stretches: Sequence[Stretch], rated: Sequence[Rated]) -> np.ndarray:
-        odds = self.trees.odds([each.features for each in rated])
-        doubtful = np.flatnonzero(np.abs(odds) < DOUBT)
+    def _log_odds(self, source: str, stretches: Sequence[Stretch], rated: Sequence[Rated]) -> np.ndarray:
+        log_odds = self.trees.log_odds([each.features for each in rated])
+        doubtful = np.flatnonzero(np.abs(log_odds) < DOUBT)
         if self.second is not None and len(doubtful):
             asked = [rated[i] for i in doubtful.tolist()]
             more = second_features(source, stretches, asked)
-            odds[doubtful] = self.second.odds([(*a.features, *m) for a, m in zip(asked, more, strict=True)])
+            log_odds[doubtful] = self.second.log_odds(
+                [(*a.features, *m) for a, m in zip(asked, more, strict=True)]
+            )
             replaced = [is_another_word(a.features, m) for a, m in zip(asked, more, strict=True)]
-            odds[doubtful] = np.where(replaced, np.minimum(odds[doubtful], 0.0), odds[doubtful])
-        return odds
+            log_odds[doubtful] = np.where(replaced, np.minimum(log_odds[doubtful], 0.0), log_odds[doubtful])
+        return log_odds
 
 
 def is_another_word(first: Features, second: SecondFeatures) -> bool:

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from model.correction.agreeing import agreeing
-from model.correction.answers import Passes
 from model.correction.candidates import Stretch
 from model.correction.confidence import Confidence
 from model.correction.confidence_files import load_confidence
@@ -20,9 +19,10 @@ from model.correction.mending import Mending, Proposed
 from model.correction.opening import answering, load_network
 from model.correction.reading import Answer
 from model.plain.drafting import Produced, read_off
+from model.plain.in_ids import OpenedNetwork
+from model.plain.passes import Passes
 from model.plain.patched import PatchedTransformer
 from model.plain.positions import positional_encoding
-from model.stored.config import NetworkConfig
 from model.stored.folder import DEFAULT_MODEL, find_model_folder, model_name
 from model.text.anchors import Passage
 from model.text.changes import Change
@@ -40,6 +40,8 @@ KEPT_CHARACTERS = 2_000  # in one call; the passes over more text are not kept
 class Corrector(Mending, Intervening):
     """A loaded model. ``Corrector.load()`` opens the shipped one.
 
+    How a sentence becomes its correction stands in ``mending.py``, passes with something changed in ``intervening.py``.
+
     >>> corrector.correct("밥을 머거요.").text  # corrector = Corrector.load()
     '밥을 먹어요.'
     >>> trace = corrector.trace("머거요", "먹어요")
@@ -50,7 +52,7 @@ class Corrector(Mending, Intervening):
     def __init__(
         self,
         name: str,
-        network: Any,  # a keras.Model, which is not imported here, or a GraphNetwork
+        network: OpenedNetwork,
         tokenizer: Tokenizer,
         fingerprint: str,
         minimum_confidence: float | None = None,
@@ -59,7 +61,7 @@ class Corrector(Mending, Intervening):
         folder: Path | None = None,
     ):
         self.name, self.fingerprint, self.folder = name, fingerprint, folder
-        self.config: NetworkConfig = network.config
+        self.config = network.config
         if minimum_confidence is not None:
             self.config = replace(self.config, minimum_confidence=minimum_confidence)
         self.tokenizer, self.confidence = tokenizer, confidence
@@ -91,17 +93,24 @@ class Corrector(Mending, Intervening):
         A folder with a graph answers from it within a second (``model/graph/``), and loads Keras when something is asked
         that needs it. With the variable ATTENTION_BACKEND=keras, or more beams than one, Keras answers everything.
 
-        Raises ValueError for a beam width that is no whole number from 1, ModelFolderError if the folder is missing, damaged or
+        Raises ValueError for a beam width that is not a whole number of 1 or more, ModelFolderError if the folder is missing, damaged or
         holds something else.
         """
         folder = find_model_folder(model)
         with ThreadPoolExecutor(1) as beside:  # confidence and network take a quarter of a second each
             # The confidence was fitted to the last weights. An earlier snapshot has other probabilities, so its own are used.
-            judge = beside.submit(load_confidence, folder) if snapshot is None else None
-            network, tokenizer, found = load_network(folder, snapshot, beam_width)
-            confidence = None if judge is None else judge.result()
+            loading = beside.submit(load_confidence, folder) if snapshot is None else None
+            network, tokenizer, fingerprint = load_network(folder, snapshot, beam_width)
+            confidence = None if loading is None else loading.result()
         return cls(
-            model_name(folder), network, tokenizer, found, minimum_confidence, beam_width, confidence, folder
+            model_name(folder),
+            network,
+            tokenizer,
+            fingerprint,
+            minimum_confidence,
+            beam_width,
+            confidence,
+            folder,
         )
 
     def correct(self, text: str) -> Correction:
@@ -190,17 +199,17 @@ class Corrector(Mending, Intervening):
             found = read_off(produced)
         else:
             found = self._network.attend(source_ids, target_ids)
-        seen: dict[str, Any] = dict(found)
-        seen["alternatives"] = tuple(map(self.tokenizer.labels, seen.pop("alternative_ids").tolist()))
+        fields: dict[str, Any] = dict(found)
+        fields["alternatives"] = tuple(map(self.tokenizer.labels, fields.pop("alternative_ids").tolist()))
         if self.config.has_positions:
             matrix = positional_encoding(max(len(source_ids), len(target_ids)), self.config.d_model)
-            seen["source_positional_encoding"] = matrix[: len(source_ids)]
-            seen["target_positional_encoding"] = matrix[: len(target_ids)]
+            fields["source_positional_encoding"] = matrix[: len(source_ids)]
+            fields["target_positional_encoding"] = matrix[: len(target_ids)]
         return AttentionTrace(
             source_tokens=(*visible(source), END),
             target_tokens=(*visible(target), END),
             decoder_input_tokens=(START, *visible(target)),
-            **seen,
+            **fields,
         )
 
     def projections(self, source: str, target: str, padding: int = 0) -> dict[str, Projections]:
@@ -219,7 +228,7 @@ class Corrector(Mending, Intervening):
         """What the pass of ``trace`` hands out under ``names``, with ``intervention`` applied, as float32 arrays.
 
         ``model.trace.taps`` says what they are and lists their shapes, of which B is left out here; ``config.taps`` are those
-        that this network has. The decoder's residual stream is the sum of all that is added to it::
+        that this network has. With ``config.norm_first`` the decoder's residual stream is the sum of all that is added to it::
 
             found = corrector.taps("머거요", "먹어요", ["decoder_residual", "decoder_output"])
             stream, added = found["decoder_residual"], found["decoder_output"]  # (3L+1, T, D), (3L, T, D)
@@ -252,7 +261,7 @@ class Corrector(Mending, Intervening):
 
     @property
     def laboratory(self) -> Passes:
-        """Passes over ids under interventions: ``model.network.laboratory.Laboratory``.
+        """Passes over ids under interventions; ``Passes`` lists them. Where a graph answers, NumPy computes all but gradients.
 
         Raises ValueError for a network that takes no interventions.
         """

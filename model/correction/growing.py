@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -13,25 +12,7 @@ from threading import Lock
 from model.correction.corrector import Corrector
 from model.graph.files import can_answer
 from model.stored.folder import assign_weights, snapshot_steps, weights_path
-from model.trace.trace import AttentionTrace
-
-
-@dataclass(frozen=True)
-class Grown:
-    """The answer of the snapshot after ``step`` training steps, with all its proposals, however unsure; a young network would
-    otherwise seem to do nothing. If it found no end mark, ``text`` is the source.
-    """
-
-    step: int
-    source: str
-    text: str
-    trace: AttentionTrace  # of writing ``text``
-
-    @property
-    def is_unfinished(self) -> bool:
-        """Whether the network writes no end mark even after the whole source. Then ``text`` is not its own."""
-        likeliest, *_ = self.trace.alternatives[-1]
-        return self.text == self.source and likeliest != self.trace.target_tokens[-1]
+from model.trace.grown import Grown
 
 
 class GrowingNetwork:

@@ -7,12 +7,12 @@ from functools import partial
 
 from model.correction.candidates import Stretch, find_stretches
 from model.correction.confidence import Confidence
-from model.correction.in_ids import AnswersInIds
 from model.correction.offers import as_if_right, find_offers, with_offers
 from model.correction.proposing import changes_of, is_supported, with_probabilities
 from model.correction.reading import Answer, read
 from model.correction.second_reading import after_second_reading, made
 from model.plain.drafting import Produced
+from model.plain.in_ids import AnswersInIds
 from model.stored.config import NetworkConfig
 from model.text.anchors import Passage
 from model.text.changes import Change, apply_changes, find_changes, in_order, select_changes
@@ -38,13 +38,13 @@ class Mending:
     _network: AnswersInIds
 
     def _propose(self, sentences: list[Passage], keep_passes: bool) -> list[Proposed]:
-        """For each sentence the proposed changes, what else is offered, and the pass that wrote the answer.
+        """For each sentence the changes, proposed and offered, and the pass that wrote the answer.
 
         The pass is None unless ``keep_passes`` is set and one pass read the whole sentence as it was typed.
         """
         offered = [self._offers(sentence) for sentence in sentences]
-        read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
-        proposed = self._mended(read, keep_passes)
+        to_read = [as_if_right(*each) for each in zip(sentences, offered, strict=True)]
+        proposed = self._mended(to_read, keep_passes)
         return [
             (with_offers(changes, offers), None) if offers else (changes, produced)
             for (changes, produced), offers in zip(proposed, offered, strict=True)
@@ -139,9 +139,9 @@ class Mending:
         probable = map(self._probable(answer.source, answer.produced), changes)
         return select_changes(probable, partial(self._accepts, answer.part))
 
-    def _chosen(self, answer: Answer, judge: Confidence) -> tuple[Change, ...]:
+    def _chosen(self, answer: Answer, confidence: Confidence) -> tuple[Change, ...]:
         """The candidates that are likeliest right, as changes with their confidence."""
-        chosen = judge.choose(answer.source, self._stretches(answer))
+        chosen = confidence.choose(answer.source, self._stretches(answer))
         return changes_of(answer.source, chosen, partial(self._accepts, answer.part))
 
     def _stretches(self, answer: Answer) -> tuple[Stretch, ...]:

@@ -40,7 +40,7 @@ class Trees:
         trees = ",\n".join(json.dumps(_named(tree, self.fields)) for tree in self.trees)
         return f'{{"start": {round(self.start, 4)}, "trees": [\n{trees}\n]}}'
 
-    def odds(self, rows: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
+    def log_odds(self, rows: Sequence[Sequence[float]] | np.ndarray) -> np.ndarray:
         """(N,) the logarithm of the odds for each of these rows of features (N, F)."""
         values = np.asarray(rows, float).reshape(-1, len(self.fields))
         asked, thresholds, leaves = self._arrays

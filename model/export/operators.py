@@ -1,9 +1,10 @@
 """Writes a graph, one operator after the other. Needs ``onnx``; answering from a graph does not.
 
-B batch, T tokens, K key positions, D width, H heads.
+B batch, T tokens, K key positions, D width.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
@@ -19,7 +20,7 @@ Size = int | str  # a number, or the name of an axis that may have any length
 
 
 class GraphWriter:
-    """Collects the operators of one graph. Values are called by name; each method returns the name of what it makes::
+    """Collects the operators of one graph. A value is known by its name; each method returns the name of what it makes::
 
     graph = GraphWriter()
     x = graph.input("x", ("batch", 3))
@@ -33,10 +34,10 @@ class GraphWriter:
         self._weights: dict[str, TensorProto] = {}
         self._constants: dict[tuple, TensorProto] = {}
 
-    def __call__(self, operator: str, *inputs: str, **attributes) -> str:
+    def __call__(self, operator: str, *inputs: str, **attributes: Any) -> str:
         return self.several(operator, 1, *inputs, **attributes)[0]
 
-    def several(self, operator: str, outputs: int, *inputs: str, **attributes) -> list[str]:
+    def several(self, operator: str, outputs: int, *inputs: str, **attributes: Any) -> list[str]:
         """An operator with several outputs."""
         names = [f"{operator}_{len(self._nodes)}_{i}" for i in range(outputs)]
         self._nodes.append(helper.make_node(operator, inputs, names, **attributes))

@@ -2,8 +2,8 @@
 
 An opened graph (``opened=True``) is for the site, whose laboratory runs in the browser. It also takes what a pass is asked to change
 (``model/trace/interventions.py``). The outputs of heads are multiplied by gates (L, H), by kind of attention. In the decoder ``left_out``
-(P + T,) is 1 for a token that nobody may look at; a source token is left out as padding. It also hands out the queries of all heads, and
-those keys and values that a plain graph does not hand out anyway.
+(P + T,) is 1 for a token that nobody may look at; a source token is left out as padding. An opened graph also hands out the
+queries of all heads, and those keys and values that a plain graph does not hand out anyway.
 
 B batch, L layers, H heads, S source, T target and P cached tokens, Q queries and K keys, D d_model, V vocabulary.
 """
@@ -24,11 +24,11 @@ KeysValues = tuple[str, str]  # two of (B, H, K, D/H)
 
 
 class _AttentionNames(NamedTuple):
-    """One attention of a block, in the names under which weights are stored."""
+    """One attention of a block: where its weights are stored, its keys and values, its mask."""
 
     kind: str
-    layer: str
-    around: str  # the residual connection around it
+    path: str  # of its weights, in those of the block
+    around: str  # the same for the residual connection around it
     keys_values: Callable[
         [str, str, int], KeysValues
     ]  # (path of its weights, its input, number of the layer) -> …
@@ -44,17 +44,17 @@ class _HalfWriter:
         self._gates: dict[str, list[str]] = {}  # (1, H) of each layer by kind
         self.head = config.d_model // config.num_heads
 
-    def embed(self, ids: str, first: str, behind: str, left_out: str = "") -> str:
-        """(B, Q) ids at the positions from ``first`` up to ``behind`` -> the residual stream (B, Q, D).
+    def embed(self, ids: str, first: str, end: str, left_out: str = "") -> str:
+        """(B, Q) ids at the positions first..end-1 -> the residual stream (B, Q, D).
 
-        ``left_out`` (behind,): 1 for a token of which only its position remains.
+        ``left_out`` (end,): 1 for a token of which only its position remains.
         """
         graph, config = self.graph, self.config
         vectors = graph.weight("embedding/vectors", (config.vocab_size + SYLLABLE_COUNT, config.d_model))
         tokens = graph("Gather", vectors, ids)
         tokens = graph("Mul", tokens, graph.constant(math.sqrt(config.d_model)))
         table = graph.weight("positions", (POSITIONS, config.d_model))
-        places = graph("Range", first, behind, graph.constant(1))
+        places = graph("Range", first, end, graph.constant(1))
         if left_out:
             kept = graph("Sub", graph.constant(1.0), graph("Gather", left_out, places))
             tokens = graph("Mul", tokens, graph("Unsqueeze", kept, graph.constant([1])))
@@ -62,16 +62,16 @@ class _HalfWriter:
 
     def walk(self, x: str, looks: list[_AttentionNames]) -> tuple[str, list[list[str]]]:
         """The residual stream (B, Q, D) through all blocks -> (B, Q, D), and of each of ``looks`` the weights of all layers."""
-        seen: list[list[str]] = [[] for _ in looks]
+        maps: list[list[str]] = [[] for _ in looks]
         for n in range(self.config.num_layers):
             block = f"{self.side}_{n + 1}"
-            for look, weights in zip(looks, seen, strict=True):
-                attend = partial(self.attend, look, f"{block}/{look.layer}", n, weights)
+            for look, weights in zip(looks, maps, strict=True):
+                attend = partial(self.attend, look, f"{block}/{look.path}", n, weights)
                 x = self.around(x, f"{block}/{look.around}/norm", attend)
             x = self.around(
                 x, f"{block}/around_feed_forward/norm", partial(self.feed_forward, f"{block}/feed_forward")
             )
-        return (self.norm(x, f"{self.side}_norm") if self.config.norm_first else x), seen
+        return (self.norm(x, f"{self.side}_norm") if self.config.norm_first else x), maps
 
     def around(self, x: str, norm: str, sublayer: Callable[[str], str]) -> str:
         """A sub-layer inside its residual connection, normalised before it or after."""
@@ -85,8 +85,8 @@ class _HalfWriter:
         )
         return self.graph("LayerNormalization", x, scale, shift, epsilon=EPSILON)
 
-    def attend(self, look: _AttentionNames, name: str, layer: int, seen: list[str], x: str) -> str:
-        """(B, Q, D) -> (B, Q, D); ``seen`` gets the weights (B, H, Q, K)."""
+    def attend(self, look: _AttentionNames, name: str, layer: int, maps: list[str], x: str) -> str:
+        """(B, Q, D) -> (B, Q, D); ``maps`` gets the weights (B, H, Q, K)."""
         graph = self.graph
         query = self.heads(f"{name}/query", x)
         keys, values = look.keys_values(name, x, layer)
@@ -95,7 +95,7 @@ class _HalfWriter:
         weights = graph("Softmax", graph("Add", logits, look.mask), axis=-1)
         if self.opened:
             weights = self.only_seen(weights, look.mask)
-        seen.append(weights)
+        maps.append(weights)
         found = graph("MatMul", weights, values)
         if self.opened:
             found = graph("Mul", found, self.gates(look.kind, layer))
@@ -156,10 +156,10 @@ def encoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     mask = graph.padding(source)
     start = graph.constant(0)
     own = _AttentionNames("encoder_attention", "self_attention", "around_attention", half.keys_values, mask)
-    states, [seen] = half.walk(half.embed(source, start, graph.length(source, 1)), [own])
+    states, [maps] = half.walk(half.embed(source, start, graph.length(source, 1)), [own])
     names = [f"decoder_{n + 1}/cross_attention" for n in range(config.num_layers)]
     keys, values = zip(*(half.keys_values(name, states) for name in names), strict=True)
-    half.layers("encoder_attention", seen, "source", "source")
+    half.layers("encoder_attention", maps, "source", "source")
     for part, arrays in (("keys", keys), ("values", values)):
         half.vectors(f"memory_{part}", arrays, "source")
     graph.output("memory_mask", mask, ("batch", 1, 1, "source"))
@@ -203,8 +203,8 @@ def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
         return new[0][-1], new[1][-1]
 
     first = graph.length("cache_keys", 3)
-    behind = graph("Add", first, graph.length(ids, 1))
-    look_ahead, left_out = _look_ahead(graph, first, behind), ""
+    end = graph("Add", first, graph.length(ids, 1))
+    look_ahead, left_out = _look_ahead(graph, first, end), ""
     if opened:
         left_out = graph.input("left_out", ("keys",))
         look_ahead = graph("Add", look_ahead, graph("Mul", left_out, graph.constant(MASKED_LOGIT)))
@@ -218,13 +218,13 @@ def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
         lambda _, __, n: (memory[0][n], memory[1][n]),
         mask,
     )
-    states, seen = half.walk(half.embed(ids, first, behind, left_out), [own, read])
+    states, maps = half.walk(half.embed(ids, first, end, left_out), [own, read])
     size = (config.d_model, config.vocab_size)
     logits = graph("MatMul", states, graph.weight("embedding/vocabulary", size))
     logits = graph("Add", logits, graph.weight("embedding/output_bias", size[1:]))
     graph.output("logits", logits, ("batch", "target", config.vocab_size))
-    half.layers("decoder_attention", seen[0], "target", "keys")
-    half.layers("cross_attention", seen[1], "target", "source")
+    half.layers("decoder_attention", maps[0], "target", "keys")
+    half.layers("cross_attention", maps[1], "target", "source")
     for part, arrays in zip(("keys", "values"), new, strict=True):
         half.vectors(f"next_{part}", arrays, "keys")
     for name, arrays in half.insides.items():
@@ -233,10 +233,10 @@ def decoder(config: TransformerConfig, *, opened: bool = False) -> GraphWriter:
     return graph
 
 
-def _look_ahead(graph: GraphWriter, first: str, behind: str) -> str:
+def _look_ahead(graph: GraphWriter, first: str, end: str) -> str:
     """(1, 1, T, P + T): 0 where the key is not later than the query, -1e9 where it is."""
     one = graph.constant(1)
-    queries = graph("Unsqueeze", graph("Range", first, behind, one), graph.constant([1]))
-    later = graph("Greater", graph("Range", graph.constant(0), behind, one), queries)
+    queries = graph("Unsqueeze", graph("Range", first, end, one), graph.constant([1]))
+    later = graph("Greater", graph("Range", graph.constant(0), end, one), queries)
     mask = graph("Mul", graph.cast(later, "float"), graph.constant(MASKED_LOGIT))
     return graph("Unsqueeze", mask, graph.constant([0, 1]))

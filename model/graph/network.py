@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from model.graph.reading import GraphReading
 from model.graph.sessions import GraphHalf, given_arrays, open_halves
 from model.plain.altered import projected
 from model.plain.drafting import Produced, longest_target, read_off, settle
+from model.plain.in_ids import AnswersInIds
 from model.plain.laboratory import PlainLaboratory
 from model.plain.patched import PatchedTransformer
 from model.stored.config import NetworkConfig
@@ -32,11 +32,11 @@ REMEMBERED = 4  # encodings of the sentences answered last
 
 
 class GraphNetwork:
-    """``produce``, ``read`` and ``attend`` as ``network.CompiledNetwork`` has them. Safe to call from threads.
+    """``produce``, ``read`` and ``attend`` as ``model.network.compiled.CompiledNetwork`` has them. Safe to call from threads.
 
     NumPy computes from the same weights what a graph does not hand out, such as queries and passes under interventions. ``patched``
     makes the network that does so. ``whole`` loads Keras, for gradients and for the taps of a recurrent network. Both are called when first
-    needed. ``sizes``: the shape of each stored array by its path. ``space_id``: see ``drafting.settle``.
+    needed. ``shapes``: of each stored array by its path. ``space_id``: see ``drafting.settle``.
     """
 
     def __init__(
@@ -44,15 +44,16 @@ class GraphNetwork:
         config: NetworkConfig,
         halves: tuple[GraphHalf, GraphHalf],
         arrays: Mapping[str, np.ndarray],
-        sizes: Mapping[str, tuple[int, ...]],
+        shapes: Mapping[str, tuple[int, ...]],
         space_id: int,
-        whole: Callable[[], Any],
+        whole: Callable[[], AnswersInIds],
         patched: Callable[[], PatchedTransformer],
     ):
         self.config, self.space_id = config, space_id
         self._encode, self._decode = halves
-        self._vectors, self._sizes, self._load_whole = arrays["embedding/vectors"], sizes, whole
-        self._whole, self._lock = None, Lock()
+        self._vectors, self._shapes, self._load_whole = arrays["embedding/vectors"], shapes, whole
+        self._whole: AnswersInIds | None = None
+        self._lock = Lock()
         self._load_patched = patched
         # The same sentence is often read again soon: with other candidates for its words, and with the text that a visitor chooses.
         self._encoded = lru_cache(REMEMBERED)(lambda source: self._encode({"source": pad([source])}))
@@ -84,14 +85,14 @@ class GraphNetwork:
 
     def weight_sizes(self) -> dict[str, int]:
         """How many parameters each of the network's arrays has, by its path."""
-        return {path: math.prod(shape) for path, shape in self._sizes.items()}
+        return {path: math.prod(shape) for path, shape in self._shapes.items()}
 
     def count_params(self) -> int:
         return sum(self.weight_sizes().values())
 
     @property
-    def whole(self) -> Any:
-        """The network in Keras, a ``network.CompiledNetwork``: loading it takes seconds."""
+    def whole(self) -> AnswersInIds:
+        """The network in Keras, a ``model.network.compiled.CompiledNetwork``: loading it takes seconds."""
         with self._lock:
             if self._whole is None:
                 self._whole = self._load_whole()
@@ -157,14 +158,14 @@ class GraphNetwork:
 
 
 def load_graph(
-    folder: Path, snapshot: int | None, whole: Callable[[], Any]
+    folder: Path, snapshot: int | None, whole: Callable[[], AnswersInIds]
 ) -> tuple[GraphNetwork, Tokenizer, str]:
-    """(network, tokenizer, fingerprint) of a folder that has a graph, as ``network.loading.load_model_folder`` returns them.
+    """(network, tokenizer, fingerprint) of a folder that has a graph, as ``model.network.loading.load_model_folder`` returns them.
 
     ``whole``: see GraphNetwork. Raises ModelFolderError with the reason.
     """
     path = weights_path(folder, snapshot)
-    found = fingerprint(folder, path)
+    files_fingerprint = fingerprint(folder, path)
     config, tokenizer = read_description(folder)
     files, stored = read_files(folder, config), read_weights(path)
     try:
@@ -173,7 +174,7 @@ def load_graph(
         raise ModelFolderError(f"{path} belongs to another network: {error!r}") from error
     # Seventeen snapshots are opened for one film, and each is asked a few times.
     halves = open_halves(files, arrays, path, rarely_asked=snapshot is not None)
-    sizes = {name: array.shape for name, array in stored.items()}
+    shapes = {name: array.shape for name, array in stored.items()}
     space_id = tokenizer.encode_target(" ")[0]
 
     def patched() -> PatchedTransformer:
@@ -181,4 +182,5 @@ def load_graph(
             config, tokenizer.features(), given_arrays(config, tokenizer.features(), read_weights(path))
         )
 
-    return GraphNetwork(config, halves, arrays, sizes, space_id, whole, patched), tokenizer, found
+    network = GraphNetwork(config, halves, arrays, shapes, space_id, whole, patched)
+    return network, tokenizer, files_fingerprint

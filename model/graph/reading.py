@@ -78,13 +78,13 @@ class GraphReading:
     def keep(self, rows: Sequence[int]) -> None:
         """Does nothing: there is only one sentence."""
 
-    def write_on(self, beginning: Sequence[int], most: int) -> list[int] | None:
+    def write_on(self, beginning: Sequence[int], most_tokens: int) -> list[int] | None:
         """``beginning``, of which the last pass was certain, and what the network writes behind it, one token after the other;
-        None if no end mark is among the first ``most`` tokens."""
+        None if no end mark is among the first ``most_tokens``."""
         written, ids = list(beginning), pad([[START_ID, *beginning]])
         first = self._last.shared(ids) if self._last else 0
         ids, cache = ids[:, first:], self._cache(first)
-        while len(written) < most:
+        while len(written) < most_tokens:
             cache, found = self._decoded(ids, cache)
             written.append(int(found["logits"][0, -1].argmax()))
             if written[-1] == END_ID:

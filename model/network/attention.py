@@ -1,6 +1,6 @@
 """Attention that always returns its weights beside its output (Vaswani et al. 2017, section 3.2).
 
-B batch, H heads, Q query positions, K key positions, D d_model, P cache positions.
+B batch, H heads, Q query positions, K key positions, D d_model.
 """
 
 import math
@@ -41,7 +41,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
 
 
 def altered_attention(query, key, value, mask, altered: AlteredAttention):
-    """``scaled_dot_product_attention`` under an intervention, for query (B, H, Q, d), key and value (B, H, K, d).
+    """``scaled_dot_product_attention`` under an intervention, for query (B, H, Q, D/H), key and value (B, H, K, D/H).
 
     The weights that are returned are those that were used, replaced ones included.
     """
@@ -57,7 +57,7 @@ def altered_attention(query, key, value, mask, altered: AlteredAttention):
     if altered.gates is not None:
         output = output * altered.gates[:, :, None, None]  # (B, H) -> (B, H, 1, 1)
     if altered.added is not None:
-        output = output + altered.added[:, :, None, :]  # (B, H, d) -> (B, H, 1, d)
+        output = output + altered.added[:, :, None, :]  # (B, H, D/H) -> (B, H, 1, D/H)
     return output, weights
 
 
@@ -76,8 +76,8 @@ class MultiHeadAttention(keras.layers.Layer):
     """``num_heads`` attentions side by side; all four projections are linear.
 
     ``call(query, key_value, attention_mask)``: query (B, Q, D) asks, key_value (B, K, D) answers. Returns
-    output (B, Q, D) and weights (B, H, Q, K). ``queries``, ``keys_values`` and ``join`` are its parts, for
-    ``walk.walk``, which keeps projected keys and values between decoding steps and hands out what is between them.
+    output (B, Q, D) and weights (B, H, Q, K). ``queries``, ``keys_values`` and ``join`` are its parts.
+    ``walk.walk`` calls them one by one, so that a cache can take the place of keys and values, and taps can be handed out.
     """
 
     def __init__(self, d_model: int, num_heads: int, **kwargs):

@@ -45,7 +45,7 @@ class CompiledNetwork:
     The dictionaries hold attention (B, L, H, Q, K) under its name in ATTENTION_KINDS, or the arrays that ``taps`` asks for.
     ``space_id``: see ``drafting.settle``. With ``beam_width`` 1 the search is greedy. More is ``decoding.beam_search``, which is many
     times as slow and, with few exceptions, finds sentences that are at least as probable. Raises ValueError for a beam width that is
-    no whole number from 1.
+    not a whole number of 1 or more.
     """
 
     def __init__(self, network: keras.Model, space_id: int, beam_width: int = 1):

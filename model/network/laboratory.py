@@ -102,7 +102,7 @@ class Laboratory(AlteredPasses):
             kernels[kind] = np.stack([each.kernel.numpy().reshape(shape) for each in projections])
             biases[kind] = np.stack([each.bias.numpy() for each in projections])
             scales[kind] = np.stack([block.arounds[kind].norm.gamma.numpy() for block in blocks])
-        return kernels, biases, None if self.config.norm_first else scales
+        return kernels, biases, None if self.network.config.norm_first else scales
 
     def _trace_slopes(self, source, inputs, shares, contrast):
         points = tf.shape(shares)[0]

@@ -3,15 +3,20 @@
 The networks are imported inside the function that builds one, because they load TensorFlow, which takes seconds.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from model.stored.config import NetworkConfig
 from model.stored.folder import assign_weights, fingerprint, read_description, weights_path
 from model.text.tokenizer import Tokenizer
 
+if TYPE_CHECKING:
+    import keras
 
-def build_network(config: NetworkConfig, tokenizer: Tokenizer):
+
+def build_network(config: NetworkConfig, tokenizer: Tokenizer) -> keras.Model:
     """An untrained, built network of the config's kind."""
     from model.network.seq2seq import Seq2Seq  # they load TensorFlow, which takes seconds
     from model.network.transformer import Transformer
@@ -22,7 +27,7 @@ def build_network(config: NetworkConfig, tokenizer: Tokenizer):
     return network
 
 
-def load_model_folder(folder: Path, snapshot: int | None = None) -> tuple[Any, Tokenizer, str]:
+def load_model_folder(folder: Path, snapshot: int | None = None) -> tuple[keras.Model, Tokenizer, str]:
     """(network, tokenizer, fingerprint) from a folder. Raises ModelFolderError with the reason.
 
     ``snapshot`` is one of ``snapshot_steps``; None takes the weights the folder is about. The

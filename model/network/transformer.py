@@ -74,13 +74,13 @@ class Transformer(keras.Model):
             layer.build(shape)
         self.built = True
 
-    def _embed(self, ids, side, found, training=False, altered=None, start=0):
+    def _embed(self, ids, side, found, training=False, altered=None, first_position=0):
         """The residual stream before the first block: (B, S) -> (B, S, D)."""
         tokens = self.embedding(ids)
         if altered is not None and altered.embedding_scale is not None:
             tokens = tokens * altered.embedding_scale[..., None]  # (B, S, D), (B, S) -> (B, S, D)
         found.put(tap(side, "embedding"), tokens)
-        return self.dropout(self.positional_encoding(tokens, start=start), training=training)
+        return self.dropout(self.positional_encoding(tokens, start=first_position), training=training)
 
     def encode(self, source_ids, training=False, altered: Altered | None = None, taps=ATTENTION_KINDS):
         """(B, S) -> Memory, and by name those of ``taps`` that are the encoder's: (B, L, H, S, S) "encoder_attention", …
@@ -151,7 +151,7 @@ class Transformer(keras.Model):
             "cross_attention": Scope(memory_mask, lambda _, __, layer: memory_keys_values[layer]),
         }
         found = Found((*scopes, "decoder_key", "decoder_value"))
-        x = self._embed(tokens[:, None], "decoder", found, start=index)  # (B,) -> (B, 1, D)
+        x = self._embed(tokens[:, None], "decoder", found, first_position=index)  # (B,) -> (B, 1, D)
         x = walk(self.decoder_blocks, x, scopes, found)
         # The key and value of a step are those of all positions so far: the cache of the next one.
         new_cache = list(zip(found.layers("decoder_key"), found.layers("decoder_value"), strict=True))

@@ -19,7 +19,7 @@ class Article:
     """An article of the norm, the kind of mistake that breaks it, and what it says, in one line of each language."""
 
     article: str  # 한글 맞춤법 제30항
-    name: str
+    kind: str  # by its name
     ko: str
     en: str
 
@@ -44,12 +44,14 @@ def article_of(wrong: str, right: str, before: str, after: str) -> Article | Non
 
 @contextmanager
 def without_held_out() -> Iterator[None]:
-    """Inside the ``with``, ``article_of`` ignores the words that training does not practise. The development sets ask for these words,
-    so they measure what was learnt and not what stands in a table.
+    """Inside the ``with``, ``article_of`` ignores the words that training does not practise. The development sets ask for these
+    words; while they are ignored, the sets measure what was learnt, not what stands in a table.
 
+    >>> article_of("메두기", "메뚜기", "", "").article
+    '한글 맞춤법 제5항'
     >>> with without_held_out():
-    ...     article_of("몇일", "며칠", "", " 뒤").article
-    '한글 맞춤법 제27항 붙임 2'
+    ...     article_of("메두기", "메뚜기", "", "") is None
+    True
     """
     before = _KNOWS_HELD_OUT.set(False)
     try:
@@ -80,7 +82,7 @@ def _found(before: str, wrong: str, right: str, after: str, held_out: bool) -> A
 
 
 def _fitting_rows(text: str, mistaken: str, span: tuple[int, int], held_out: bool) -> Iterator[Misspelling]:
-    """Rows that stand in ``text`` around ``span`` and make ``mistaken`` of it."""
+    """Rows whose right form covers ``span`` in ``text``, and whose wrong form there gives ``mistaken``."""
     for row in _by_difference(held_out).get(_difference(text, mistaken), ()):
         for start in range(max(0, span[1] - len(row.right)), span[0] + 1):
             end = start + len(row.right)
@@ -92,7 +94,7 @@ def _fitting_rows(text: str, mistaken: str, span: tuple[int, int], held_out: boo
 def _difference(one: str, other: str) -> tuple[str, str]:
     """What is left of two texts without the beginning and the end that they share.
 
-    The letters are sorted, because if one of two equal letters is gone, nobody can tell which.
+    The letters are sorted, because 가나가 without 가나 is the same text as without 나가.
 
     >>> _difference("며칠 뒤", "몇일 뒤")
     ('며칠', '몇일')

@@ -10,6 +10,8 @@ A file holds tables by the name of the kind::
     adverbs = "*똑딱/똑닥"             # * is held out of training, to measure on
     verbs = "문을|창문을:잠그·잠가/잠구·잠궈"        # the forms before 고 · before 서 (inflect.py); 문을 may stand before it
     adjectives = "짭짤/짭잘"           # 짭짤하·짭짤해/짭잘하·짭잘해
+    phrases = "내일 봬요/내일 뵈요"     # as they are
+    skip = "바람 바랄"                 # forms that are left out
     rules = [["(?<={ㄹ})게(?=요?{끝})", "께"]]     # a pattern in right text, and what is written instead
 
 ``needs_context = true`` says that the wrong form is right somewhere else: it counts only together with the word before it.
@@ -126,7 +128,7 @@ def _entry(name: str, text: str, word_class: str) -> Entry:
     before, _, pair = text.removeprefix("*").rpartition(":")
     right, slash, wrong = pair.partition("/")
     if not (right and slash and wrong) or right in wrong.split("|"):
-        raise ValueError(f"{name}: {text!r} is no right/wrong")
+        raise ValueError(f"{name}: {text!r} should be right/wrong")
     spellings = [right, *wrong.split("|")]
     if word_class in PREDICATES and "·" not in pair:
         spellings = [f"{each}하·{each}해" for each in spellings]
@@ -148,7 +150,8 @@ def _rows_of_predicate(kind: Kind, entry: Entry) -> list[Misspelling]:
     """The rows of its forms. A form that may belong to another word counts only after a word of ``beside``: 새처럼 난."""
     plain, found = stem(entry.right).plain, []
     for right, wrong in dict.fromkeys(pair for each in entry.wrong for pair in beginnings(entry.right, each)):
-        boundary = "both" if right == plain and wrong.startswith(plain) else "left"  # 만들 것, but not 만들고
+        # 만들 as a whole word, not as the beginning of 만들고
+        boundary = "both" if right == plain and wrong.startswith(plain) else "left"
         drops = plain[-1] != right[len(plain) - 1 : len(plain)] and decompose(plain[-1])[2] == "ㄹ"
         ambiguous = len(right) == 1 or (len(plain) == 1 and drops)  # 나니까 may be of 나다 or of 날다
         texts = [(right, wrong)]

@@ -20,6 +20,9 @@ from model.trace.interventions import Head, Intervention
 
 _ROW_TOLERANCE = 1e-3
 
+Interventions = Sequence[Intervention]
+Heads = tuple[int, int, int]  # (B, L, H)
+
 
 def every_head(config: NetworkConfig) -> tuple[Head, ...]:
     """All heads of a network: kind by kind, layer by layer."""
@@ -96,7 +99,7 @@ class Altered(NamedTuple):
 
 
 def alterations(
-    interventions: Sequence[Intervention], config: NetworkConfig, sizes: Mapping[str, tuple[int, int]]
+    interventions: Interventions, config: NetworkConfig, sizes: Mapping[str, tuple[int, int]]
 ) -> Altered:
     """The arrays of B interventions, for the half of a network whose kinds of attention have these ``sizes``: (Q, K) of
     each kind, padding included.
@@ -117,7 +120,9 @@ def alterations(
     return Altered(attention, embedding_scale)
 
 
-def _gates(interventions, kind: str, shape, depth: int):
+def _gates(
+    interventions: Interventions, kind: str, shape: Heads, depth: int
+) -> tuple[np.ndarray | None, np.ndarray | None]:
     gates = np.ones(shape, np.float32)  # (B, L, H)
     added = np.zeros((*shape, depth), np.float32)  # (B, L, H, D/H)
     for row, each in enumerate(interventions):
@@ -129,7 +134,9 @@ def _gates(interventions, kind: str, shape, depth: int):
     return None if gates.all() else gates, added if added.any() else None
 
 
-def _replaced(interventions, kind: str, shape, size: tuple[int, int]):
+def _replaced(
+    interventions: Interventions, kind: str, shape: Heads, size: tuple[int, int]
+) -> tuple[np.ndarray | None, np.ndarray | None]:
     if not any(head.kind == kind for each in interventions for head in each.weights):
         return None, None
     replaced, weights = np.zeros((*shape, size[0]), bool), np.zeros((*shape, *size), np.float32)
@@ -144,7 +151,7 @@ def _replaced(interventions, kind: str, shape, size: tuple[int, int]):
     return replaced, weights
 
 
-def _values(interventions, kind: str, shape, keys: int):
+def _values(interventions: Interventions, kind: str, shape: Heads, keys: int) -> np.ndarray | None:
     values = np.ones((*shape[:2], keys), np.float32)  # (B, L, K)
     for row, each in enumerate(interventions):
         for zeroed in each.zeroed:
@@ -153,7 +160,7 @@ def _values(interventions, kind: str, shape, keys: int):
     return None if values.all() else values
 
 
-def _embedding_scale(interventions, sizes):
+def _embedding_scale(interventions: Interventions, sizes: Mapping[str, tuple[int, int]]) -> np.ndarray | None:
     # A source token that is left out is padding to the encoder, and so to the decoder, which reads the memory.
     if "decoder_attention" not in sizes or not any(each.without_target for each in interventions):
         return None
@@ -165,7 +172,7 @@ def _embedding_scale(interventions, sizes):
     return embedding_scale
 
 
-def _seen(kind: str, embedding_scale, layers: int):
+def _seen(kind: str, embedding_scale: np.ndarray | None, layers: int) -> np.ndarray | None:
     """(B, L, K), True where a key may be looked at. A token without an embedding may not."""
     if kind != "decoder_attention" or embedding_scale is None:
         return None

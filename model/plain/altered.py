@@ -13,6 +13,7 @@ import numpy as np
 
 from model.plain.alterations import Altered, alterations, check, checked_taps
 from model.plain.drafting import Pass, Produced, settle
+from model.stored.config import NetworkConfig
 from model.text.tokenizer import PAD_ID, START_ID, pad
 from model.trace.interventions import Intervention
 from model.trace.laboratory_data import Insides
@@ -52,8 +53,8 @@ class AlteredReading:
     def __init__(
         self,
         halves: AlteredHalves,
-        config,
-        sources,
+        config: NetworkConfig,
+        sources: Sequence[Sequence[int]],
         interventions: Sequence[Intervention],
         taps: tuple[str, ...] = ATTENTION_KINDS,
     ):
@@ -106,7 +107,7 @@ class AlteredPasses:
     ``space_id``: see ``drafting.settle``. Safe to use from threads; no answer is kept.
     """
 
-    def __init__(self, halves: AlteredHalves, config, space_id: int):
+    def __init__(self, halves: AlteredHalves, config: NetworkConfig, space_id: int):
         self._halves, self.config, self.space_id = halves, config, space_id
 
     def pass_over(
@@ -181,13 +182,23 @@ class AlteredPasses:
         """``output_kernels``, ``output_biases`` and ``norm_scales`` of ``Insides``."""
         raise NotImplementedError
 
-    def _read(self, sources, interventions, taps=ATTENTION_KINDS) -> AlteredReading:
+    def _read(
+        self,
+        sources: Sequence[Sequence[int]],
+        interventions: Sequence[Intervention],
+        taps: tuple[str, ...] = ATTENTION_KINDS,
+    ) -> AlteredReading:
         for source, each in {(len(s), id(e)): (s, e) for s, e in zip(sources, interventions)}.values():
             check(each, self.config, len(source))
         return AlteredReading(self._halves, self.config, sources, interventions, taps)
 
 
-def projected(taps: Callable, config, source: Sequence[int], target: Sequence[int]) -> dict[str, Projections]:
+def projected(
+    taps: Callable[[Sequence[int], Sequence[int], Iterable[str]], dict[str, np.ndarray]],
+    config: NetworkConfig,
+    source: Sequence[int],
+    target: Sequence[int],
+) -> dict[str, Projections]:
     """Of each kind of attention the queries, keys and values of a pass. ``taps``: a network's, which hands them out by name."""
     names = {kind: [tap(kind, part) for part in ("query", "key", "value")] for kind in config.attention_kinds}
     found = taps(source, target, chain(*names.values()))

@@ -4,8 +4,8 @@ One pass over a draft tells for each place what the network would write after th
 what stands there, nothing has to be decided. If it is not, the draft is repaired and the network reads it again. Once a
 pass agrees with its whole draft, the search is done: step-by-step decoding would have asked the same questions and got the
 same answers. So the result is the same as that of ``decoding.greedy``, token for token, and the last pass holds all of its
-attention. A sentence without errors takes one pass. Of sentences with an error in every tenth character, nine of ten take
-three or fewer, however long they are (benchmarks/decoding.md).
+attention. A sentence without errors takes one pass. Of sentences with errors, more than nine of ten take three or fewer
+(benchmarks/decoding.md).
 
 This is the "aggressive decoding" of Sun et al. (ACL 2021), who go on step by step from a difference until both
 sentences agree again. Repairing all differences at once, as in a Jacobi iteration (Song et al., ICML 2021;
@@ -24,7 +24,7 @@ import numpy as np
 from model.text.tokenizer import END_ID
 
 ALTERNATIVES = 5  # tokens of each row that a trace keeps
-PASSES = 4  # of sentences with errors 2.3 % take more; step-by-step decoding costs about as much (benchmarks/decoding.md)
+PASSES = 4  # 2.3 % of sentences take more; step-by-step decoding costs about as much as these (benchmarks/decoding.md)
 
 
 class Produced(NamedTuple):
@@ -65,8 +65,8 @@ def read_off(produced: Produced) -> dict[str, np.ndarray]:
     }
 
 
-class Looked(Protocol):
-    """A pass over B drafts."""
+class AnyPass(Protocol):
+    """What ``settle`` needs of a pass over B drafts: a ``Pass``, or a graph's ``GraphPass``."""
 
     @property
     def logits(self) -> np.ndarray: ...  # (B, T, V)
@@ -78,10 +78,10 @@ class Pass(NamedTuple):
     """What one pass over B drafts found."""
 
     logits: np.ndarray  # (B, T, V)
-    attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind
+    attention: dict[str, np.ndarray]  # (B, L, H, Q, K) by kind; or all taps that ``AlteredReading`` gives
 
     def row(self, number: int, source: Sequence[int], ids: list[int]) -> Produced:
-        """The pass over one draft, without its padding."""
+        """The pass over one draft, without its padding. Only for a pass that has attention alone."""
         s, t = len(source), len(ids)
         shapes = {"encoder_attention": (s, s), "decoder_attention": (t, t), "cross_attention": (t, s)}
         attention = {
@@ -94,14 +94,14 @@ class Pass(NamedTuple):
 class Reading(Protocol):
     """Some sources, encoded once, for all passes over drafts of their corrections."""
 
-    def pass_over(self, drafts: Sequence[Sequence[int]]) -> Looked: ...
+    def pass_over(self, drafts: Sequence[Sequence[int]]) -> AnyPass: ...
 
     def keep(self, rows: Sequence[int]) -> None: ...
 
 
 def longest_target(source_length: int) -> int:
-    """How many tokens a correction may have: room for a missing space after every third token, and for 16 more. A scalar tensor, of which
-    Keras makes a graph, will do for the number."""
+    """How many tokens a correction may have: room for a missing space after every third token, and for 16 more. ``source_length``
+    may be a scalar tensor, too."""
     return source_length + source_length // 3 + 16
 
 
@@ -115,14 +115,14 @@ def settle(
     space_id: int,
     finish: Finish | None = None,
     forced: Sequence[Sequence[int]] = (),
-    most: int = PASSES,
+    most_passes: int = PASSES,
 ) -> list[Produced | None]:
     """The correction of each of the ``sources`` that ``reading`` has encoded; None where no end mark comes
     within ``longest_target``.
 
     ``space_id``: where the network writes a space, the draft gets it in addition, because a space is more often missing than
     mistaken for another token. Each pass makes at least one more token certain. ``finish`` decodes step by step what is not certain
-    after ``most`` passes; without it there are as many passes as it takes. ``forced``: for each row the tokens that its correction
+    after ``most_passes``; without it there are as many passes as it takes. ``forced``: for each row the tokens that its correction
     has to begin with, whatever the network says; none by default.
     """
     answers: list[Produced | None] = [None] * len(sources)
@@ -134,7 +134,7 @@ def settle(
     }
     certain: dict[int, list[int]] = {}
     passes = 0
-    while drafts and (finish is None or passes < most):
+    while drafts and (finish is None or passes < most_passes):
         looked, unsettled = reading.pass_over(list(drafts.values())), []
         passes += 1
         for number, (row, draft) in enumerate(list(drafts.items())):
@@ -165,7 +165,7 @@ def _fill_in(
     rows: list[int],
     decoded: list[list[int] | None],
 ) -> None:
-    """The answers of ``rows``, which are those that ``reading`` has kept, from their ids. One more pass gives their logits."""
+    """Put the answers of ``rows``, which ``reading`` has kept, into ``answers``. One more pass over their ids gives the logits."""
     ended = {number: ids for number, ids in enumerate(decoded) if ids is not None}
     if not ended:
         return

@@ -7,7 +7,7 @@ B rows, L layers, H heads, S source and T target tokens, Q query and K key posit
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from model.plain.walk import walk
 from model.text.tokenizer import PAD_ID
 from model.trace.taps import Found, tap
 
+Nested = TypeVar("Nested")  # nested tuples and dictionaries of arrays
 FEW = 8  # rows that one core computes alone: less is not worth a second
 
 
@@ -45,10 +46,12 @@ class PlainHalves:
     def __init__(self, parts: PlainParts):
         self._parts = parts
 
-    def encode(self, ids: np.ndarray, altered: Altered, taps: tuple[str, ...]):
+    def encode(
+        self, ids: np.ndarray, altered: Altered, taps: tuple[str, ...]
+    ) -> tuple[PlainMemory, dict[str, np.ndarray]]:
         """(B, S) ids -> memory, taps by name."""
 
-        def run(ids, altered):
+        def run(ids: np.ndarray, altered: Altered) -> tuple[PlainMemory, dict[str, np.ndarray]]:
             found, mask = Found(taps), (ids != PAD_ID)[:, None, None, :]
             states = self._side("encoder", ids, altered, {"encoder_attention": PlainScope(mask)}, found)
             found.put("memory", states)
@@ -56,10 +59,14 @@ class PlainHalves:
 
         return _on_all_cores(run, len(ids), ids, altered)
 
-    def decode(self, ids: np.ndarray, memory: PlainMemory, altered: Altered, taps: tuple[str, ...]):
+    def decode(
+        self, ids: np.ndarray, memory: PlainMemory, altered: Altered, taps: tuple[str, ...]
+    ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
         """(B, T) decoder input ids, memory -> logits (B, T, V), taps by name."""
 
-        def run(ids, memory, altered):
+        def run(
+            ids: np.ndarray, memory: PlainMemory, altered: Altered
+        ) -> tuple[np.ndarray, dict[str, np.ndarray]]:
             found, scopes = Found(taps), _decoder_scopes(ids.shape[1], memory)
             logits = self._parts.logits(self._side("decoder", ids, altered, scopes, found))
             found.put("logits", logits)
@@ -170,13 +177,13 @@ def _softmax(logits: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return weights / np.where(total == 0, 1, total)
 
 
-def _on_all_cores(run: Callable, rows: int, *arguments):
+def _on_all_cores(run: Callable[..., Nested], rows: int, *arguments: Any) -> Nested:
     """``run`` of ``arguments``, their rows shared among threads: NumPy lets go of the interpreter while it computes."""
     if rows <= FEW:
         return run(*arguments)
     cuts = np.array_split(np.arange(rows), THREADS)
 
-    def part(cut: np.ndarray):
+    def part(cut: np.ndarray) -> Nested:
         rows = slice(cut[0], cut[-1] + 1)
         # An array that is the same for all rows has one row alone.
         return run(*_mapped(lambda array: array[rows] if len(array) > 1 else array, arguments))

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from model.plain.alterations import Altered, AlteredAttention
 from model.plain.altered import AlteredPasses
 from model.plain.halves import PlainHalves
+from model.plain.passes import Passes
 from model.plain.patched import PatchedTransformer
 from model.text.tokenizer import START_ID
 from model.trace.laboratory_data import Slopes, Zeroed
@@ -18,7 +18,7 @@ class PlainLaboratory(AlteredPasses):
     """All that ``network.laboratory.Laboratory`` answers, in NumPy but for gradients: those are asked of ``whole()``, a laboratory in
     Keras, which is loaded when they are first wanted."""
 
-    def __init__(self, parts: PatchedTransformer, space_id: int, whole: Callable[[], Any]):
+    def __init__(self, parts: PatchedTransformer, space_id: int, whole: Callable[[], Passes]):
         self._plain = PlainHalves(parts)
         super().__init__(self._plain, parts.config, space_id)
         self._parts, self._whole = parts, whole
@@ -51,8 +51,8 @@ class PlainLaboratory(AlteredPasses):
             before, plain = stream[:, 3 * layer], stream[:, 3 * layer + 3]
             varied = self._plain.one_layer(layer, before.repeat(both, axis=0), each, changed)
             distances.append(_distances(varied, plain))  # (T, T + S)
-        found = np.stack(distances)
-        return Zeroed(found[..., :length], found[..., length:])
+        turned = np.stack(distances)
+        return Zeroed(turned[..., :length], turned[..., length:])
 
     @cached_property
     def _output_projections(self) -> tuple[dict, dict, dict | None]:
@@ -64,7 +64,7 @@ class PlainLaboratory(AlteredPasses):
             kernels[kind] = np.stack([kernel.reshape(shape) for kernel, _ in both])
             biases[kind] = np.stack([bias for _, bias in both])
             scales[kind] = np.stack([self._parts.norm_weights(kind, layer)[0] for layer in layers])
-        return kernels, biases, None if self.config.norm_first else scales
+        return kernels, biases, None if self._parts.config.norm_first else scales
 
 
 def _distances(varied: np.ndarray, plain: np.ndarray) -> np.ndarray:

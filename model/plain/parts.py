@@ -7,14 +7,13 @@ will do), S source and T target tokens, L layers, H heads, Q query and K key pos
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
 from model.plain.nearby import Units
 from model.plain.output_weights import compose, output_weights
 from model.plain.positions import positional_encoding
-from model.stored.config import NetworkConfig
+from model.stored.config import NetworkConfig, TransformerConfig
 from model.text.tokenizer import START_ID
 from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import ATTENTIONS, SUBLAYERS, Node, nodes_of
@@ -35,9 +34,9 @@ class PlainParts:
     """
 
     def __init__(self, config: NetworkConfig, features: np.ndarray, arrays: Mapping[str, np.ndarray]):
-        if config.architecture != "transformer":
-            raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")
-        self.config: Any = config
+        if not isinstance(config, TransformerConfig):
+            raise ValueError(f"a residual stream needs a transformer, received a {config.architecture}")  # noqa: TRY004
+        self.config = config
         self.arrays, self._features = arrays, features
         self.vectors = compose(arrays, features)  # (ids, D)
         self._vocabulary = np.ascontiguousarray(self.vectors[: config.vocab_size].T)  # (D, V)

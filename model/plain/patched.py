@@ -84,7 +84,14 @@ class PatchedTransformer(PlainParts):
         found.put("logits", self.logits(self._states(source, target, PatchRows(patches, [], []), found)))
         return {name: array[0] for name, array in found.stacked(np.stack).items()}
 
-    def _states(self, source, target, rows: PatchRows, found: Found, last_alone: bool = False) -> np.ndarray:
+    def _states(
+        self,
+        source: Sequence[int],
+        target: Sequence[int],
+        rows: PatchRows,
+        found: Found,
+        last_alone: bool = False,
+    ) -> np.ndarray:
         """(rows, T, D): the end of the decoder's stream after ``close``; (rows, 1, D) with ``last_alone``."""
         memory = self._side("encoder", source, rows, found)  # (rows, S, D)
         found.put("memory", memory)
@@ -93,7 +100,7 @@ class PatchedTransformer(PlainParts):
     def _side(
         self,
         side: str,
-        ids,
+        ids: Sequence[int],
         rows: PatchRows,
         found: Found,
         memory: np.ndarray | None = None,

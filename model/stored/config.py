@@ -75,7 +75,7 @@ class NetworkConfig:
 
 @dataclass(frozen=True)
 class TransformerConfig(NetworkConfig):
-    """Hyperparameters in the names of Vaswani et al. (2017), table 3.
+    """The hyperparameters of Vaswani et al. (2017), table 3.
 
     The defaults are the paper's base model; ``max_length`` is the number of characters of one
     sentence that the network was trained to read; ``minimum_confidence`` is chosen on development

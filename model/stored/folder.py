@@ -1,9 +1,10 @@
 """One folder per model: ``config.json``, ``vocabulary.txt``, ``weights.npz``. Nothing in it is code.
 
-``confidence.json``, ``words.txt.gz`` and ``ngrams.npz`` may stand beside them (``model/correction/confidence.py``).
+``graph/`` may hold the ONNX graphs that answer (``model/graph/files.py``); ``confidence.json``, ``words.txt.gz`` and ``ngrams.npz`` say how
+sure a change is (``model/correction/confidence.py``).
 
 ``weights.npz`` holds one float16 array for each variable, under the variable's path; NumPy reads it
-with ``allow_pickle=False``, so a hostile file can at worst be refused. On reading, float16 differs
+with ``allow_pickle=False``, so a hostile file can at worst be refused. The float16 differs
 from the trained float32 by less than 0.1 %, which leaves the produced text as it is.
 
 A folder may also hold earlier weights of the network, in the same form: ``snapshots/<step>.npz``, those after that many optimiser
@@ -222,7 +223,7 @@ def _parse_config(path: Path) -> NetworkConfig:
 
 
 def load_vocabulary(path: Path) -> Tokenizer:
-    """The tokenizer of one ``vocabulary.txt``: a code point in hexadecimal and the character a line."""
+    """The tokenizer of one ``vocabulary.txt``: on each line a code point in hexadecimal and the character."""
     try:
         return _tokenizer(_read(path))
     except (ValueError, OverflowError) as error:

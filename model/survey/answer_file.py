@@ -114,7 +114,7 @@ def as_json(
     }
 
 
-def plain_numbers(values: np.ndarray):
+def plain_numbers(values: np.ndarray) -> list:
     """Rounded, as lists. JSON knows no nan: a margin that one sentence cannot give is null.
 
     >>> plain_numbers(np.array([0.12341, np.nan]))

@@ -10,10 +10,10 @@ direct: the part of this loss that does not go through later parts. Intervened.
 They are compared twice: over the heads of the decoder, the only ones that can write; and over the characters of the source, where what
 matters is measured by leaving a character out.
 
-Names of tallies are "answer/group/quantity". A group is "all", a kind of mistake, "rule:" with a rule of pronunciation, or "coda:" with the
-final consonant that the fix puts back.
+Names of tallies are "answer/group/quantity". A group is "all", a kind of mistake, "rule:" with a rule of pronunciation, "coda:" with the
+final consonant that the fix puts back, or "copied": the characters that were not changed.
 
-P parts of the decoder that write, N heads and feed-forward networks, H heads of all kinds.
+P parts of the decoder that write, N heads and feed-forward networks, S source tokens.
 """
 
 from __future__ import annotations
@@ -178,7 +178,10 @@ def _over_heads(edit: AskedEdit, shares: dict[str, np.ndarray]) -> Iterator[tupl
 
 
 def _over_characters(corrector: Network, edit: AskedEdit) -> Iterator[tuple[str, float]]:
-    """Which source character is looked at most, and written from most; and whether the score changes most without that one."""
+    """Which source character is looked at most, and written from most; and whether the score changes most without that one.
+
+    ``own_``, ``next_``: whether it is the changed character, or the one after it.
+    """
     gone = [Intervention(without_source=frozenset([place])) for place in range(len(edit.source))]
     odds = corrector.odds(edit.source, edit.target, edit.contrast, [Intervention(), *gone]).log_odds
     sizes = {

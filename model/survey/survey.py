@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -23,6 +23,7 @@ from model.plain.alterations import every_head
 from model.stored.folder import of_weights, write_atomically
 from model.survey.answer_sums import sums_of_answers
 from model.survey.survey_sums import ANY_KIND, LOSS, Sums, sums_of_effects, sums_of_roles
+from model.trace.interventions import Head
 
 STATE = "state.npz"
 _CHUNK = 64  # sentences of one batch
@@ -32,7 +33,7 @@ _ANSWERS_CHUNK = 4
 
 @dataclass(frozen=True)
 class SurveyPlan:
-    """What a survey measures. A saved state that was made with another plan is not resumed."""
+    """What a survey measures. A saved state of another plan is not resumed, unless only ``answers`` differs."""
 
     pairs: tuple[TextPair, ...]  # (source, target) of every sentence
     effects: int  # sentences with changes whose heads are taken away
@@ -58,8 +59,8 @@ class SurveyPlan:
 
     @property
     def judged(self) -> tuple[TextPair, ...]:
-        """The pairs that the pruning curve is measured on: the last ones, so that in a long file the order of the heads
-        was chosen on others."""
+        """The pairs that the pruning curve is measured on: the last ones. In a long file the order of the heads comes from
+        other sentences."""
         return self.pairs[-self.pruning :] if self.pruning else ()
 
 
@@ -122,7 +123,7 @@ class Survey:
         """(N,) of all heads: by how many nats the whole target gets less probable without each, on average."""
         return -self.sums.tallies[f"{ANY_KIND}/{LOSS}"].estimate().mean
 
-    def _orders(self):
+    def _orders(self) -> Iterator[tuple[str, Sequence[Head]]]:
         order = np.argsort(self.loss(), kind="stable").tolist()
         yield "effect", [self.heads[place] for place in order]
         for seed in range(self.plan.random_orders):
@@ -132,8 +133,9 @@ class Survey:
         """Add the sums of a survey of the same network over other sentences. Of the sentences only those are kept that are
         examples.
         """
-        behind = np.array([0, len(self.plan.pairs), 0])[:, None, None]
-        moved = {name: best + behind for name, best in other.sums.best.items()}
+        # Of the value, the sentence's number and the row.
+        shift = np.array([0, len(self.plan.pairs), 0])[:, None, None]
+        moved = {name: best + shift for name, best in other.sums.best.items()}
         self.sums = self.sums + Sums(other.sums.tallies, moved)
         for part, done in other.done.items():
             self.done[part] += done

@@ -14,6 +14,7 @@ import numpy as np
 
 from model.analysis.pruning import TextPair
 from model.analysis.roles import CLASSES, COPIED, EDITED, ROLES
+from model.analysis.tally import Tally
 from model.correction.answers import AnswersMany
 from model.stored.folder import of_weights, write_atomically
 from model.survey.answer_file import AnswerSurvey, as_json, plain_numbers, write_answers
@@ -275,7 +276,7 @@ def _examples(survey: Survey) -> dict:
     return {"sentences_shown": [list(survey.plan.pairs[number]) for number in shown], "examples": examples}
 
 
-def _estimated(tally) -> dict:
+def _estimated(tally: Tally) -> dict:
     estimate = tally.estimate()
     return {
         "mean": plain_numbers(estimate.mean),

@@ -54,7 +54,7 @@ def encoding_of(file: BinaryIO) -> str:
 
 
 def text_lines(file: BinaryIO) -> Iterator[str]:
-    """Decoded lines with their ends; ``file`` stays open. Bytes that cannot be decoded become surrogates."""
+    """Decoded lines with their ends; ``file`` stays open. Bytes that cannot be decoded become surrogates, in UTF-16 U+FFFD."""
     encoding = encoding_of(file)
     errors = "replace" if encoding.startswith("utf-16") else "surrogateescape"
     wrapper = io.TextIOWrapper(file, encoding, errors=errors, newline="")

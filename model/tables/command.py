@@ -2,6 +2,7 @@
 
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 import click
 
@@ -37,7 +38,9 @@ def correct_table(corrector: AnswersMany, source: Path, result: Path, column: st
     _tell(counts)
 
 
-def _correct(corrector: AnswersMany, file, name: str, column: str | None, part: PartialResult) -> TableCounts:
+def _correct(
+    corrector: AnswersMany, file: BinaryIO, name: str, column: str | None, part: PartialResult
+) -> TableCounts:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 

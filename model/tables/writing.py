@@ -4,9 +4,12 @@ import csv
 import io
 import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from model.tables.correcting import CorrectedRow
+
+if TYPE_CHECKING:
+    from openpyxl.cell import WriteOnlyCell
 
 COLUMNS = ("row", "text", "corrected", "changes", "kinds", "problem")
 
@@ -99,7 +102,7 @@ class XlsxWriter:
     def close(self) -> None:
         self._book.save(self._file)
 
-    def _text(self, value: str):
+    def _text(self, value: str) -> "WriteOnlyCell":
         from openpyxl.cell import WriteOnlyCell
 
         value = _SURROGATE.sub("\ufffd", value)

@@ -1,6 +1,6 @@
 """Anchors: marks, digits and other characters that a correction has to copy, in order.
 
-The network seldom met some marks. In ``* 않된다`` it takes the asterisk for a slip in the next word and writes 안 된다. That text
+Some marks were rare in training. In ``* 않된다`` it takes the asterisk for a slip in the next word and writes 안 된다. That text
 differs from what was typed in two ways at once: a lost mark and a mended word. Making only one of the two changes would be wrong,
 because what the network wrote next to the lost mark stands for both. So a sentence is cut at the anchors that were lost, and each
 passage between them is read again by itself (``passages_beside``).
@@ -22,8 +22,8 @@ _LONE_SYLLABLE = re.compile("[가-힣](?![가-힣ㄱ-ㅣ])")
 class Passage(NamedTuple):
     """A stretch of a sentence that the network reads by itself, without white space at its ends.
 
-    ``start`` is where it begins in the sentence. ``anchors`` are in order and do not touch; ``verbatim`` are those of them that are
-    no prose. Both count from the start of ``text``.
+    ``start`` is where it begins in the sentence. ``anchors`` are in order and do not overlap. ``verbatim`` are the spans that are no
+    prose; each lies within an anchor. Both count from the start of ``text``.
     """
 
     start: int
@@ -70,8 +70,8 @@ def _anchors(text: str, verbatim: Sequence[Span]) -> Iterator[Span]:
 
 
 def lost_anchors(passage: Passage, target: str) -> list[Span]:
-    """The anchors of a passage that ``target`` does not copy at their place, in order. All of them if the target has a protected
-    character that the source does not have.
+    """The anchors of a passage that ``target`` does not copy at their place, in order. If none is lost, but the target has
+    more protected characters than the source: all of them.
     """
     if not passage.anchors:
         return []
@@ -80,7 +80,11 @@ def lost_anchors(passage: Passage, target: str) -> list[Span]:
         anchor
         for anchor in passage.anchors
         if not _is_copied(anchor, places)
-        or (anchor in passage.verbatim and not _is_set_alike(anchor, passage.text, target, places))
+        or not all(
+            _has_same_spaces(span, passage.text, target, places)
+            for span in passage.verbatim
+            if anchor.start <= span.start and span.end <= anchor.end
+        )
     ]
     invented = sum(map(is_protected, target)) > sum(map(is_protected, passage.text))
     return list(passage.anchors) if invented and not lost else lost
@@ -92,14 +96,14 @@ def _is_copied(anchor: Span, places: dict[int, int]) -> bool:
     return first is not None and all(places.get(i) == first + i - anchor.start for i in range(*anchor))
 
 
-def _is_set_alike(anchor: Span, source: str, target: str, places: dict[int, int]) -> bool:
-    """Whether the anchor has white space before and after it in the target where it has in the source."""
-    start, end = places[anchor.start], places[anchor.end - 1] + 1
+def _has_same_spaces(span: Span, source: str, target: str, places: dict[int, int]) -> bool:
+    """Whether a copied span has white space before it, and after it, in the target just where it has in the source."""
+    start, end = places[span.start], places[span.end - 1] + 1
     return all(
         one[-1:].isspace() == other[-1:].isspace()
         for one, other in (
-            (source[: anchor.start], target[:start]),
-            (source[anchor.end :][:1], target[end:][:1]),
+            (source[: span.start], target[:start]),
+            (source[span.end :][:1], target[end:][:1]),
         )
     )
 
@@ -123,5 +127,7 @@ def passages_beside(passage: Passage, anchors: Sequence[Span]) -> list[Passage]:
 
 
 def _particle(text: str, start: int) -> int:
-    """1 where a lone syllable stands behind a closing bracket: alone, the particle of {두 쪽}를 is too little to read. Else 0."""
+    """How many characters to skip: 1 for a lone particle behind a closing bracket, as 를 in {두 쪽}를, which is too little to read;
+    else 0.
+    """
     return int(text[:start][-1:] in CLOSING and _LONE_SYLLABLE.match(text, start) is not None)

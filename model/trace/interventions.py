@@ -33,17 +33,17 @@ class ZeroedValue(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Intervention:
-    """What is changed in one pass; ``Intervention()`` changes nothing. Interventions that do the same are equal and have the
-    same hash, so one can be part of a cache key. Do not change its arrays afterwards.
+    """What is changed in one pass; ``Intervention()`` changes nothing. Interventions with the same contents are equal and have
+    the same hash, so one can be part of a cache key. Do not change its arrays afterwards.
 
-    ``off``: heads whose output, before the output projection, is zero (Michel et al. 2019, section 2.3), or their part of
-    ``means``: by kind (L, H, D/H), such as the mean over a corpus.
+    ``off``: heads whose output, before the output projection, is replaced: by zero (Michel et al. 2019, section 2.3), or by
+    the head's part of ``means``, which are by kind (L, H, D/H), such as the mean over a corpus.
     ``weights``: by head (Q, K), what replaces its attention weights (Jain & Wallace 2019). A row of NaN keeps the head's
     own weights; so does every row beyond Q. In decoder self-attention nothing may stand right of the diagonal.
     ``zeroed``: value vectors that are multiplied by zero; the weights stay as they are (Mohebbi et al. 2023).
     ``without_source``: source positions that nobody may look at, as if they were padding; the other tokens keep their
-    positions. ``without_target``: the same for what the decoder has read, 0 being the start mark. Its embedding is zero, too,
-    because a row begins with the token that it has just read.
+    positions. ``without_target``: the same for what the decoder has read; 0 is the start mark. The embedding of such a token is
+    zero, too, because a row of the decoder starts from the embedding of the token it read last.
 
     >>> intervention = Intervention(off=frozenset({("cross_attention", 3, 0)}))
     >>> intervention.off, intervention.reaches_encoder
@@ -60,7 +60,7 @@ class Intervention:
     def __post_init__(self) -> None:
         """NumPy's integers become Python's, and plain tuples heads: what compares equal has one fingerprint.
 
-        Raises ValueError for what is no such place.
+        Raises ValueError for a place of another form.
         """
         places = {
             "off": frozenset(Head(*_place("off", each)) for each in self.off),
@@ -80,7 +80,7 @@ class Intervention:
 
     @property
     def fingerprint(self) -> str:
-        """20 hexadecimal digits, equal for interventions that do the same: for the key of a cache."""
+        """20 hexadecimal digits, equal for the same contents: for the key of a cache."""
         digest = hashlib.sha256()
         sets = (self.off, self.zeroed, self.without_source, self.without_target)
         digest.update(repr([sorted(each) for each in sets]).encode())

@@ -5,8 +5,8 @@ sub-layer is one attention or one feed-forward network: an encoder layer has two
 feed-forward), a decoder layer three (self-attention, encoder-decoder attention, feed-forward).
 
 query, key, value: projected and split into heads. They are handed out before an intervention zeroes any value.
-heads: weights times values, or what an intervention puts there, before the output projection. A head's rows of the output
-    kernel (D/H, D) make of it what this head writes; the output bias belongs to no head.
+heads: weights times values, or what an intervention puts there, before the output projection. Multiplied by a head's
+    rows of the output kernel (D/H, D), it is what this head writes; the output bias belongs to no head.
 embedding: token embeddings times sqrt(D), without positions.
 output: what each sub-layer adds to the residual stream, its biases included.
 residual: the stream before the first sub-layer, which is embedding + position, then the stream after each sub-layer.

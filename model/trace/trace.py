@@ -141,7 +141,7 @@ class AttentionTrace:
     )
     batch: InitVar[int | None] = None  # which sentence of the batch, if the attention is that of a batch
 
-    def __post_init__(self, batch: int | None):
+    def __post_init__(self, batch: int | None) -> None:
         """Tensors and lists of layers become arrays; lists of texts and of spans become tuples.
 
         Raises TraceError for fields that hold something else, and for shapes that do not fit each other.

@@ -210,6 +210,28 @@ def test_no_box_of_the_file_hides_rows(open_file):
     assert page.locator("body *").evaluate_all(rolls) == []
 
 
+BROKEN = """cells => cells.flatMap(cell => {
+  const found = [];
+  for (const text of [...cell.childNodes].filter(node => node.nodeType === Node.TEXT_NODE))
+    for (const word of text.data.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (new Set([...range.getClientRects()].map(row => Math.round(row.top))).size > 1) found.push(word[0]);
+    }
+  return found;
+})"""  # words that stand in two lines
+
+
+def test_no_word_of_a_table_is_broken_on_a_phone_and_no_line_goes_through_a_syllable(open_file):
+    page = open_file(make_lens("고갱님이 왔어요"), width=390)
+    cells = page.locator("th, td")
+    assert cells.count() > 8
+    assert cells.evaluate_all(BROKEN) == []
+    wrong = page.locator("del").first
+    assert "line-through" not in wrong.evaluate("text => getComputedStyle(text).textDecorationLine")
+
+
 def test_a_wide_window_is_filled_by_the_pictures_of_all_heads(open_file):
     page = open_file(make_lens("고갱님이 왔어요"), width=1920)
     boxes = [page.locator(f"#overview-{kind} .plot").bounding_box() for kind in ATTENTION_KINDS]

@@ -1,19 +1,21 @@
 """What the last row sees: lecture mode fills the screen of a projector, and nothing is small."""
 
 import re
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.test_sentences import LONG
-from tests.browser.visit import expect_settings, settle
+from tests.browser.visit import expect_settings, figure, settle
 from ui.views import EXPERIMENTS, VIEWS
 from ui.wording.texts import table
 
 LEAST_TYPE = (
     24  # pixels at 1920; a projector shows every window at one size, so the limit is this share of its width
 )
+STYLE = Path(__file__).parents[2] / "ui" / "shell" / "lecture.css"
 SIZES = ((1920, 1080), (1366, 768), (1024, 768))
 EVERY_TEXT = """least => {
   const small = [];
@@ -124,14 +126,28 @@ def test_the_names_of_ordered_heads_do_not_run_into_one_another(open_page, order
         assert top != other or right <= left
 
 
-@pytest.mark.parametrize("sentence", ["학꾜에서 국쑤를 머꼬 집까지 거러갔어요.", LONG], ids=["short", "long"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"sentence": "학꾜에서 국쑤를 머꼬 집까지 거러갔어요.", "step": "2"},
+        {"sentence": LONG, "step": "2"},
+        {"sentence": LONG, "edit": "4", "lang": "en"},  # with the question whether it is changed
+    ],
+    ids=["short", "long", "a change"],
+)
 @pytest.mark.parametrize("width", [1366, 1024])
-def test_a_step_shows_probabilities_and_both_rows_on_one_screen(open_page, width, sentence):
-    asked = {"lecture": "1", "view": "steps", "step": "2", "sentence": sentence}
-    page = open_page(f"?{urlencode(asked)}", width=width, height=768)
+def test_a_step_shows_probabilities_and_both_rows_on_one_screen(open_page, width, asked):
+    page = open_page(f"?{urlencode({'lecture': '1', 'view': 'steps'} | asked)}", width=width, height=768)
     for part in ("of-candidates", "of-decision", "of-source", "of-self"):
         box = page.locator(f".steps .{part}").bounding_box()
         assert box["y"] + box["height"] <= 768, part
+
+
+def test_the_steps_take_their_form_when_the_style_of_a_lecture_arrives_after_them(open_page):
+    page = open_page("?view=steps&edit=1", width=1024, height=768)
+    expect(page.locator(".steps.lecture")).to_have_count(0)
+    page.add_style_tag(path=STYLE)
+    expect(page.locator(".steps.lecture")).to_have_count(1, timeout=5000)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +163,42 @@ def test_one_look_takes_in_every_picture(open_page, path, figures):
     for key in figures:
         box = page.locator(f".st-key-{key} .plot").bounding_box()
         assert box["y"] + box["height"] <= 768, key
+
+
+def places(page: Page, selector: str) -> list[tuple[float, float]]:
+    """(top, bottom) of each that is found, from above."""
+    found = page.locator(selector).evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
+    return sorted((box["top"], box["bottom"]) for box in found)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "language"), [(1920, 1080, "ko"), (1920, 1080, "en"), (1366, 768, "ko")]
+)
+def test_the_names_of_the_curves_without_heads_lie_over_no_curve(open_page, width, height, language):
+    page = open_page(f"heads?lecture=1&lang={language}", width=width, height=height)
+    names = places(page, f"{figure('heads_pruning')} .annotation-text")
+    panels = places(page, f"{figure('heads_pruning')} .nsewdrag")
+    assert len(names) == len(panels) == 2
+    ends = [panels[0][0] - 100, panels[0][1]]  # of what stands above each name
+    for (top, bottom), (panel, _), end in zip(names, panels, ends, strict=True):
+        assert end - 2 <= top and bottom <= panel + 2
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_all_roles_are_named_wholly_above_the_map_of_roles(open_page, width, height, language):
+    page = open_page(f"heads?lecture=1&lang={language}", width=width, height=height)
+    map_ = figure("heads_map")
+    (top, _), *_ = places(page, map_)
+    (begin, end), *_ = places(page, f"{map_} .legend")
+    names = places(page, f"{map_} .legendtext")
+    assert len(names) >= 5
+    assert all(max(top, begin) <= name[0] + 2 and name[1] <= end + 2 for name in names)
+    rows = page.locator(f"{map_} .legend .bg").evaluate("bg => bg.getBoundingClientRect().right")
+    ends = page.locator(f"{map_} .legendtext").evaluate_all(
+        "all => all.map(text => text.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= rows + 2
 
 
 @pytest.mark.parametrize(("width", "height"), SIZES)

@@ -84,7 +84,7 @@ def test_without_streamlit_it_is_drawn_and_leads_nowhere(browser):
     page.set_content("<main></main>")
     look = {"fill": "none", "stroke": "#000", "width": 1, "dash": ""}
     box = {"x": 5, "y": 5, "width": 200, "height": 46, "style": "text", "title": "<b>", "detail": "(S) = (3)"}
-    box |= {"part": "sentence", "spoken": "leads", "expanded": None}
+    box |= {"leads_to": "sentence", "spoken": "leads", "expanded": None}
     form = {"width": 300, "height": 90, "boxes": [box], "frames": [], "lines": [], "sums": [], "headings": []}
     data = {
         "label": "all",

@@ -11,8 +11,11 @@ import pytest
 from benchmarks.hostile_texts import hostile_texts
 from benchmarks.made_sentences import right_sentence
 from deploy.site import figures, scripts
+from deploy.site.rules import rules
 from model.correction.second_reading import after_second_reading
+from model.text.anchors import Passage, lost_anchors
 from model.text.changes import apply_changes, find_changes
+from model.text.verbatim import verbatim_spans
 from tests.browser.site_pages import answers, is_open, visiting
 from training.noise.everyday import everyday_sentence
 from training.noise.pairs import make_pair
@@ -72,11 +75,11 @@ def test_the_browser_proposes_what_python_proposes(asked, light):
         for sentence, wanted in zip(one["sentences"], other.sentences, strict=True):
             places = [(c["sourceStart"], c["sourceEnd"], c["right"]) for c in sentence["proposed"]]
             assert places == [(c.source_start, c.source_end, c.right) for c in wanted.proposed]
-            sure = [(c["known"], c["fix"], c["keep"]) for c in sentence["proposed"]]
+            sure = [(c["knownConfidence"], c["fix"], c["keep"]) for c in sentence["proposed"]]
             wanted_sure = [
                 (c.known_confidence, c.fix_probability, c.keep_probability) for c in wanted.proposed
             ]
-            # Beside a tree's threshold rounding decides; then what is known differs by a leaf.
+            # Beside a tree's threshold rounding decides; then the known confidence differs by a leaf.
             apart = np.abs(np.array(sure).reshape(-1, 3) - np.array(wanted_sure).reshape(-1, 3))
             assert (apart <= (1e-2, 2e-3, 2e-3)).all(), (sure, wanted_sure)
             assert sentence["text"] == apply_changes(sentence["source"], wanted.changes)
@@ -109,7 +112,7 @@ def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
     )
     found = page.evaluate(
         """([source, once, twice]) => {
-          const known = (changes, all) => changes.map((change, i) => ({ ...change, known: all[i] }));
+          const known = (changes, all) => changes.map((change, i) => ({ ...change, knownConfidence: all[i] }));
           const [first, second] = [known(both.findChanges(source, once), [0.98, 0.83]), known(both.findChanges(once, twice), [0.96])];
           return both.afterSecondReading(source, first, second, 0.8).at(-1);
         }""",
@@ -125,7 +128,32 @@ def test_a_change_of_two_readings_that_touches_none_of_its_parts(browser):
         [replace(each, known_confidence=0.96) for each in find_changes(once, twice)],
         0.8,
     )[-1]
-    assert (found["sourceStart"], found["known"]) == (change.source_start, change.confidence)
+    assert (found["sourceStart"], found["knownConfidence"]) == (change.source_start, change.confidence)
+
+
+def test_an_anchor_is_lost_where_it_is_in_python(browser):
+    """Tags beside a laugh, or beside each other, make one anchor."""
+    pairs = [
+        ("<b>ㅋㅋ</b>않되요", "<b>ㅋㅋ</b> 안 돼요"),
+        ("조아ㅋㅋ<b>", "좋아 ㅋㅋ<b>"),
+        ("* 않된다", "안 된다"),
+    ]
+    page = browser.new_page()
+    page.add_script_tag(
+        content=f"{scripts.joined('worker.js')}\nwindow.all = {{ lostAnchors, partOf, verbatimSpans, withPatterns }};"
+    )
+    found = page.evaluate(
+        """([pairs, known]) => {
+          const rules = all.withPatterns(known);
+          const part = (text) => all.partOf(text, all.verbatimSpans(text, rules), rules);
+          return pairs.map(([source, target]) => all.lostAnchors(part(source), target, rules));
+        }""",
+        [pairs, rules()],
+    )
+    page.close()
+    parts = [Passage.of(source, verbatim_spans(source)) for source, _ in pairs]
+    lost = [lost_anchors(part, target) for part, (_, target) in zip(parts, pairs, strict=True)]
+    assert found == [list(map(list, each)) for each in lost]
 
 
 def differences(one, other, path: str = ""):

@@ -18,6 +18,7 @@ from model.plain.positions import positional_encoding
 from model.trace.trace import ATTENTION_KINDS
 from tests.browser.site_pages import is_open, visiting
 from tests.browser.test_site_answers import differences
+from ui.wording.numbers_text import percent
 from viz.browser.texts import table
 
 TEXT = "학교에 가치 가자."
@@ -98,6 +99,7 @@ def drawing(browser, light):
     names = "filledBars filledPanels filledTable filledCalculation filledMosaic filledScatter leadingHeads attentionToEdit dotProduct rankCorrelation sinusoids withWords"
     page.add_script_tag(
         content=f"{scripts.joined('views.js')}\nwindow.shared = {{ {', '.join(names.split())} }};"
+        "window.shared.shareSaid = (share) => percent((key, { share }) => `${key} ${share}`, share);"
     )
     page.evaluate("(sizes) => { window.sizes = sizes; }", figures.sizes())
     # What JSON lacks: functions of row and column, typed arrays, minus infinity.
@@ -145,6 +147,12 @@ def assert_same_figure(found, expected):
 
 TOKENS = tuple("학교에␣가치␣가자.") + ("</s>",)
 WORDS = {"outlined": "고친 곳", "tokens": "글자", "key": "키", "value": "무게"}
+
+
+@pytest.mark.parametrize("share", [0, 0.004, 0.005, 0.0051, 0.007, 0.314, 0.994, 0.995, 0.998, 1])
+def test_a_share_is_said_as_in_python(drawing, share):
+    said = percent(lambda key, share: f"{key} {share}", share)
+    assert drawing("shareSaid", share) == said
 
 
 @pytest.mark.parametrize("outlined", [[], [2, 3, 7]])

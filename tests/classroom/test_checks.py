@@ -1,4 +1,4 @@
-"""Questions that check themselves have the right answer of the network that is asked, whatever that is."""
+"""The right answer to a question is the one that the present network gives."""
 
 from dataclasses import replace
 

@@ -59,9 +59,10 @@ def test_half_precision_is_stored_by_halves():
     assert packed.packed_arrays({"a": array})[-4:] == bytes([0, 0, 0x3E, 0xC0])
 
 
-def test_what_javascript_cannot_say_is_refused():
-    with pytest.raises(ValueError, match="JavaScript has no"):
-        patterns.javascript(re.compile(r"(a)(?(1)b|c)"))
+@pytest.mark.parametrize("pattern", [r"(a)(?(1)b|c)", r"a\Bb"])
+def test_what_is_not_translated_is_refused(pattern):
+    with pytest.raises(ValueError, match="is not translated"):
+        patterns.javascript(re.compile(pattern))
 
 
 def test_another_package_than_the_pinned_one_is_refused_and_removed(tmp_path):

@@ -303,7 +303,11 @@ def test_no_tokens_give_an_empty_figure_with_its_layout(empty):
         ({"weights": np.full((2, 3), 1.5)}, "0..1, received 1.5 to 1.5"),
         ({"weights": np.full((2, 3), np.nan)}, "received nan"),
         ({"masked": np.zeros((3, 3), bool)}, r"\(2, 3\), received \(3, 3\)"),
-        ({"masked": np.ones((2, 3), bool)}, "exactly 0, received up to 0.25"),
+        ({"masked": np.ones((2, 3), bool)}, "exactly 0, received 0.25"),
+        (
+            {"difference": True, "weights": [[0, -0.5, 0], [0, 0, 0]], "masked": np.ones((2, 3), bool)},
+            "exactly 0, received -0.5",
+        ),
         ({"emphasis_rows": (0, 2)}, r"0\.\.1, received \[2\]"),
         ({"selected": (0, 3)}, r"0\.\.1 and 0\.\.2, received \(0, 3\)"),
         ({"difference": True, "weights": np.full((2, 3), -1.5)}, "-1..1, received -1.5 to -1.5"),
@@ -334,3 +338,13 @@ def test_size_of_what_travels(theme):
     assert size(40) < 45_000
     assert size(128) < 330_000
     assert size(512) < 3_600_000  # half of it are the notes of the masked cells
+
+
+def test_a_ring_marks_one_cell_of_each_row_with_a_word_for_it():
+    cells = np.array([[0.1, 2.0], [-3.0, 0.0]])
+    options = {"difference": True, "unbounded": True, "colour_max": None}
+    figure = attention_heatmap(cells, "가나", "다라", ringed=[1, 1], texts=MapTexts(ringed="most"), **options)
+    (rings,) = [trace for trace in figure.data if trace.name == "most"]
+    assert (list(rings.x), list(rings.y), rings.showlegend) == ([2, 2], [1, 2], True)
+    with pytest.raises(ValueError, match=r"ringed should have 2 numbers in 0\.\.1"):
+        attention_heatmap(cells, "가나", "다라", ringed=[2, 0], **options)

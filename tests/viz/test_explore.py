@@ -185,9 +185,9 @@ def test_weights_are_rounded_more_where_there_are_many(monkeypatch):
     ("traces", "options", "told"),
     [
         ([], {}, "explore needs a trace, received none"),
-        (TRACE, {"names": ["a", "b"]}, "1 traces should have as many names, received 2"),
+        (TRACE, {"names": ["a", "b"]}, "1 traces should have 1 names or none, received 2"),
         (TRACE, {"images": [np.zeros((2, 2))]}, "an image needs a trace with patches"),
-        (TRACE, {"images": [None, None]}, "1 traces should have as many images, received 2"),
+        (TRACE, {"images": [None, None]}, "1 traces should have 1 images or none, received 2"),
         (TRACE, {"language": "xx"}, "language should be one of .* received 'xx'"),
         (TRACE, {"theme": "pink"}, "theme should be one of .* received 'pink'"),
         (

@@ -149,7 +149,8 @@ def test_no_layers_give_an_empty_figure_with_its_layout():
     ("arguments", "message"),
     [
         ({"weights": np.zeros((3, 4, 5))}, r"\(L, H, Q, K\), received \(3, 4, 5\)"),
-        ({"weights": np.full((1, 1, 2, 2), np.nan)}, "finite.*received nan"),
+        ({"weights": np.full((1, 1, 2, 2), np.nan)}, "finite and not negative, received nan"),
+        ({"weights": np.full((1, 1, 2, 2), np.nan), "signed": True}, "finite, received nan"),
         ({"layer_names": ["가"]}, "layer_names should have 2 names, received 1"),
         ({"masked": np.zeros((2, 2), bool)}, r"\(4, 5\), received \(2, 2\)"),
         ({"order": [(0, 0), (0, 0)]}, r"2 x 3 once each, received \(\(0, 0\), \(0, 0\)\)"),

@@ -38,7 +38,7 @@ def test_almost_nothing_has_the_grounds_colour_and_a_little_more_is_a_visible_st
 
 @pytest.mark.parametrize("theme", THEMES)
 @pytest.mark.parametrize("largest", [1.0, 0.4])
-def test_a_difference_starts_from_the_page_at_0_and_grows_without_a_step(theme, largest):
+def test_a_difference_starts_from_the_ground_at_0_and_grows_without_a_step(theme, largest):
     colours = weight_colours(largest, theme, difference=True, logarithmic=False)
     ground = colour_at(colours, 0.0)
     assert colours.ground == {"light": "#ffffff", "dark": "#11161d"}[theme]

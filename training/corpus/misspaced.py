@@ -144,12 +144,3 @@ def find_joints(texts: Iterable[str]) -> Iterator[list[Joint]]:
     texts = list(texts)
     for text, tokens in zip(texts, load_kiwi().tokenize(texts), strict=True):
         yield [*joints(text, [Morpheme(token.form, token.tag, token.start, token.end) for token in tokens])]
-
-
-def is_misspaced(text: str) -> bool:
-    """Whether a space is almost certainly missing, or one too many.
-
-    >>> [is_misspaced(text) for text in ("친구를 만나러왔어요.", "친구를 만나러 왔어요.", "책상위에 있다.")]
-    [True, False, True]
-    """
-    return bool(next(find_joints([text])))

@@ -20,7 +20,7 @@ class Boosting:
     """How the trees are fitted."""
 
     trees: int = 150
-    depth: int = 2  # questions: two show what one feature means beside another
+    depth: int = 2  # questions before a leaf; with two, the values of two features count together
     rate: float = 0.1  # of each tree's leaves that is added
     thresholds: int = 31  # tried for each feature
     fewest: int = 20  # examples in a leaf
@@ -41,24 +41,24 @@ def fit(
     start = float(np.log(mean / (1 - mean)))
     edges = [_thresholds(column, how.thresholds) for column in rows.T]
     bins = np.stack([np.searchsorted(e, x, side="right") for e, x in zip(edges, rows.T, strict=True)], 1)
-    odds, trees = np.full(len(rows), start), []
+    log_odds, trees = np.full(len(rows), start), []
     for _ in range(how.trees):
-        probability = 1 / (1 + np.exp(-odds))
+        probability = 1 / (1 + np.exp(-log_odds))
         grower = _Grower(
-            bins, edges, monotone, right - probability, probability * (1 - probability), how, odds
+            bins, edges, monotone, right - probability, probability * (1 - probability), how, log_odds
         )
         trees.append(grower.grow(np.arange(len(rows)), how.depth, -np.inf, np.inf))
     return start, tuple(trees)
 
 
 def calibrated(
-    start: float, trees: Sequence[Tree], odds: np.ndarray, right: np.ndarray
+    start: float, trees: Sequence[Tree], log_odds: np.ndarray, right: np.ndarray
 ) -> tuple[float, tuple[Tree, ...]]:
-    """The same trees, scaled so that their odds (N,) agree with how often rows are right (N,) (Platt 1999).
+    """The same trees, scaled so that their log odds (N,) agree with how often rows are right (N,) (Platt 1999).
 
     The order of the rows stays as it is. Raises ValueError if surer rows are right less often.
     """
-    design = np.stack([np.ones_like(odds), odds], 1)
+    design = np.stack([np.ones_like(log_odds), log_odds], 1)
     line = np.array([0.0, 1.0])
     for _ in range(STEPS):
         probability = 1 / (1 + np.exp(-np.clip(design @ line, -50, 50)))
@@ -97,7 +97,7 @@ class _Grower:
     gradient: np.ndarray  # (N,)
     curvature: np.ndarray  # (N,)
     how: Boosting
-    odds: np.ndarray  # (N,) what the leaves are added to
+    log_odds: np.ndarray  # (N,) what the leaves are added to
 
     def grow(self, rows: np.ndarray, depth: int, low: float, high: float) -> Tree:
         """The tree for these rows, its leaves between ``low`` and ``high`` before the rate is applied."""
@@ -105,7 +105,7 @@ class _Grower:
         split = self._split(rows, value, low, high) if depth else None
         if split is None:
             leaf = self.how.rate * value
-            self.odds[rows] += leaf
+            self.log_odds[rows] += leaf
             return leaf
         feature, edge, below, above = split
         lows, highs = self._bounds(feature, (below + above) / 2, low, high)

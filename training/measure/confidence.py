@@ -195,8 +195,8 @@ def fit_confidence(
 def _fit(fields: tuple[str, ...], rows: np.ndarray, right: np.ndarray, mine: int) -> Trees:
     """Trees for all rows, calibrated on the first ``mine`` of them."""
     start, trees = fit(rows, right, [MONOTONE.get(name, 0) for name in fields], HOW)
-    odds = Trees(fields, start, trees).odds(rows[:mine])
-    return Trees(fields, *calibrated(start, trees, odds, right[:mine]))
+    log_odds = Trees(fields, start, trees).log_odds(rows[:mine])
+    return Trees(fields, *calibrated(start, trees, log_odds, right[:mine]))
 
 
 @click.command("confidence")

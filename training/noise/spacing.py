@@ -42,7 +42,7 @@ _COUNTED = re.compile("[년월일시분초층급호과차권번장절]|학년")
 
 
 def _either_way(before: str, after: str) -> bool:
-    """Whether ``before`` and ``after`` (a sentence cut at a boundary) may be written apart and joined."""
+    """Whether ``before`` and ``after`` (a sentence cut at a boundary) may be written either apart or joined."""
     if before[-1].isdigit():
         return True
     return bool(
@@ -139,7 +139,7 @@ def auxiliary_joined(draft: Draft, rng: random.Random, rate: float) -> None:
 
     제47항 permits joining after -아/-어 (먹어 보다 / 먹어보다) and of 듯하다, 만하다 and the like after
     관형사형; these are no mistakes and left alone. It does not after -고, -지, -게, -(아/어)야, -려고, -나,
-    -ㄴ가. 되다 after -도 and -면 is no auxiliary to the letter: joining it violates 제2항.
+    -ㄴ가. Strictly, 되다 after -도 and -면 is no auxiliary: joining it violates 제2항.
     """
     join_at(_AFTER_ENDING, draft, rng, rate, "auxiliary_joined")
 

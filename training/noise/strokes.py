@@ -114,7 +114,7 @@ def _try(draft: Draft, rng: random.Random, name: str, start: int, word: str) -> 
 
 
 def _spares_outcries(draft: Draft, start: int, word: str, written: str) -> bool:
-    """Whether the correction would be accepted. None that removes a weeping letter is (나무 -> 나ㅜ)."""
+    """Whether the correction would be accepted. One that removes a weeping letter is not (나ㅜ -> 나무)."""
     before, after = "".join(draft.cells[:start]), "".join(draft.cells[start + len(word) :])
     source = before + written + after
     if not has_loose_jamo(source):
@@ -154,7 +154,7 @@ def slip_of_strokes(draft: Draft, rng: random.Random, count: int) -> int:
     The kind of each is drawn by ``WEIGHTS``, again where no word has room for it, and the word by the weights of the draft.
     """
     if count < 0:
-        raise ValueError(f"count must be 0 or more, got {count}")
+        raise ValueError(f"count should be 0 or more, received {count}")
     free, made = _free_words(draft), 0
     while free and made < count and (taken := _slip_somewhere(draft, rng, free)):
         free.remove(taken)

@@ -10,7 +10,7 @@ A slip can by chance give another correct word (수 -> 숙); no rule here looks 
 
 import random
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 
 from model.text.hangul import FINALS, INITIALS, MEDIALS, compose, decompose, is_syllable
@@ -41,24 +41,34 @@ def _parts(syllable: str, initials="", medials="", finals=()) -> Groups:
 
 @lru_cache(maxsize=4096)
 def _replaced(syllable: str) -> Groups:
+    """A jamo replaced by any that is legal there: 담배 -> 감배, 생각은 -> 생각읃 (한글 맞춤법 제1항)."""
     has_coda = decompose(syllable)[2] != ""
     return _parts(syllable, INITIALS, MEDIALS, FINALS[1:] if has_coda else ())
 
 
 @lru_cache(maxsize=4096)
 def _neighbour(syllable: str) -> Groups:
+    """A jamo replaced by that of a key beside it (KS X 5002): 나라 -> 마라, 가 -> 거."""
     initial, medial, final = decompose(syllable)
     return _parts(syllable, neighbours(initial), neighbours(medial), neighbours(final) if final else ())
 
 
 @lru_cache(maxsize=4096)
 def _dropped(syllable: str) -> Groups:
+    """A key not struck: 면 -> 며, 값 -> 갑, 과 -> 고, 강화 -> 앙화 (한글 맞춤법 제1항).
+
+    In place of a lost initial stands ㅇ, so that the result is a syllable still.
+    """
     _, medial, final = decompose(syllable)
     return _parts(syllable, "ㅇ", STROKES.get(medial, ""), ("", *STROKES.get(final, "")))
 
 
 @lru_cache(maxsize=4096)
 def _added(syllable: str) -> Groups:
+    """A key struck too many (한글 맞춤법 제1항): 수 -> 숙, 다시 -> 닶시, 안 -> 않, 고 -> 과.
+
+    An open syllable gets any coda; a coda or medial grows into a compound that begins with it.
+    """
     _, medial, final = decompose(syllable)
     # A compound begins with the jamo it grows from; "" begins nothing here, an open syllable takes any coda.
     grown = [JOINED[strokes] for strokes in JOINED if strokes[0] in (medial, final)]
@@ -67,11 +77,13 @@ def _added(syllable: str) -> Groups:
 
 @lru_cache(maxsize=4096)
 def _homophone(syllable: str) -> Groups:
+    """A vowel that sounds the same, ㅐ/ㅔ, ㅒ/ㅖ, ㅚ/ㅙ/ㅞ: 내 -> 네 (표준 발음법 제4항, 제5항)."""
     return _parts(syllable, medials=HOMOPHONES.get(decompose(syllable)[1], ""))
 
 
 @lru_cache(maxsize=4096)
 def _shifted(syllable: str) -> Groups:
+    """Shift missed or held too long (KS X 5002): 까지 -> 가지, 있다 -> 잇다, 예 -> 에."""
     turned = [[{**SHIFTED, **UNSHIFTED}.get(jamo, "-")] for jamo in decompose(syllable)]
     return _parts(syllable, *turned)
 
@@ -107,46 +119,10 @@ def _change(draft: Draft, rng: random.Random, rule: str, position: int) -> bool:
     return True
 
 
-def _change_each(draft: Draft, rng: random.Random, rate: float, rule: str) -> None:
+def _change_each(rule: str, draft: Draft, rng: random.Random, rate: float) -> None:
     for position in _sites(draft):
         if rng.random() < rate:
             _change(draft, rng, rule, position)
-
-
-def jamo_replaced(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A jamo replaced by any that is legal there: 담배 -> 감배, 생각은 -> 생각읃 (한글 맞춤법 제1항)."""
-    _change_each(draft, rng, rate, "jamo_replaced")
-
-
-def jamo_neighbour(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A jamo replaced by that of a key beside it (KS X 5002): 나라 -> 마라, 가 -> 거."""
-    _change_each(draft, rng, rate, "jamo_neighbour")
-
-
-def jamo_dropped(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A key not struck: 면 -> 며, 값 -> 갑, 과 -> 고, 강화 -> 앙화 (한글 맞춤법 제1항).
-
-    In place of a lost initial stands ㅇ, so that the result is a syllable still.
-    """
-    _change_each(draft, rng, rate, "jamo_dropped")
-
-
-def jamo_added(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A key struck too many (한글 맞춤법 제1항): 수 -> 숙, 다시 -> 닶시, 안 -> 않, 고 -> 과.
-
-    An open syllable gets any coda; a coda or medial grows into a compound that begins with it.
-    """
-    _change_each(draft, rng, rate, "jamo_added")
-
-
-def vowel_homophone(draft: Draft, rng: random.Random, rate: float) -> None:
-    """A vowel that sounds the same, ㅐ/ㅔ, ㅒ/ㅖ, ㅚ/ㅙ/ㅞ: 내 -> 네 (표준 발음법 제4항, 제5항)."""
-    _change_each(draft, rng, rate, "vowel_homophone")
-
-
-def shift_slip(draft: Draft, rng: random.Random, rate: float) -> None:
-    """Shift missed or held too long (KS X 5002): 까지 -> 가지, 있다 -> 잇다, 예 -> 에."""
-    _change_each(draft, rng, rate, "shift_slip")
 
 
 def _exchanges(first: str, second: str) -> list[list[str]]:
@@ -183,13 +159,8 @@ def jamo_swapped(draft: Draft, rng: random.Random, rate: float) -> None:
 
 
 TYPING_RULES: dict[str, Callable[[Draft, random.Random, float], None]] = {
-    "jamo_replaced": jamo_replaced,
-    "jamo_neighbour": jamo_neighbour,
-    "jamo_dropped": jamo_dropped,
-    "jamo_added": jamo_added,
     "jamo_swapped": jamo_swapped,
-    "vowel_homophone": vowel_homophone,
-    "shift_slip": shift_slip,
+    **{name: partial(_change_each, name) for name in CHOICES},
 }
 
 # How often a slip is of which kind, in percent, before the kinds a syllable cannot have fall away.
@@ -231,7 +202,7 @@ def slip(draft: Draft, rng: random.Random, count: int, within: tuple[int, int] |
     Syllables are drawn by the draft's weights, where it has them, and only those of the span ``within``.
     """
     if count < 0:
-        raise ValueError(f"count must be 0 or more, got {count}")
+        raise ValueError(f"count should be 0 or more, received {count}")
     free = _sites(draft)
     if within:
         free = [site for site in free if within[0] <= site < within[1]]

@@ -38,8 +38,8 @@ class Practice(NamedTuple):
     make: Callable[["ExampleMaker", str, random.Random], tuple[str, str] | None]
 
 
-EVERYDAY = 0.3  # of the sentences in which people slip are put together from everyday words
-LOOKS_ALIKE = 0.15  # of the pairs of a practice are right on both sides and look like its mistakes
+EVERYDAY = 0.3  # of the slips and of the repetitions are made in sentences of everyday words
+LOOKS_ALIKE = 0.15  # of slips, lone spaces and made norm pairs are right on both sides and look like mistakes
 IN_CORPUS = 0.3  # of the mistakes against the norm are made in the sentence itself, where it has room
 
 

@@ -142,33 +142,27 @@ def _answers(work: Path, plan: ShipPlan) -> list[Step]:
 
 def scores(work: Path, plan: ShipPlan) -> list[Step]:
     """How well the models correct, and what they leave alone."""
-    corpus, numbers, assets = plan.corpus, plan.numbers, plan.into.parent
-    rows = at_most("--limit", plan.rows)
+    return [*_sentences(plan), *_sets(work, plan)]
 
-    def evaluated(file: Path, model: Path, out: Path) -> tuple[str, ...]:
-        return training("evaluate", file, "--model", model, *rows, "--json", out)
 
-    dev, test = corpus / "dev.jsonl", corpus / "test.jsonl"
-    shipped, sets = whole(plan.into), work / "data" / "sets"
-    older = [assets / name for name in OLDER]
-    questions = {sets / f"{name}.csv": numbers / "sets" / f"{name}.json" for name in QUESTIONS}
-    development = (
-        ("development", numbers / "development.json", ()),
-        (
-            "everything",
-            numbers / "everything.json",
-            ("--minimum-confidence", 0),
-        ),
-    )
+def _evaluated(plan: ShipPlan, file: Path, model: Path, out: Path) -> tuple[str, ...]:
+    return training("evaluate", file, "--model", model, *at_most("--limit", plan.rows), "--json", out)
+
+
+def _sentences(plan: ShipPlan) -> list[Step]:
+    """How well all shipped models correct the sentences of the corpus."""
+    assets = plan.into.parent
+    dev, test = plan.corpus / "dev.jsonl", plan.corpus / "test.jsonl"
+    shipped, older = whole(plan.into), [assets / name for name in OLDER]
     return [
         Step(
             "evaluation",
             "the development and the test sentences",
             (*shipped, dev, test, ERRORS),
-            (plan.into / "evaluation.json", numbers / "test.json"),
+            (plan.into / "evaluation.json", plan.numbers / "test.json"),
             (
-                evaluated(dev, plan.into, plan.into / "evaluation.json"),
-                evaluated(test, plan.into, numbers / "test.json"),
+                _evaluated(plan, dev, plan.into, plan.into / "evaluation.json"),
+                _evaluated(plan, test, plan.into, plan.numbers / "test.json"),
             ),
         ),
         Step(
@@ -176,7 +170,7 @@ def scores(work: Path, plan: ShipPlan) -> list[Step]:
             "the development sentences for the other shipped models",
             (*(folder / "weights.npz" for folder in older), *ANSWERS, dev, ERRORS),
             tuple(folder / "evaluation.json" for folder in older),
-            tuple(evaluated(dev, folder, folder / "evaluation.json") for folder in older),
+            tuple(_evaluated(plan, dev, folder, folder / "evaluation.json") for folder in older),
         ),
         Step(
             "snapshots",
@@ -185,12 +179,25 @@ def scores(work: Path, plan: ShipPlan) -> list[Step]:
             (assets / "growing-up" / "snapshots.csv",),
             (training("snapshots", assets / "growing-up", dev, "--limit", plan.snapshot_rows),),
         ),
+    ]
+
+
+def _sets(work: Path, plan: ShipPlan) -> list[Step]:
+    """What the new model makes of the sets that ask one question each, of what must stay as it is, and of our own sets."""
+    shipped, numbers, sets = whole(plan.into), plan.numbers, work / "data" / "sets"
+    questions = {sets / f"{name}.csv": numbers / "sets" / f"{name}.json" for name in QUESTIONS}
+    development = (
+        ("development", numbers / "development.json", ()),
+        ("everything", numbers / "everything.json", ("--minimum-confidence", 0)),
+    )
+    rows = at_most("--limit", plan.rows)
+    return [
         Step(
             "questions",
             "the five sets that each ask one question",
             (*shipped, sets),
             tuple(questions.values()),
-            tuple(evaluated(file, plan.into, out) for file, out in questions.items()),
+            tuple(_evaluated(plan, file, plan.into, out) for file, out in questions.items()),
         ),
         Step(
             "intact",

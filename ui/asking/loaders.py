@@ -1,7 +1,7 @@
 """Opens the engine, the models and what lies beside them; pages reach these only through here. ``questions`` asks the opened models.
 
 ``engine`` gives the one engine of a server. The first run of ``app.py`` starts it, so its workers load beside the first page. The
-engine keeps the answers; nothing is kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
+engine keeps the answers; only files that were read are kept here. ``list_entries`` finds the models: the shipped ones in ``assets/`` and those of the
 visitor in ``runs/*/model``, read again when their files change.
 """
 
@@ -31,10 +31,11 @@ from model.stored.folder import (
 from model.survey.corpus_agreement import AGREEMENT_FILE, CorpusAgreement, read_agreement
 from model.survey.head_survey import HEADS_FILE, HeadSurvey, read_head_survey
 from model.trace.projections import Projections
+from model.trace.traced import Described
 from ui.asking.loading import StillLoading
 from ui.shell import turns
 
-# The types are here for the pages, which import no engine.
+# With the types that pages need, so that they find them in one place.
 __all__ = [
     "ASSETS",
     "OWN_MODELS",
@@ -50,6 +51,7 @@ __all__ = [
     "StillLoading",
     "classrooms",
     "corpus_agreement",
+    "described",
     "engine",
     "head_survey",
     "is_live",
@@ -90,9 +92,14 @@ def is_live(entry: ModelEntry) -> bool:
     return isinstance(entry.path, str)
 
 
-def corrects(config: object) -> bool:
+def described(corrector: Asked) -> Described | None:
+    """What a visitor's own model says of itself; None for a network of ours."""
+    return getattr(corrector.config, "described", None)
+
+
+def corrects(corrector: Asked) -> bool:
     """Whether what a model writes is a correction. A visitor's own model may say that it translates or continues a text."""
-    told = getattr(config, "described", None)
+    told = described(corrector)
     return told is None or told.task == "correct"
 
 

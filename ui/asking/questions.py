@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from engine import EngineCorrector
 from model import Asked, Correction, SentenceCorrection
 from model.text.changes import Change
+from model.trace.grown import Grown
 from model.trace.interventions import Head
 from model.trace.projections import Projections
 
@@ -42,7 +43,8 @@ def correct(text: str, corrector: Asked) -> Correction:
 
 
 def projections(sentence: str, text: str, corrector: Asked, padding: int = 0) -> dict[str, Projections]:
-    """The queries, keys and values of the pass that writes ``text`` for ``sentence``; with ``padding`` more tokens on either side."""
+    """The queries, keys and values of the pass that writes ``text`` for ``sentence``. ``padding`` tokens
+    of padding follow the source, and as many the target."""
     return corrector.ask("projections", sentence, text, padding)
 
 
@@ -57,8 +59,10 @@ def head_effects(
     corrector: Asked,
     means: Mapping[str, np.ndarray] | None,
 ) -> HeadEffects:
-    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``. What a head puts
-    out instead is of ``means``, by kind (L, H, D/H), else zero."""
+    """What becomes of ``change`` without each head: ``model.analysis.head_effects.HeadEffects``.
+
+    ``means``: what a head that is off puts out, (L, H, D/H) for each kind; zeros if there are none.
+    """
     return corrector.ask("head_effects", sentence.source, sentence.text, _span(change), *_given(means))
 
 
@@ -140,8 +144,9 @@ def circuit(
 ) -> tuple[Circuit | None, CircuitEdges | None, Callable[[], object] | None]:
     """(circuit, edges, ask): the ``model.analysis.circuits.Circuit`` that keeps ``percent`` of the score of ``change``, and its edges.
 
-    The circuit is None where there is no question to ask. Edges take long: they are None until ``ask`` was called. Where they are known,
-    ``ask`` is None."""
+    The circuit is None where the fix writes the same tokens as the typed text. Edges take long: they are None until ``ask`` was called.
+    Where they are known, ``ask`` is None.
+    """
     asked = sentence.source, sentence.text, _span(change), percent, instead
     if (both := corrector.known("circuit_edges", *asked)) is not None:
         return *both, None
@@ -177,8 +182,8 @@ def road_not_taken(sentence: SentenceCorrection, row: int, candidate: str, corre
     return corrector.ask("road_not_taken", sentence.source, sentence.text, row, candidate)
 
 
-def grown(text: str, corrector: EngineCorrector) -> tuple[Any, ...]:
-    """What each snapshot of the model makes of the first sentence: ``model.correction.growing.Grown``s."""
+def grown(text: str, corrector: EngineCorrector) -> tuple[Grown, ...]:
+    """What each snapshot of the model makes of the first sentence."""
     return corrector.ask("grown", text)
 
 

@@ -3,6 +3,8 @@
 For the teacher it also tells the class what is shown: the page and its settings, whenever they have changed.
 """
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from classroom import ClassroomError, State
@@ -45,7 +47,7 @@ def show(page: str) -> None:
         )
 
 
-def _words(mine: Membership):
+def _words(mine: Membership) -> Callable[[State], str]:
     def words(state: State) -> str:
         if not mine.teaches:
             asked = state.poll is not None or (state.quiz is not None and state.quiz.phase)

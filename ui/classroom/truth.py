@@ -9,6 +9,7 @@ import numpy as np
 
 from model.analysis.agreement import attention_of_change
 from model.analysis.edits import focus
+from model.analysis.head_effects import HeadEffects
 from model.text.changes import Change
 from model.trace.interventions import Head
 from model.trace.selection import Selection
@@ -73,7 +74,7 @@ def single_head(lens: Lens) -> Head:
     return effects(lens).rank_of_looker()[0]
 
 
-def effects(lens: Lens):
+def effects(lens: Lens) -> HeadEffects:
     return questions.head_effects(lens.sentence, typed(lens), lens.corrector, None)
 
 

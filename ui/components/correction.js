@@ -1,4 +1,4 @@
-// The corrected text. A changed word is a button: what was typed, struck out, and what stands now.
+// The corrected text. A changed word is a button: what was typed, small, and what stands now.
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".correction");

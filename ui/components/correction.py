@@ -11,7 +11,7 @@ from ui.components.heard import heard
 from ui.components.packed import component
 from viz.labels import visible_token
 
-LEAST_OFFERED = 0.3  # a proposal with less confidence is not shown
+LEAST_OFFERED = 0.3  # a change that was not made is offered only from this confidence on
 WHAT = ("choose", "accept", "reject", "open")  # what a visitor may ask for
 
 _FOLDER = Path(__file__).parent
@@ -115,7 +115,7 @@ def _plain(source: str, start: int, end: int, starts: dict[int, int]) -> list[di
 
 
 def _words(source: str, proposals: Sequence[Proposal]) -> list[tuple[int, int, list[Proposal]]]:
-    """(start, end, proposals) of the words that proposals touch. A proposal that touches several words makes one of them."""
+    """(start, end, proposals) of the words that proposals touch. Words that one proposal touches become one."""
     found: list[tuple[int, int, list[Proposal]]] = []
     for proposal in proposals:
         start, end = proposal.change.source_start, proposal.change.source_end

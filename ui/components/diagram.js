@@ -78,7 +78,7 @@ class Diagram {
 
   box(box) {
     const group = shape("g", {});
-    const marked = box.part && this.go;
+    const marked = box.leads_to && this.go;
     group.append(this.place(box, box.style, box.height > 24 ? 8 : 4), ...this.labels(box, marked ? 16 : 0));
     if (marked) this.lead(group, box);
     return group;
@@ -109,7 +109,7 @@ class Diagram {
 
   /** The part becomes something to be chosen, with a sign at its right end. */
   lead(group, box) {
-    const { x, y, width, height, part, spoken, expanded, title } = box;
+    const { x, y, width, height, leads_to: part, spoken, expanded, title } = box;
     group.dataset.part = part;
     group.dataset.key = `${part}|${title}|${spoken}`;
     const isLayer = expanded !== null;

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
-from ui.components.diagram_layout import FORMS, Box, Column, Drawing, arrange
+from ui.components.diagram_layout import FORMS, Column, Drawing, PlacedPart, arrange
 from ui.components.heard import heard
 from ui.components.packed import component
 from ui.wording.reading import Say
@@ -53,9 +53,9 @@ def _plain(drawing: Drawing) -> dict:
     }
 
 
-def _box(box: Box) -> dict:
-    stage = {name: getattr(box.stage, name) for name in ("style", "title", "detail", "part", "spoken")}
-    return stage | {name: getattr(box, name) for name in ("x", "y", "width", "height", "expanded")}
+def _box(box: PlacedPart) -> dict:
+    part = {name: getattr(box.part, name) for name in ("style", "title", "detail", "leads_to", "spoken")}
+    return part | {name: getattr(box, name) for name in ("x", "y", "width", "height", "expanded")}
 
 
 def _looks_of_parts(theme: str) -> dict[str, dict]:

@@ -13,8 +13,8 @@ _FLOW = 0.4  # of a column's width: where the arrows between its parts run
 
 
 @dataclass(frozen=True)
-class _TextSizes:
-    """The lengths of one form."""
+class _FormLengths:
+    """The lengths of one of FORMS."""
 
     column: float = 440
     bus: float = 56  # left of the decoder, where the encoder's result goes to every layer
@@ -32,31 +32,45 @@ class _TextSizes:
 
 
 _SIZES = {
-    WIDE: _TextSizes(),
-    NARROW: _TextSizes(column=352, bus=22, chip=76),
-    LECTURE: _TextSizes(470, 44, 132, 6, 20, 20, 20, 14, 20, 22, 8, 3, 4),
+    WIDE: _FormLengths(),
+    NARROW: _FormLengths(column=352, bus=22, chip=76),
+    LECTURE: _FormLengths(
+        column=470,
+        bus=44,
+        chip=132,
+        gap=6,
+        box=20,
+        row=20,
+        strip=20,
+        plus=14,
+        heading=20,
+        around=22,
+        inset=8,
+        foot=3,
+        margin=4,
+    ),
 }
 
 
 @dataclass(frozen=True)
-class DiagramBox:
-    """One part of a network. ``style`` names its looks, ``part`` what choosing it leads to (empty: nothing)."""
+class DiagramPart:
+    """One part of a network. ``style`` names its looks, ``leads_to`` what choosing it opens (empty: nothing)."""
 
     style: str  # text, embedding, attention, feed_forward, recurrence, norm, layer, output or mask
     title: str
     detail: str = ""
-    part: str = ""
+    leads_to: str = ""
     spoken: str = ""  # what a screen reader says of a part that leads somewhere
     asks_memory: bool = False  # whether the encoder's result arrives here
-    chip: "DiagramBox | None" = None  # what stands beside it, such as a mask
+    chip: "DiagramPart | None" = None  # what stands beside it, such as a mask
 
 
 @dataclass(frozen=True)
 class Sublayer:
     """One part with its residual connection and its normalisation, which stands before the part in newer networks."""
 
-    core: DiagramBox
-    norm: DiagramBox
+    core: DiagramPart
+    norm: DiagramPart
     norm_first: bool
 
 
@@ -64,7 +78,7 @@ class Sublayer:
 class Layer:
     """A row that can be opened. Its ``sublayers`` are drawn if it is open."""
 
-    row: DiagramBox
+    row: DiagramPart
     sublayers: tuple[Sublayer, ...] = ()
 
 
@@ -73,16 +87,16 @@ class Column:
     """A stack of parts in the order in which data passes them."""
 
     heading: str
-    items: tuple[DiagramBox | Layer, ...]
+    items: tuple[DiagramPart | Layer, ...]
 
 
 @dataclass(frozen=True)
-class Box:
+class PlacedPart:
     x: float
     y: float
     width: float
     height: float
-    stage: DiagramBox
+    part: DiagramPart
     expanded: bool | None = None  # of a layer's row; None for all else
 
 
@@ -97,8 +111,8 @@ class Line:
 class Drawing:
     width: float
     height: float
-    boxes: tuple[Box, ...]
-    frames: tuple[Box, ...]  # around the parts of open layers
+    boxes: tuple[PlacedPart, ...]
+    frames: tuple[PlacedPart, ...]  # around the parts of open layers
     lines: tuple[Line, ...]
     sums: tuple[tuple[float, float], ...]  # where a residual connection is added
     headings: tuple[tuple[float, float, str], ...]
@@ -139,7 +153,7 @@ def _memory(encoder: "_Pen", decoder: "_Pen", form: str) -> list[Line]:
         start = ((x, last.y + last.height),)
     else:
         start = ((last.x + last.width, last.y + last.height / 2), (x, last.y + last.height / 2))
-    asking = [box for box in decoder.boxes if box.stage.asks_memory]
+    asking = [box for box in decoder.boxes if box.part.asks_memory]
     return [
         Line((*start, (x, box.y + box.height / 2), (box.x, box.y + box.height / 2)), "memory")
         for box in asking
@@ -149,7 +163,7 @@ def _memory(encoder: "_Pen", decoder: "_Pen", form: str) -> list[Line]:
 def _from_below(drawing: Drawing) -> Drawing:
     height = drawing.height
 
-    def turned(boxes: Sequence[Box]) -> tuple[Box, ...]:
+    def turned(boxes: Sequence[PlacedPart]) -> tuple[PlacedPart, ...]:
         return tuple(replace(box, y=height - box.y - box.height) for box in boxes)
 
     return replace(
@@ -167,15 +181,15 @@ def _from_below(drawing: Drawing) -> Drawing:
 class _Pen:
     """Draws one column from the top; ``y`` is where the next part goes."""
 
-    def __init__(self, x: float, y: float, width: float, sizes: _TextSizes):
+    def __init__(self, x: float, y: float, width: float, sizes: _FormLengths):
         self.x, self.y, self.width, self.sizes = x, y, width, sizes
         self.flow = x + _FLOW * width
-        self.boxes: list[Box] = []
-        self.frames: list[Box] = []
+        self.boxes: list[PlacedPart] = []
+        self.frames: list[PlacedPart] = []
         self.lines: list[Line] = []
         self.sums: list[tuple[float, float]] = []
         self.headings: list[tuple[float, float, str]] = []
-        self.left: float | None = None  # where the flow left the last part
+        self.flow_end: float | None = None  # where the arrow from the last part begins
 
     def column(self, column: Column) -> None:
         self.headings.append((self.x, self.y + self.sizes.heading / 2, column.heading))
@@ -184,41 +198,41 @@ class _Pen:
             if isinstance(item, Layer):
                 self.layer(item)
             else:
-                self.stage(item, self.x, self.width, self.sizes.box)
+                self.part(item, self.x, self.width, self.sizes.box)
 
-    def stage(
-        self, stage: DiagramBox, x: float, width: float, height: float, expanded: bool | None = None
-    ) -> Box:
+    def part(
+        self, part: DiagramPart, x: float, width: float, height: float, expanded: bool | None = None
+    ) -> PlacedPart:
         self.arrive()
-        beside = [] if stage.chip is None else [stage.chip]
+        beside = [] if part.chip is None else [part.chip]
         width -= len(beside) * (self.sizes.chip + 6)
-        box = Box(x, self.y, width, height, stage, expanded)
+        box = PlacedPart(x, self.y, width, height, part, expanded)
         self.boxes.append(box)
-        self.boxes += [Box(x + width + 6, self.y, self.sizes.chip, height, chip) for chip in beside]
+        self.boxes += [PlacedPart(x + width + 6, self.y, self.sizes.chip, height, chip) for chip in beside]
         self.depart(height)
         return box
 
     def arrive(self) -> None:
         """The arrow from the last part to here."""
-        if self.left is not None:
-            self.lines.append(Line(((self.flow, self.left), (self.flow, self.y))))
+        if self.flow_end is not None:
+            self.lines.append(Line(((self.flow, self.flow_end), (self.flow, self.y))))
 
     def depart(self, height: float) -> None:
-        self.left = self.y + height
-        self.y = self.left + self.sizes.gap
+        self.flow_end = self.y + height
+        self.y = self.flow_end + self.sizes.gap
 
     def layer(self, layer: Layer) -> None:
-        self.stage(layer.row, self.x, self.width, self.sizes.row, bool(layer.sublayers))
+        self.part(layer.row, self.x, self.width, self.sizes.row, bool(layer.sublayers))
         if not layer.sublayers:
             return
         # The row is the head of the frame: what follows belongs to it, so no arrow lies between them.
-        assert self.left is not None, "the row has just set it"
-        top = self.left
+        assert self.flow_end is not None, "the row has just set it"
+        top = self.flow_end
         self.y = top + self.sizes.gap
         for sublayer in layer.sublayers:
             self.sublayer(sublayer)
-        bottom = self.left + self.sizes.foot
-        self.frames.append(Box(self.x, top, self.width, bottom - top, layer.row))
+        bottom = self.flow_end + self.sizes.foot
+        self.frames.append(PlacedPart(self.x, top, self.width, bottom - top, layer.row))
         self.y = bottom + self.sizes.gap
 
     def sublayer(self, sublayer: Sublayer) -> None:
@@ -226,8 +240,8 @@ class _Pen:
         x, width = self.x + sizes.inset, self.width - sizes.inset - sizes.around
         branch = self.y - sizes.gap / 2
         if sublayer.norm_first:
-            self.stage(sublayer.norm, x, width, sizes.strip)
-        self.stage(sublayer.core, x, width, sizes.box)
+            self.part(sublayer.norm, x, width, sizes.strip)
+        self.part(sublayer.core, x, width, sizes.box)
         middle = self.y + sizes.plus / 2
         self.arrive()
         self.sums.append((self.flow, middle))
@@ -236,4 +250,4 @@ class _Pen:
         self.lines.append(Line(around, "residual"))
         self.depart(sizes.plus)
         if not sublayer.norm_first:
-            self.stage(sublayer.norm, x, width, sizes.strip)
+            self.part(sublayer.norm, x, width, sizes.strip)

@@ -168,5 +168,5 @@ def _plain(value: object) -> object:
 
 
 def _encoded(text: str) -> bytes:
-    # A command line may hand over half a surrogate pair, which UTF-8 lacks; JSON's own spelling of it stays.
+    # A command line may hand over half a surrogate pair, which UTF-8 cannot hold. It is written as \udXXX, which JSON reads again.
     return text.encode("utf-8", "backslashreplace")

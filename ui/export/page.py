@@ -10,6 +10,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from model.text.changes import Change
+from ui.asking import loaders
 from ui.export import parts
 from ui.wording import reading
 from ui.wording.numbers_text import probability
@@ -63,7 +64,7 @@ def _corrected(lens: Lens, say: Say) -> Iterable[str]:
 def _correction(lens: Lens, say: Say, address: str) -> Iterable[str]:
     sentence = lens.sentence
     yield f"<h1>{escape(say('attention_title'))}</h1>"
-    told = getattr(lens.corrector.config, "described", None)
+    told = loaders.described(lens.corrector)
     if told is not None and told.task != "correct":
         yield f"<h2>{escape(say(f'written_{told.task}'))}</h2>"
         yield f'<p class="sentence" lang="{escape(told.language)}">{escape(sentence.text)}</p>'

@@ -1,4 +1,4 @@
-"""Makes the pictures of one view for a file. It runs outside of a session, so all it needs is in ``Choices``."""
+"""Makes the pictures of one view for a file. It runs outside of a session, so what it needs of the address is in ``Choices``."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ MOST_WEIGHTS = 16_000_000  # a byte each in the overview; with more, only the sh
 
 @dataclass(frozen=True)
 class Experiment:
-    """What the network answered when something was changed, as the page showed it."""
+    """What an experiment of the laboratory showed on the page."""
 
     title: str
     told: tuple[str, ...]  # what it says, then the notes
     figures: Mapping[str, tuple[go.Figure | Specification, str]]  # by name, with what each shows in words
-    intervenes: bool  # whether something was changed; else another pass was observed
+    intervenes: bool  # whether something was changed in a pass; else passes were only observed
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def heatmap_part(lens: Lens, say: Say, choices: Choices) -> Component:
 
 
 def overviews(lens: Lens, say: Say) -> dict[str, Component]:
-    """All heads, one picture for each kind. None if the network has a single head."""
+    """All heads, one picture for each kind. Empty if the network has a single head."""
     trace = lens.trace
     if trace.num_layers * trace.num_heads == 1:
         return {}

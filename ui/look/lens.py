@@ -108,7 +108,7 @@ class Lens:
 
     @property
     def corrects(self) -> bool:
-        return loaders.corrects(self.corrector.config)
+        return loaders.corrects(self.corrector)
 
     @property
     def places_known(self) -> bool:

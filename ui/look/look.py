@@ -157,7 +157,7 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Looke
         corrector = notices.load_corrector(entry)
     if corrector is None:
         return LookedAt()
-    told = getattr(corrector.config, "described", None)
+    told = loaders.described(corrector)
     if told is not None and text == defaults()["sentence"] != (first := _first_text(told, text)):
         keep_typed(first)
         replace()
@@ -167,7 +167,7 @@ def write_and_look(stage: Stage, views: tuple[View, ...], setting: str) -> Looke
         correction = correct(text, corrector)
         if correction:
             sentence, change = show_correction(correction, told=told)
-            notices.about(text, correction, corrector.config)
+            notices.about(text, correction, corrector)
     found = LookedAt(corrector, status)
     if sentence is None:
         return found
@@ -188,7 +188,7 @@ def show_pictures(heads: DeltaGenerator, stage: Stage, view: View, lens: Lens) -
     """All heads in the container ``heads``, and the open view."""
     if lens.has_several_heads and view.name != "predict":  # the tiles would give the answer away
         complete = not view.lacks(lens)
-        framed = view.framed(lens) if view.framed and complete else None
+        framed = view.marked(lens) if complete else None
         with heads:
             nats = view.tiles(lens) if complete else None
             overview.draw(lens, framed, nats, shown_below=view.has_map)
@@ -197,7 +197,7 @@ def show_pictures(heads: DeltaGenerator, stage: Stage, view: View, lens: Lens) -
 
 def tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:
     """The right part of the top line; the popover of the settings. ``own``: a model of one's own, which brings its examples."""
-    told = getattr(own.config, "described", None) if own is not None else None
+    told = loaders.described(own) if own is not None else None
     with header.tools():
         if _has_examples(told):
             choose_example(told.examples if told is not None else ())

@@ -136,7 +136,7 @@ def _chosen(sentence: loaders.SentenceCorrection | None) -> int | None:
 
 
 def _proposals(found: loaders.Correction) -> list[Proposal]:
-    """Every proposal worth showing: what was made, and what the network believes in a little."""
+    """What was made, what has no confidence, and what has at least LEAST_OFFERED."""
     proposals = []
     for first, sentence in zip(_firsts(found), found.sentences, strict=False):
         made = {_span(change) for change in sentence.changes}

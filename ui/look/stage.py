@@ -10,7 +10,7 @@ from model.trace.selection import Selection
 from model.trace.trace import AttentionTrace
 from ui.look.lens import Lens
 from ui.shell import address, controls, markup
-from ui.views import VIEWS, needs, overview, take_away
+from ui.views import VIEWS, needs, overview, take_away, wrote
 from ui.views.opening import ask_without, may_switch_off
 from ui.views.view import View
 from ui.wording.texts import say
@@ -173,12 +173,25 @@ def show_more(stage: Stage, view: View, lens: Lens, popovers: tuple) -> bool:
         with taking:
             take_away.show(lens, VIEWS, view)
     with stage.more:
-        if lens.single_head is not None and asks_without(view, lens):
-            ask_without(lens, lens.single_head, "head_off", "head_off_question")
+        show_head_buttons(view, lens)
         for note in about(lens):
             markup.paragraph(note, "note")
         explained = not view.lacks(lens) and explain(view, lens, controls.values(view.settings))
     return bool(options.open or taking.open or explained)
+
+
+def show_head_buttons(view: View, lens: Lens) -> None:
+    """Below the picture: the switch between where a head looked and what it wrote, and the button that switches the head off."""
+    other = wrote.other_look(lens, view.name)
+    off = lens.single_head if asks_without(view, lens) else None
+    if other is None and off is None:
+        return
+    with st.container(key="head_buttons", horizontal=True, gap="small"):
+        if other is not None:
+            text = say(f"switch_to_{other}")
+            st.button(text, key="other_look", on_click=wrote.switch_look, args=(other,))
+        if off is not None:
+            ask_without(lens, off, "head_off", "head_off_question")
 
 
 def asks_without(view: View, lens: Lens) -> bool:

@@ -1,5 +1,6 @@
 """The class together: open a class, join it, follow what the teacher shows, predict, and answer questions that check themselves."""
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -176,7 +177,7 @@ def show_questions(mine: Membership) -> None:
                 )
 
 
-def _begin(begin, *arguments) -> None:
+def _begin(begin: Callable[..., str | None], *arguments: object) -> None:
     """From a callback: ask, and keep for the page why it could not be asked."""
     try:
         st.session_state[_SAID] = begin(*arguments)

@@ -6,11 +6,13 @@ The film is a fragment that runs by itself, so that the rest of the page is not 
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 import viz
 from model.analysis.growth import Growth, growth
 from model.analysis.roles import OWN
+from model.trace.grown import Grown
 from model.trace.selection import Selection
 from ui.asking import loaders, questions
 from ui.look import stage
@@ -102,19 +104,19 @@ def show(entry: loaders.ModelEntry, found: tuple) -> None:
 
 
 def open_tile(point: dict) -> None:
-    """From a callback: have the next run of the page look at the head of a tile. In a run of the fragment no setting changes."""
+    """From a callback: keep the head of a tile for the next run of the page, because a run of the fragment may not change settings."""
     if head := figures.head_of(point):
         st.session_state[_OPENED] = head
 
 
-def show_told(grown) -> None:
+def show_told(grown: Grown) -> None:
     """What the network wrote at one snapshot."""
     same = "growing_unfinished" if grown.is_unfinished else "growing_reading_same"
     told = "growing_reading" if grown.text != grown.source else same
     markup.told(say(told, step=f"{grown.step:,}", text=grown.text))
 
 
-def show_map(grown, selection: Selection) -> None:
+def show_map(grown: Grown, selection: Selection) -> None:
     trace = grown.trace
     queries, keys = trace.axes(selection.kind)
     figures.draw(
@@ -132,7 +134,9 @@ def show_map(grown, selection: Selection) -> None:
     )
 
 
-def show_growth(found: tuple, measured, shares: np.ndarray, role: str, now: int) -> None:
+def show_growth(
+    found: tuple[Grown, ...], measured: pd.DataFrame, shares: np.ndarray, role: str, now: int
+) -> None:
     """The loss, the share of unseen sentences written without a mistake and, for each head, how much of its attention
     the chosen role takes."""
     names = [

@@ -29,12 +29,13 @@ from ui.parts.head_numbers import (
     table,
     told,
 )
-from ui.parts.uploads import upload
+from ui.parts.uploads import DroppedFile, upload
 from ui.shell import address, controls, header, markup, notices
 from ui.wording.texts import say
 
 if TYPE_CHECKING:
     import pandas as pd
+    import plotly.graph_objects as go
 
 SECONDS_BETWEEN_LOOKS = 2.0
 MEGABYTES = 2
@@ -74,7 +75,7 @@ def main() -> None:
         explain()
 
 
-def choose():
+def choose() -> tuple[str, str, DroppedFile | None]:
     """The controls: what the map shows, at which characters, and the visitor's own file. Returns the file or None."""
     quantity, place, own = st.columns([4, 4, 3], vertical_alignment="bottom")
     with quantity:
@@ -105,7 +106,7 @@ def shipped(entry: loaders.ModelEntry, corrector: loaders.Asked) -> HeadSurvey |
         return None
 
 
-def show_file(given, corrector: loaders.EngineCorrector, by: str, at: str) -> None:
+def show_file(given: DroppedFile, corrector: loaders.EngineCorrector, by: str, at: str) -> None:
     """The visitor's own file: how far it is, and everything that is found so far."""
     job = notices.job_of(everybodys(), given, MOST_ROWS, corrector)
     if job is None:
@@ -161,7 +162,7 @@ def show(survey: HeadSurvey, by: str, at: str, made: str, may_open: bool = True)
         markup.paragraph(made, "note")
 
 
-def map_of(survey: HeadSurvey, by: str, at: str):
+def map_of(survey: HeadSurvey, by: str, at: str) -> go.Figure:
     """All heads as a figure."""
     shared: dict[str, Any] = {
         "names": {kind: say(f"kind_{kind}") for kind in survey.kinds},

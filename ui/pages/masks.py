@@ -1,11 +1,12 @@
 """What the masks hide in a small batch of typed sentences, and what that does before and after the softmax."""
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
 import viz
@@ -136,7 +137,9 @@ def named_hidden() -> Callable[..., viz.Hidden]:
     return partial(viz.Hidden, masked_name=say("masks_masked"), padded_name=say("masks_padded"))
 
 
-def show_map(name: str, hidden: viz.Hidden, rows, columns, design_width: float | None) -> None:
+def show_map(
+    name: str, hidden: viz.Hidden, rows: Sequence[str], columns: Sequence[str], design_width: float | None
+) -> None:
     """A mask: 1 where may be looked, hatched or dotted where not."""
     shape = (len(rows), len(columns))
     figure = viz.number_heatmap(
@@ -156,7 +159,7 @@ def show_map(name: str, hidden: viz.Hidden, rows, columns, design_width: float |
     draw(name, figure, len(columns), f"masks-{name.replace('_', '-')}")
 
 
-def draw(name: str, figure, columns: int, file_name: str) -> None:
+def draw(name: str, figure: go.Figure, columns: int, file_name: str) -> None:
     with st.container(key=f"wide_figure_{name}" if columns > MOST_COLUMNS_ON_A_PHONE else f"figure_{name}"):
         figures.draw(figure, f"masks_{name}", file_name)
 

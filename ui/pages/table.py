@@ -43,7 +43,7 @@ def main() -> None:
     try:
         columns = columns_of(given.content, given.name)
     except TableError as error:
-        notices.no_table(error.problem)
+        notices.show_file_problem(error.problem)
         return
     place = None if columns is None else choose_column(columns)
     if columns is not None and place is None and columns.places:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from engine.traced import TracedConfig
 from model.analysis.places import text_of
-from model.text.changes import find_rewriting
+from model.text.changes import Change, find_rewriting
 from model.trace.strict_npz import THINNED, THINNER
 from model.trace.trace import AttentionTrace, TraceError
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
@@ -67,7 +67,7 @@ def main() -> None:
             markup.paragraph('trace.save("trace.npz")', "typed")
             tell_limits()
         return
-    content = given.getvalue()
+    content = given.content
     try:
         trace = read(content)
     except TraceError as error:
@@ -123,8 +123,8 @@ def _text(trace: AttentionTrace, side: str) -> str:
     return " ".join(getattr(trace, f"{side}_tokens")) if known is None else known
 
 
-def show_texts(sentence: SentenceCorrection):
-    """Both texts as one, where what changed can be chosen; the change in focus."""
+def show_texts(sentence: SentenceCorrection) -> Change | None:
+    """Draw the text with its changes, each of which can be chosen. Returns the chosen one."""
     return show_correction(Correction(sentence.source, (sentence,)), decides=False)[1]
 
 

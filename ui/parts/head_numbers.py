@@ -20,7 +20,7 @@ from ui.wording.texts import say
 LEADING, WROTE, EFFECT, LOSS = "leading", "wrote", "effect", "loss"
 QUANTITIES = (LEADING, *ROLES, WROTE, EFFECT, LOSS)
 INTERVENED = (EFFECT, LOSS)
-SIGNS = dict(zip(ROLES, "=←→↷␣.⊣~", strict=True))
+SIGNS = dict(zip(ROLES, "=←→↷␣.⊣~", strict=True))  # one for each role, for the map of leading roles
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,8 @@ class ChosenNumber:
 
 
 def told(survey: HeadSurvey, name: str, at: str) -> str:
-    """The sentence above the map: which head stands out, by how much, and whether it was observed."""
+    """The sentence above the map: which head stands out, by how much, and whether that was observed or measured by
+    switching heads off."""
     if name == LEADING:
         playing = [role for head in survey.heads if (role := survey.leading(head, at)) != BREADTH]
         counts = {role: playing.count(role) for role in ROLES if role in playing}

@@ -1,10 +1,11 @@
 """The parts of a loaded network with the shapes that one sentence has in them, ready to be drawn."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from model.analysis.parameters import under
 from model.stored.config import NetworkConfig, TransformerConfig
-from ui.components.diagram_layout import Column, DiagramBox, Layer, Sublayer
+from ui.components.diagram_layout import Column, DiagramPart, Layer, Sublayer
 from ui.wording.reading import Say
 from viz.labels import visible_token
 
@@ -62,34 +63,34 @@ class _CommonParts:
         self.say, self.sketch, self.config = say, sketch, sketch.config
         self.s, self.t, self.d = sketch.source_tokens, sketch.target_tokens, sketch.config.d_model
 
-    def stage(
-        self, style: str, name: str, dims: str = "", *places: str, part: str = "", **more
-    ) -> DiagramBox:
-        """``places`` are what its parameters belong to; ``part`` is where it leads."""
+    def part(
+        self, style: str, name: str, dims: str = "", *places: str, leads_to: str = "", **more: Any
+    ) -> DiagramPart:
+        """``places`` are what its parameters belong to."""
         count = under(self.sketch.parts, *places)
         detail = " · ".join(filter(None, [dims, f"{count:,}" if count else ""]))
         title = more.pop("title", None) or self.say(f"network_{name}")
-        return DiagramBox(style, title, detail, part, self.spoken(title, dims, count, part), **more)
+        return DiagramPart(style, title, detail, leads_to, self.spoken(title, dims, count, leads_to), **more)
 
-    def spoken(self, title: str, dims: str, count: int, part: str) -> str:
-        if not part:
+    def spoken(self, title: str, dims: str, count: int, leads_to: str) -> str:
+        if not leads_to:
             return ""
         parameters = self.say("network_spoken_parameters", count=f"{count:,}") if count else ""
-        leads = self.say(f"network_leads_{part.partition(':')[0]}")
+        leads = self.say(f"network_leads_{leads_to.partition(':')[0]}")
         return ". ".join(filter(None, [title, dims, parameters, leads]))
 
-    def text(self, name: str, text: str, tokens: str, count: int) -> DiagramBox:
+    def text(self, name: str, text: str, tokens: str, count: int) -> DiagramPart:
         title = self.say(f"network_{name}", text=visible_text(text))
-        return self.stage("text", name, shape(**{tokens: count}), part="sentence", title=title)
+        return self.part("text", name, shape(**{tokens: count}), leads_to="sentence", title=title)
 
-    def embedding(self, name: str, tokens: str, count: int, *places: str) -> DiagramBox:
-        return self.stage("embedding", name, shape(**{tokens: count}, D=self.d), *places, part="embedding")
+    def embedding(self, name: str, tokens: str, count: int, *places: str) -> DiagramPart:
+        return self.part("embedding", name, shape(**{tokens: count}, D=self.d), *places, leads_to="embedding")
 
-    def ending(self) -> tuple[DiagramBox, ...]:
+    def ending(self) -> tuple[DiagramPart, ...]:
         """From the decoder's last vectors to the corrected text."""
         dims = shape(T=self.t, V=self.config.vocab_size)
         return (
-            self.stage("output", "output", dims, "output_bias", part="output"),
+            self.part("output", "output", dims, "output_bias", leads_to="output"),
             self.text("result", self.sketch.target, "T", self.t),
         )
 
@@ -97,33 +98,33 @@ class _CommonParts:
 class _TransformerParts(_CommonParts):
     config: TransformerConfig
 
-    def encoder(self) -> tuple[DiagramBox | Layer, ...]:
+    def encoder(self) -> tuple[DiagramPart | Layer, ...]:
         layers = [self.encoder_layer(n) for n in range(1, self.config.num_layers + 1)]
         dims = shape(S=self.s, D=self.d)
         return (
             self.text("source", self.sketch.source, "S", self.s),
             self.embedding("embedding", "S", self.s, "embedding"),
-            self.stage("embedding", "encoding", dims, part="encoding"),
+            self.part("embedding", "encoding", dims, leads_to="encoding"),
             *layers,
             *self.last_norm("encoder", dims),
-            self.stage("memory", "memory", dims),
+            self.part("memory", "memory", dims),
         )
 
-    def decoder(self) -> tuple[DiagramBox | Layer, ...]:
+    def decoder(self) -> tuple[DiagramPart | Layer, ...]:
         layers = [self.decoder_layer(n) for n in range(1, self.config.num_layers + 1)]
         dims = shape(T=self.t, D=self.d)
         return (
             self.text("prefix", self.sketch.target, "T", self.t),
             self.embedding("embedding_shared", "T", self.t),
-            self.stage("embedding", "encoding", dims, part="encoding"),
+            self.part("embedding", "encoding", dims, leads_to="encoding"),
             *layers,
             *self.last_norm("decoder", dims),
             *self.ending(),
         )
 
-    def last_norm(self, side: str, dims: str) -> tuple[DiagramBox, ...]:
+    def last_norm(self, side: str, dims: str) -> tuple[DiagramPart, ...]:
         found = self.config.norm_first  # blocks that normalise first leave their sum unnormalised
-        return (self.stage("norm", "norm_last", dims, f"{side}_norm"),) if found else ()
+        return (self.part("norm", "norm_last", dims, f"{side}_norm"),) if found else ()
 
     def encoder_layer(self, number: int) -> Layer:
         place, dims = f"encoder_{number}", shape(S=self.s, D=self.d)
@@ -157,71 +158,71 @@ class _TransformerParts(_CommonParts):
             ),
         )
 
-    def row(self, number: int, place: str, dims: str) -> DiagramBox:
+    def row(self, number: int, place: str, dims: str) -> DiagramPart:
         asks = place.startswith("decoder") and number != self.sketch.layer
         title = self.say("network_layer", layer=number)
-        return self.stage(
-            "layer", "layer", dims, place, part=f"layer:{number}", title=title, asks_memory=asks
+        return self.part(
+            "layer", "layer", dims, place, leads_to=f"layer:{number}", title=title, asks_memory=asks
         )
 
-    def attention(self, kind: str, number: int, place: str, **sizes: int) -> DiagramBox:
+    def attention(self, kind: str, number: int, place: str, **sizes: int) -> DiagramPart:
         mask = "look_ahead" if kind == "decoder_attention" else "padding"
         title, name = self.say("network_mask"), self.say(f"network_mask_{mask}")
         leads = self.say("network_leads_mask")
-        return self.stage(
+        return self.part(
             "attention",
             kind,
             shape(H=self.config.num_heads, **sizes),
             place,
-            part=f"{kind}:{number}",
+            leads_to=f"{kind}:{number}",
             asks_memory=kind == "cross_attention",
-            chip=DiagramBox("mask", title, name, f"mask:{mask}", f"{title}: {name}. {leads}"),
+            chip=DiagramPart("mask", title, name, f"mask:{mask}", f"{title}: {name}. {leads}"),
         )
 
-    def feed_forward(self, place: str, dims: str) -> DiagramBox:
+    def feed_forward(self, place: str, dims: str) -> DiagramPart:
         through = dims.replace("D)", "D→F→D)").replace(
             f" {self.d})", f" {self.d}→{self.config.dff}→{self.d})"
         )
-        return self.stage("feed_forward", "feed_forward", through, f"{place}/feed_forward")
+        return self.part("feed_forward", "feed_forward", through, f"{place}/feed_forward")
 
-    def around(self, core: DiagramBox, place: str) -> Sublayer:
-        return Sublayer(core, self.stage("norm", "norm", "", place), self.config.norm_first)
+    def around(self, core: DiagramPart, place: str) -> Sublayer:
+        return Sublayer(core, self.part("norm", "norm", "", place), self.config.norm_first)
 
 
 class _Recurrent(_CommonParts):
-    def encoder(self) -> tuple[DiagramBox | Layer, ...]:
+    def encoder(self) -> tuple[DiagramPart | Layer, ...]:
         dims = shape(S=self.s, D=self.d)
         return (
             self.text("source", self.sketch.source, "S", self.s),
             self.embedding("embedding", "S", self.s, "embedding"),
-            *(self.stage("recurrence", "both_ways", dims, f"encoder_{n}") for n in self.numbers()),
-            self.stage("memory", "memory", dims),
+            *(self.part("recurrence", "both_ways", dims, f"encoder_{n}") for n in self.numbers()),
+            self.part("memory", "memory", dims),
         )
 
-    def decoder(self) -> tuple[DiagramBox | Layer, ...]:
+    def decoder(self) -> tuple[DiagramPart | Layer, ...]:
         sizes = shape(T=self.t, S=self.s)
         projections = ("query", "key", "value")
         return (
             self.text("prefix", self.sketch.target, "T", self.t),
             self.embedding("embedding_shared", "T", self.t),
             *map(self.recurrence, self.numbers()),
-            self.stage(
+            self.part(
                 "attention",
                 "only_attention",
                 sizes,
                 *projections,
-                part="cross_attention:1",
+                leads_to="cross_attention:1",
                 asks_memory=True,
             ),
-            self.stage("output", "join", shape(T=self.t, D=self.d), "join"),
+            self.part("output", "join", shape(T=self.t, D=self.d), "join"),
             *self.ending(),
         )
 
-    def recurrence(self, number: int) -> DiagramBox:
+    def recurrence(self, number: int) -> DiagramPart:
         """The decoder's, beside where its first state comes from."""
-        first = self.stage("recurrence", "bridge", "", f"bridge_{number}")
+        first = self.part("recurrence", "bridge", "", f"bridge_{number}")
         dims = shape(T=self.t, D=self.d)
-        return self.stage("recurrence", "one_way", dims, f"decoder_{number}", asks_memory=True, chip=first)
+        return self.part("recurrence", "one_way", dims, f"decoder_{number}", asks_memory=True, chip=first)
 
     def numbers(self) -> range:
         return range(1, self.config.num_layers + 1)

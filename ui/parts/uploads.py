@@ -16,9 +16,6 @@ class DroppedFile(NamedTuple):
     name: str
     content: bytes
 
-    def getvalue(self) -> bytes:
-        return self.content
-
 
 def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> DroppedFile | None:
     """The control of ``upload``; its file stays with the session while the visitor is on other pages, until it is taken away."""
@@ -29,7 +26,7 @@ def kept_upload(label: str, types: Sequence[str], megabytes: int, key: str) -> D
 
     file = upload(label, types, megabytes, key, dropped)
     if file is not None:
-        st.session_state[kept] = DroppedFile(file.name, file.getvalue())
+        st.session_state[kept] = file
     given: DroppedFile | None = st.session_state.get(kept)
     if file is None and given is not None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -44,7 +41,7 @@ def upload(
     megabytes: int,
     key: str,
     on_change: Callable[[], None] | None = None,
-):
+) -> DroppedFile | None:
     """The control; returns the file, or None until there is one."""
     words = {
         "choose": say("upload_choose"),
@@ -55,4 +52,5 @@ def upload(
     markup.variables(
         f".st-key-{key}", {name: json.dumps(word, ensure_ascii=False) for name, word in words.items()}
     )
-    return st.file_uploader(label, type=list(types), max_upload_size=megabytes, key=key, on_change=on_change)
+    file = st.file_uploader(label, type=list(types), max_upload_size=megabytes, key=key, on_change=on_change)
+    return None if file is None else DroppedFile(file.name, file.getvalue())

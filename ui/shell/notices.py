@@ -10,8 +10,9 @@ from engine.errors import EngineBusyError, EngineSlowError, LibraryMissingError
 from model.text.hangul import is_hangul
 from model.text.sentences import split_sentences
 from ui.asking import loaders, loading, models
-from ui.asking.jobs import Jobs, TooManyRowsError
+from ui.asking.jobs import AnyJob, Jobs, TooManyRowsError
 from ui.components.correction import LEAST_OFFERED
+from ui.parts.uploads import DroppedFile
 from ui.shell import markup
 from ui.wording.texts import say
 
@@ -44,20 +45,26 @@ def _ready(entry: loaders.ModelEntry) -> loaders.EngineCorrector | None:
         return None
 
 
-def job_of(jobs: Jobs, given, most_rows: int, corrector: loaders.EngineCorrector, column: str | None = None):
+def job_of(
+    jobs: Jobs[AnyJob],
+    given: DroppedFile,
+    most_rows: int,
+    corrector: loaders.EngineCorrector,
+    column: str | None = None,
+) -> AnyJob | None:
     """The job of the file ``given`` that a visitor has dropped; None, and a message, where it cannot be read."""
     from model.tables import TableError
 
     try:
-        return jobs.job(given.getvalue(), given.name, corrector, column)
+        return jobs.job(given.content, given.name, corrector, column)
     except TooManyRowsError:
         st.error(say("table_too_many", rows=f"{most_rows:,}"))
     except TableError as error:
-        no_table(error.problem)
+        show_file_problem(error.problem)
     return None
 
 
-def no_table(problem: str) -> None:
+def show_file_problem(problem: str) -> None:
     """What is wrong with a file as a whole: one of model.tables.errors.FILE_PROBLEMS."""
     st.error(say("table_wrong") + " " + say(f"table_wrong_{problem}"))
 
@@ -115,9 +122,9 @@ def load_inside(entry: loaders.ModelEntry | None) -> loaders.EngineCorrector | N
     return None if has_no_inside(entry) else load_corrector(entry)
 
 
-def about(text: str, correction: loaders.Correction, config) -> None:
-    """What a visitor should know about this correction by a model with this ``config``."""
-    limit = config.max_length
+def about(text: str, correction: loaders.Correction, corrector: loaders.Asked) -> None:
+    """What a visitor should know about this correction."""
+    limit = corrector.config.max_length
     for number, sentence in enumerate(correction.sentences, start=1):
         if sentence.too_long:
             st.warning(say("too_long", number=number, length=len(sentence.source), limit=limit))
@@ -131,9 +138,9 @@ def about(text: str, correction: loaders.Correction, config) -> None:
     )
     if correction.changes or any(offered) or all(sentence.too_long for sentence in correction.sentences):
         return
-    if not loaders.corrects(config):
+    if not loaders.corrects(corrector):
         return
-    if config.architecture == models.LIVE:
+    if corrector.config.architecture == models.LIVE:
         st.info(say("live_model_same"))
         return
     st.info(say("nothing_found" if any(map(is_hangul, correction.source)) else "no_hangul"))

@@ -1,7 +1,7 @@
 """Pages take turns: of all sessions of a page process one draws at a time, and texts come before pictures.
 
-Python runs one thread at a time. If sixty pages are drawn at once, each is ended by what its visitor types next before it is done, and
-nobody sees an answer. With 60 visitors 5 sentences a second were answered; in turns it is 21.
+Python runs one thread at a time. If sixty pages are drawn at once, most are ended by what their visitors type next before they are done,
+and few see an answer: with 60 visitors 5 sentences a second were answered. In turns it is 21.
 
 The page that has waited longest comes next, and a run that was ended keeps its place. While a page waits for the network
 (``Engine.while_waiting``), others go ahead. A page that has shown its corrected text draws its pictures after the texts of others,
@@ -19,10 +19,11 @@ from time import monotonic
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-# When this session began to wait for what it has not been shown yet: its text, and what belongs to it.
+# When this session began to wait for its text, and for its pictures.
 _TEXT, _PICTURES = "waits_for_text_since", "waits_for_pictures_since"
 _PAUSE = 0.1  # seconds; how often a page that waits with its pictures looks whether its visitor typed on
-_GIVES_WAY = 1.0  # seconds that a fragment lets pages go first: a class of phones draws anew all at once
+# A fragment lets pages go first that begin to wait up to this many seconds later; else a class of phones would hold them all up.
+_GIVES_WAY = 1.0
 _AHEAD = 24  # turns of texts before one of pictures; a text takes two, before and after the network answers
 
 # Waiting since when, a unique number to break ties, and what ends the waiting.
@@ -52,7 +53,7 @@ class Turns:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """Give one's place to others meanwhile, if one has a place. Afterwards one comes before all who have not begun.
+        """Give this thread's place, if it has one, to others meanwhile. Afterwards it comes before all that have not begun.
 
         Hold no lock around it: another thread with the place might wait for that lock for ever.
         """
@@ -65,11 +66,9 @@ class Turns:
             self._take(self._texts, -inf)
 
     def behind_texts(self, since: float, meanwhile: Callable[[], object]) -> None:
-        """Let those go first who have not reached this point.
+        """Wait until no text waits. After _AHEAD texts the one that has waited here longest goes on, so that nobody waits for ever.
 
-        So that nobody waits for ever, after a few of them one goes on who has reached it: the one with the smallest ``since``.
-
-        ``meanwhile`` is called now and then meanwhile. If it raises, the place is given up.
+        ``since`` says from when on this one has waited. ``meanwhile`` is called now and then; if it raises, the place is given up.
         """
         if not self.nobody_waits and self._give():
             self._take(self._pictures, since, meanwhile)
@@ -140,8 +139,8 @@ def taken() -> Iterator[None]:
 
 @contextmanager
 def part_taken() -> Iterator[None]:
-    """One run of a fragment that draws a picture. Pages that began to wait within the following second go first. In a run of the whole
-    page, which has its turn already, nothing happens."""
+    """One run of a fragment that draws a picture. Pages that begin to wait up to _GIVES_WAY seconds later go first, too. In a run of the
+    whole page, which has its turn already, nothing happens."""
     context = get_script_run_ctx(suppress_warning=True)
     if not (context and context.fragment_ids_this_run):
         yield

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
 import streamlit as st
 
 import viz
@@ -23,7 +24,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
 from ui.views.opening import open_head
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -63,7 +64,8 @@ def draw(lens: Lens, values: Values) -> None:
         if edges is not None and circuit.is_telling:
             st.download_button(
                 say("circuit_json"),
-                partial(_json, lens, circuit, edges),
+                # Made outside of the session, which alone knows the language, so the names are told now.
+                partial(_json, lens, circuit, edges, {node: node_name(node) for node in circuit.members}),
                 file_name=f"{file_name(lens, 'circuit')}.json",
                 mime="application/json",
                 key="circuit_json",
@@ -197,8 +199,9 @@ def open_node(lens: Lens, point: dict) -> None:
                 open_head(lens, Head(kind, layer, head))
 
 
-def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges) -> bytes:
-    row = circuit.contrast.row
+def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges, names: dict[Node, str]) -> bytes:
+    row, log_probabilities = circuit.contrast.row, lens.trace.log_probabilities
+    assert log_probabilities is not None, "a model with a laboratory has them"
     graph = graph_of(
         circuit,
         edges,
@@ -206,7 +209,8 @@ def _json(lens: Lens, circuit: Circuit, edges: CircuitEdges) -> bytes:
         lens.trace.decoder_input_tokens[: row + 1],
         layers=lens.trace.num_layers,
         model=lens.corrector.name,
-        names={node: node_name(node) for node in circuit.members},
+        probability=float(np.exp(log_probabilities[row])),
+        names=names,
     )
     return json.dumps(graph, ensure_ascii=False, indent=1).encode()
 
@@ -253,18 +257,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return told
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("circuit_idea"))
-
-
 VIEW = View(
     "circuit",
     describe,
     draw,
     SETTINGS,
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("circuit"),
     has_map=False,
     figures=figures_of,
     drawn=SETTINGS,

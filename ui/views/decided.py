@@ -16,7 +16,7 @@ from ui.shell.settings import Choice
 from ui.views import needs
 from ui.views.naming import file_name
 from ui.views.sources import choose_step
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.views.wrote import number_of
 from ui.wording.numbers_text import probability
 from ui.wording.reading import changed_rows
@@ -212,20 +212,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [*told, say("decided_limits")]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("decided_idea"))
-    st.latex(FORMULA)
-    st.markdown(say("decided_formula"))
-
-
 VIEW = View(
     "decided",
     describe,
     draw,
     SETTINGS,
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("decided", FORMULA),
     has_map=False,
     figures=figures_of,
     drawn=SETTINGS,

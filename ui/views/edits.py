@@ -17,7 +17,7 @@ from ui.parts import figures
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import ask_without, open_head
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording import reading
 from ui.wording.numbers_text import percent
 from ui.wording.texts import say
@@ -115,13 +115,6 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("edits_caption"), *([say("edits_window")] if end - start < length else [])]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("edits_idea"))
-    st.latex(SHARE)
-    st.latex(USUAL)
-    st.markdown(say("edits_formula"))
-
-
 def in_words(change: Change) -> str:
     """One change as plain text, blanks visible."""
     wrong, right = (visible_token(side, LONGEST_SIDE) for side in (change.wrong, change.right))
@@ -181,7 +174,7 @@ VIEW = View(
     describe,
     draw,
     notes=notes,
-    explain=explain,
+    explain=idea("edits", SHARE, USUAL),
     framed=framed,
     has_map=False,
     figures=figures_of,

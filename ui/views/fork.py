@@ -5,6 +5,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 import viz
+from model.analysis.forks import Fork
 from model.text.tokenizer import OUTSIDE, PAD, START
 from model.trace.trace import AttentionTrace
 from ui.asking import questions
@@ -15,7 +16,7 @@ from ui.shell.settings import Ordinal, Text
 from ui.shell.spinner import spinner
 from ui.views import needs
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
@@ -54,12 +55,12 @@ def candidate_of(lens: Lens, row: int) -> str | None:
     return wanted if wanted in found else next(iter(found), None)
 
 
-def _fork(lens: Lens):
-    """(row, candidate, fork); the last two are None where nothing else could be written."""
+def _fork(lens: Lens) -> tuple[int, str, Fork | None]:
+    """(row, candidate, fork); no candidate and no fork where nothing else could be written."""
     row = row_of(lens)
     candidate = candidate_of(lens, row)
     if candidate is None:
-        return row, None, None
+        return row, "", None
     with spinner(say("working_laboratory")):
         return row, candidate, questions.road_not_taken(lens.sentence, row, candidate, lens.corrector)
 
@@ -99,7 +100,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     traces = {"observed": fork.observed} | ({"other": fork.other} if fork.other else {})
     branches = viz.token_branches(
         [trace.target_tokens for trace in traces.values()],
-        [np.exp(trace.log_probabilities) for trace in traces.values()],
+        [_probabilities(trace) for trace in traces.values()],
         [say(f"fork_{key}") for key in traces],
         parted=row,
         step_title=say("fork_step_title"),
@@ -108,6 +109,12 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[go.Figure, str]]:
     )
     maps = {f"fork_map_{key}": (_map(lens, each, row), say(f"fork_{key}")) for key, each in traces.items()}
     return {"fork": (branches, say("fork_label"))} | (maps if fork.other else {})
+
+
+def _probabilities(trace: AttentionTrace) -> list[float]:
+    """Of each produced token."""
+    assert trace.log_probabilities is not None, "the view needs them"
+    return np.exp(trace.log_probabilities).tolist()
 
 
 def _choose_step(point: dict, length: int) -> None:
@@ -153,7 +160,7 @@ def describe(lens: Lens, values: Values) -> str:
         step=row + 1,
         candidate=visible_token(candidate),
         written=written,
-        share=probability(float(np.exp(fork.other.log_probabilities[row]))),
+        share=probability(_probabilities(fork.other)[row]),
         text=fork.text,
     )
 
@@ -162,17 +169,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("fork_note"), say("fork_forced")]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("fork_idea"))
-
-
 VIEW = View(
     "fork",
     describe,
     draw,
     (STEP, TOKEN),
     notes,
-    explain,
+    idea("fork"),
     figures=figures_of,
     intervenes=True,
     lacks=needs.answers("road_not_taken", "lacks_interventions"),

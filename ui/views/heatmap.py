@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable
 from functools import partial
 
-import streamlit as st
-
 import viz
 from ui.look.lens import Lens
 from ui.parts import figures
@@ -13,7 +11,7 @@ from ui.shell import address
 from ui.shell.settings import Choice, Flag
 from ui.views.map_cells import MapCells, cells_of
 from ui.views.naming import file_name, picture_title
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording import reading
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
@@ -134,15 +132,9 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [*found, say("heatmap_click")]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("heatmap_idea"))
-    st.latex(FORMULA)
-    st.markdown(say("heatmap_formula"))
-
-
 def _named(label: str) -> str:
     """A token or a word between quotation marks, blanks visible."""
     return say("heatmap_named", label=visible_token(label))
 
 
-VIEW = View("heatmap", describe, draw, SETTINGS, notes, explain)
+VIEW = View("heatmap", describe, draw, SETTINGS, notes, idea("heatmap", FORMULA))

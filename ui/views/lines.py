@@ -14,7 +14,7 @@ from ui.shell import address, controls
 from ui.shell.settings import Number, Text
 from ui.views.naming import file_name
 from ui.views.received import changed_columns
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording import reading
 from ui.wording.texts import say
 from viz.browser.lines import MASSES, MOST_HEADS, USUAL_MASS, lines_data
@@ -43,13 +43,6 @@ def heads_to_draw(lens: Lens) -> list[LayerHeads]:
 def notes(lens: Lens, values: Values) -> list[str]:
     bold = [say("lines_bold")] if lens.all_changes else []
     return [" ".join([say("lines_caption", mass=values["mass"]), *bold])]
-
-
-def explain(lens: Lens) -> None:
-    st.markdown(say("lines_idea"))
-    for formula in FORMULAS:
-        st.latex(formula)
-    st.markdown(say("lines_formula"))
 
 
 def choose_heads(lens: Lens) -> None:
@@ -188,4 +181,13 @@ def _capital(text: str) -> str:
     return text[0].upper() + text[1:]
 
 
-VIEW = View("lines", describe, draw, (MASS, HEADS), notes, explain, choose=choose_heads, draws_all=True)
+VIEW = View(
+    "lines",
+    describe,
+    draw,
+    (MASS, HEADS),
+    notes,
+    idea("lines", *FORMULAS),
+    choose=choose_heads,
+    draws_all=True,
+)

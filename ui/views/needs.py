@@ -2,10 +2,14 @@
 missing, or None.
 """
 
+from collections.abc import Callable
+
 from ui.look.lens import Lens
 from ui.wording.texts import say
 
 _RESIDUAL = "lacks_residual"
+
+Need = Callable[[Lens], str | None]
 
 
 def probabilities(lens: Lens) -> str | None:
@@ -27,17 +31,17 @@ def changes(lens: Lens) -> str | None:
     return None if lens.places_known else "lacks_places"
 
 
-def answers(question: str, text: str):
+def answers(question: str, text: str) -> Need:
     """Needs a network that answers this question of the engine; ``text`` is the key of the text that says it does not."""
     return lambda lens: None if lens.can(question) else text
 
 
-def experiment(question: str):
+def experiment(question: str) -> Need:
     """Needs a network that answers this question of the laboratory, and what ``changes`` needs."""
     return lambda lens: answers(question, "lacks_interventions")(lens) or changes(lens)
 
 
-def inside(question: str):
+def inside(question: str) -> Need:
     """Needs a network that answers this question about the inside of its passes, and what ``changes`` needs. A network may hand out its
     residual stream and still not answer, if its tokens are not single characters."""
 

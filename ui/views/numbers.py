@@ -17,7 +17,7 @@ from ui.shell import address, controls, markup
 from ui.shell.settings import is_number
 from ui.views import needs
 from ui.views.naming import file_name, picture_title
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording import formulas
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -80,10 +80,6 @@ def one_head(lens: Lens) -> Head:
 def place_of(lens: Lens) -> tuple[int, int]:
     head = one_head(lens)
     return head.layer, head.head
-
-
-def explain(lens: Lens) -> None:
-    st.markdown(say("numbers_idea"))
 
 
 def chosen_query(lens: Lens) -> int:
@@ -200,7 +196,7 @@ def _sum(lens: Lens, steps: DotProduct, shown: np.ndarray) -> Panel:
     return Panel("sum", formula, _matrix(lens, table, rows, titles))
 
 
-def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, str]):
+def _matrix(lens: Lens, table: np.ndarray, rows: list[str], titles: tuple[str, str]) -> go.Figure:
     return viz.number_heatmap(
         table,
         rows,
@@ -234,7 +230,7 @@ VIEW = View(
     "numbers",
     describe,
     draw,
-    explain=explain,
+    explain=idea("numbers"),
     one_head=one_head,
     figures=figures_of,
     paragraphs=paragraphs_of,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -22,7 +23,7 @@ from ui.views import needs
 from ui.views.edits import KIND, bars, in_words
 from ui.views.naming import file_name, picture_title
 from ui.views.opening import ask_without, open_head
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording import markdown
 from ui.wording.numbers_text import percent
 from ui.wording.texts import say
@@ -69,12 +70,6 @@ def describe(lens: Lens, values: Values) -> str:
     if is_revealed(lens):
         return _describe(lens, *_agreements(lens, change)[:3])
     return say("predict_question" if lens.focus else "predict_question_first", change=in_words(change))
-
-
-def explain(lens: Lens) -> None:
-    st.markdown(say("predict_idea"))
-    st.latex(FORMULA)
-    st.markdown(say("predict_formula"))
 
 
 def marks(lens: Lens) -> list[int]:
@@ -233,7 +228,7 @@ def _place(lens: Lens, head: tuple[int, int]) -> str:
     return Selection(KIND, *head).label(say, lens.trace)
 
 
-def _agreements(lens: Lens, change: Change):
+def _agreements(lens: Lens, change: Change) -> tuple[Agreement, Agreement, tuple[int, int], np.ndarray]:
     """Of the marks with the mean and with each head, the head that agrees most, and the attention (L, H, S)."""
     attention = attention_of_change(lens.trace, change)
     characters = attention[..., : markable(lens)]  # nobody is asked about the end mark
@@ -273,7 +268,7 @@ VIEW = View(
     describe,
     draw,
     (MARKED, REVEALED, OFFERED),
-    explain=explain,
+    explain=idea("predict", FORMULA),
     drawn=(REVEALED,),
     has_map=False,
     figures=figures_of,

@@ -1,10 +1,10 @@
-"""The experiment *explained*: a few claims about a correction, each with the number of the intervention that tested it."""
-
-import streamlit as st
+"""The experiment *explained*: a few claims about a correction, each with the score before and after the intervention that tested it."""
 
 import viz
-from model.analysis.receipts import Explanation, Receipt
+from model.analysis.claim_case import LOOK, Receipt
+from model.analysis.receipts import Explanation
 from model.norm import article_of
+from model.trace.odds import Contrast
 from model.trace.patches import Node
 from ui.asking import questions
 from ui.look.lens import Lens
@@ -18,7 +18,8 @@ from ui.views.decided import places
 from ui.views.edits import in_words
 from ui.views.heads_off import change_of
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
+from ui.views.why import part_name
 from ui.wording.numbers_text import nats, probability, share_kept
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -73,14 +74,16 @@ def clause(lens: Lens, receipt: Receipt) -> str:
     return say(text, **contrast_facts | facts)
 
 
-def _contrast(lens: Lens):
+def _contrast(lens: Lens) -> Contrast:
     found = found_for(lens)
-    assert found is not None, "the view says so"
+    assert found is not None, "callers stop where there is no explanation"
     return found.contrast
 
 
 def _told(name: str, value: object) -> str:
     match value:
+        case Node() | str() if name == "part":
+            return part_name(value)
         case Node():
             return node_name(value)
         case float() if name in ("share", "random"):
@@ -105,12 +108,14 @@ def _article(lens: Lens) -> str | None:
 
 
 def numbers(receipt: Receipt) -> str:
-    """The receipt: the score before and after."""
+    """The receipt: the score, or a weight of attention, before and after."""
+    if receipt.measured == LOOK:
+        return say("receipt_weights", before=probability(receipt.before), after=probability(receipt.after))
     return say("receipt_numbers", before=nats(receipt.before), after=nats(receipt.after))
 
 
 def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str]]:
-    """Of each claim the score as it was and with something changed."""
+    """For each claim about the score, the score before and after the intervention."""
     found = found_for(lens)
     if found is None:
         return {}
@@ -122,6 +127,7 @@ def figures_of(lens: Lens, values: Values) -> dict[str, tuple[Specification, str
                 receipt.after,
             )
             for receipt in found.receipts
+            if receipt.measured != LOOK
         ],
         before_name=say("sources_observed"),
         after_name=say("sources_intervened"),
@@ -163,18 +169,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("receipt_note"), say("receipt_limits")]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("receipt_idea"))
-
-
 VIEW = View(
     "receipts",
     describe,
     draw,
     (AS,),
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("receipt"),
     has_map=False,
     figures=figures_of,
     paragraphs=paragraphs,

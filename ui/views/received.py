@@ -1,6 +1,7 @@
 """The view *looked at*: how much attention each token receives, the mean over the rows of a map."""
 
 import numpy as np
+import plotly.graph_objects as go
 
 import viz
 from ui.look.lens import Lens
@@ -30,7 +31,7 @@ def draw(lens: Lens, values: Values) -> None:
     )
 
 
-def picture(lens: Lens):
+def picture(lens: Lens) -> go.Figure:
     """One bar a key; those that the changes concern are outlined."""
     return viz.attention_bars(
         received(lens)[None],

@@ -13,6 +13,7 @@ from model.analysis.edits import attention_to_edit
 from model.analysis.replacing import PAINTED, Replaced, row_of_contrast
 from model.text.changes import Change
 from model.trace.interventions import Head
+from model.trace.odds import Contrast
 from ui.asking import questions
 from ui.look.lens import Lens
 from ui.parts import figures
@@ -23,7 +24,7 @@ from ui.views import needs
 from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import probability
 from ui.wording.texts import say
 from viz.browser.map_texts import map_texts
@@ -64,7 +65,7 @@ def painted_keys() -> tuple[int, ...]:
     ]
 
 
-def _asked(lens: Lens, change: Change):
+def _asked(lens: Lens, change: Change) -> tuple[Contrast, tuple[Replaced, ...]]:
     with spinner(say("working_laboratory")):  # the first question of a kind waits for its graph
         return questions.replaced(
             lens.sentence, change, head_of(lens, change), painted_keys(), lens.corrector
@@ -127,7 +128,7 @@ def _map(lens: Lens, version: Replaced, row: int) -> go.Figure:
     )
 
 
-def _table(contrast, versions: tuple[Replaced, ...]) -> pd.DataFrame:
+def _table(contrast: Contrast, versions: tuple[Replaced, ...]) -> pd.DataFrame:
     import pandas as pd  # the first page does without it
 
     written, instead = map(visible_token, (contrast.written_token, contrast.instead_token))
@@ -174,17 +175,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return [say("replace_note"), say("replace_click"), say("replace_mean")]
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("replace_idea"))
-
-
 VIEW = View(
     "replace",
     describe,
     draw,
     (INSTEAD, KEYS),
     notes,
-    explain,
+    idea("replace"),
     drawn=(INSTEAD,),
     figures=figures_of,
     one_head=one_head,

@@ -20,7 +20,7 @@ from ui.views.edits import in_words
 from ui.views.fork import step_name
 from ui.views.heads_off import change_of
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import correlation
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -183,18 +183,13 @@ def _over_many(lens: Lens) -> list[str]:
     return notes
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("sources_idea"))
-
-
 VIEW = View(
     "sources",
     describe,
     draw,
     (STEP,),
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("sources"),
     has_map=False,
     figures=figures_of,
     intervenes=True,

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+import streamlit as st
 
 from model.trace.interventions import Head
 from ui.look.lens import Lens
 from ui.shell.settings import AnySetting, Choice, Flag, Number
+from ui.wording.texts import say
 from viz.specification import Specification
 
 Values = Mapping[str, Any]  # name of a setting -> its value, as ``Setting.read`` gives it
@@ -31,9 +33,7 @@ class View:
     notes: Callable[[Lens, Values], list[str]] = lambda lens, values: []
     explain: Callable[[Lens], None] | None = None
     choose: Callable[[Lens], None] | None = None  # controls of its own among the options
-    framed: Callable[[Lens], list[tuple[int, int]]] | None = (
-        None  # heads to mark among all; None: those selected
-    )
+    framed: Callable[[Lens], list[tuple[int, int]]] | None = None  # heads to mark among all, see ``marked``
     has_map: bool = True  # whether kind, layer and head decide what it shows
     one_head: Callable[[Lens], Head] | None = (
         None  # the head it shows where a mean is selected; None: it can show a mean
@@ -49,6 +49,12 @@ class View:
     intervenes: bool = False  # whether it shows what the network would have done if something were changed
     lacks: Callable[[Lens], str | None] = lambda lens: None  # the text that says what it would need
 
+    def marked(self, lens: Lens) -> list[tuple[int, int]] | None:
+        """The heads to mark among all; None: those selected."""
+        if self.framed:
+            return self.framed(lens)
+        return None if self.has_map else []
+
     @property
     def options(self) -> tuple[Choice | Flag | Number, ...]:
         """The settings whose controls follow from their type, one click away."""
@@ -57,3 +63,16 @@ class View:
             for setting in self.settings
             if isinstance(setting, Choice | Flag | Number) and setting not in self.drawn
         )
+
+
+def idea(name: str, *formulas: str) -> Callable[[Lens], None]:
+    """The ``explain`` of most views: the text ``<name>_idea``, and below it the formulas with the text ``<name>_formula``."""
+
+    def explain(lens: Lens) -> None:
+        st.markdown(say(f"{name}_idea"))
+        for formula in formulas:
+            st.latex(formula)
+        if formulas:
+            st.markdown(say(f"{name}_formula"))
+
+    return explain

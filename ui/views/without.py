@@ -34,7 +34,7 @@ from ui.views.heads_off import (
     switch,
 )
 from ui.views.naming import file_name
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import correlation, probability
 from ui.wording.texts import say
 
@@ -206,18 +206,13 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return found
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("without_idea"))
-
-
 VIEW = View(
     "without",
     describe,
     draw,
     (OFF, HEADS),
     notes,
-    explain,
-    framed=lambda lens: [],
+    idea("without"),
     has_map=False,
     figures=figures_of,
     drawn=(OFF,),

@@ -20,7 +20,7 @@ from ui.views.edits import in_words
 from ui.views.heads_off import change_of, named
 from ui.views.naming import file_name, picture_title
 from ui.views.sources import asked_about, choose_step
-from ui.views.view import Values, View
+from ui.views.view import Values, View, idea
 from ui.wording.numbers_text import nats
 from ui.wording.texts import say
 from viz.labels import visible_token
@@ -112,8 +112,10 @@ def _map(lens: Lens, found: Written) -> tuple[Specification, str]:
             weight=say("wrote_nats"),
             masked=say("masked"),
             faint=say("wrote_faint", floor=viz.FAINT),
+            ringed=say("wrote_ringed"),
         ),
         masked=lens.masked,
+        ringed=lens.weights.argmax(axis=1).tolist(),
         emphasis_rows=lens.rows,
         extent=lens.extent,
         difference=True,
@@ -214,10 +216,18 @@ def notes(lens: Lens, values: Values) -> list[str]:
     return told
 
 
-def explain(lens: Lens) -> None:
-    st.markdown(say("wrote_idea"))
-    st.latex(FORMULA)
-    st.markdown(say("wrote_formula"))
+def other_look(lens: Lens, view: str) -> str | None:
+    """What the switch between where a head looked and what it wrote leads to in ``view``: "wrote", "heatmap", or None where there is no switch."""
+    if view == "heatmap" and lens.kind in KINDS and lens.can("who_wrote"):
+        return VIEW.name
+    return "heatmap" if view == VIEW.name and address.get("wrote_as") == MAP else None
+
+
+def switch_look(view: str) -> None:
+    """From a callback: show the same head's map in ``view``."""
+    address.put("view", view)
+    if view == VIEW.name:
+        address.put("wrote_as", MAP)
 
 
 VIEW = View(
@@ -226,7 +236,7 @@ VIEW = View(
     draw,
     SETTINGS,
     notes,
-    explain,
+    idea("wrote", FORMULA),
     figures=figures_of,
     tiles=tiles,
     drawn=SETTINGS[:1],

@@ -1,7 +1,7 @@
 """How probabilities, shares and large numbers are written for people: the one way for all pages.
 
-Babel knows how a language writes numbers, not that a probability is never called certain, nor that people say 5만 4천: its
-short form of 54,410 is 5.4만.
+The library Babel is not used: it does not know that a probability is never called certain, nor that people say 5만 4천 (its short
+form of 54,410 is 5.4만).
 """
 
 from math import isnan
@@ -13,7 +13,7 @@ _MOST_DIGITS = 6  # a float32 knows no more
 
 
 def probability(value: float, minimum: float | None = None, digits: int = 2) -> str:
-    """A probability or a confidence, never written as certain or impossible. Where its digits end, its log odds go on in brackets.
+    """A probability or a confidence, never written as certain or impossible. After >0.999 and <0.001 its log odds follow in brackets.
 
     It has ``digits`` digits, near 0 and 1 at least three, because 0.996 and 0.999 promise different things. With a ``minimum`` it has as
     many as it takes to stand on the right side of it: 0.748 is not written as 0.75 if 0.75 is required.
@@ -35,10 +35,10 @@ def probability(value: float, minimum: float | None = None, digits: int = 2) -> 
 
 
 def percent(say: Say, share: float, digits: int = 0) -> str:
-    """A share from 0 to 1 in per cent. What would be rounded to nothing is "less than", what would be rounded to
-    everything "more than"; exactly 0 and 1 are said as they are."""
+    """A share from 0 to 1 in per cent. What would be rounded to 0 is "less than", what would be rounded to 100 "more than";
+    exactly 0 and 1 are said as they are."""
     least = 10.0**-digits / 100  # the smallest share that is written, 1 % or 0.1 %
-    if 0 < share < least:
+    if 0 < share <= least / 2:
         return say("percent_below", share=_plain_percent(least, digits))
     if 1 - least / 2 <= share < 1:
         return say("percent_above", share=_plain_percent(1 - least, digits))
@@ -88,7 +88,7 @@ def about(language: str, number: float) -> str:
 
 
 def _in_korean(number: float) -> str:
-    """In 억, 만 and 천: the largest unit, and the one below it if it is not 0."""
+    """Below ten of the largest unit with the unit below it (5만 4천), from ten on without it (12만); below 만 in digits (5,400)."""
     for unit, next_unit, value in (("억", "천만", 10**8), ("만", "천", 10**4)):
         rounded = round(number / (value // 10)) / 10  # to a tenth of the unit
         if rounded < 1:

@@ -13,7 +13,7 @@ _MARKS = {"␣": "token_space", "<s>": "token_start", "</s>": "token_end"}
 
 
 def changed_rows(changes: Sequence[Change], kind: str, rows: int) -> list[int]:
-    """The rows that a change concerns. If nothing was written (or typed), the row that follows."""
+    """The rows that a change concerns. Where it has no character on this side, the row that follows."""
     found: set[int] = set()
     for change in changes:
         start, end = _side(change, kind)

@@ -52,7 +52,7 @@ class Exploration:
     Exploration(height=400)
     """
 
-    page: bytes = field(repr=False)  # HTML, UTF-8; a notebook keeps what repr says, too
+    page: bytes = field(repr=False)  # HTML, UTF-8; not in repr, which a notebook would save besides the page
     height: int  # pixels
 
     def _repr_html_(self) -> str:
@@ -107,7 +107,7 @@ def explore(
     for what, given in (("names", names), ("images", images)):
         if len(given) not in (0, len(traces)):
             raise ValueError(
-                f"{len(traces)} traces should have as many {what}, received {len(given)}, or none"
+                f"{len(traces)} traces should have {len(traces)} {what} or none, received {len(given)}"
             )
     if language not in LANGUAGES:
         raise ValueError(f"language should be one of {tuple(LANGUAGES)}, received {language!r}")

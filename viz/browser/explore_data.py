@@ -7,7 +7,7 @@ import json
 import zlib
 from base64 import b64encode
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from viz.browser.patches import patches_data
 from viz.browser.plot import plot_data
 from viz.browser.steps import steps_data
 from viz.browser.texts import Say
+from viz.browser.traces import Trace
 from viz.head_grid import head_grid
 from viz.head_tiles import cells_joined
 from viz.labels import SINK, template_text
@@ -27,72 +28,6 @@ from viz.specification import Specification
 # Weights travel as whole numbers of this fraction; with more than MANY_WEIGHTS of a coarser one, for the size of
 # the page. Three digits are shown.
 UNIT, COARSE_UNIT, MANY_WEIGHTS = 10_000, 2_000, 1_000_000
-
-
-class Trace(Protocol):
-    """What is read of ``model.AttentionTrace``, whose docstring has the shapes."""
-
-    @property
-    def source_tokens(self) -> tuple[str, ...]: ...
-
-    @property
-    def target_tokens(self) -> tuple[str, ...]: ...
-
-    @property
-    def decoder_input_tokens(self) -> tuple[str, ...]: ...
-
-    @property
-    def log_probabilities(self) -> np.ndarray | None: ...
-
-    @property
-    def alternatives(self) -> tuple[tuple[str, ...], ...]: ...
-
-    @property
-    def alternative_probabilities(self) -> np.ndarray | None: ...
-
-    @property
-    def prefix(self) -> int: ...
-
-    @property
-    def prompt(self) -> int: ...
-
-    @property
-    def source_grid(self) -> tuple[int, int] | None: ...
-
-    @property
-    def read_grid(self) -> tuple[int, int, int] | None: ...
-
-    @property
-    def windows(self) -> tuple[int, ...]: ...
-
-    @property
-    def global_tokens(self) -> int: ...
-
-    @property
-    def encoder_masked(self) -> np.ndarray | None: ...
-
-    @property
-    def decoder_masked(self) -> np.ndarray | None: ...
-
-    @property
-    def cross_masked(self) -> np.ndarray | None: ...
-
-    @property
-    def kinds(self) -> tuple[str, ...]: ...
-
-    def attention(self, kind: str) -> np.ndarray: ...
-
-    def axes(self, kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
-
-    def padding(self, kind: str) -> tuple[np.ndarray, np.ndarray]: ...
-
-    def padded(self, kind: str) -> np.ndarray: ...
-
-    def masked(self, kind: str, layer: int | None = None) -> np.ndarray | None: ...
-
-    def sink(self, kind: str) -> np.ndarray | None: ...
-
-    def check(self) -> None: ...
 
 
 def explorer_data(say: Say, trace: Trace, theme: str, image: Any = None) -> dict:

@@ -9,6 +9,7 @@ import numpy as np
 from viz.browser.appearance import SAVING, TYPE, appearance
 from viz.browser.script import read_script
 from viz.browser.texts import Say
+from viz.browser.traces import Trace
 from viz.edges import strongest_edges
 from viz.labels import visible_token
 from viz.theme import LINE_DASHES
@@ -33,7 +34,7 @@ WeightedLine = tuple[int, int, float]  # query, key, weight
 
 def lines_data(
     say: Say,
-    trace,
+    trace: Trace,
     kind: str,
     heads: Sequence[tuple[str, np.ndarray]],
     *,

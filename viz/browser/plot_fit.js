@@ -24,6 +24,8 @@ const BAR_BELOW = 220; // the same below the cells, where its name stands beside
 const TOOLBAR = 34; // pixels above a narrow picture for Plotly's buttons, which would lie over the names of its columns
 const LECTURE_TYPE = 16; // pixels of a label where the page's type has its usual size; 24 where it is as large as in a lecture at 1920
 const FIGURE_TYPE = 13; // pixels of a figure's labels, as theme.py has them
+const LEGEND_ROW = 2; // ems from one row of such a legend to the next
+const LEGEND_SIGN = 42; // pixels beside a name that Plotly takes for its sign and the gaps
 const PHONE = 640; // pixels: narrower windows are scrolled through, picture after picture
 
 /**
@@ -60,11 +62,35 @@ function fitted(figure, width, room) {
     const { low, least } = larger.layout.meta, { margin, height } = larger.layout;
     const buttons = low && buttonsStay() ? TOOLBAR : 0;
     const high = Math.max(least, Math.min(room, height));
-    const panels = withNotesBelowNames(larger.layout, width, high);
-    const placed = { ...larger, layout: { ...panels, margin: { ...margin, t: margin.t + buttons } } };
+    const panels = withRowsBelow({ ...larger, layout: withNotesBelowNames(larger.layout, width, high) }, width);
+    const placed = { ...larger, layout: { ...panels, margin: { ...panels.margin, t: margin.t + buttons } } };
     return resized(placed, width, high + buttons);
   }
-  return resized(larger, width, larger.layout.height ?? 360);
+  const layout = withRoomForLegend(larger, width);
+  return resized({ ...larger, layout }, width, layout.height ?? 360);
+}
+
+/** A legend below a picture that is too narrow for one row has a row for each name. */
+function withRowsBelow({ data, layout }, width) {
+  const { legend, margin, font } = layout;
+  if (legend?.yref !== "container" || legend.y !== 0) return layout;
+  const names = data.filter(({ name, showlegend }) => name && showlegend !== false);
+  const long = names.reduce((sum, { name }) => sum + LEGEND_SIGN + pixels(name, font.family, sized(FIGURE_TYPE)), 0);
+  const more = long > width - margin.l - margin.r ? (names.length - 1) * LEGEND_ROW * sized(FIGURE_TYPE) : 0;
+  return { ...layout, margin: { ...margin, b: margin.b + more } };
+}
+
+/** A legend in columns grows upwards. Where a narrow picture breaks it into more rows than there is room for, it has more room above. */
+function withRoomForLegend({ data, layout }, width) {
+  const { legend, margin, height, font } = layout;
+  if (!legend?.entrywidth) return layout;
+  const names = data.filter(({ name, showlegend }) => name && showlegend !== false);
+  const entrywidth = Math.max(legend.entrywidth, ...names.map(({ name }) => pixels(name, font.family, legend.font.size)));
+  const columns = Math.max(1, Math.floor((width - margin.l - margin.r) / (entrywidth + LEGEND_SIGN)));
+  const room = (1 - legend.y) * height;
+  const more = Math.max(0, Math.ceil(names.length / columns) * Math.max(19, 1.5 * legend.font.size) + 10 - room);
+  const high = height + more;
+  return { ...layout, height: high, margin: { ...margin, t: margin.t + more }, legend: { ...legend, entrywidth, y: 1 - (room + more) / high } };
 }
 
 /** Panels whose names, with the notes beside them, are wider than the picture: the notes stand below the names, and the bars are lower by a line. */
@@ -213,9 +239,9 @@ function inTwoRows(name, family) {
 }
 
 /** How wide the longest row of a name of the legend is drawn. */
-function pixels(name, family) {
+function pixels(name, family, size = sized(KEY_TYPE)) {
   const pen = (pixels.pen ??= document.createElement("canvas").getContext("2d"));
-  pen.font = `${sized(KEY_TYPE)}px ${family}`;
+  pen.font = `${size}px ${family}`;
   return Math.max(...name.split("<br>").map((row) => pen.measureText(row).width));
 }
 

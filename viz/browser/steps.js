@@ -10,7 +10,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   const root = parentElement.querySelector(".steps") ?? parentElement.appendChild(element("div", "steps"));
   root.player ??= new Player(root);
   root.player.show(data, setStateValue, setTriggerValue);
-  return () => root.player.stop();
+  return () => root.player.leave();
 }
 
 /** Replays one sentence inside `root`. It leads: new data of the same revision never moves it. */
@@ -19,6 +19,7 @@ class Player {
     this.root = root;
     this.step = 0; // counted from 0
     this.timer = this.rest = null;
+    this.watch = new ResizeObserver(() => this.fit());
     this.build();
     this.listen();
   }
@@ -85,12 +86,12 @@ class Player {
     if (other) this.step = (this.reported = data.step) - 1;
     this.dress();
     this.draw();
+    this.watch.observe(this.root, { box: "border-box" });
   }
 
   /** Texts, colours and marks, which are the same at every step. */
   dress() {
     const { texts, target, changes } = this.data;
-    this.root.classList.toggle("lecture", inLecture());
     const { sequential, ...colours } = this.data.colours;
     const named = { ...colours, strong: sequential[4], ink: inkOn(sequential[4]), weak: sequential[2] };
     for (const [name, colour] of Object.entries(named)) this.root.style.setProperty(`--${name}`, colour);
@@ -146,6 +147,11 @@ class Player {
     this.timer = this.rest = null;
   }
 
+  leave() {
+    this.watch.disconnect();
+    this.stop();
+  }
+
   move(step) {
     clearInterval(this.timer);
     this.timer = null;
@@ -180,7 +186,8 @@ class Player {
 
   draw() {
     const { texts, target, colours, place } = this.data;
-    this.data.whole = inLecture() ? this.twoRows() : WHOLE;
+    this.root.classList.toggle("lecture", inLecture());
+    this.data.whole = this.room();
     const seen = this.seen();
     const count = { step: this.step + 1, count: target.length };
     label(this.play, this.timer ? texts.steps_pause : texts.steps_play);
@@ -210,8 +217,14 @@ class Player {
     }
   }
 
-  /** How many cells of a strip have room in two rows of a lecture; three of them are as wide as two. */
-  twoRows() {
+  /** Draw anew where another width, or the style of a lecture, which may arrive after the player, leaves room for more or fewer cells. */
+  fit() {
+    if (this.room() !== this.data.whole) this.draw();
+  }
+
+  /** How many cells of a strip are shown: in a lecture as many as stand in two rows, where three of them are as wide as two. */
+  room() {
+    if (!inLecture()) return WHOLE;
     const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
     return 2 * Math.floor(this.root.clientWidth / (1.55 * rem + 2)) - 3;
   }
@@ -298,6 +311,7 @@ function drawBars(body, rows, data, part) {
     const { steps_part_spoken, steps_part_kept } = data.texts;
     const spoken = place === KEEP ? steps_part_kept : fill(steps_part_spoken, { token: nameOf(data, token) });
     button.setAttribute("aria-label", spoken);
+    button.title = spoken;
     button.onclick = () => part(place);
   });
 }

@@ -10,6 +10,7 @@ from viz.browser.appearance import SAVING, TYPE, appearance
 from viz.browser.changes import change_label
 from viz.browser.script import read_script
 from viz.browser.texts import Say
+from viz.browser.traces import DrawnChange, Trace
 from viz.labels import CERTAIN, IMPOSSIBLE, MOST_ODDS, visible_token
 
 WEIGHT_UNIT = (
@@ -93,13 +94,13 @@ NAMES = {
 
 def steps_data(
     say: Say,
-    trace,
-    changes: Sequence,
+    trace: Trace,
+    changes: Sequence[DrawnChange],
     *,
     weights: Callable[[str], np.ndarray],
     place: str,
     step: int,
-    chosen=None,
+    chosen: object = None,
     may_part: bool = False,
     file: str = "steps",
     theme: str = "light",
@@ -114,6 +115,8 @@ def steps_data(
 
     Raises ValueError for a step outside 1..T.
     """
+    logs, shares = trace.log_probabilities, trace.alternative_probabilities
+    assert logs is not None and shares is not None, "the view says so"
     length = len(trace.target_tokens)
     if not 1 <= step <= length:
         raise ValueError(f"step should lie in 1..{length}, received {step}")
@@ -127,10 +130,10 @@ def steps_data(
         "target": list(map(visible_token, trace.target_tokens)),
         "start": trace.decoder_input_tokens[0],
         "changes": [_change(say, change) for change in changes],
-        "probabilities": _short(np.exp(trace.log_probabilities.astype(np.float64))),
+        "probabilities": _short(np.exp(logs.astype(np.float64))),
         "produced": [produced_place(trace, row) for row in range(length)],
         "alternatives": [list(map(visible_token, row)) for row in trace.alternatives],
-        "alternative_probabilities": _short(trace.alternative_probabilities),
+        "alternative_probabilities": _short(shares),
         "may_part": may_part,
         "weight_unit": WEIGHT_UNIT,
         "cross": None if cross is None else packed(cross.ravel()),
@@ -142,23 +145,25 @@ def steps_data(
     }
 
 
-def produced_place(trace, row: int) -> int:
+def produced_place(trace: Trace, row: int) -> int:
     """Which of the row's alternatives is the token that it produced; -1 where it is none of them.
 
     A character outside the vocabulary is written as ``<outside>``, so there its probability tells.
     """
+    logs, shares = trace.log_probabilities, trace.alternative_probabilities
+    assert logs is not None and shares is not None, "the view says so"
     alternatives, token = trace.alternatives[row], trace.target_tokens[row]
     if token in alternatives:
         return alternatives.index(token)
     if OUTSIDE in alternatives:
         place = alternatives.index(OUTSIDE)
-        probability = np.exp(trace.log_probabilities[row])
-        if np.isclose(trace.alternative_probabilities[row][place], probability, rtol=1e-3):
+        probability = np.exp(logs[row])
+        if np.isclose(shares[row][place], probability, rtol=1e-3):
             return place
     return -1
 
 
-def revision(trace, chosen) -> str:
+def revision(trace: Trace, chosen: object) -> str:
     """A key that is the same for the same sentence, correction and chosen change, whatever else a view shows of them."""
     return sha256(repr((trace.source_tokens, trace.target_tokens, chosen)).encode()).hexdigest()[:16]
 
@@ -168,7 +173,7 @@ def packed(weights: np.ndarray) -> str:
     return b64encode(np.rint(np.clip(weights, 0, 1) * WEIGHT_UNIT).astype("<u2").tobytes()).decode()
 
 
-def _change(say: Say, change) -> dict:
+def _change(say: Say, change: DrawnChange) -> dict:
     return {
         "label": change_label(say, change),
         "start": change.target_start,

@@ -25,7 +25,7 @@ export function agreeing(sentences) {
     if (count > 1) least.set(key, found.length === count ? Math.min(...found) : 0);
   }
   if (!least.size) return sentences;
-  const agreed = (change, place) => (place && !change.isOffer && least.has(place.key) ? { ...change, known: least.get(place.key) } : change);
+  const agreed = (change, place) => (place && !change.isOffer && least.has(place.key) ? { ...change, knownConfidence: least.get(place.key) } : change);
   return sentences.map((sentence, i) => ({ ...sentence, proposed: sentence.proposed.map((change, n) => agreed(change, places[i][n])) }));
 }
 

@@ -27,15 +27,15 @@ function anchorsOf(text, verbatim, rules) {
   return found;
 }
 
-/** The anchors that `target` does not copy at their place; all of them if it has a protected character more. */
+/** The anchors that `target` does not copy at their place. If none is lost, but `target` has more protected characters: all. */
 export function lostAnchors({ text, anchors, verbatim }, target, rules) {
   if (!anchors.length) return [];
   const places = new Map();
   for (const { tag, start, end, first } of opcodes(text, target))
     if (tag === "equal") for (let i = 0; i < end - start; i += 1) places.set(start + i, first + i);
-  const isVerbatim = ([a, b]) => verbatim.some(([start, end]) => a === start && b === end);
+  const inside = ([a, b]) => verbatim.filter(([start, end]) => a <= start && end <= b);
   const lost = anchors.filter(
-    (anchor) => !isCopied(anchor, places) || (isVerbatim(anchor) && !isSetAlike(anchor, text, target, places))
+    (anchor) => !isCopied(anchor, places) || !inside(anchor).every((span) => hasSameSpaces(span, text, target, places))
   );
   const count = (said) => [...said].filter((character) => isProtected(character, rules)).length;
   return !lost.length && count(target) > count(text) ? anchors : lost;
@@ -46,8 +46,8 @@ function isCopied([start, end], places) {
   return places.has(start);
 }
 
-/** Whether the anchor has white space before and after it in the target where it has in the source. */
-function isSetAlike([start, end], source, target, places) {
+/** Whether a copied span has white space before it, and after it, in the target just where it has in the source. */
+function hasSameSpaces([start, end], source, target, places) {
   const [from, to] = [places.get(start), places.get(end - 1) + 1];
   const gap = (text, at) => isSpace(text[at] ?? "");
   return gap(source, start - 1) === gap(target, from - 1) && gap(source, end) === gap(target, to);
@@ -61,7 +61,7 @@ export function partsBeside(part, anchors, { marks }) {
   return starts.flatMap((start, i) => (start < ends[i] ? [cut(part, start, ends[i])] : [])).filter(hasProse);
 }
 
-/** 1 where a lone syllable stands behind a closing bracket: alone, a particle is too little to read. */
+/** How many characters to skip: 1 for a lone particle behind a closing bracket, which is too little to read; else 0. */
 function particle(text, start, marks) {
   const isLone = /^[가-힣](?![가-힣ㄱ-ㅣ])/.test(text.slice(start));
   return Number(start > 0 && marks.closing.includes(text[start - 1]) && isLone);

@@ -1,11 +1,11 @@
 // Where two versions of a text differ, as model/text/changes.py has it. A change is
-// {sourceStart, sourceEnd, targetStart, targetEnd, wrong, right}, and with its probabilities {fix, keep, known, insteadOf}.
+// {sourceStart, sourceEnd, targetStart, targetEnd, wrong, right}, and with its probabilities {fix, keep, knownConfidence, insteadOf}.
 import { isBlank, isSpace } from "./characters.js";
 import { opcodes } from "./levenshtein.js";
 
 export const movesSpaces = ({ wrong, right }) => isBlank(wrong) && isBlank(right);
 export const growth = ({ wrong, right }) => right.length - wrong.length;
-export const confidence = ({ known, fix, keep }) => known ?? fix * (1 - keep);
+export const confidence = ({ knownConfidence, fix, keep }) => knownConfidence ?? fix * (1 - keep);
 
 export function moved(change, source, target) {
   const { sourceStart, sourceEnd, targetStart, targetEnd } = change;

@@ -15,7 +15,7 @@ export class Trees {
     Object.assign(this, { start, trees });
   }
 
-  odds(features) {
+  logOdds(features) {
     return this.trees.reduce((sum, tree) => {
       while (Array.isArray(tree)) tree = tree[features[tree[0]] >= tree[1] ? 3 : 2];
       return sum + tree;
@@ -32,14 +32,14 @@ export class Confidence {
   choose(source, stretches) {
     const best = new Map();
     for (const { number, text, features } of this.rated(source, stretches)) {
-      const odds = this.trees.odds(features);
-      if (!best.has(number) || odds > best.get(number).odds) best.set(number, { odds, text });
+      const logOdds = this.trees.logOdds(features);
+      if (!best.has(number) || logOdds > best.get(number).logOdds) best.set(number, { logOdds, text });
     }
-    const chosen = [...best].map(([number, { odds, text }]) => {
-      const confidence = 1 / (1 + Math.exp(-Math.min(Math.max(odds, -50), 50)));
-      return { stretch: stretches[number], text, confidence, odds };
+    const chosen = [...best].map(([number, { logOdds, text }]) => {
+      const confidence = 1 / (1 + Math.exp(-Math.min(Math.max(logOdds, -50), 50)));
+      return { stretch: stretches[number], text, confidence, logOdds };
     });
-    return chosen.filter(({ odds, stretch }) => odds > 0 || stretch.isChanged);
+    return chosen.filter(({ logOdds, stretch }) => logOdds > 0 || stretch.isChanged);
   }
 
   /** The features of all candidates of one sentence that would change it. */

@@ -15,9 +15,9 @@ const MOST_READINGS = 4; // of a sentence
 const KEPT = 24; // sentences whose answers are kept with their passes: of a text that grows, only the last one is new
 
 export class Corrector {
-  /** `network`: reads ids. `judge`: a Confidence. `rules`: what Python writes down of its rules. `limits`: of the network's config. */
-  constructor(network, tokenizer, judge, rules, limits) {
-    Object.assign(this, { network, tokenizer, judge, rules, limits });
+  /** `network`: reads ids. `confidence`: a Confidence. `rules`: what Python writes down of its rules. `limits`: of the network's config. */
+  constructor(network, tokenizer, confidence, rules, limits) {
+    Object.assign(this, { network, tokenizer, confidence, rules, limits });
     this.kept = new Map();
   }
 
@@ -59,7 +59,7 @@ export class Corrector {
 
   async propose(part) {
     const isRead = part.text.length <= this.limits.max_length;
-    const offers = isRead ? findOffers(part, this.judge.words, this.rules) : [];
+    const offers = isRead ? findOffers(part, this.confidence.words, this.rules) : [];
     const { changes, produced } = await this.mended(asIfRight(part, offers, this.rules));
     return offers.length ? { proposed: withOffers(changes, offers), produced: null } : { proposed: changes, produced };
   }
@@ -105,7 +105,7 @@ export class Corrector {
     const accepts = (change) => this.accepts(part, change);
     const isTorn = target.length + 1 !== produced.ids.length;
     const stretches = isTorn ? [] : findStretches(source, target, produced, this.tokenizer, accepts, this.rules);
-    const chosen = changesOf(source, this.judge.choose(source, stretches), accepts);
+    const chosen = changesOf(source, this.confidence.choose(source, stretches), accepts);
     const text = applyChanges(source, chosen);
     if (chosen.length && text !== target)
       produced = await this.network.read(this.tokenizer.encodeSource(source), this.tokenizer.encodeTarget(text));

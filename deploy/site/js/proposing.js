@@ -10,7 +10,7 @@ export function changesOf(source, chosen, accepts) {
   return selectChanges(changes, accepts).map((change) => rated(change, kept));
 }
 
-/** Drops a choice that the network would have left alone if it touches a surer one that the network made. */
+/** Drops a choice for a stretch that the network left as it was, if it touches a surer choice for one that the network changed. */
 function withoutSpoilers(chosen) {
   const changed = chosen.filter(({ stretch }) => stretch.isChanged);
   return chosen.filter(
@@ -27,13 +27,13 @@ function rated(change, chosen) {
   const least = leastSure(touched.length ? touched : chosen, (each) => each.confidence);
   const isFirstChoice = touched.every(({ text, stretch }) => text === stretch.written);
   const insteadOf = isFirstChoice ? null : touched.map(({ stretch }) => stretch.written).join("");
-  return { ...change, known: least.confidence, insteadOf };
+  return { ...change, knownConfidence: least.confidence, insteadOf };
 }
 
 const lettersOf = (text) => text.replace(/[^\p{L}\p{N}]/gu, "");
 const wordsOf = (text) => text.split(/\s+/u).filter(Boolean).join(" ");
 
-/** Whether fewer letters are written than were typed, or two words become other letters in another division. */
+/** Whether fewer letters are written than were typed, or several words change both their letters and their spaces. */
 function loses({ wrong, right }) {
   const [typed, written] = [wrong, right].map(lettersOf);
   const isDivided = wrong.trim().includes(" ") && wordsOf(wrong) !== wordsOf(right);
@@ -72,24 +72,24 @@ export function afterSecondReading(source, first, second, minimum) {
   const [sure, again] = [made(first, minimum), made(second, minimum)];
   const once = applyChanges(source, sure);
   const same = (one, other) => one.sourceStart === other.sourceStart && one.sourceEnd === other.sourceEnd && one.right === other.right;
-  const known = findChanges(source, applyChanges(once, again)).map((change) => {
+  const combined = findChanges(source, applyChanges(once, again)).map((change) => {
     const before = sure.find((each) => same(each, change));
     if (!before) return weighed(change, sure, inOrder(again));
     return { ...before, targetStart: change.targetStart, targetEnd: change.targetEnd };
   });
-  const unsure = first.filter((change) => confidence(change) < minimum && !known.some((each) => meet(change, each)));
-  return inOrder([...known, ...unsure]);
+  const unsure = first.filter((change) => confidence(change) < minimum && !combined.some((each) => meet(change, each)));
+  return inOrder([...combined, ...unsure]);
 }
 
 /** A change made of changes of both readings. It has the lowest confidence of these, and the probabilities of the second reading. */
 function weighed(change, first, second) {
   const mine = first.filter((each) => meet(change, each));
   const others = second.filter((each) => each.targetStart <= change.targetEnd && change.targetStart <= each.targetEnd);
-  // Where a syllable stands twice, the change of both readings may begin at the other one and touch none of its parts.
+  // Of two equal syllables the combined change may name the other one. Then it touches no part, so all parts count.
   const parts = mine.length + others.length ? [...mine, ...others] : [...first, ...second];
   const least = leastSure(parts, confidence);
   const last = leastSure(others.length ? others : parts, confidence);
-  return { ...change, fix: last.fix, keep: last.keep, known: confidence(least), insteadOf: last.insteadOf };
+  return { ...change, fix: last.fix, keep: last.keep, knownConfidence: confidence(least), insteadOf: last.insteadOf };
 }
 
 const meet = (one, other) => one.sourceStart <= other.sourceEnd && other.sourceStart <= one.sourceEnd;

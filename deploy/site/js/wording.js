@@ -4,7 +4,7 @@ import { visibleToken } from "./labels.js";
 const MOST_ODDS = 15; // sizes that a probability of 32 bits can still tell
 const LONGEST_SIDE = 12; // characters of what was wrong, and of what is right
 
-/** Never written as certain or impossible; where its digits end, its log odds go on in brackets. */
+/** Never written as certain or impossible. After >0.999 and <0.001 its log odds follow in brackets. */
 export function probability(value, digits = 2) {
   if (value >= 0.9995) return `>0.999 (${oddsText(value)})`;
   if (value < 0.0005) return `<0.001 (${oddsText(value)})`;
@@ -20,7 +20,7 @@ function oddsText(probability) {
 
 export function percent(say, share) {
   const plain = (value) => `${(value * 100).toFixed(0)}\u00a0%`;
-  if (share > 0 && share < 0.01) return say("percent_below", { share: plain(0.01) });
+  if (share > 0 && share <= 0.005) return say("percent_below", { share: plain(0.01) });
   if (share >= 0.995 && share < 1) return say("percent_above", { share: plain(0.99) });
   return plain(share);
 }

@@ -43,8 +43,8 @@ export async function openCorrector({ parts, known, rules }) {
     const weights = { name: known.weights_place, bytes: weightsFile(readArrays(await parts.weights), known) };
     return Network.open(await parts.runtime, { encode: await parts.encode, decode: await parts.decode }, weights, known.config);
   };
-  const [network, judge] = await Promise.all([computing(), judging()]);
-  return new Corrector(network, new Tokenizer(known.characters), judge, withPatterns(rules), known.config);
+  const [network, confidence] = await Promise.all([computing(), judging()]);
+  return new Corrector(network, new Tokenizer(known.characters), confidence, withPatterns(rules), known.config);
 }
 
 export function withPatterns(rules) {

@@ -5,6 +5,8 @@
 Source: Sundararajan, Taly & Yan, "Axiomatic Attribution for Deep Networks" (ICML 2017), section 3.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from model.analysis.integrated import integrate
@@ -14,7 +16,7 @@ from model.analysis.method import PATH, AskedRow, Method, Said
 def say(row: AskedRow) -> Said:
     asked = row.contrast.row, row.contrast.written, row.contrast.instead
 
-    def slope(points):
+    def slope(points: Sequence[float]) -> tuple[np.ndarray, np.ndarray]:
         found = row.network.laboratory.slopes(*row.ids, asked, points)
         return found.score, np.concatenate([found.source, found.target], axis=1)
 

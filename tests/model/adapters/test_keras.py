@@ -303,6 +303,6 @@ def test_kinds_that_nothing_tells_apart_are_asked_for_another_length():
     embedding = layers.Embedding(VOCABULARY, 8)
     mixed = layers.MultiHeadAttention(2, 4)(layers.Reshape((3, 8))(embedding(target)), embedding(ids))
     with pytest.raises(
-        TraceError, match="as many source as target tokens, 3. Trace a target of another length"
+        TraceError, match="received 3 source and 3 target tokens. Trace a target of another length"
     ):
         trace_keras(keras.Model([ids, target], mixed), SOURCE[:3], TARGET)

@@ -1,5 +1,6 @@
 """Circuits: what was planted is found and nothing else, its edges too, and every number is that of an independent pass."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -79,7 +80,7 @@ def test_an_independent_pass_says_the_same(planted_circuit, circuit):
         assert share == pytest.approx((score - circuit.empty) / added, abs=1e-4)
 
 
-def test_an_edge_of_a_chain_that_is_cut_leaves_what_is_left_without_its_sender(planted_circuit, circuit):
+def test_cutting_the_only_edge_of_a_part_equals_taking_the_part_away(planted_circuit, circuit):
     """WRITER is read by the answer alone, so cutting this edge is taking WRITER away."""
     found = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
     (edge,) = [each for each in found.edges if each.sender == WRITER]
@@ -88,7 +89,7 @@ def test_an_edge_of_a_chain_that_is_cut_leaves_what_is_left_without_its_sender(p
 
 
 def test_edges_of_random_weights_are_exact_in_the_last_layer(both):
-    """Also where normalisations come last: a sender in the last sub-layer of a circuit of all parts."""
+    """Checked for the last sub-layer, in a circuit of all parts, with normalisations before or after."""
     _, corrector, _ = both
     source, target = "전 오래 씂 수 깄는 겍", "전 오래 쓸 수 있는 게요"
     change = find_changes(source, target)[0]
@@ -127,15 +128,57 @@ def test_the_shipped_sentences_are_pairs_of_one_line_each():
     assert all(wrong.strip() == wrong and right.strip() == right for wrong, right in everyday_pairs())
 
 
-def test_a_graph_for_other_viewers_has_all_nodes_that_its_links_name(planted_circuit, circuit):
+# What the published schema of attribution graphs (Neuronpedia, graph-schema.json, version 1.0.0) requires, with its types.
+SCHEMA = {
+    "metadata": {"slug": str, "scan": str, "prompt_tokens": list, "prompt": str},
+    "qParams": {"pinnedIds": list, "supernodes": list, "linkType": str, "clickedId": str, "sg_pos": str},
+    "nodes": {
+        "node_id": str,
+        "feature": int,
+        "layer": str,
+        "ctx_idx": int,
+        "feature_type": str,
+        "jsNodeId": str,
+        "clerp": str,
+    },
+    "links": {"source": str, "target": str, "weight": float},
+}
+
+
+@pytest.fixture(scope="module")
+def graph(planted_circuit, circuit):
     edges = circuit_edges(planted_circuit, WRONG, RIGHT, circuit)
     trace = planted_circuit.trace(WRONG, RIGHT)
-    graph = graph_of(
-        circuit, edges, trace.source_tokens, trace.decoder_input_tokens[: ROW + 1], layers=2, model="planted"
-    )
+    tokens = trace.source_tokens, trace.decoder_input_tokens[: ROW + 1]
+    found = graph_of(circuit, edges, *tokens, layers=2, model="planted", probability=0.75)
+    return json.loads(json.dumps(found))  # as a viewer reads it
+
+
+def test_a_graph_for_other_viewers_has_all_nodes_that_its_links_name(graph):
     names = [node["node_id"] for node in graph["nodes"]]
     assert len(set(names)) == len(names)
     assert {end for link in graph["links"] for end in (link["source"], link["target"])} == set(names)
-    marked = next(node for node in graph["nodes"] if node["node_id"] == f"E_encoder_{CAUSE}")
-    assert marked["clerp"] == "거" and graph["metadata"]["prompt_tokens"][marked["ctx_idx"]] == "거"
-    assert graph["nodes"][-1]["layer"] == "5" and graph["nodes"][-1]["feature_type"] == "logit"
+    marked = next(node for node in graph["nodes"] if (node["layer"], node["ctx_idx"]) == ("E", CAUSE))
+    assert marked["clerp"] == "거" and graph["metadata"]["prompt_tokens"][CAUSE] == "거"
+
+
+def test_a_graph_has_what_the_published_schema_requires(graph):
+    assert graph.keys() == SCHEMA.keys()
+    for name, fields in SCHEMA.items():
+        for each in graph[name] if isinstance(graph[name], list) else [graph[name]]:
+            assert {field: type(each[field]) for field in fields} == fields
+    assert all(isinstance(token, str) for token in graph["metadata"]["prompt_tokens"])
+    assert all(node["ctx_idx"] < len(graph["metadata"]["prompt_tokens"]) for node in graph["nodes"])
+
+
+def test_viewers_tell_all_nodes_of_a_graph_apart_and_read_its_answer(graph):
+    """The viewer of circuit-tracer 0.5 takes nodes with the same layer, feature and position for one. It reads the token that is written and its
+    probability out of the answer's label, and shows nothing where they are missing."""
+    seen = [(node["layer"], node["feature"], node["ctx_idx"]) for node in graph["nodes"]]
+    assert len(set(seen)) == len(seen)
+    answer = graph["nodes"][-1]
+    assert answer["feature_type"] == "logit" and answer["is_target_logit"] and answer["layer"] == "5"
+    label = answer["clerp"]
+    assert (label.split('"')[1], float(label.split("(p=")[1].split(")")[0])) == ("먹", 0.75)
+    layers = [node["layer"] for node in graph["nodes"] if node["feature_type"].endswith(("head", "network"))]
+    assert layers == ["1", "3", "3"]  # counted from 0, the encoder's two first

@@ -2,10 +2,13 @@
 
 import pytest
 
-from model.analysis.receipts import CLAIMS, LEAST, explained
+from model.analysis.claim_case import LOOK, SCORE
+from model.analysis.receipts import CLAIMS, LEAST, LEAST_LOOK, explained
+from model.analysis.stream_parts import POSITION
 from model.text.changes import find_changes
 from model.trace.interventions import Head, Intervention
-from tests.planted import CARRY, CAUSE, CODA, FEED_FORWARD, RIGHT, WRITER, WRONG
+from model.trace.patches import Patch
+from tests.planted import CARRY, CAUSE, CODA, FEED_FORWARD, RIGHT, ROW, WRITER, WRONG
 
 (CHANGE,) = find_changes(WRONG, RIGHT)
 
@@ -21,7 +24,7 @@ def test_no_claim_is_without_a_receipt(receipts):
     assert list(receipts) == [name for name in CLAIMS if name in receipts]
     for each in receipts.values():
         assert each.after != each.before or each.claim == "decided"
-        assert each.change == pytest.approx(each.after - each.before)
+        assert each.difference == pytest.approx(each.after - each.before)
 
 
 def test_what_was_planted_is_what_is_told(receipts):
@@ -29,6 +32,7 @@ def test_what_was_planted_is_what_is_told(receipts):
     for claim in ("looked", "wrote"):
         assert Head(*receipts[claim].facts["node"]) == CODA and receipts[claim].holds
     assert receipts["looked"].facts["position"] == CAUSE and receipts["looked"].facts["weight"] > 0.99
+    assert receipts["why"].facts["part"] == POSITION and receipts["why"].before > 0.99
     assert receipts["fed"].facts["node"].layer == FEED_FORWARD and receipts["fed"].facts["nats"] > 0
     assert all(each.holds for each in receipts.values())
 
@@ -38,6 +42,28 @@ def test_a_receipt_is_what_the_twin_scores(planted_writer, receipts):
     twin = WRONG[:CAUSE] + facts["other"] + WRONG[CAUSE + 1 :]
     odds = planted_writer.odds(twin, RIGHT, planted_writer.contrast(WRONG, RIGHT, WRONG), [Intervention()])
     assert receipts["cause"].after == pytest.approx(float(odds.log_odds[0]), abs=1e-3)
+
+
+def test_the_claims_come_from_all_five_questions_and_the_rule(receipts):
+    """Who wrote, when it was decided, a transplant, the circuit, why a head looked; and that the word alone is enough."""
+    assert {"looked", "wrote", "fed", "decided", "circuit", "why", "alone"} - receipts.keys() <= {"alone"}
+    measured = {each.claim: each.measured for each in receipts.values()}
+    assert measured.pop("why") == LOOK and set(measured.values()) == {SCORE}
+
+
+def test_why_a_head_looked_is_measured_by_the_look_of_a_pass_without_the_part(planted_writer, receipts):
+    """CODA was planted to look by position: with the mean of all positions where it looks, it looks elsewhere."""
+    why, network = receipts["why"], planted_writer.patched
+    tokenizer = planted_writer.tokenizer
+    ids = tokenizer.encode_source(WRONG), tokenizer.encode_target(RIGHT)
+    found = network.taps(*ids, ["encoder_residual", "encoder_embedding", "cross_attention"])
+    positions = found["encoder_residual"][0] - found["encoder_embedding"]
+    patch = Patch("encoder_residual", 0, found["encoder_embedding"][CAUSE] + positions.mean(axis=0), CAUSE)
+    without = network.taps(*ids, ["cross_attention"], (patch,))
+    place = CODA.layer, CODA.head, ROW, CAUSE
+    assert why.before == pytest.approx(found["cross_attention"][place], abs=1e-5)
+    assert why.after == pytest.approx(without["cross_attention"][place], abs=1e-5)
+    assert why.before - why.after >= LEAST_LOOK and why.holds
 
 
 def test_looking_without_writing_is_told_as_what_it_is(planted_circuit):

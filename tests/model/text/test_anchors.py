@@ -38,6 +38,9 @@ def test_what_is_an_anchor(text, expected):
         ("결석 2회 @민수", "결석 2회 민주", ["@민수"]),
         ("* 역활 3회", "저녁 활 3회", ["*"]),
         ("<b>안되요</b>", "<b> 안 돼요 </b>", ["<b>", "</b>"]),  # an edit of its spaces touches a tag
+        ("<b>ㅋㅋ</b>않되요", "<b>ㅋㅋ</b> 안 돼요", ["<b>ㅋㅋ</b>"]),  # tags beside a laugh make one anchor
+        ("<br><br>않되요 3", "<br><br> 안 돼요 3", ["<br><br>"]),
+        ("조아ㅋㅋ<b>", "좋아 ㅋㅋ<b>", []),  # the laugh's side of it is free
         ('{"할일": 1}', '1"할 일": 11', ['{"할일": 1}']),
         ("3회 결석", "3회 결석(2)", ["3"]),  # nothing is lost, but something protected came in
         ("조아ㅠㅠ", "좋아 ㅠㅠ", []),

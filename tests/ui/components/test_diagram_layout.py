@@ -4,31 +4,40 @@ from itertools import combinations
 
 import pytest
 
-from ui.components.diagram_layout import FORMS, Box, Column, DiagramBox, Drawing, Layer, Sublayer, arrange
+from ui.components.diagram_layout import (
+    FORMS,
+    Column,
+    DiagramPart,
+    Drawing,
+    Layer,
+    PlacedPart,
+    Sublayer,
+    arrange,
+)
 
 
-def stage(name: str, **more) -> DiagramBox:
-    return DiagramBox("embedding", name, **more)
+def part(name: str, **more) -> DiagramPart:
+    return DiagramPart("embedding", name, **more)
 
 
 def sublayer(name: str, norm_first: bool, **more) -> Sublayer:
-    return Sublayer(stage(name, **more), DiagramBox("norm", f"norm of {name}"), norm_first)
+    return Sublayer(part(name, **more), DiagramPart("norm", f"norm of {name}"), norm_first)
 
 
 def drawn(form: str, norm_first: bool = True) -> Drawing:
-    own, fed = sublayer("own", norm_first, chip=stage("mask")), sublayer("fed", norm_first)
-    cross = sublayer("cross", norm_first, asks_memory=True, chip=stage("mask"))
-    encoder = (stage("source"), Layer(stage("e1"), (own, fed)), Layer(stage("e2")), stage("memory"))
+    own, fed = sublayer("own", norm_first, chip=part("mask")), sublayer("fed", norm_first)
+    cross = sublayer("cross", norm_first, asks_memory=True, chip=part("mask"))
+    encoder = (part("source"), Layer(part("e1"), (own, fed)), Layer(part("e2")), part("memory"))
     decoder = (
-        stage("prefix"),
-        Layer(stage("d1", asks_memory=True)),
-        Layer(stage("d2"), (own, cross, fed)),
-        stage("result"),
+        part("prefix"),
+        Layer(part("d1", asks_memory=True)),
+        Layer(part("d2"), (own, cross, fed)),
+        part("result"),
     )
     return arrange(Column("Encoder", encoder), Column("Decoder", decoder), form)
 
 
-def overlap(one: Box, other: Box) -> bool:
+def overlap(one: PlacedPart, other: PlacedPart) -> bool:
     return (
         one.x < other.x + other.width
         and other.x < one.x + one.width
@@ -37,8 +46,8 @@ def overlap(one: Box, other: Box) -> bool:
     )
 
 
-def find(drawing: Drawing, title: str, number: int = 0) -> Box:
-    return [box for box in drawing.boxes if box.stage.title == title][number]
+def find(drawing: Drawing, title: str, number: int = 0) -> PlacedPart:
+    return [box for box in drawing.boxes if box.part.title == title][number]
 
 
 @pytest.mark.parametrize("form", FORMS)

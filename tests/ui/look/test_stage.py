@@ -80,6 +80,11 @@ def test_hostile_choices_show_what_an_empty_address_shows(open_app, name):
         assert component(app, "heatmap")["spec"] == expected, text
 
 
+def test_the_units_are_explained_where_they_stand(open_app):
+    app = open_popover(open_app(sentence=SENTENCE, view="edits"), "explanation")
+    assert KO["nat_note"] in html(app) and KO["log_odds_note"] in html(app)
+
+
 @pytest.mark.parametrize("head", [None, 0])
 def test_a_text_with_a_change_has_another_rest_of_the_page_only_where_a_head_is_shown(head, monkeypatch):
     """Where the rest is the same, a key draws the text and its pictures alone. A head of a text with a change has a button below it."""

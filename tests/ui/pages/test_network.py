@@ -101,7 +101,7 @@ def test_source_and_target_may_differ_in_length(open_app, networks):
 
 def test_the_layer_of_the_address_is_the_open_one_and_the_rows_count_all_of_a_layer(open_app):
     rows = [box for box in boxes(open_app("network", layer="2")) if box["style"] == "layer"]
-    assert [(row["part"], row["expanded"]) for row in rows] == [("layer:1", False), ("layer:2", True)] * 2
+    assert [(row["leads_to"], row["expanded"]) for row in rows] == [("layer:1", False), ("layer:2", True)] * 2
     assert [row["detail"].split(" · ")[1] for row in rows] == ["1,307", "1,307", "2,307", "2,307"]
 
 
@@ -128,7 +128,7 @@ def test_the_recurrent_network_has_its_own_drawing(open_app):
     app = open_app("network", model="seq2seq", sentence="고갱", lang="en")
     assert not app.exception
     assert details(app, "attention") == ["(T, S) = (3, 3) · 48"]
-    assert [box["part"] for box in boxes(app) if box["style"] == "attention"] == ["cross_attention:1"]
+    assert [box["leads_to"] for box in boxes(app) if box["style"] == "attention"] == ["cross_attention:1"]
     assert "3×3 = 9 weights" in html(app)
     assert not [box for box in boxes(app) if box["style"] in ("layer", "norm", "mask")]
 
@@ -168,7 +168,7 @@ def test_every_part_that_leads_somewhere_says_so_and_has_its_looks(networks, the
     sketch = Sketch(networks["transformer"].config, {}, "가", "나", 1)
     data = diagram_data(speak, *columns(speak, sketch), label="all", theme=theme)
     for box in data["forms"]["narrow"]["boxes"]:
-        assert bool(box["part"]) == bool(box["spoken"]), box
+        assert bool(box["leads_to"]) == bool(box["spoken"]), box
         assert box["style"] in data["looks"]
 
 
@@ -198,8 +198,8 @@ def test_what_no_part_is_called_changes_nothing(settings, part):
 
 def test_every_part_leads_to_a_page_that_exists(settings, networks):
     sketches = [Sketch(each.config, {}, "가", "나", 1) for each in networks.values()]
-    items = [box for sketch in sketches for box in arranged(sketch) if box["part"]]
-    led = {network_links.follow(box["part"]) for box in items} - {None}
+    items = [box for sketch in sketches for box in arranged(sketch) if box["leads_to"]]
+    led = {network_links.follow(box["leads_to"]) for box in items} - {None}
     assert led == {"attention", "positions", "masks"}
     assert led <= set(PAGES)
 

@@ -1,9 +1,14 @@
 """Transplant, circuit, why there and claims, on the page, over a network of which it is known what its parts do."""
 
+import json
+from html import escape
+
 import numpy as np
 import pytest
+import streamlit as st
 
 from model.analysis.circuits import find_circuit
+from model.analysis.claim_case import LOOK
 from model.analysis.looks import why_looked
 from model.analysis.patching import patch_map
 from model.analysis.receipts import explained
@@ -12,6 +17,7 @@ from model.text.changes import find_changes
 from model.trace.interventions import Head
 from tests.planted import CARRY, CAUSE, CODA, MARK, RIGHT, ROW, WRITER, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
+from ui.wording.numbers_text import probability
 from ui.wording.texts import table
 
 KO = table("ko")
@@ -22,8 +28,8 @@ KO = table("ko")
 def open_circuit(open_app, correctors, planted_circuit):
     """Opens an experiment with the planted circuit in place of the shipped network."""
 
-    def open_at(experiment: str, **settings: str):
-        correctors["transformer"] = planted_circuit
+    def open_at(experiment: str, network=planted_circuit, **settings: str):
+        correctors["transformer"] = network
         app = open_app("laboratory", experiment=experiment, sentence=WRONG, edit="1", **settings)
         assert not app.exception
         return app
@@ -88,6 +94,18 @@ def test_a_node_of_the_graph_opens_its_head(open_circuit):
     assert [setting(app, name) for name in ("kind", "layer", "head")] == [CARRY.kind, "2", "2"]
 
 
+def test_the_graph_can_be_taken_along_for_other_viewers(open_circuit, monkeypatch):
+    makers = {}
+    monkeypatch.setattr(st, "download_button", lambda label, make, **rest: makers.update({label: make}))
+    for language in ("ko", "en"):
+        open_circuit("circuit", lang=language)
+        graph = json.loads(makers["JSON"]())  # when the file is asked for, the page has run
+        assert graph["nodes"][-1]["clerp"].startswith('Output "먹" (p=1.000)')
+        labels, words = [node["clerp"] for node in graph["nodes"]], table(language)
+        assert f"{words['kind_cross_attention']} 2·2" in labels
+        assert words["circuit_feed_decoder"].format(layer=2) in labels
+
+
 @pytest.mark.parametrize("instead", ["mean", "twin"])
 def test_growth_and_checks_are_what_was_measured(open_circuit, planted_circuit, instead):
     found = find_circuit(planted_circuit, WRONG, RIGHT, CHANGE)
@@ -130,6 +148,16 @@ def test_every_claim_has_its_receipt_beside_it(open_circuit, planted_circuit):
     assert shown.count('class="holds"') == sum(each.holds for each in found)
     app = open_circuit("receipts", receipts_as="picture")
     assert len(figure(app, "receipts")["data"][1]["text"]) == len(found)
+
+
+def test_why_a_head_looked_has_weights_for_its_receipt(open_circuit, planted_writer):
+    found = explained(planted_writer, WRONG, RIGHT, CHANGE).receipts
+    (why,) = [receipt for receipt in found if receipt.measured == LOOK]
+    shown = html(open_circuit("receipts", network=planted_writer))
+    assert escape(f"가중치 {probability(why.before)} → {probability(why.after)}") in shown
+    assert KO["why_part_position"] in shown
+    app = open_circuit("receipts", network=planted_writer, receipts_as="picture")
+    assert len(figure(app, "receipts")["data"][1]["text"]) == len(found) - 1  # its axis is in nats
 
 
 @pytest.mark.parametrize("view", ["patched", "circuit", "receipts", "why"])

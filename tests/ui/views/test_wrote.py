@@ -7,7 +7,7 @@ import pytest
 
 from model.analysis.writing import who_wrote
 from model.text.changes import find_changes
-from tests.planted import CAUSE, CODA, COPY, RIGHT, ROW, WRONG
+from tests.planted import CAUSE, CODA, COPY, DECOY, RIGHT, ROW, WRONG
 from tests.ui.screen import figure, figures, html, numbers, open_popover, send, setting, told
 from ui.wording.texts import table
 
@@ -69,6 +69,34 @@ def test_a_mean_of_heads_is_a_sum_of_nats(open_wrote, written):
         numbers(app, "wrote_map"), written.maps("cross_attention").sum(axis=(0, 1)), atol=1e-4
     )
     assert KO["wrote_place_all"] in told(app)
+
+
+def test_one_press_leads_from_where_a_head_looked_to_what_it_wrote_and_back(open_planted, written):
+    head = {"kind": CODA.kind, "layer": str(CODA.layer + 1), "head": str(CODA.head + 1)}
+    app = open_planted("heatmap", **head)
+    app.button(key="other_look").click().run()
+    assert {name: setting(app, name) for name in head} == head
+    np.testing.assert_allclose(
+        numbers(app, "wrote_map"), written.maps(CODA.kind)[CODA.layer, CODA.head], atol=1e-5
+    )
+    app.button(key="other_look").click().run()
+    assert setting(app, "view") == "heatmap" and "wrote_map" not in figures(app)
+
+
+@pytest.mark.parametrize("settings", [{"kind": "encoder_attention"}, {"view": "lines"}, {"view": "wrote"}])
+def test_there_is_no_such_switch_where_no_map_is_left_or_reached(open_planted, settings):
+    app = open_planted(settings.pop("view", "heatmap"), **settings)
+    assert "other_look" not in [button.key for button in app.button]
+
+
+def test_a_ring_is_where_each_row_looked_most(open_wrote, planted_writer):
+    """So that a reader sees at a glance where looking and writing differ."""
+    app = open_wrote(wrote_as="map", kind=DECOY.kind, layer=str(DECOY.layer + 1), head=str(DECOY.head + 1))
+    (rings,) = [each for each in figure(app, "wrote_map")["data"] if each.get("name") == KO["wrote_ringed"]]
+    looked = planted_writer.trace(WRONG, RIGHT).cross_attention[DECOY.layer, DECOY.head]
+    assert rings["x"] == [key + 1 for key in looked.argmax(axis=1)]
+    assert rings["y"] == list(range(1, len(looked) + 1))
+    assert (numbers(app, "wrote_map") == 0).all()  # this head looks and writes nothing
 
 
 def test_any_written_character_can_be_asked_about(open_wrote, written):

@@ -11,6 +11,7 @@ import pytest
 
 import assets
 from deploy.site import build
+from model.analysis.contributions import METHODS
 from tests.ui.pages.test_attention import menu
 from ui.look import examples
 from ui.wording.texts import LANGUAGES, table
@@ -164,6 +165,36 @@ def test_words_that_no_course_uses_are_not_used(word):
 )
 def test_words_that_courses_use_are_used(key, word):
     assert word in table("ko")[key]
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [
+        ("without_heads", "끄고 쓴 글"),
+        ("without_scatter_label", "껐을 때 로그 확률 차이의 변화"),
+        ("growing_reading", "{step}스텝 학습한 뒤에는"),
+        ("steps_reading_step_certain", "확률이 0.999를 넘고"),
+        ("steps_reading_step_certain", "다른 후보는 모두 0.001 미만입니다"),
+        ("heads_intervened", "끈 결과"),
+        ("heads_by_breadth", "두루 봄"),
+        ("view_received", "받은 어텐션"),
+        ("view_sources", "어느 글자에서 왔나"),
+        ("take_away_link_label", "이 화면 링크"),
+        ("sources_agreement", "상위 {of}개 중 {shared}개 일치"),
+        ("table_page", "파일 속 문장 고치기"),
+        ("place_head", "{layer}층 헤드 {head}"),
+    ],
+)
+def test_korean_is_written_as_it_is_said(key, words):
+    assert words in table("ko")[key]
+
+
+@pytest.mark.parametrize("language", WHOLE)
+def test_each_method_of_attribution_has_a_sentence_of_its_own(language):
+    said = table(language)["sources_idea"]
+    for method in METHODS:
+        name = table(language)[f"method_{method}"]
+        assert re.search(rf"^- \*\*{re.escape(name)}\*\*: .{{20,}}", said, re.MULTILINE), name
 
 
 def spoken(tree: ast.AST) -> tuple[set[str], list[str]]:

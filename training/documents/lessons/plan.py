@@ -65,27 +65,9 @@ def words_of(language: str) -> dict:
 
 def values_of(facts: Mapping, language: str) -> dict[str, object]:
     """The facts by the names that the texts have for them."""
-    laboratory, judged = facts["laboratory"], facts["candidates"][0]
     layers, heads, source, target = facts["shape"]
-    alone = laboratory["alone"] or (laboratory["strongest"][0], laboratory["before"], facts["right"])
-    replaced = laboratory["replaced"]
-    kind, layer, head = laboratory["replaced_head"].split(".")
-    row = facts["step"] - 1
-    values: dict[str, object] = {
-        name: facts[name]
-        for name in (
-            "sentence",
-            "right",
-            "edit",
-            "wrong",
-            "confidence",
-            "character",
-            "step",
-            "lines_layer",
-            "fix",
-            "keep",
-        )
-    }
+    names = "sentence right edit wrong confidence character step lines_layer fix keep".split()
+    values: dict[str, object] = {name: facts[name] for name in names}
     for name in ("most", "beyond", "head"):
         values |= {f"{name}_{key}": value for key, value in facts[name].items()}
     for name in ("narrow", "wide"):
@@ -93,19 +75,17 @@ def values_of(facts: Mapping, language: str) -> dict[str, object]:
         values |= place | {f"{name}_tokens": facts[f"{name}_tokens"]}
     for number, (token, share) in enumerate(facts["candidates_of_step"], start=1):
         values |= {f"candidate_{number}": token, f"candidate_{number}_share": share}
-    return values | {
+    lines = [_line(line, number, language) for number, line in enumerate(facts["lines"], 1)]
+    values |= {
         "fixed": facts["fixed"],
         "right_words": facts["fixed"],
         "first_letter": facts["sentence"][0],
-        "row": row,
+        "row": facts["step"] - 1,
         "beyond_column": facts["beyond"]["position"] - 1,
         "head_column": facts["head"]["position"] - 1,
         "candidates": facts["asked_of"],
-        "margin": f"{judged['margin']:.1f}",
-        "undone": len(laboratory["undone_by"]),
-        "lines_told": ", ".join(
-            _line(line, number, language) for number, line in enumerate(facts["lines"], 1)
-        ),
+        "margin": f"{facts['candidates'][0]['margin']:.1f}",
+        "lines_told": ", ".join(lines),
         "lines_first": facts["lines"][0]["weight"],
         "candidates_told": ", ".join(f"‘{token}’ {share}" for token, share in facts["candidates_of_step"]),
         "layers": layers,
@@ -113,6 +93,17 @@ def values_of(facts: Mapping, language: str) -> dict[str, object]:
         "source_length": source,
         "target_length": target,
         "weights": f"{facts['weights']:,}",
+    }
+    return values | _of_laboratory(facts["laboratory"], facts["right"], language)
+
+
+def _of_laboratory(laboratory: Mapping, right: str, language: str) -> dict[str, object]:
+    """What became of the sentence when something was changed in the pass. ``right``: its correction."""
+    alone = laboratory["alone"] or (laboratory["strongest"][0], laboratory["before"], right)
+    kind, layer, head = laboratory["replaced_head"].split(".")
+    replaced = laboratory["replaced"]
+    return {
+        "undone": len(laboratory["undone_by"]),
         "all_heads": laboratory["heads"],
         "off_head": alone[0],
         "off_told": _named(alone[0], language),

@@ -1,4 +1,4 @@
-"""Transplant, circuit, why there and claims in the file that is taken along: drawn, said in words, and called intervened."""
+"""Views of what is inside a pass in the file that is taken along: drawn, said in words, and called observed or intervened."""
 
 from functools import partial
 
@@ -11,7 +11,9 @@ from ui.export import page
 from ui.export.parts import Choices
 from ui.look.lens import Lens
 from ui.shell.declared import defaults
-from ui.views import VIEWS, circuit, patched, receipts, take_away, why
+from ui.views import VIEWS, circuit, decided, patched, receipts, take_away, why, wrote
+
+OBSERVED = (wrote.VIEW, decided.VIEW)
 
 
 @pytest.fixture(autouse=True)
@@ -26,6 +28,8 @@ def session(monkeypatch):
         (circuit.VIEW, {"circuit_graph", "circuit_growth", "circuit_checks"}),
         (why.VIEW, {"why_query", "why_key", "why_without"}),
         (receipts.VIEW, {"receipts"}),
+        (wrote.VIEW, {"wrote", "wrote_map"}),
+        (decided.VIEW, {"decided_grid", "decided_curve", "decided_jamo"}),
     ],
     ids=lambda each: getattr(each, "name", ""),
 )
@@ -35,12 +39,12 @@ def test_the_file_has_all_pictures_of_the_open_view(view, names, planted_writer)
     shown = Lens(planted_writer, sentence, sentence.trace, selection, sentence.changes[0], "light")
     found = take_away.experiment(shown, view)
     assert found.figures.keys() == names
-    assert found.intervenes
+    assert found.intervenes == (view not in OBSERVED)
     values = {each.name: {setting.name: setting.read("") for setting in each.settings} for each in VIEWS}
     choices = Choices("ko", "", values, experiment=found)
     html = page.to_html(shown, partial(take_away.say_in, "ko"), choices).decode()
     assert all(f'data-place="{name}"' in html for name in names)
-    assert 'class="reading intervened"' in html
+    assert ('class="reading intervened"' in html) == found.intervenes
 
 
 def test_the_claims_stand_in_the_file_with_their_receipts(planted_writer):

@@ -9,12 +9,21 @@ from typing import Protocol
 
 import numpy as np
 
-from model.correction.answers import Passes
 from model.plain.drafting import Produced
+from model.plain.passes import Passes
 from model.plain.patched import PatchedTransformer
+from model.stored.config import NetworkConfig
 from model.trace.interventions import Intervention
 from model.trace.output_weights import OutputWeights
 from model.trace.projections import Projections
+
+
+class OpenedNetwork(Protocol):
+    """What is read from a folder: a keras.Model, or a ``GraphNetwork``, which is an ``AnswersInIds``, too."""
+
+    config: NetworkConfig
+
+    def count_params(self) -> int: ...
 
 
 class AnswersInIds(Protocol):
@@ -44,6 +53,7 @@ class AnswersInIds(Protocol):
         target: Sequence[int],
         names: Iterable[str],
         intervention: Intervention | None = None,
+        padding: int = 0,
     ) -> dict[str, np.ndarray]: ...
 
     def embeddings(self, ids: Sequence[int]) -> np.ndarray: ...

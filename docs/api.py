@@ -6,6 +6,7 @@ holds it against the docstrings.
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ PAGE = ROOT / "docs" / "api.md"
 HEAD = """# What `model`, `model.analysis` and `viz` export
 
 Written by `python docs/api.py` from the docstrings; `tests/test_api_page.py` fails where it is out of date.
+All of it stands in `seeing.model`, `seeing.model.analysis` and `seeing.viz`, names that no file of yours hides.
 """
 
 
@@ -27,7 +29,9 @@ def page() -> str:
     for room in (model, model.analysis, viz):
         parts.append(f"## {room.__name__}\n\n{_told(room.__doc__)}\n")
         parts += (_entry(name, getattr(room, name)) for name in sorted(room.__all__, key=str.lower))
-    return "\n".join(parts)
+    return re.sub(
+        r"^((?:>>> )?(?:from|import) )(?=(?:model|viz)\b)", r"\1seeing.", "\n".join(parts), flags=re.MULTILINE
+    )
 
 
 def _entry(name: str, thing: object) -> str:

@@ -137,7 +137,7 @@ class OwnCorrector(EngineCorrector):
 
     @cached_property
     def config(self) -> TracedConfig:
-        return TracedConfig(self.ask("abilities"), self.ask("described"), self.ask("why_no_stream"))
+        return TracedConfig(self.ask("abilities"), self.ask("described"), self.ask("no_stream"))
 
 
 def model_key(folder: Path | str, snapshot: int | None = None) -> ModelKey:

@@ -1,7 +1,8 @@
 """Makes a user's own model (``model.TracedModel``) answer as ``model.Corrector`` does.
 
 ``ATTENTION_MODEL=package.module:factory`` names it. Only the worker imports it, when it calls ``load``. A cache key has LIVE in place
-of the fingerprint. If the model raises an error, page and terminal are told, but without its message, which may hold what was typed.
+of the fingerprint. If the model raises an error, its developer reads all of it on the screen of the terminal. The page, and a log in place
+of a screen, are told without its message, which may hold what was typed.
 """
 
 import sys
@@ -43,7 +44,9 @@ class TracedConfig:
 
     abilities: frozenset[str] = frozenset()
     described: Described = field(default_factory=Described)
-    why_no_stream: str = ""  # what a network of ``laboratory_of`` lacks for a residual stream
+    no_stream: str = (
+        ""  # what a network of ``laboratory_of`` lacks for a residual stream, one of ``own_stream.NO_STREAM``
+    )
 
 
 class TracedCorrector:
@@ -188,8 +191,8 @@ def _told(message: str) -> OwnModelError:
 
 
 def _guarded(what: str, ask: Callable[[], Any]) -> Any:
-    """The result of ``ask``. If it raises, the terminal is told where, but not the message, which may hold the text. Only the message
-    about a wrong attention array in a trace is passed on; it names the array's shape.
+    """The result of ``ask``. If it raises, a screen shows the whole error. A log is told where, but not the message, which may hold the
+    text. Only the message about a wrong attention array in a trace is passed on; it names the array's shape.
 
     Raises OwnModelError for SystemExit, too, which would end the thread that answers.
     """
@@ -199,6 +202,9 @@ def _guarded(what: str, ask: Callable[[], Any]) -> Any:
         told = f"{what} raised {type(error).__name__}"
         if isinstance(error, TraceError) and error.field in ATTENTION_KINDS:
             told += f": {error}"
-        where = "".join(traceback.format_tb(error.__traceback__))
-        print(f"{told}\n{where}", file=sys.stderr, flush=True)
+        is_screen = sys.stderr.isatty()
+        told_here = (
+            traceback.format_exception(error) if is_screen else traceback.format_tb(error.__traceback__)
+        )
+        print(told, "".join(told_here), sep="\n", file=sys.stderr, flush=True)
         raise OwnModelError(told) from None

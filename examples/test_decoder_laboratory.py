@@ -6,11 +6,14 @@ Run by `pytest examples`; see requirements-examples.txt.
 import numpy as np
 import pytest
 import torch
+from transformers import GraniteConfig, GraniteForCausalLM
 
 from examples.test_hugging_face import gpt2, llama, mistral, trained
 from model import Intervention, from_transformers, laboratory_of
 from model.analysis import contrast_of_row, contribution, contribution_rows
-from model.analysis.contributions import methods_of
+from model.analysis.contributions import METHODS, methods_of
+from model.analysis.mixing import added_vectors
+from model.stored.config import MIXING
 from model.trace.interventions import Head, ZeroedValue
 
 PROMPT, WRITTEN, ROW = "the cat 손님이", " a dog 방이", 2
@@ -142,8 +145,8 @@ def test_gradients_are_those_of_pytorch(model, lab):
 
 def test_the_methods_that_are_defined(lab):
     contrast = contrast_of_row(lab, PROMPT, WRITTEN, ROW)
-    assert {"attention", "rollout", "gradient", "integrated_gradients", "occlusion"} == set(methods_of(lab))
-    for method in ("attention", "rollout"):
+    assert methods_of(lab) == tuple(METHODS)
+    for method in ("attention", "rollout", "norms", "alti", "value_zeroing"):
         found = contribution(lab, PROMPT, WRITTEN, contrast, method)
         assert found.source.sum() + found.before.sum() == pytest.approx(1, abs=1e-4) and found.before[0] == 0
     left_out = contribution(lab, PROMPT, WRITTEN, contrast, "occlusion")
@@ -153,6 +156,59 @@ def test_the_methods_that_are_defined(lab):
     one = contribution(lab, PROMPT, WRITTEN, contrast, "gradient")
     np.testing.assert_allclose(source[ROW], one.source, atol=1e-4, rtol=1e-4)
     np.testing.assert_allclose(before[ROW, : ROW + 1], one.before, atol=1e-4, rtol=1e-4)
+
+
+def test_what_the_keys_add_is_the_output_of_the_attention(model, lab):
+    """Kobayashi et al. 2020, equation 3: the sum over all keys, and the bias. Llama's heads share values in pairs."""
+    insides, seen = lab.laboratory.insides(*ids(lab)), []
+    module = lab.laboratory.modules["decoder_attention"][1]
+    hook = module.register_forward_hook(lambda _, __, output: seen.append(output[0][0].numpy()))
+    plain_logits(model, lab)
+    hook.remove()
+    added = added_vectors(insides, "decoder_attention", 1).sum(1)
+    np.testing.assert_allclose(added + insides.output_biases["decoder_attention"][1], seen[0], atol=1e-4)
+
+
+def test_a_zeroed_value_changes_what_its_layer_puts_out(model, lab):
+    """Against a hook that zeroes what is projected to the value of one token."""
+    (source, target), place = ids(lab), 1
+    layer = (model.model.layers if hasattr(model, "model") else model.transformer.h)[1]
+    outputs = []
+
+    def zero(module, given, output):
+        width = (
+            output.shape[-1] // 3 if hasattr(layer, "attn") else output.shape[-1]
+        )  # GPT-2: query, key, value
+        output[:, place, -width:] = 0
+        return output
+
+    projection = layer.attn.c_attn if hasattr(layer, "attn") else layer.self_attn.v_proj
+    kept = layer.register_forward_hook(
+        lambda _, __, output: outputs.append(output[0] if isinstance(output, tuple) else output)
+    )
+    plain_logits(model, lab)
+    hook = projection.register_forward_hook(zero)
+    plain_logits(model, lab)
+    hook.remove()
+    kept.remove()
+    plain, zeroed = (each[0] if each.dim() == 3 else each for each in outputs)
+    expected = 1 - torch.nn.functional.cosine_similarity(plain, zeroed, dim=-1)
+    found = lab.laboratory.zeroed(source, target).decoder[1, :, place]
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
+    assert found.max() > 1e-3
+
+
+def test_layers_that_scale_what_they_add_have_no_such_methods():
+    """Granite multiplies it, so what the keys add is not what the stream gets."""
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4}
+    make = lambda scale: GraniteForCausalLM(
+        GraniteConfig(vocab_size=len(TOKENIZER), **sizes, residual_multiplier=scale)
+    )
+    abilities = [
+        laboratory_of(model_of(lambda _, s=scale: make(s)), TOKENIZER).config.abilities
+        for scale in (1.0, 0.5)
+    ]
+    assert [MIXING in each for each in abilities] == [True, False]
 
 
 def test_what_it_writes_is_what_the_model_generates(model, lab):

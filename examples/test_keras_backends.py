@@ -16,7 +16,13 @@ SPARED = {  # one pass in JAX that is not compiled costs ten of the others, so o
     "jax": ["-k", "not gated and not probabilities and not has_its_stream"],
 }
 ROOT = Path(__file__).parents[1]
-TESTS = ("test_keras.py", "test_keras_laboratory.py", "test_keras_stream.py", "test_sparse_attention.py")
+TESTS = (
+    "test_keras.py",
+    "test_keras_laboratory.py",
+    "test_keras_decoder.py",
+    "test_keras_stream.py",
+    "test_sparse_attention.py",
+)
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])

@@ -9,10 +9,10 @@ keras_hub = pytest.importorskip("keras_hub")
 import keras
 
 from examples.test_notebook import ends_with_the_lens
-from model import AttentionTrace, trace_keras
+from model import AttentionTrace, Intervention, Vocabulary, laboratory_of, trace_keras
 from viz import explore
 
-PAD = 1
+PAD, START = 1, 0
 SOURCE, TARGET = (0, 5, 7, 3, 2), (2, 4, 6, 8, 9, 3, 2)  # ids of BART: <s> is 0, </s> is 2
 SIZES = {"vocabulary_size": 12, "num_layers": 2, "num_heads": 4}
 NARROW = SIZES | {"hidden_dim": 16, "intermediate_dim": 32, "max_sequence_length": 16}
@@ -98,6 +98,22 @@ def test_a_decoder_alone(make):
     trace = opened(trace_keras(make(), SOURCE, pad=PAD))
     assert trace.kinds == ("decoder_attention",) and trace.shape("decoder_attention") == (2, 4)
     assert trace.target_tokens[:-1] == ("5", "7", "3", "2") and trace.log_probabilities.shape == (5,)
+
+
+@pytest.mark.parametrize("make", [gpt2, llama])
+def test_a_decoder_alone_in_the_laboratory(make):
+    words = Vocabulary(
+        encode=lambda text: [ord(each) - 94 for each in text],
+        decode=lambda ids: "".join(chr(each + 94) for each in ids),
+        start=START,
+        end=2,
+    )
+    model = make()
+    lab, ids = laboratory_of(model, words), [START, *words.encode_source("cab"), *words.encode_target("d")]
+    found, plain = lab.trace("cab", "d"), trace_keras(model, ids[:-1], pad=PAD)
+    np.testing.assert_allclose(found.decoder_attention, plain.decoder_attention, atol=1e-6)
+    off = lab.trace_under("cab", "d", Intervention(off={("decoder_attention", 1, 2)}))
+    assert np.abs(off.log_probabilities - found.log_probabilities).max() > 1e-6
 
 
 def test_an_encoder():

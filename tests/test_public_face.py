@@ -1,6 +1,8 @@
 """What notebooks import: every name is documented, and every signature is complete, so that a type checker sees it."""
 
 import inspect
+import re
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +10,8 @@ import model
 import model.analysis
 import viz
 
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = [path for place in ("*.md", "docs/*.md", "examples/*.ipynb") for path in sorted(ROOT.glob(place))]
 PUBLIC = [(room, name) for room in (model, model.analysis, viz) for name in room.__all__]
 
 
@@ -36,3 +40,12 @@ def test_it_is_typed_and_documented(room, name):
             assert parameter.name in ("self", "cls") or parameter.annotation is not parameter.empty, method
     if inspect.isfunction(thing) or inspect.isclass(thing):
         assert (thing.__doc__ or "").strip()
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=[path.name for path in DOCUMENTS])
+def test_documents_import_it_by_the_name_that_nothing_hides(document):
+    """A student's own ``model.py`` would be imported by ``from model import …``."""
+    code = re.findall(
+        r"^ *\"?(?:>>> )?((?:from|import) (?:model|viz)\b.*)$", document.read_text("utf-8"), re.MULTILINE
+    )
+    assert not code

@@ -54,6 +54,14 @@ def test_both_names_work_in_one_program(tmp_path):
     assert run(code, tmp_path) == "True\n"
 
 
+def test_what_is_loaded_under_the_plain_name_is_not_loaded_again(tmp_path):
+    """The app has loaded ``model`` when it asks a network that was written with ``seeing.model``: a copy's classes would be strangers."""
+    code = "import model.trace.trace as plain, seeing.model, seeing.model.trace.trace as found, seeing.model.adapters.own_network as lab; "
+    code += "import model.adapters.own_network; print(seeing.model is model, found is plain, lab is model.adapters.own_network, "
+    code += "plain.__name__, plain.__spec__.name)"
+    assert run(code, tmp_path) == "True True True model.trace.trace model.trace.trace\n"
+
+
 def test_importing_it_loads_no_network_library(tmp_path):
     code = "import sys, seeing.model, seeing.viz; print({'tensorflow', 'keras', 'torch', 'jax'} & set(sys.modules))"
     assert run(code, tmp_path) == "set()\n"

@@ -31,10 +31,11 @@ def _described(corrector: Answers) -> Described | None:
     return getattr(corrector.config, "described", None)
 
 
-@question("why_no_stream")
-def _why_no_stream(corrector: Answers) -> str:
-    """What a network of a user's own lacks for a residual stream; empty where it has one, and for the others."""
-    return getattr(corrector.config, "why_no_stream", "")
+@question("no_stream")
+def _no_stream(corrector: Answers) -> str:
+    """What a network of a user's own lacks for a residual stream, one of ``model.adapters.own_stream.NO_STREAM``; empty where it has one,
+    and for the others."""
+    return getattr(corrector.config, "no_stream", "")
 
 
 @question("trace", kept=(64, 64 * MB))

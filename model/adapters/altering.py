@@ -4,6 +4,7 @@ B interventions, L layers, H heads, S source and T target tokens, Q query and K 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +99,22 @@ def embedding_factors(interventions: Sequence[Intervention], target: int) -> np.
     for row, each in enumerate(interventions):
         factors[row, [place for place in each.without_target if place < target]] = 0
     return factors
+
+
+def in_sequence(intervention: Intervention, prompt: int) -> Intervention:
+    """The same where prompt and written tokens are one sequence. The start mark, which is left out at 0, is not there.
+
+    >>> sorted(in_sequence(Intervention(without_source={1}, without_target={0, 2}), prompt=3).without_target)
+    [1, 4]
+    """
+    if places := [place for place in intervention.without_source if not 0 <= place < prompt]:
+        raise ValueError(f"what is left out should lie in 0..{prompt - 1}, received {places[0]}")
+    written = {prompt + place - 1 for place in intervention.without_target if place}
+    return replace(
+        intervention,
+        without_source=frozenset(),
+        without_target=frozenset(intervention.without_source) | written,
+    )
 
 
 def _check(intervention: Intervention, sizes: Mapping[str, AttentionSizes], source: int) -> None:

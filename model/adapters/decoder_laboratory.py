@@ -8,32 +8,34 @@ B interventions (or rows), L layers, H heads, S tokens of the prompt, T written 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from model.adapters.altering import altering, embedding_factors
+from model.adapters.altering import altering, embedding_factors, in_sequence
 from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, one_length
+from model.adapters.own_stream import without_memory
 from model.adapters.transformers import showing_attention, trace_of_decoder
-from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, to_array
+from model.adapters.transformers_insides import adds_up, distances, has_insides, insides_of, layers_of
+from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, TorchTensors, to_array
 from model.adapters.transformers_texts import DecoderTexts
 from model.plain.drafting import Pass, Produced
-from model.stored.config import GRADIENTS, INTERVENTIONS
-from model.trace.interventions import Intervention
+from model.stored.config import GRADIENTS, INTERVENTIONS, MIXING
+from model.trace.interventions import Intervention, ZeroedValue
 from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import AttentionTrace
 
 _BATCH = 32  # rows at a time
 _LONGEST = 20  # tokens that are written, where the model does not say how many
+_PROBE = 3  # tokens of the pass that shows what layers add
 _KIND = "decoder_attention"
-_WHY = "a decoder alone has no memory of a source, which the questions about a residual stream need"
 
 
 def laboratory_of_decoder(model: Any, tokenizer: Any) -> OwnNetwork:
     """The laboratory of a model that is a decoder alone: heads off, weights replaced, tokens left out, gradients."""
     passes, texts = DecoderPasses(model, tokenizer), DecoderTexts(tokenizer)
-    return OwnNetwork(type(model).__name__, texts, passes, [INTERVENTIONS, GRADIENTS], why=_WHY)
+    abilities = [INTERVENTIONS, GRADIENTS, *([MIXING] if passes.shows_insides() else [])]
+    return OwnNetwork(type(model).__name__, texts, passes, abilities, why=without_memory())
 
 
 class DecoderPasses(WithoutTaps):
@@ -44,9 +46,10 @@ class DecoderPasses(WithoutTaps):
         self.end = int(tokenizer.eos_token_id)
         self.modules: dict[str, list[Any]] = {}  # the attention modules, layer by layer
         self.sizes: dict[str, AttentionSizes] = {}
-        _, layers, width = self._passed([[self.end]], [[]], [Intervention()])
+        looked = self._passed([[self.end]], [[]], [Intervention()])
+        layers, values = looked.attention[_KIND], looked.calls[_KIND][0][2]
         heads = layers[0].shape[1]
-        self.sizes = {_KIND: AttentionSizes(len(layers), heads, heads * width)}
+        self.sizes = {_KIND: AttentionSizes(len(layers), heads, heads * values.shape[-1])}
 
     def pass_over(
         self,
@@ -61,9 +64,9 @@ class DecoderPasses(WithoutTaps):
         for first in range(0, len(sources), _BATCH):
             cut = slice(first, first + _BATCH)
             read = [list(ids[:-1]) for ids in targets[cut]]
-            found, layers, _ = self._passed(sources[cut], read, interventions[cut])
-            logits.append(to_array(found)[:, len(sources[0]) - 1 :])
-            attention.append(np.stack([to_array(each) for each in layers], 1))
+            found = self._passed(sources[cut], read, interventions[cut])
+            logits.append(to_array(found.logits)[:, len(sources[0]) - 1 :])
+            attention.append(np.stack([to_array(each) for each in found.attention[_KIND]], 1))
         return Pass(np.concatenate(logits), {_KIND: np.concatenate(attention)})
 
     def _written(
@@ -73,7 +76,7 @@ class DecoderPasses(WithoutTaps):
         longest = getattr(self.model.generation_config, "max_new_tokens", None) or _LONGEST
         ids = list(forced)
         while len(ids) < longest and (not ids or ids[-1] != self.end):
-            ids.append(int(to_array(self._passed([source], [ids], [intervention])[0])[0, -1].argmax()))
+            ids.append(int(to_array(self._passed([source], [ids], [intervention]).logits)[0, -1].argmax()))
         return self.pass_over([source], [ids], [intervention]).row(0, source, ids)
 
     def slopes(
@@ -88,7 +91,7 @@ class DecoderPasses(WithoutTaps):
             factors = torch.full((1, length + len(read)), float(share), device=self.model.device)
             factors.requires_grad_()
             with torch.enable_grad():
-                logits = self._passed([source], [read], [Intervention()], factors)[0][0, length - 1 + row]
+                logits = self._passed([source], [read], [Intervention()], factors).logits[0, length - 1 + row]
                 score = logits[written] - logits[instead]
                 (slopes,) = torch.autograd.grad(score, [factors])
             found.append((float(score.detach()), to_array(slopes)[0]))
@@ -98,22 +101,45 @@ class DecoderPasses(WithoutTaps):
         return Slopes(score_of, by_token[:, :length], np.concatenate([start, by_token[:, length:]], axis=1))
 
     def insides(self, source: Sequence[int], target: Sequence[int]) -> Insides:
-        """Raises ValueError."""
-        raise ValueError(_WHY)
+        """What one plain pass holds. Raises ValueError for a network whose layers are not known by their names."""
+        read = list(target[:-1])
+        return insides_of(self.model, self.modules, lambda: self._passed([source], [read], [Intervention()]))
 
     def zeroed(self, source: Sequence[int], target: Sequence[int]) -> Zeroed:
-        """Raises ValueError."""
-        raise ValueError(_WHY)
+        """As ``Laboratory.zeroed`` says; all positions, (L, N, N), are those that the decoder has read, and none is of a source."""
+        read, rows = list(target[:-1]), []
+        count = len(source) + len(read)
+
+        def run(some: Sequence[Intervention]) -> None:
+            self._passed([source] * len(some), [read] * len(some), some)
+
+        for number, layer in enumerate(layers_of(self.model, self.modules[_KIND])):
+            gone = [Intervention(zeroed=frozenset([ZeroedValue(_KIND, number, n)])) for n in range(count)]
+            rows.append(distances(layer, run, gone, _BATCH))
+        return Zeroed(np.stack(rows), np.empty((len(rows), count, 0), np.float32))
+
+    def shows_insides(self) -> bool:
+        """Whether ``insides`` and ``zeroed`` say what such layers do."""
+        if not has_insides(self.model, self.modules):
+            return False
+        return adds_up(
+            self.model,
+            self.modules[_KIND],
+            lambda: self._passed([[self.end] * _PROBE], [[]], [Intervention()]),
+        )
 
     def trace(self, source: str, target: str, intervention: Intervention | None = None) -> AttentionTrace:
         """The pass over both texts; ``prompt`` says how many tokens the first one has."""
         texts = DecoderTexts(self.tokenizer)
         ids, written = texts.encode_source(source), texts.encode_target(target)
-        logits, layers, _ = self._passed(
+        looked = self._passed(
             [ids], [written[:-1]], [Intervention() if intervention is None else intervention]
         )
-        attention = np.concatenate([to_array(each) for each in layers])
-        return trace_of_decoder(self.model, self.tokenizer, [*ids, *written], len(ids), attention, logits[0])
+        attention, logits = (
+            np.concatenate([to_array(each) for each in looked.attention[_KIND]]),
+            looked.logits[0],
+        )
+        return trace_of_decoder(self.model, self.tokenizer, [*ids, *written], len(ids), attention, logits)
 
     def _passed(
         self,
@@ -121,14 +147,13 @@ class DecoderPasses(WithoutTaps):
         read: Sequence[Sequence[int]],
         interventions: Sequence[Intervention],
         factors: Any = None,
-    ) -> tuple[Any, list[Any], int]:
-        """(B, N, V) logits, L weights (B, H, N, N), and how wide a head is. ``read``: what was written before the row that is asked
-        about. ``factors`` (B, N): what the embeddings are multiplied by."""
+    ) -> TorchTensors:
+        """``read``: what was written before the row that is asked about. ``factors`` (B, N): what the embeddings are multiplied by."""
         import torch
 
         whole = [[*one, *other] for one, other in zip(sources, read, strict=True)]
         length, given = len(whole[0]), torch.tensor(whole, device=self.model.device)
-        moved = [_in_sequence(each, len(sources[0])) for each in interventions]
+        moved = [in_sequence(each, len(sources[0])) for each in interventions]
         changes = altering(moved, self.sizes, length, length) if self.modules else {}
         if factors is None and (left := embedding_factors(moved, length)) is not None:
             factors = torch.tensor(left)
@@ -144,20 +169,4 @@ class DecoderPasses(WithoutTaps):
             out = self.model(input_ids=given, attention_mask=torch.ones_like(given), use_cache=False)
         if not self.modules:
             self.modules = pass_.found
-        return out.logits, pass_.used[_KIND], pass_.calls[_KIND][0][2].shape[-1]
-
-
-def _in_sequence(intervention: Intervention, prompt: int) -> Intervention:
-    """The same where prompt and written tokens are one sequence. The start mark, which is left out at 0, is not there.
-
-    >>> sorted(_in_sequence(Intervention(without_source={1}, without_target={0, 2}), prompt=3).without_target)
-    [1, 4]
-    """
-    if places := [place for place in intervention.without_source if not 0 <= place < prompt]:
-        raise ValueError(f"what is left out should lie in 0..{prompt - 1}, received {places[0]}")
-    written = {prompt + place - 1 for place in intervention.without_target if place}
-    return replace(
-        intervention,
-        without_source=frozenset(),
-        without_target=frozenset(intervention.without_source) | written,
-    )
+        return TorchTensors(out.logits, pass_.used, pass_.calls)

@@ -5,6 +5,7 @@ B is 1 here; S source tokens, T tokens that the decoder reads, V vocabulary.
 
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import wraps
@@ -112,6 +113,11 @@ def _pass(
         model(*given, **named)
     with _listening() as ear:
         returned = model(*given, **named)
+    if ear.is_random:
+        warnings.warn(
+            "dropout is on in this pass, so another one gives other weights: pass training=False to its layers",
+            stacklevel=3,
+        )
     lengths: Lengths = (len(ids), None if written is None else len(written) - 1)
     output = first_output(returned, lengths[1] or lengths[0])
     return (without_output(ear.heard, answer(returned, output)), lengths), output, ear
@@ -199,8 +205,20 @@ def _listening() -> Iterator[Ear]:
         for layer in (layers.MultiHeadAttention, layers.GroupQueryAttention):
             asked = ear.hearing(asked_for_scores(layer._compute_attention), _of_attention)
             stack.enter_context(replaced(layer, "_compute_attention", asked))
+        stack.enter_context(replaced(layers.Dropout, "call", _noticing_dropout(layers.Dropout.call, ear)))
         stack.enter_context(eager_functions(keras.backend.backend()))
         yield ear
+
+
+def _noticing_dropout(drop: Callable, ear: Ear) -> Callable:
+    """``drop``; that it was on is remembered."""
+
+    @wraps(drop)
+    def noticed(layer, inputs, training=False):
+        ear.is_random |= bool(training) and layer.rate > 0
+        return drop(layer, inputs, training=training)
+
+    return noticed
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from model.adapters.keras_parts import Call, Linear, Norm, apart, applied, linear, near, norm, output_layer
+from model.adapters.own_stream import NO_NORMALISATION, NoStreamError
 from model.plain.parts import kind_side
 from model.trace.output_weights import Normalisation
 from model.trace.patches import ATTENTIONS, SUBLAYERS
@@ -77,7 +78,7 @@ class Finding:
             near(each.given, first.query.given + first.output.returned) for each in self.norms
         )
         if not self.norms:
-            raise ValueError("no layer of it normalises what it reads or adds")
+            raise NoStreamError("no layer of it normalises what it reads or adds", NO_NORMALISATION)
         self.how = self.norms[0].how
         if any(each.how != self.how for each in self.norms):
             raise ValueError("its normalisations have different epsilons")
@@ -199,7 +200,8 @@ class Finding:
     def _norm_of(self, stream: np.ndarray, where: str = "") -> Norm:
         found = next((each for each in self.norms if near(each.given, stream)), None)
         if found is None:
-            raise ValueError(f"no normalisation is applied {where}: there is no residual connection")
+            message = f"no normalisation is applied {where}: there is no residual connection"
+            raise NoStreamError(message, NO_NORMALISATION)
         return found
 
     def _keep_attention(self, path: str, found: Attention) -> None:

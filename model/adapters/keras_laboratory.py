@@ -6,22 +6,17 @@ one row at a time, because many networks of courses run only so.
 S source tokens, T tokens that the decoder reads; L layers, H heads, Q query and K key positions, V vocabulary.
 """
 
-from collections.abc import Callable, Sequence
-from itertools import pairwise
-from threading import RLock
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from model.adapters.altering import altering, embedding_factors
-from model.adapters.keras import (
-    Inputs,
-    arguments_of,
-    by_name,
-)
+from model.adapters.keras import Inputs
+from model.adapters.keras_decoder import NotCausalError, laboratory_of_keras_decoder
 from model.adapters.keras_finding import Recorded
 from model.adapters.keras_parts import recorded
-from model.adapters.keras_pass import KerasPass, array_of
+from model.adapters.keras_pass import LOCK, KerasPass, array_of, run, with_slopes
 from model.adapters.keras_stream import KerasStream, stream_of
 from model.adapters.outputs import probabilities
 from model.adapters.own_mixing import insides_of_stream, zeroed_of_stream
@@ -34,16 +29,23 @@ from model.trace.laboratory_data import Insides, Slopes, Zeroed
 from model.trace.trace import ATTENTION_KINDS, AttentionTrace
 
 _PROBE = 3, 2  # S and T of the pass that shows which softmax is which kind of attention
-_LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 
 
 def laboratory_of_keras(model: Any, vocabulary: Vocabulary, inputs: Inputs | None = None) -> OwnNetwork:
-    """The laboratory of a network. Raises ValueError for one without the three kinds of attention of a Transformer."""
-    passes = KerasPasses(model, vocabulary, inputs)
+    """The laboratory of an encoder-decoder, or of a decoder alone. Raises ValueError for a network that is neither."""
+    try:
+        passes = KerasPasses(model, vocabulary, inputs)
+    except Exception as reason:  # noqa: BLE001  a decoder alone takes no two sides, for which each library has its own kind of error
+        try:
+            return laboratory_of_keras_decoder(model, vocabulary, inputs)
+        except NotCausalError as ahead:
+            raise ahead from reason
+        except Exception:  # noqa: BLE001
+            raise reason from None
     try:
         stream = passes.stream = stream_of(passes, vocabulary.start)
     except Exception as reason:  # noqa: BLE001  it is built otherwise, or takes no other lengths, for which each library has its own kind
-        why = str(reason) if isinstance(reason, ValueError) else f"{type(reason).__name__}: {reason}"
+        why = reason if isinstance(reason, ValueError) else ValueError(f"{type(reason).__name__}: {reason}")
         return OwnNetwork(
             model.name, _VocabularyTexts(vocabulary), passes, [INTERVENTIONS, GRADIENTS], why=why
         )
@@ -67,7 +69,7 @@ class KerasPasses(WithoutTaps):
         self.stream: KerasStream | None = None  # where it is known
         self._order: list[tuple[str, int] | None] = []  # of the softmaxes of a pass: kind and layer
         source, read = ([vocabulary.end] * length for length in _PROBE)
-        pass_ = KerasPass(None, {}, source, read, None)
+        pass_ = KerasPass(None, {}, (source, read), None)
         self._run(pass_)
         self._order = _order(pass_.heard)
         self.sizes: dict[str, AttentionSizes] = {}
@@ -109,20 +111,20 @@ class KerasPasses(WithoutTaps):
         read = [self.vocabulary.start, *target[:-1]]
 
         def score(*factors: Any) -> Any:
-            logits = self._run(KerasPass(self._order, {}, source, read, factors, keeps=False))[0, row]
+            logits = self._run(KerasPass(self._order, {}, (source, read), factors, keeps=False))[0, row]
             return logits[written] - logits[instead]
 
         found = []
         for share in shares:
             ones = [np.full((1, len(ids)), share, np.float32) for ids in (source, read)]
-            value, slopes = _with_slopes(score, ones)
+            value, slopes = with_slopes(score, ones)
             found.append((value, *(each[0] for each in slopes)))
         return Slopes(*(np.stack(part).astype(np.float32) for part in zip(*found, strict=True)))
 
     def recorded(self, source: Sequence[int], read: Sequence[int]) -> Recorded:
         """One pass with the calls of its layers. ``read``: what the decoder reads, the start mark first."""
-        pass_ = KerasPass(self._order, {}, source, read, None)
-        with _LOCK, recorded(lambda: len(pass_.heard)) as calls:
+        pass_ = KerasPass(self._order, {}, (source, read), None)
+        with LOCK, recorded(lambda: len(pass_.heard)) as calls:
             logits = self._run(pass_)
         weights = [each[0] for each in pass_.heard]
         return Recorded(list(source), list(read), calls, weights, self._order, array_of(logits)[0])
@@ -151,8 +153,8 @@ class KerasPasses(WithoutTaps):
             decoder_input_tokens=words.labels([words.start, *written[:-1]]),
             source_text=source,
             target_text=target,
-            source_spans=_spans(words, ids, source),
-            target_spans=_spans(words, written, target),
+            source_spans=words.spans(ids, source),
+            target_spans=words.spans(written, target),
             **attention,
             **probabilities(looked.logits, np.array(written), lambda each: words.labels([each])[0]),
         )
@@ -163,7 +165,7 @@ class KerasPasses(WithoutTaps):
         factors = None
         if (left := embedding_factors([intervention], len(read))) is not None:
             factors = np.ones((1, len(source)), np.float32), left
-        pass_ = KerasPass(self._order, changes, source, read, factors)
+        pass_ = KerasPass(self._order, changes, (source, read), factors)
         logits = array_of(self._run(pass_))[0]
         layers: dict[str, list[np.ndarray]] = {kind: [] for kind in self.sizes}
         for maps, at in zip(pass_.heard, self._order, strict=True):
@@ -172,26 +174,7 @@ class KerasPasses(WithoutTaps):
         return Produced(list(target), logits, {kind: np.stack(maps) for kind, maps in layers.items()})
 
     def _run(self, pass_: KerasPass) -> Any:
-        """(1, T, V), the logits, or the logarithms where the network puts out probabilities."""
-        import keras
-
-        tensors = [
-            keras.ops.convert_to_tensor(np.array([ids], np.int32)) for ids in (pass_.source, pass_.read)
-        ]
-        given, named = by_name(self.model, arguments_of(self.model, tensors, self._inputs))
-        if not self.model.built:
-            self.model(*given, **named)
-        with _LOCK, pass_.running():
-            returned = self.model(*given, **named)
-        if isinstance(returned, dict):
-            returned = returned["logits"]
-        many = returned if isinstance(returned, list | tuple) else [returned]
-        shaped = [each for each in many if tuple(each.shape[:2]) == (1, len(pass_.read))]
-        if not shaped or len(shaped[0].shape) != 3:
-            raise ValueError(
-                f"the network should put out (1, T, V), received {[each.shape for each in many]}"
-            )
-        return keras.ops.log(shaped[0] + 1e-30) if pass_.ends_in_softmax else shaped[0]
+        return run(self.model, self._inputs, pass_)
 
 
 def _order(heard: Sequence[np.ndarray]) -> list[tuple[str, int] | None]:
@@ -206,35 +189,3 @@ def _order(heard: Sequence[np.ndarray]) -> list[tuple[str, int] | None]:
         if kind is not None:
             counted[kind] += 1
     return order
-
-
-def _with_slopes(score: Callable[..., Any], factors: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
-    """A score and its derivatives by ``factors``, computed by the backend that Keras has."""
-    import keras
-
-    name = keras.backend.backend()
-    if name == "jax":
-        import jax
-
-        value, slopes = jax.value_and_grad(score, tuple(range(len(factors))))(*factors)
-    elif name == "torch":
-        import torch
-
-        given = [torch.tensor(each, requires_grad=True) for each in factors]
-        value = score(*given)
-        slopes = torch.autograd.grad(value, given)
-    else:
-        import tensorflow as tf
-
-        watched = [tf.constant(each) for each in factors]
-        with tf.GradientTape() as tape:
-            tape.watch(watched)
-            value = score(*watched)
-        slopes = tape.gradient(value, watched)
-    return float(array_of(value)), [array_of(each) for each in slopes]
-
-
-def _spans(words: Vocabulary, ids: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:
-    """Where each token stands in ``text``: its span is what it adds to the decoded text. No span goes beyond the end of ``text``."""
-    ends = [min(len(words.decode_written(ids[:count])), len(text)) for count in range(len(ids) + 1)]
-    return tuple(pairwise(np.maximum.accumulate(ends).tolist()))

@@ -9,15 +9,17 @@ S source tokens, T tokens that the decoder reads; H heads, Q query and K key pos
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import wraps
+from threading import RLock
 from typing import Any
 
 import numpy as np
 
 from model.adapters.altering import Altering
 from model.adapters.heard import MASKED
-from model.adapters.keras import asked_for_scores, eager_functions
+from model.adapters.keras import Inputs, arguments_of, asked_for_scores, by_name, eager_functions
 from model.adapters.listening import SOFTMAXES, loaded, of_softmax, replaced
 
+LOCK = RLock()  # one pass at a time, because all threads share what it replaces
 _FAR = 1e30  # below every score
 
 
@@ -28,15 +30,15 @@ class KerasPass:
         self,
         order: list[tuple[str, int] | None] | None,
         changes: dict[str, list[Altering]],
-        source: Sequence[int],
-        read: Sequence[int],
+        sides: Sequence[Sequence[int]],
         factors: Sequence[Any] | None,
         keeps: bool = True,
     ):
-        self.source, self.read, self.heard = source, read, []  # type: ignore[var-annotated]
+        """``sides``: the ids of the source and what the decoder reads, or this alone."""
+        self.sides, self.read, self.heard = sides, sides[-1], []  # type: ignore[var-annotated]
         self.ends_in_softmax = False  # whether the last softmax makes the output
         self._order, self._changes, self._keeps = order, changes, keeps
-        self._waiting = [] if factors is None else list(zip((source, read), factors, strict=True))
+        self._waiting = [] if factors is None else list(zip(sides, factors, strict=True))
         self._inside = self._number = 0
         self._is_innermost = False
 
@@ -129,7 +131,52 @@ class KerasPass:
         return scaled
 
 
+def run(model: Any, inputs: Inputs | None, pass_: KerasPass) -> Any:
+    """(1, T, V), the logits, or the logarithms where the network puts out probabilities."""
+    import keras
+
+    tensors = [keras.ops.convert_to_tensor(np.array([ids], np.int32)) for ids in pass_.sides]
+    given, named = by_name(model, arguments_of(model, tensors, inputs))
+    if not model.built:
+        model(*given, **named)
+    with LOCK, pass_.running():
+        returned = model(*given, **named)
+    if isinstance(returned, dict):
+        returned = returned["logits"]
+    many = returned if isinstance(returned, list | tuple) else [returned]
+    shaped = [each for each in many if tuple(each.shape[:2]) == (1, len(pass_.read))]
+    if not shaped or len(shaped[0].shape) != 3:
+        raise ValueError(f"the network should put out (1, T, V), received {[each.shape for each in many]}")
+    return keras.ops.log(shaped[0] + 1e-30) if pass_.ends_in_softmax else shaped[0]
+
+
 def array_of(tensor: Any) -> np.ndarray:
     import keras
 
     return np.asarray(keras.ops.convert_to_numpy(tensor))
+
+
+def with_slopes(score: Callable[..., Any], factors: list[np.ndarray]) -> tuple[float, list[np.ndarray]]:
+    """A score and its derivatives by ``factors``, computed by the backend that Keras has."""
+    import keras
+
+    name = keras.backend.backend()
+    if name == "jax":
+        import jax
+
+        value, slopes = jax.value_and_grad(score, tuple(range(len(factors))))(*factors)
+    elif name == "torch":
+        import torch
+
+        given = [torch.tensor(each, requires_grad=True) for each in factors]
+        value = score(*given)
+        slopes = torch.autograd.grad(value, given)
+    else:
+        import tensorflow as tf
+
+        watched = [tf.constant(each) for each in factors]
+        with tf.GradientTape() as tape:
+            tape.watch(watched)
+            value = score(*watched)
+        slopes = tape.gradient(value, watched)
+    return float(array_of(value)), [array_of(each) for each in slopes]

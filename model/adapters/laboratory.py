@@ -16,7 +16,8 @@ def laboratory_of(model: Any, tokenizer: Any, **options: Any) -> OwnNetwork:
 
     Args:
         model: of transformers an encoder-decoder (MarianMT, T5, BART and their like) or a decoder alone (GPT-2, Llama: the source is the
-            prompt, the target what is written behind it), or a Keras Transformer such as ``trace_keras`` takes.
+            prompt, the target what is written behind it), or a Keras Transformer such as ``trace_keras``
+            takes, with both sides or a decoder alone (its prompt begins with the start mark).
         tokenizer: of transformers its own one; for Keras a ``Vocabulary``.
         options: for Keras ``inputs``, as in ``trace_keras``.
 

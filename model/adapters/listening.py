@@ -34,6 +34,7 @@ class Ear:
     def __init__(self) -> None:
         self.heard: list[Maps] = []
         self.missed: list[str] = []
+        self.is_random = False  # whether dropout was on
         self._inside = 0  # how many listening functions are being called, one by the other
         self._scores: Any = None  # what the innermost softmax was given
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
+from model.adapters.own_stream import OTHER_PARTS
 from model.correction.correction import Correction, SentenceCorrection
 from model.correction.intervening import Intervening
 from model.plain.drafting import Produced
@@ -50,7 +51,8 @@ class OwnConfig:
     max_length: int = 2_000  # characters
     abilities: frozenset[str] = frozenset([INTERVENTIONS, GRADIENTS])
     described: Described = field(default_factory=Described)
-    why_no_stream: str = ""  # what it lacks for a residual stream
+    why_no_stream: str = ""  # what it lacks for a residual stream, in English
+    no_stream: str = ""  # the same as one of ``own_stream.NO_STREAM``
 
 
 class AttentionSizes(NamedTuple):
@@ -118,12 +120,20 @@ class OwnNetwork(Intervening):
         passes: OwnPasses,
         abilities: Iterable[str],
         stream: PatchedTransformer | None = None,
-        why: str = "",
+        why: ValueError | None = None,
     ):
         """``why``: what a network without a ``stream`` lacks for it."""
         self.name, self._passes, self._stream = name, passes, stream
         self.tokenizer: Any = texts
-        self.config = OwnConfig(abilities=frozenset(abilities), why_no_stream=why)
+        self.config = (
+            OwnConfig(abilities=frozenset(abilities))
+            if why is None
+            else OwnConfig(
+                abilities=frozenset(abilities),
+                why_no_stream=str(why),
+                no_stream=getattr(why, "kind", OTHER_PARTS),
+            )
+        )
 
     def that(self, **told: Any) -> "OwnNetwork":
         """The same network, which says of itself what ``Described`` has: ``laboratory_of(…).that(task="translate")``."""

@@ -18,7 +18,28 @@ from model.plain.patched import PatchedTransformer
 from model.trace.output_weights import Normalisation, OutputWeights
 from model.trace.patches import ATTENTIONS, SUBLAYERS
 
+# What keeps a network's residual stream from being known. The pages have a text for each, ``no_stream_…``.
+NO_STREAM = DECODER_ALONE, NO_NORMALISATION, OTHER_LOGITS, OTHER_PARTS = (
+    "decoder_alone",
+    "no_normalisation",
+    "other_logits",
+    "other_parts",
+)
 CLOSE = 1e-3  # of the largest logit: how far the walk may lie from the network's own pass
+
+
+class NoStreamError(ValueError):
+    """Its message says in English, and in detail, why there is no residual stream; ``kind``, one of NO_STREAM, says it to a page."""
+
+    def __init__(self, message: str, kind: str = OTHER_PARTS):
+        super().__init__(message)
+        self.kind = kind
+
+
+def without_memory() -> NoStreamError:
+    """What is told of a decoder alone."""
+    message = "a decoder alone has no memory of a source, which the questions about a residual stream need"
+    return NoStreamError(message, DECODER_ALONE)
 
 
 @dataclass(frozen=True)
@@ -142,7 +163,8 @@ def checked(stream: OwnStream, source: Sequence[int], target: Sequence[int], log
     if walked.shape == logits.shape:  # what is added to all logits of a row says nothing
         off = np.abs(_centred(walked) - _centred(logits)).max() / max(np.abs(_centred(logits)).max(), 1e-12)
     if not off < CLOSE:
-        raise ValueError(f"a walk through its layers does not give its own logits, and is off by {off:.2g}")
+        message = f"a walk through its layers does not give its own logits, and is off by {off:.2g}"
+        raise NoStreamError(message, OTHER_LOGITS)
     return stream
 
 

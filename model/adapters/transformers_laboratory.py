@@ -7,7 +7,7 @@ B interventions (or rows), L layers, H heads, S source and T target tokens, Q qu
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from model.adapters.own_network import AttentionSizes, OwnNetwork, WithoutTaps, 
 from model.adapters.own_stream import OwnStream, checked
 from model.adapters.transformers import showing_attention, trace_of_pass
 from model.adapters.transformers_insides import distances, has_insides, insides_of, layers_of
-from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, to_array
+from model.adapters.transformers_pass import PASSES_LOCK, TorchPass, TorchTensors, to_array
 from model.adapters.transformers_stream import stream_of
 from model.adapters.transformers_texts import TransformersTexts
 from model.plain.drafting import Pass, Produced, longest_target
@@ -46,7 +46,7 @@ def laboratory_of_transformers(model: Any, tokenizer: Any) -> OwnNetwork:
     try:
         stream = _stream(model, passes)
     except ValueError as reason:  # it is built otherwise, and still has all that needs no stream
-        return OwnNetwork(name, texts, passes, abilities, why=str(reason))
+        return OwnNetwork(name, texts, passes, abilities, why=reason)
     return OwnNetwork(name, texts, passes, [*abilities, STREAM], stream)
 
 
@@ -55,14 +55,6 @@ def _stream(model: Any, passes: "TransformersPasses") -> OwnStream:
     source, target = ([passes.end] * length for length in _PROBE)
     logits = passes.pass_over([source], [target], [Intervention()]).logits[0]
     return checked(stream_of(model, passes.start), source, target, logits)
-
-
-class _TorchTensors(NamedTuple):
-    """One pass over B rows, in tensors of PyTorch."""
-
-    logits: Any  # (B, T, V)
-    attention: dict[str, list[Any]]  # L tensors (B, H, Q, K) by kind
-    calls: dict[str, list[tuple]]  # query, key and value (B, H, Q or K, D/H) of each layer
 
 
 class TransformersPasses(WithoutTaps):
@@ -178,7 +170,7 @@ class TransformersPasses(WithoutTaps):
         read: Sequence[Sequence[int]],
         interventions: Sequence[Intervention],
         factors: Sequence[Any] = (),
-    ) -> _TorchTensors:
+    ) -> TorchTensors:
         """``read``: what the decoder reads, the start mark first. ``factors`` (B, S), (B, T): what the embeddings are multiplied by."""
         import torch
 
@@ -198,4 +190,4 @@ class TransformersPasses(WithoutTaps):
             )
         if not self.modules:
             self.modules = pass_.found
-        return _TorchTensors(out.logits, pass_.used, pass_.calls)
+        return TorchTensors(out.logits, pass_.used, pass_.calls)

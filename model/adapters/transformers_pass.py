@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import RLock
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,16 @@ from model.adapters.altering import Altering
 from model.adapters.listening import replaced
 
 PASSES_LOCK = RLock()  # one pass at a time, because all threads share what it replaces
+
+
+class TorchTensors(NamedTuple):
+    """One pass over B rows, in tensors of PyTorch."""
+
+    logits: Any  # (B, T, V), of a decoder alone a row for each token that is read
+    attention: dict[str, list[Any]]  # L tensors (B, H, Q, K) by kind
+    calls: dict[
+        str, list[tuple]
+    ]  # query, key and value (B, H, Q or K, D/H) of each layer; some heads may share keys and values
 
 
 class TorchPass:

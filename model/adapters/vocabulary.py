@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
 
 from model.adapters.outputs import Token, names
 
@@ -33,6 +36,11 @@ class Vocabulary:
 
     def decode_written(self, ids: Sequence[int], source: str = "") -> str:
         return self.decode([each for each in ids if each not in (self.start, self.end)])
+
+    def spans(self, ids: Sequence[int], text: str) -> tuple[tuple[int, int], ...]:
+        """Where each token stands in ``text``: its span is what it adds to the decoded text. No span goes beyond the end of ``text``."""
+        ends = [min(len(self.decode_written(ids[:count])), len(text)) for count in range(len(ids) + 1)]
+        return tuple(pairwise(np.maximum.accumulate(ends).tolist()))
 
     def labels(self, ids: Sequence[int]) -> tuple[str, ...]:
         marks = {self.start: "<s>", self.end: "</s>"}

@@ -21,7 +21,8 @@ import numpy as np
 MOST_BYTES = 20 * 2**20  # of a file
 MOST_UNPACKED = 256 * 2**20  # of everything in it
 MOST_WORDS = 8 * 2**20  # of its JSON
-THINNER = "Save fewer layers or heads, such as dataclasses.replace(trace, encoder_attention=trace.encoder_attention[-2:])"
+THINNED = "dataclasses.replace(trace, encoder_attention=trace.encoder_attention[-2:])"
+THINNER = f"Save fewer layers or heads, such as {THINNED}"
 _LONGEST_HEADER = 1_000  # bytes; NumPy's own have about 120
 _WORDS = "words"  # the JSON, as an array of its bytes
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those that unpack no more than they are asked for

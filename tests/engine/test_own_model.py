@@ -18,7 +18,7 @@ from model.analysis.places import changes_in_tokens
 from model.stored.config import INTERVENTIONS
 from model.text.changes import find_changes
 from tests.engine.test_engine import wait_for
-from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Speller
+from tests.own_model import RIGHT, SHAPES, WRONG, Bare, Failing, Speller
 
 ROOT = Path(__file__).parents[2]
 NAME = "tests.own_model:Speller"
@@ -122,6 +122,18 @@ def test_a_model_that_would_end_its_thread_is_named(end, capsys):
     with pytest.raises(OwnModelError, match=f"odd: correct raised {type(end).__name__}"):
         TracedCorrector("odd", Odd()).correct_batch(["a"])
     assert "secret" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_screen", [True, False])
+def test_the_developer_reads_the_message_on_a_screen_and_no_log_keeps_it(is_screen, capsys, monkeypatch):
+    failing = TracedCorrector("failing", Failing())
+    monkeypatch.setattr(type(sys.stderr), "isatty", lambda self: is_screen)
+    with pytest.raises(OwnModelError) as raised:
+        failing.correct_batch(["a secret"])
+    told = capsys.readouterr().err
+    assert "secret" not in str(raised.value)
+    assert "own_model.py" in told and "correct raised ValueError" in told
+    assert ("ValueError: cannot read a secret" in told) is is_screen
 
 
 def test_answers_of_another_type_are_refused():

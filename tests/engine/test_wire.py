@@ -91,7 +91,7 @@ def test_every_question_is_tried_here():
     own = {
         "abilities",
         "described",
-        "why_no_stream",
+        "no_stream",
     }  # asked of models of one's own, in the worker beside the page
     assert ASKED.keys() == QUESTIONS.keys() - own
 

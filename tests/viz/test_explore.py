@@ -86,6 +86,7 @@ def test_two_traces_stand_side_by_side_and_share_the_scripts(tmp_path):
     two = explore([TRACE, TRACE], names=["before", "after"])
     assert [data["name"] for data in data_of(two.page)] == ["before", "after", "after − before"]
     assert all(data["linked"] for data in data_of(two.page))
+    assert [data["name"] for data in data_of(explore([TRACE, TRACE]).page)] == ["1", "2", "2 − 1"]
     one = explore(TRACE)
     assert len(two.page) < 1.3 * len(one.page)
     assert not data_of(one.page)[0]["linked"]

@@ -199,9 +199,14 @@ def tools(own: loaders.EngineCorrector | None = None) -> PopoverContainer:
     """The right part of the top line; the popover of the settings. ``own``: a model of one's own, which brings its examples."""
     told = loaders.described(own) if own is not None else None
     with header.tools():
-        if told is None or told.examples or told.task == "correct":
+        if _has_examples(told):
             choose_example(told.examples if told is not None else ())
         return st.popover(say("settings"), icon=":material/tune:", key="settings", on_change="rerun")
+
+
+def _has_examples(told: Described | None) -> bool:
+    """Whether there is an example to choose: the page's own are for models that correct."""
+    return told is None or bool(told.examples) or told.task == "correct"
 
 
 def choose_example(own: tuple[str, ...] = ()) -> None:
@@ -250,7 +255,8 @@ def _first_text(told: Described, text: str) -> str:
 def correct(text: str, corrector: loaders.EngineCorrector) -> loaders.Correction | None:
     """The correction with the visitor's settings. None, and a message, if there is none."""
     if not text.strip():
-        st.info(say("empty"))
+        told = getattr(corrector.config, "described", None)
+        st.info(say("empty" if _has_examples(told) else "empty_without_examples"))
         return None
     if len(text) > MAX_CHARACTERS:
         st.warning(say("too_many_characters", length=f"{len(text):,}", limit=f"{MAX_CHARACTERS:,}"))

@@ -10,7 +10,7 @@ import streamlit as st
 from engine.traced import TracedConfig
 from model.analysis.places import text_of
 from model.text.changes import Change, find_rewriting
-from model.trace.strict_npz import THINNER
+from model.trace.strict_npz import THINNED, THINNER
 from model.trace.trace import AttentionTrace, TraceError
 from ui.asking.loaders import Correction, NotLoadedError, SentenceCorrection
 from ui.look import look
@@ -65,6 +65,7 @@ def main() -> None:
             markup.paragraph(say("trace_lead"), "lead")
             markup.paragraph(say("trace_how"), "note")
             markup.paragraph('trace.save("trace.npz")', "typed")
+            tell_limits()
         return
     content = given.content
     try:
@@ -73,6 +74,7 @@ def main() -> None:
         with right:
             st.error(say("trace_wrong", field=error.field))
             markup.paragraph(str(error), "typed")
+            tell_limits()
         return
     corrector = FromFile(given.name, hashlib.sha256(content).hexdigest()[:12], trace)
     address.bind(names_of("text"), "file", corrector.fingerprint)
@@ -86,6 +88,13 @@ def main() -> None:
         popovers = show_controls(stage, trace, lens.selection, view, VIEWS, "view")
         look.show_pictures(heads, stage, view, lens)
         show_more(stage, view, lens, popovers)
+
+
+def tell_limits() -> None:
+    """What a file may hold, and how a larger one is thinned."""
+    limits = {"megabytes": MEGABYTES, "weights": f"{MOST_WEIGHTS:,}", "tokens": MOST_TOKENS}
+    markup.paragraph(say("trace_limits", **limits), "note")
+    markup.paragraph(f'{THINNED}.save("trace.npz")', "typed")
 
 
 def read(content: bytes) -> AttentionTrace:

@@ -54,5 +54,5 @@ def inside(question: str) -> Need:
 
 def told(lens: Lens, missing: str) -> str:
     """The text that says what is ``missing``; for a visitor's own network also why it has no residual stream."""
-    why = getattr(lens.corrector.config, "why_no_stream", "") if missing == _RESIDUAL else ""
-    return " ".join([say(missing), *([say("lacks_residual_why", why=why)] if why else [])])
+    why = getattr(lens.corrector.config, "no_stream", "") if missing == _RESIDUAL else ""
+    return " ".join([say(missing), *([say(f"no_stream_{why}")] if why else [])])

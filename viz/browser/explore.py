@@ -86,7 +86,7 @@ def explore(
 
     Args:
         traces: one trace, such as ``model.AttentionTrace``, or several, which stand side by side.
-        names: what to call each of them, or none.
+        names: what to call each of them; without names several are called by their numbers.
         images: for each trace the image that its patches were cut from (an array, or one of Pillow), or None; or none at all.
         language: of the controls, one of ``viz.browser.texts.LANGUAGES`` ("en", "ko").
         theme: "light" or "dark".
@@ -112,16 +112,17 @@ def explore(
     if language not in LANGUAGES:
         raise ValueError(f"language should be one of {tuple(LANGUAGES)}, received {language!r}")
     say = _say_in(language)
-    names, images = tuple(names) or ("",) * len(traces), tuple(images) or (None,) * len(traces)
+    numbers = [str(place) for place in range(1, len(traces) + 1)] if len(traces) > 1 else [""]
+    shown = [name or number for name, number in zip(names or numbers, numbers, strict=True)]
+    images = tuple(images) or (None,) * len(traces)
     parts = []
-    for place, (trace, name, image) in enumerate(zip(traces, names, images, strict=True)):
+    for place, (trace, name, image) in enumerate(zip(traces, shown, images, strict=True)):
         trace.check()
         data = explorer_data(say, trace, theme, image)
         parts.append(_part(place, {"name": name, "place": place} | data, linked=len(traces) > 1))
     difference = difference_data(say, traces, theme) if len(traces) == 2 else None
     if difference is not None:
-        one, other = (name or str(place + 1) for place, name in enumerate(names))
-        title = say("explore_difference", one=one, other=other)
+        title = say("explore_difference", one=shown[0], other=shown[1])
         parts.append(_part(2, {"name": title} | difference, linked=True))
     page = document(
         language=language,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import AskedRow, Method, Said, last_row
+from model.analysis.method import AskedRow, Method, Said, last_row, of_one_sequence
 from model.analysis.mixing import added_vectors, rolled_through
 from model.stored.config import MIXING
 from model.trace.laboratory_data import Insides
@@ -51,7 +51,17 @@ def _nearness(insides: Insides, kind: str, layer: int, vectors: np.ndarray) -> n
     return np.where(total > 0, near / np.where(total > 0, total, 1), 1 / near.shape[1])
 
 
+def alti_of_decoder(insides: Insides) -> np.ndarray:
+    """The same in a decoder alone: (N, N), rows by the token that they read."""
+    found = np.eye(insides.attention["decoder_attention"].shape[-1])
+    for number in range(len(insides.attention["decoder_attention"])):
+        found = _self_shares(insides, "decoder_attention", number) @ found
+    return found
+
+
 def say(row: AskedRow) -> Said:
+    if row.trace.prompt:
+        return of_one_sequence(alti_of_decoder(row.insides), row.trace.prompt, row.contrast.row)
     return last_row(*alti(row.insides))
 
 

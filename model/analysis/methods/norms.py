@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from model.analysis.method import AskedRow, Method, Said, last_row
+from model.analysis.method import AskedRow, Method, Said, last_row, of_one_sequence
 from model.analysis.mixing import added_vectors
 from model.stored.config import MIXING
 from model.trace.laboratory_data import Insides
@@ -28,7 +28,20 @@ def norms(insides: Insides) -> tuple[np.ndarray, np.ndarray]:
     return tuple(np.divide(each, total, out=np.zeros_like(each), where=total > 0) for each in lengths)
 
 
+def norms_of_decoder(insides: Insides) -> np.ndarray:
+    """The same in a decoder alone: (N, N), rows by the token that they read."""
+    added = [
+        added_vectors(insides, "decoder_attention", n)
+        for n in range(len(insides.attention["decoder_attention"]))
+    ]
+    lengths = np.mean([np.linalg.norm(each, axis=-1) for each in added], axis=0)
+    total = lengths.sum(axis=1, keepdims=True)
+    return np.divide(lengths, total, out=np.zeros_like(lengths), where=total > 0)
+
+
 def say(row: AskedRow) -> Said:
+    if row.trace.prompt:
+        return of_one_sequence(norms_of_decoder(row.insides), row.trace.prompt, row.contrast.row)
     return last_row(*norms(row.insides))
 
 

@@ -1,5 +1,6 @@
 """Networks that nobody prepared for it, opened by one line. Needs Keras."""
 
+import warnings
 from importlib import import_module
 
 import keras
@@ -214,6 +215,46 @@ if tensorflow:  # its functions are compiled
 
         assert trace_keras(seeded(Compiled), SOURCE, TARGET).kinds == tuple(KINDS)
         assert not tensorflow.config.functions_run_eagerly()
+
+    def test_a_softmax_inside_a_graph_is_told():
+        class InAGraph(keras.Model):
+            def call(self, ids):
+                with tensorflow.Graph().as_default():
+                    tensorflow.nn.softmax(tensorflow.ones((4, 4)))
+                return ids
+
+        with pytest.raises(TraceError, match="a softmax ran inside a compiled function .* call it eagerly"):
+            trace_keras(InAGraph(), SOURCE)
+
+
+if keras.backend.backend() == "torch":
+
+    def test_fused_attention_of_one_s_own_is_told():
+        class Fused(keras.Model):
+            def call(self, ids):
+                state = ops.ones((1, 1, len(SOURCE), 2))
+                return import_module("torch").nn.functional.scaled_dot_product_attention(state, state, state)
+
+        with pytest.raises(TraceError, match="scaled_dot_product_attention is fused and keeps no weights"):
+            trace_keras(Fused(), SOURCE)
+
+
+def test_dropout_that_is_on_is_told():
+    class AlwaysTraining(DecoderAlone):
+        def __init__(self):
+            super().__init__()
+            self.dropout = layers.Dropout(0.5)
+
+        def call(self, ids):
+            state = self.dropout(self.embedding(ids), training=True)
+            return self.out(self.attention(state, state, use_causal_mask=True))
+
+    with pytest.warns(UserWarning, match="dropout is on .* pass training=False"):
+        trace = trace_keras(seeded(AlwaysTraining), SOURCE)
+    assert trace.kinds == ("decoder_attention",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trace_keras(seeded(OfKerasLayers), SOURCE, TARGET)  # its dropout is off, because nothing trains
 
 
 def test_what_the_model_is_called_with_can_be_said():

@@ -143,18 +143,19 @@ def with_doubled_layers():
 
 
 @pytest.mark.parametrize(
-    ("make", "why"),
+    ("make", "why", "kind"),
     [
-        (HandWrittenTransformer, "no layer of it normalises"),
-        (unjoined, "neither normalised nor summed"),
-        (with_doubled_layers, "no feed-forward network of Dense layers"),
-        (Scaled, "does not give its own logits"),
+        (HandWrittenTransformer, "no layer of it normalises", "no_normalisation"),
+        (unjoined, "neither normalised nor summed", "other_parts"),
+        (with_doubled_layers, "no feed-forward network of Dense layers", "other_parts"),
+        (Scaled, "does not give its own logits", "other_logits"),
     ],
 )
-def test_what_is_built_otherwise_is_told_why_and_keeps_the_rest(make, why):
+def test_what_is_built_otherwise_is_told_why_and_keeps_the_rest(make, why, kind):
     keras.utils.set_random_seed(1)
     lab = laboratory_of(make(), LETTERS)
     assert not {STREAM, MIXING} & lab.config.abilities and why in lab.why_no_stream
+    assert lab.config.no_stream == kind
     with pytest.raises(ValueError, match=why):
         who_wrote(lab, SOURCE, TARGET)
     assert lab.trace(SOURCE, TARGET).cross_attention is not None

@@ -186,8 +186,12 @@ def test_a_model_that_translates_corrects_nothing(open_own):
 
 def test_a_model_that_goes_on_without_examples_begins_with_no_text(open_own):
     """The page's own example is Korean, with mistakes to correct."""
-    assert EN["empty"] in messages(open_own(CONTINUING, sentence=defaults()["sentence"]))
-    assert EN["empty"] not in messages(open_own(CONTINUING, sentence="once upon"))
+    told = messages(open_own(CONTINUING, sentence=defaults()["sentence"]))
+    assert EN["empty_without_examples"] in told and EN["empty"] not in told  # there is none to pick
+    assert not {EN["empty_without_examples"], EN["empty"]} & {
+        *messages(open_own(CONTINUING, sentence="once upon"))
+    }
+    assert EN["empty"] in messages(open_own(TRANSLATOR, sentence=" "))
 
 
 def test_its_own_example_is_there_when_the_page_opens(open_own):

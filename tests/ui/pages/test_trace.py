@@ -53,6 +53,16 @@ def test_without_a_file_it_says_how_to_make_one(open_app):
     assert "trace.save(" in html(app)
 
 
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_its_limits_and_how_to_stay_within_them_are_told_in_the_page_s_language(open_app, language):
+    limits = table(language)["trace_limits"].format(megabytes=20, weights="6,000,000", tokens=512)
+    app = open_app("trace", lang=language)
+    assert limits in html(app) and "[-2:]" in html(app)
+    long = AttentionTrace(source_tokens=("a",) * 513, encoder_attention=np.eye(513)[None, None])
+    app.file_uploader[0].set_value(("trace.npz", saved(long), "application/octet-stream")).run()
+    assert limits in html(app) and "[-2:]" in html(app)
+
+
 @pytest.mark.parametrize("kind", ["encoder_attention", "decoder_attention", "cross_attention"])
 @pytest.mark.parametrize("view", [view.name for view in VIEWS])
 def test_a_marian_trace_opens_in_every_view(open_file, view, kind):

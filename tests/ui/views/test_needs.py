@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from engine.traced import TracedConfig
+from model.adapters.own_stream import NO_STREAM
 from ui.views import needs
 from ui.wording.texts import table
 
@@ -11,6 +13,18 @@ from ui.wording.texts import table
 def lens_that_can(*questions: str) -> SimpleNamespace:
     trace = SimpleNamespace(kinds=("cross_attention",))
     return SimpleNamespace(can=lambda name: name in questions, corrects=True, places_known=True, trace=trace)
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+@pytest.mark.parametrize("kind", NO_STREAM)
+def test_what_keeps_the_stream_from_being_known_is_told_in_the_page_s_language(kind, language, monkeypatch):
+    monkeypatch.setattr(needs, "say", table(language).__getitem__)
+    lens = SimpleNamespace(corrector=SimpleNamespace(config=TracedConfig(no_stream=kind)))
+    said = needs.told(lens, "lacks_residual")
+    assert said.startswith(table(language)["lacks_residual"]) and said.endswith(
+        table(language)[f"no_stream_{kind}"]
+    )
+    assert needs.told(lens, "lacks_places") == table(language)["lacks_places"]
 
 
 @pytest.mark.parametrize("question", ["patch_map", "explained"])

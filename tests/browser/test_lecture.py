@@ -165,6 +165,17 @@ def test_one_look_takes_in_every_picture(open_page, path, figures):
         assert box["y"] + box["height"] <= 768, key
 
 
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_the_kinds_over_heads_are_named_wholly_in_a_narrow_picture(open_page, language):
+    page = open_page(f"laboratory?lecture=1&edit=1&lang={language}", width=1366, height=768)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    settle(page)
+    ends = "all => all.map(each => each.getBoundingClientRect().right)"
+    (right,) = page.locator(figure("without_mosaic")).evaluate_all(ends)
+    names = page.locator(f"{figure('without_mosaic')} .annotation-text")
+    assert max(names.evaluate_all(ends)) <= right
+
+
 def places(page: Page, selector: str) -> list[tuple[float, float]]:
     """(top, bottom) of each that is found, from above."""
     found = page.locator(selector).evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")

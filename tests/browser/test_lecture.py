@@ -111,6 +111,18 @@ def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(open_page
     assert [text for text, end in explained if end > right] == []
 
 
+def test_the_names_of_ordered_heads_lie_over_no_frame(open_page):
+    page = open_page("?order=entropy&edit=1&view=edits", width=1280, height=800)
+    boxes = "all => all.map(each => each.getBoundingClientRect()).map(({left, right, top, bottom}) => [left, right, top, bottom])"
+    names = page.locator(f"{figure('overview')} .annotation-text").evaluate_all(boxes)
+    frames = page.locator(f"{figure('overview')} .shapelayer path").evaluate_all(boxes)
+    assert len(names) > 8 and frames
+    for left, right, top, bottom in names:
+        for start, end, high, low in frames:
+            across, edges = min(right, end) - max(left, start), (high, low)
+            assert across <= 1 or not any(top + 2 < edge < bottom - 2 for edge in edges)
+
+
 @pytest.mark.parametrize("order", ["entropy", "edit"])
 def test_the_names_of_ordered_heads_do_not_run_into_one_another(open_page, order):
     page = open_page(f"?lecture=1&order={order}&edit=1", width=1366, height=768)

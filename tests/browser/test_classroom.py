@@ -66,6 +66,7 @@ def everybody(pages: list[Page], look: Callable[[Page], object]) -> None:
 
 def ask(teacher: Page, popover: str, key: str) -> None:
     """Back at the class's page, choose something from one of its popovers."""
+    settle(teacher)  # while a page is drawn anew, the line of the class may be there and go, or be hidden
     if teacher.locator(".st-key-class_bar_open").count():
         press(teacher, "class_bar_open")
     teacher.wait_for_selector(f".st-key-{popover}")

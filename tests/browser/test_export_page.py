@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 import viz
 from model.trace.selection import Selection
 from model.trace.trace import ATTENTION_KINDS
-from tests.browser.visit import PATIENCE, heatmap, toggle
+from tests.browser.visit import BROKEN_WORDS, PATIENCE, heatmap, toggle
 from tests.ui.fake_corrector import HEADS, LAYERS, FakeCorrector, one_map_trace
 from ui.export import page as export
 from ui.export.parts import Choices, Experiment
@@ -210,24 +210,11 @@ def test_no_box_of_the_file_hides_rows(open_file):
     assert page.locator("body *").evaluate_all(rolls) == []
 
 
-BROKEN = """cells => cells.flatMap(cell => {
-  const found = [];
-  for (const text of [...cell.childNodes].filter(node => node.nodeType === Node.TEXT_NODE))
-    for (const word of text.data.matchAll(/\\S+/g)) {
-      const range = document.createRange();
-      range.setStart(text, word.index);
-      range.setEnd(text, word.index + word[0].length);
-      if (new Set([...range.getClientRects()].map(row => Math.round(row.top))).size > 1) found.push(word[0]);
-    }
-  return found;
-})"""  # words that stand in two lines
-
-
 def test_no_word_of_a_table_is_broken_on_a_phone_and_no_line_goes_through_a_syllable(open_file):
     page = open_file(make_lens("고갱님이 왔어요"), width=390)
     cells = page.locator("th, td")
     assert cells.count() > 8
-    assert cells.evaluate_all(BROKEN) == []
+    assert cells.evaluate_all(BROKEN_WORDS) == []
     wrong = page.locator("del").first
     assert "line-through" not in wrong.evaluate("text => getComputedStyle(text).textDecorationLine")
 

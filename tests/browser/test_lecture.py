@@ -111,6 +111,18 @@ def test_what_explains_the_colours_is_whole_beside_the_map_or_below_it(open_page
     assert [text for text, end in explained if end > right] == []
 
 
+def test_the_names_of_ordered_heads_lie_over_no_frame(open_page):
+    page = open_page("?order=entropy&edit=1&view=edits", width=1280, height=800)
+    boxes = "all => all.map(each => each.getBoundingClientRect()).map(({left, right, top, bottom}) => [left, right, top, bottom])"
+    names = page.locator(f"{figure('overview')} .annotation-text").evaluate_all(boxes)
+    frames = page.locator(f"{figure('overview')} .shapelayer path").evaluate_all(boxes)
+    assert len(names) > 8 and frames
+    for left, right, top, bottom in names:
+        for start, end, high, low in frames:
+            across, edges = min(right, end) - max(left, start), (high, low)
+            assert across <= 1 or not any(top + 2 < edge < bottom - 2 for edge in edges)
+
+
 @pytest.mark.parametrize("order", ["entropy", "edit"])
 def test_the_names_of_ordered_heads_do_not_run_into_one_another(open_page, order):
     page = open_page(f"?lecture=1&order={order}&edit=1", width=1366, height=768)
@@ -163,6 +175,17 @@ def test_one_look_takes_in_every_picture(open_page, path, figures):
     for key in figures:
         box = page.locator(f".st-key-{key} .plot").bounding_box()
         assert box["y"] + box["height"] <= 768, key
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_the_kinds_over_heads_are_named_wholly_in_a_narrow_picture(open_page, language):
+    page = open_page(f"laboratory?lecture=1&edit=1&lang={language}", width=1366, height=768)
+    page.set_viewport_size({"width": 1024, "height": 768})
+    settle(page)
+    ends = "all => all.map(each => each.getBoundingClientRect().right)"
+    (right,) = page.locator(figure("without_mosaic")).evaluate_all(ends)
+    names = page.locator(f"{figure('without_mosaic')} .annotation-text")
+    assert max(names.evaluate_all(ends)) <= right
 
 
 def places(page: Page, selector: str) -> list[tuple[float, float]]:

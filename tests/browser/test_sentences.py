@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.visit import changed_words, figure, settle, toggle, wait_until
+from tests.browser.visit import BROKEN_WORDS, changed_words, figure, settle, toggle, wait_until
 from ui.wording.texts import LANGUAGES
 
 LONG = "오늘은 날싸가 맑라서 학꾜 아페서 국쑤를 머꼬 친구하고 공원까지 천천히 거러갔습니다."
@@ -107,6 +107,27 @@ def test_what_opens_on_a_turned_phone_has_the_height_of_the_window(open_page, op
     cut = body.evaluate("body => body.scrollHeight - body.clientHeight")
     expect(body).to_be_in_viewport(ratio=1)
     assert cut <= 1 or body.bounding_box()["height"] > 0.9 * 390
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "?view=predict&edit=1&marks=2&revealed=1",
+        "laboratory?experiment=receipts",
+        "classroom",
+        "heads",
+        "masks",
+        "growing",
+    ],
+)
+def test_no_korean_word_is_broken_on_a_phone(open_page, path):
+    page = open_page(path, width=390, height=844)
+    for fold in page.get_by_test_id("stExpander").locator("summary").all():
+        fold.click()
+        settle(page)
+    texts = page.locator("h1, h2, h3, p, li, th, td, label, button, span, strong")
+    assert texts.count() > 20
+    assert texts.evaluate_all(BROKEN_WORDS) == []
 
 
 OF_LETTERS = """title => {

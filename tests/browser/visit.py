@@ -116,6 +116,21 @@ class LateAnswers:
             self._held.append(message)
 
 
+# Of elements that hold text: the words of Hangul that stand in two lines.
+BROKEN_WORDS = """holders => holders.filter(each => each.getBoundingClientRect().width > 2).flatMap(holder => {
+  const found = [];
+  for (const text of [...holder.childNodes].filter(node => node.nodeType === Node.TEXT_NODE))
+    for (const word of text.data.matchAll(/[가-힣]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const rows = [...range.getClientRects()].filter(row => row.width > 0.5).map(row => Math.round(row.top));
+      if (new Set(rows).size > 1) found.push(word[0]);
+    }
+  return found;
+})"""
+
+
 def serious_violations(page: Page) -> list[tuple[str, list[str]]]:
     """Of the rules for accessible pages: their names, and the elements that break them."""
     # What is right is not listed: that takes half the time.

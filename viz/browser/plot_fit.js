@@ -66,7 +66,7 @@ function fitted(figure, width, room) {
     const placed = { ...larger, layout: { ...panels, margin: { ...panels.margin, t: margin.t + buttons } } };
     return resized(placed, width, high + buttons);
   }
-  const layout = withRoomForLegend(larger, width);
+  const layout = withNamesInside(withRoomForLegend(larger, width), width);
   return resized({ ...larger, layout }, width, layout.height ?? 360);
 }
 
@@ -91,6 +91,19 @@ function withRoomForLegend({ data, layout }, width) {
   const more = Math.max(0, Math.ceil(names.length / columns) * Math.max(19, 1.5 * legend.font.size) + 10 - room);
   const high = height + more;
   return { ...layout, height: high, margin: { ...margin, t: margin.t + more }, legend: { ...legend, entrywidth, y: 1 - (room + more) / high } };
+}
+
+/** Names over the middle of their columns, moved to the left where they would end outside of the picture. */
+function withNamesInside(layout, width) {
+  const { annotations, margin, xaxis, font } = layout;
+  if (!annotations || !xaxis?.range) return layout;
+  const [start, end] = xaxis.range;
+  const inside = (name) => {
+    if (name.xanchor !== "center" || name.xref) return name;
+    const middle = margin.l + ((name.x - start) / (end - start)) * (width - margin.l - margin.r);
+    return { ...name, xshift: Math.min(0, width - 2 - middle - pixels(name.text, font.family, name.font.size) / 2) };
+  };
+  return { ...layout, annotations: annotations.map(inside) };
 }
 
 /** Panels whose names, with the notes beside them, are wider than the picture: the notes stand below the names, and the bars are lower by a line. */
